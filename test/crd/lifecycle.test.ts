@@ -87,8 +87,8 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     await client.request('DELETE', `${definitionsPath}/gadgets.example.com`)
     await until('what is free is deleted', async () => (await client.request('GET', `${gadgetsPath}/free`)).status === 404)
     const refused = await client.request('POST', gadgetsPath, { body: gadgetOf('late') })
-    assert.equal(refused.status, 405)
-    assert.match(json(refused).message ?? '', /create not allowed while custom resource definition is terminating/)
+    assert.equal(refused.status, 403)
+    assert.match(json(refused).message ?? '', /"late" is forbidden: create not allowed while custom resource definition is terminating/)
     const definition = json<{ status: { conditions: { type: string; status: string; reason: string }[] } }>(
       await client.request('GET', `${definitionsPath}/gadgets.example.com`),
     )

@@ -1,9 +1,8 @@
 /** ValidatingAdmissionPolicyBindings: where a policy holds, with which parameters, and what happens when it fails. */
 import type { V1ValidatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { duplicate, type FieldError, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { repeats } from '../../machinery/validation/field-rules.ts'
-import { goList, invalidShown } from '../../machinery/validation/go-notation.ts'
 import { age, name, resource } from '../resource.ts'
 import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn, policyNameRules } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
@@ -38,9 +37,9 @@ function bindingRules({ spec }: Binding): readonly FieldError[] {
   })
   if (wanted.includes('Deny') && wanted.includes('Warn'))
     errors.push(
-      invalidShown(
+      invalidValue(
         'spec.validationActions',
-        goList(wanted, 'admissionregistration.ValidationAction'),
+        wanted,
         'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
       ),
     )

@@ -7,7 +7,6 @@ import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../machinery/validation/field-error.ts'
 import { follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
-import { goList, invalidShown } from '../../machinery/validation/go-notation.ts'
 import { dns1035Label, dnsSubdomain, domainName, portNumber, qualifiedName } from '../../machinery/validation/names.ts'
 import { parseUrl, UrlError } from '../../machinery/values/go-url.ts'
 
@@ -72,8 +71,8 @@ export function clientConfigRules({ url, service }: ClientConfig, path: string):
   const { namespace, name, path: servicePath, port = 443 } = service ?? { namespace: '', name: '' }
   const errors: FieldError[] = []
   // Upstream mixes the two up: who looks for the fault by the field is led to the other one there too.
-  if (!namespace) errors.push(required(`${path}.service.name`, 'service name is required'))
-  if (!name) errors.push(required(`${path}.service.namespace`, 'service namespace is required'))
+  if (!namespace) errors.push(required(`${path}.service.name`))
+  if (!name) errors.push(required(`${path}.service.namespace`))
   for (const message of portNumber(port)) errors.push(invalidValue(`${path}.service.port`, port, `port is not valid: ${message}`))
   return servicePath === undefined ? errors : errors.concat(servicePathRules(servicePath, `${path}.service.path`))
 }
@@ -129,7 +128,7 @@ export function reviewVersionRules(versions: readonly string[] | undefined, path
     if (isRepeated(version)) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
     else errors.push(...follows(version, `${path}[${at}]`, dns1035Label))
   })
-  if (!hasKnownReviewVersion(versions)) errors.push(invalidShown(path, goList(versions), `must include at least one of ${reviewVersions.join(', ')}`))
+  if (!hasKnownReviewVersion(versions)) errors.push(invalidValue(path, versions, `must include at least one of ${reviewVersions.join(', ')}`))
   return errors
 }
 
@@ -160,7 +159,7 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 /** What is wrong with a rule that says which requests are meant. */
 export function admissionRule(rule: Rule, path: string): readonly FieldError[] {
   const errors = [
-    ...starAlone(rule.operations, `${path}.operations`, 'operations', 'admissionregistration.OperationType'),
+    ...starAlone(rule.operations, `${path}.operations`, 'operations'),
     ...(rule.operations ?? []).flatMap((operation, at) =>
       operations.includes(operation) ? [] : [notSupported(`${path}.operations[${at}]`, operation, operations)],
     ),
@@ -172,9 +171,9 @@ export function admissionRule(rule: Rule, path: string): readonly FieldError[] {
   return errors.concat(oneOf(rule.scope, `${path}.scope`, ['*', 'Cluster', 'Namespaced']))
 }
 
-function starAlone(values: readonly string[] | undefined, path: string, what: string, type?: string): readonly FieldError[] {
+function starAlone(values: readonly string[] | undefined, path: string, what: string): readonly FieldError[] {
   if (!values?.length) return [required(path)]
-  return values.length > 1 && values.includes('*') ? [invalidShown(path, goList(values, type), `if '*' is present, must not specify other ${what}`)] : []
+  return values.length > 1 && values.includes('*') ? [invalidValue(path, values, `if '*' is present, must not specify other ${what}`)] : []
 }
 
 function resourceNames(resources: readonly string[], path: string): readonly FieldError[] {
@@ -193,10 +192,9 @@ function resourceNames(resources: readonly string[], path: string): readonly Fie
     if (subresource === '*') allSubresources.add(resource)
     if (resource === '*') resourcesOfSubresource.add(subresource)
   })
-  if (resources.length > 1 && resources.includes('*/*'))
-    errors.push(invalidShown(path, goList(resources), "if '*/*' is present, must not specify other resources"))
+  if (resources.length > 1 && resources.includes('*/*')) errors.push(invalidValue(path, resources, "if '*/*' is present, must not specify other resources"))
   // Upstream looks at the last of those without subresources only.
   if (resources.includes('*') && (resources.findLast((text) => text !== '' && !text.includes('/')) ?? '*') !== '*')
-    errors.push(invalidShown(path, goList(resources), "if '*' is present, must not specify other resources without subresources"))
+    errors.push(invalidValue(path, resources, "if '*' is present, must not specify other resources without subresources"))
   return errors
 }

@@ -75,7 +75,7 @@ function missingSchemas(versions: readonly DefinitionVersion[], old: Definition 
   const all = (old?.spec?.versions ?? []).every((version) => schemaOf(version))
   return each(versions, 'spec.versions', (version, path) => {
     if (schemaOf(version) || (!all && !version.served)) return []
-    return [required(`${path}.schema.openAPIV3Schema`, all ? 'schemas are required' : 'because otherwise all fields are pruned')]
+    return [required(`${path}.schema.openAPIV3Schema`, all ? undefined : 'because otherwise all fields are pruned')]
   })
 }
 
@@ -139,10 +139,12 @@ function statusRules({ spec, status }: Definition): readonly FieldError[] {
   for (const { name, storage } of versions)
     if (storage && !list.includes(name)) faults.push(invalidValue('status.storedVersions', list, `must have the storage version ${name}`))
   const names = new Set(versions.map(({ name }) => name))
-  for (const [at, version] of list.entries())
-    if (!names.has(version)) faults.push(invalidValue(`status.storedVersions[${at}]`, version, 'must appear in spec.versions'))
+  for (const [at, version] of list.entries()) if (!names.has(version)) faults.push(invalidValue(`status.storedVersions[${at}]`, version, stillStored(version)))
   return faults
 }
+
+const stillStored = (version: string): string =>
+  `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`
 
 type Approval = 'missing' | 'approved' | 'bypassed' | 'invalid'
 

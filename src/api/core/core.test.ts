@@ -46,21 +46,21 @@ test('tables show what kubectl get shows', () => {
     ['configmaps', { data: { a: '1' }, binaryData: { b: '' } }, {}, ['x', 2, { since: undefined }]],
     ['secrets', { type: 'Opaque' }, {}, ['x', 'Opaque', 0, { since: undefined }]],
     ['namespaces', { status: { phase: 'Active' } }, {}, ['x', 'Active', { since: undefined }]],
-    ['serviceaccounts', { secrets: [{ name: 'a' }] }, {}, ['x', 1, { since: undefined }]],
+    ['serviceaccounts', { secrets: [{ name: 'a' }] }, {}, ['x', { since: undefined }]],
     [
       'nodes',
       {
         spec: { unschedulable: true },
         status: {
           conditions: [{ type: 'Ready', status: 'False' }],
-          nodeInfo: { kubeletVersion: 'v1', osImage: 'Linux' },
+          nodeInfo: { kubeletVersion: 'v1', osImage: 'Linux', kernelVersion: '6.1', architecture: 'arm64' },
           addresses: [{ type: 'InternalIP', address: '192.0.2.4' }],
         },
       },
       { labels: { 'node-role.kubernetes.io/worker': '', 'kubernetes.io/role': 'edge' } },
-      ['x', 'NotReady,SchedulingDisabled', 'edge,worker', { since: undefined }, 'v1', '192.0.2.4', '<none>', 'Linux', '<unknown>', '<unknown>'],
+      ['x', 'NotReady,SchedulingDisabled', 'edge,worker', { since: undefined }, 'v1', '192.0.2.4', '<none>', 'Linux', '6.1 (arm64)', '<unknown>'],
     ],
-    ['nodes', {}, {}, ['x', 'Unknown', '<none>', { since: undefined }, '', '<none>', '<none>', '<unknown>', '<unknown>', '<unknown>']],
+    ['nodes', {}, {}, ['x', 'Unknown', '<none>', { since: undefined }, '', '<none>', '<none>', '<unknown>', '<unknown> (<unknown>)', '<unknown>']],
     [
       'services',
       {

@@ -1,7 +1,7 @@
 /** ServiceAccounts: identities of what runs in pods. */
 import type { V1ServiceAccount } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { age, column, name, resource } from '../resource.ts'
+import { age, name, resource } from '../resource.ts'
 
 type ServiceAccount = Model<V1ServiceAccount>
 
@@ -27,6 +27,6 @@ export const serviceAccounts = resource<ServiceAccount>({
     isEnforcing(account) && !(old && isEnforcing(old))
       ? [`metadata.annotations[${enforceAnnotation}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`]
       : [],
-  columns: [name, column('Secrets', ({ secrets }) => secrets?.length ?? 0, { description: 'How many secrets it refers to.' }), age],
+  columns: [name, age],
   deletion: { returnsObject: true },
 })

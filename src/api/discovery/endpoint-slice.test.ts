@@ -22,9 +22,8 @@ test('names of hosts have two parts', () => {
 
 test('addresses are of the kind that the slice says', () => {
   assert.deepEqual(wrong('IPv4', { addresses: ['123.456.789.012', '2001:4860:4860::8888', '127.0.0.1'] }), [
-    'addresses[0]: Invalid value: "123.456.789.012": must be an IPv4 address',
-    'addresses[0]: Invalid value: "123.456.789.012": must be a valid IP address',
-    'addresses[1]: Invalid value: "2001:4860:4860::8888": must be an IPv4 address',
+    'addresses[0]: Invalid value: "123.456.789.012": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    'addresses: Invalid value: "2001:4860:4860::8888": must be an IPv4 address',
     'addresses[2]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
   ])
   assert.deepEqual(wrong('IP', { addresses: [] }), [

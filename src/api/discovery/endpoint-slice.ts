@@ -1,13 +1,13 @@
 /** EndpointSlices: the addresses behind a Service, a part at a time. */
 
-import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { addressWarnings } from '../../machinery/validation/address-warnings.ts'
 import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../machinery/validation/field-error.ts'
 import { all, each, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain, domainName, endpointAddress, labelValue, qualifiedName, type TextRule } from '../../machinery/validation/names.ts'
+import { dnsLabel, dnsSubdomain, domainName, endpointAddress, ipAddress, labelValue, qualifiedName, type TextRule } from '../../machinery/validation/names.ts'
 import { nullLists } from '../nulls.ts'
 import { firstFew } from '../printing/first-few.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -80,7 +80,7 @@ function endpointRules(endpoint: Wire<V1Endpoint>, addressType: string, path: st
   if (addresses.length === 0) errors.push(required(`${path}.addresses`, 'must contain at least 1 address'))
   if (addresses.length > 100) errors.push(tooMany(`${path}.addresses`, addresses.length, 100))
   addresses.forEach((address, at) => {
-    for (const message of addressRule(address, addressType)) errors.push(invalidValue(`${path}.addresses[${at}]`, address, message))
+    errors.push(...addressRules(address, addressType, `${path}.addresses`, at))
   })
   if (nodeName !== undefined) errors.push(...follows(nodeName, `${path}.nodeName`, dnsSubdomain))
   if (hostname !== undefined) errors.push(...follows(hostname, `${path}.hostname`, dnsLabel))
@@ -98,10 +98,13 @@ function hintRules(hints: readonly { name: string }[] | undefined, path: string,
   return each(hints, path, ({ name: where }, at) => all(isRepeated(where) ? [duplicate(`${at}.name`, where)] : [], follows(where, `${at}.name`, rule)))
 }
 
-function addressRule(address: string, type: string): string[] {
-  if (type === 'FQDN') return domainName(address.replace(/\.$/, ''), 2)
+function addressRules(address: string, type: string, path: string, at: number): readonly FieldError[] {
+  const field = `${path}[${at}]`
+  if (type === 'FQDN') return follows(address, field, (text) => domainName(text.replace(/\.$/, ''), 2))
   if (type !== 'IPv4' && type !== 'IPv6') return []
-  const errors = (type === 'IPv4' ? isIPv4 : isIPv6)(address) ? [] : [`must be an ${type} address`]
-  // Of what is no address upstream says so twice.
-  return [...errors, ...(isIP(address) ? endpointAddress(address) : ['must be a valid IP address'])]
+  const errors = follows(address, field, ipAddress)
+  if (errors.length > 0) return errors
+  // Upstream names the list for an address of the other family.
+  const family = (type === 'IPv4' ? isIPv4 : isIPv6)(address) ? [] : [invalidValue(path, address, `must be an ${type} address`)]
+  return all(family, follows(address, field, endpointAddress))
 }

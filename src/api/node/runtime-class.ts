@@ -2,7 +2,7 @@
 import type { V1RuntimeClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError } from '../../machinery/validation/field-error.ts'
-import { all, each, follows, immutable, repeats, valid } from '../../machinery/validation/field-rules.ts'
+import { all, each, immutable, repeats, requiredRule, valid } from '../../machinery/validation/field-rules.ts'
 import { validateLabels } from '../../machinery/validation/metadata.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { labelKeyWarnings } from '../core/cluster/node-labels.ts'
@@ -28,10 +28,10 @@ export const runtimeClasses = resource<RuntimeClass>({
 
 function classRules({ handler, overhead, scheduling }: RuntimeClass): readonly FieldError[] {
   return all(
-    follows(handler ?? '', 'handler', dnsLabel),
+    requiredRule(handler, 'handler', dnsLabel),
     overhead?.podFixed ? requirements({ limits: overhead.podFixed }, 'overhead', containerResourceName) : valid,
     validateLabels(scheduling?.nodeSelector, 'scheduling.nodeSelector'),
-    scheduling?.tolerations ? uniqueTolerations(scheduling.tolerations, 'scheduling.tolerations.tolerations') : valid,
+    scheduling?.tolerations ? uniqueTolerations(scheduling.tolerations, 'scheduling.tolerations') : valid,
   )
 }
 

@@ -1,9 +1,8 @@
 /** Rules that roles and bindings share. */
 import type { RbacV1Subject, V1PolicyRule, V1RoleRef } from '@kubernetes/client-node'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
-import { type FieldError, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { follows } from '../../machinery/validation/field-rules.ts'
-import { goList, invalidShown } from '../../machinery/validation/go-notation.ts'
 import { dnsSubdomain, pathSegment } from '../../machinery/validation/names.ts'
 import { age, type Column, column, name, wide } from '../resource.ts'
 
@@ -16,9 +15,9 @@ export function policyRules(rules: readonly Wire<V1PolicyRule>[] | undefined | n
     const errors = rule.verbs?.length ? [] : [required(`${path}.verbs`, 'verbs must contain at least one value')]
     if (rule.nonResourceURLs?.length) {
       const urls = `${path}.nonResourceURLs`
-      if (namespaced) errors.push(invalidShown(urls, goList(rule.nonResourceURLs), 'namespaced rules cannot apply to non-resource URLs'))
+      if (namespaced) errors.push(invalidValue(urls, rule.nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs'))
       if (rule.apiGroups?.length || rule.resources?.length || rule.resourceNames?.length)
-        errors.push(invalidShown(urls, goList(rule.nonResourceURLs), 'rules cannot apply to both regular resources and non-resource URLs'))
+        errors.push(invalidValue(urls, rule.nonResourceURLs, 'rules cannot apply to both regular resources and non-resource URLs'))
       return errors
     }
     if (!rule.apiGroups?.length) errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'))
@@ -74,13 +73,7 @@ function subjectRules({ kind, name: subjectName, namespace, apiGroup = '' }: Sub
 /** The role of a binding never changes: whoever may edit subjects could grant more than meant. */
 export function roleRefUnchanged({ roleRef }: Binding, { roleRef: old }: Binding): readonly FieldError[] {
   if (roleRef.apiGroup === old.apiGroup && roleRef.kind === old.kind && roleRef.name === old.name) return []
-  return [
-    invalidShown(
-      'roleRef',
-      `rbac.RoleRef{APIGroup:${JSON.stringify(roleRef.apiGroup)}, Kind:${JSON.stringify(roleRef.kind)}, Name:${JSON.stringify(roleRef.name)}}`,
-      'cannot change roleRef',
-    ),
-  ]
+  return [invalidValue('roleRef', { APIGroup: roleRef.apiGroup, Kind: roleRef.kind, Name: roleRef.name }, 'cannot change roleRef')]
 }
 
 const subjectsOf =

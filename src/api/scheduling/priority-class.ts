@@ -33,6 +33,7 @@ export const priorityClasses = resource<PriorityClass>({
     column('Value', ({ value }) => value ?? 0, { type: 'integer', description: 'How important its pods are: more is more.' }),
     column('Global-Default', ({ globalDefault }) => globalDefault ?? false, { type: 'boolean', description: 'Whether pods that name no class get this one.' }),
     age,
+    column('PreemptionPolicy', ({ preemptionPolicy }) => preemptionPolicy ?? '', { description: 'Whether its pods may evict less important ones.' }),
   ],
 })
 

@@ -25,6 +25,10 @@ export const csiDrivers = resource<CSIDriver>({
       ...immutable(spec.volumeLifecycleModes, 'spec.volumeLifecycleModes', old.volumeLifecycleModes),
     ],
   },
+  warnings: ({ spec }) =>
+    spec.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined
+      ? ['spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes']
+      : [],
   columns: [
     name,
     column('AttachRequired', ({ spec }) => spec.attachRequired ?? true, {

@@ -50,6 +50,6 @@ function nodeUpdateRules({ spec }: CSINode, { spec: old }: CSINode): readonly Fi
   return (old?.drivers ?? []).flatMap((before) => {
     const after = drivers.get(before.name)
     const unchanged = !after || semanticallyEqual({ ...after, allocatable: undefined }, { ...before, allocatable: undefined })
-    return unchanged ? [] : [invalidValue('CSINodeDriver', after, 'field is immutable')]
+    return unchanged ? [] : [invalidValue('spec.drivers', after, 'field is immutable')]
   })
 }

@@ -1,10 +1,9 @@
 /** StorageClasses: how volumes are made for claims. */
 
 import type { V1StorageClass } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
-import { all, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { duplicate, type FieldError, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
+import { follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { deprecatedNodeLabel } from '../core/cluster/node-labels.ts'
 import { isDefault } from '../core/storage/binding/storage-class.ts'
@@ -89,9 +88,5 @@ export function parameterRules(parameters: Readonly<Record<string, string>> | un
 }
 
 function classUpdateRules(storageClass: StorageClass, old: StorageClass): readonly FieldError[] {
-  const fixed = (['parameters', 'provisioner', 'reclaimPolicy'] as const).filter((field) => !semanticallyEqual(storageClass[field], old[field]))
-  return all(
-    fixed.map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
-    immutable(storageClass.volumeBindingMode, 'volumeBindingMode', old.volumeBindingMode),
-  )
+  return (['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const).flatMap((field) => immutable(storageClass[field], field, old[field]))
 }

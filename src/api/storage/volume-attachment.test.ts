@@ -24,10 +24,10 @@ test('an attachment is of one volume: of one that is named, or of one that stand
   assert.deepEqual(create({ persistentVolumeName: 'v', ...inline({}) }), [`spec.source: Forbidden: ${one}`])
   assert.deepEqual(create({ persistentVolumeName: 'A_v' }), ['spec.source.persistentVolumeName: Invalid value: "A_v": no name'])
   assert.deepEqual(told(validate?.object?.(of({ persistentVolumeName: 'A_v' }))), [])
-  assert.deepEqual(create({ persistentVolumeName: 'v' }, { attacher: '' }), [
-    'spec.attacher: Required value',
-    'spec.attacher: Required value',
-    'spec.attacher: Invalid value: "": no name',
+  assert.deepEqual(create({ persistentVolumeName: 'v' }, { attacher: '' }), ['spec.attacher: Required value'])
+  assert.deepEqual(create({ persistentVolumeName: 'v', ...inline({}) }, { attacher: 'a b' }), [
+    'spec.attacher: Invalid value: "a b": no name',
+    `spec.source: Forbidden: ${one}`,
   ])
 })
 

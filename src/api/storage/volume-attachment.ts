@@ -41,7 +41,7 @@ export const volumeAttachments = resource<VolumeAttachment>({
 function attachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
   const { attacher, nodeName, source } = spec ?? {}
   const { persistentVolumeName, inlineVolumeSpec } = source ?? {}
-  const errors = attacher ? [] : [required('spec.attacher')]
+  const errors = [...csiDriver(attacher, 'spec.attacher')]
   if (persistentVolumeName === undefined && !inlineVolumeSpec) errors.push(required('spec.source', oneSource))
   else if (persistentVolumeName !== undefined && inlineVolumeSpec) errors.push(forbiddenField('spec.source', oneSource))
   else if (persistentVolumeName === '') errors.push(required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName'))
@@ -49,10 +49,9 @@ function attachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
   return [...errors, ...follows(nodeName ?? '', 'spec.nodeName', dnsSubdomain)]
 }
 
-/** What v1 asks of new ones. */
+/** Rules that v1 has for new objects only. */
 function newAttachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
-  const { attacher, source } = spec ?? {}
-  return all(csiDriver(attacher, 'spec.attacher'), follows(source?.persistentVolumeName, 'spec.source.persistentVolumeName', dnsSubdomain))
+  return follows(spec?.source?.persistentVolumeName, 'spec.source.persistentVolumeName', dnsSubdomain)
 }
 
 /** Of keys and values together. */

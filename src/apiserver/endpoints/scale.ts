@@ -61,15 +61,11 @@ function scaleOf(resource: ServedResource, object: KubeObject): Scale {
   }
 }
 
-/** The scale of a kind without a group goes by the Scale's own; custom resources name themselves. */
-const missing = ({ groupResource, definition }: ServedResource, name: string) =>
-  notFound(definition.custom ? groupResource : { group: groupResource.group || scales.group, name: `${groupResource.name}/scale` }, name)
-
 export const getScale: Endpoint = async ({ services: { registry }, request, resource }) => {
   const representation = representationFor(request, scaleResource, 'object')
   const { namespace, name } = request.info
   const object = await registry.get(resource, resource.key(namespace, name))
-  if (!object) throw missing(resource, name)
+  if (!object) throw notFound(resource.groupResource, name)
   checkReplicas(resource, object.parse())
   return objectResponse(representation, unstored(scaleResource, scaleOf(resource, object.parse())))
 }
@@ -134,7 +130,7 @@ async function writeScale(target: Target, options: WriteOptions, { change, condi
     startsFromLive: true,
     mayCreate: true,
     change: async (live) => {
-      if (!live) throw absent ?? missing(resource, request.info.name)
+      if (!live) throw absent ?? notFound(resource.groupResource, request.info.name)
       const before = scaleOf(resource, live)
       const replicas = { apiVersion: resource.groupVersion, path: replicasPath(resource).join('.') }
       const owners = scaleManagedFields(live.metadata.managedFields, replicas)

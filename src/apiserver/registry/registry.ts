@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
-import { methodRefused } from '../../machinery/status-error.ts'
+import { forbidden } from '../../machinery/status-error.ts'
 import type { CommitResult, Entry, Store, Transaction } from '../../storage/store.ts'
 import type { CacheView } from './cache/cache-view.ts'
 import { Cacher } from './cache/cacher.ts'
@@ -238,7 +238,7 @@ export class Registry {
   ): Promise<StoredObject | Lost> {
     const { storage } = resource
     const cacher = this.cacher(resource)
-    if (!live && cacher.refusesCreate) throw methodRefused(resource.groupResource, cacher.refusesCreate)
+    if (!live && cacher.refusesCreate) throw forbidden(resource.groupResource, object.metadata.name ?? '', cacher.refusesCreate)
     cacher.hints.set(value, { summary: summarize(storage, stored), validSpec })
     const revision = live?.revision ?? 0
     return this.#written(resource, key, value, revision, this.#commit(storage, key, object, { conditions: [{ key, revision }], operations: [{ key, value }] }))

@@ -1,5 +1,5 @@
 /** Reads query parameters as Go's conversion does, with its errors. */
-import { badRequest, internal } from '../../machinery/status-error.ts'
+import { badRequest, internal, type StatusError } from '../../machinery/status-error.ts'
 
 /** A flag: absent is undefined; any value but `false` and `0` is true. */
 export function flagParameter(query: URLSearchParams, name: string): boolean | undefined {
@@ -24,11 +24,16 @@ const parseError = (text: string): string | undefined =>
       ? `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range`
       : undefined
 
-/** A resourceVersion of a read; empty is 0. Text that is no number is upstream's 500 without a reason. */
-export function parseResourceVersion(text: string): number {
+/** A resourceVersion of a get or watch; empty is 0. Text that is no number is upstream's 500 without a reason. */
+export const parseResourceVersion = (text: string): number => versionOf(text, internal)
+
+/** A resourceVersion of a list; empty is 0. Text that is no number is a 400 (since Kubernetes 1.33). */
+export const parseListVersion = (text: string): number => versionOf(text, (why) => badRequest(`invalid resource version: ${why}`))
+
+function versionOf(text: string, refusal: (why: string) => StatusError): number {
   if (text === '') return 0
   const error = parseError(text)
-  if (error) throw internal(`resourceVersion: Invalid value: ${JSON.stringify(text)}: ${error}`)
+  if (error) throw refusal(`resourceVersion: Invalid value: ${JSON.stringify(text)}: ${error}`)
   return Number(text)
 }
 

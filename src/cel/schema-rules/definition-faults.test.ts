@@ -15,7 +15,7 @@ function faultsOf(schema: SchemaSource, unchanged = false): string[] {
 }
 
 const shown = (rule: string, more = ''): string =>
-  `Invalid value: {"Rule":${JSON.stringify(rule)},"Message":"","MessageExpression":"${more}","Reason":null,"FieldPath":"","OptionalOldSelf":null}`
+  `Invalid value: {"Rule":${JSON.stringify(rule).replaceAll('>', '\\u003e')},"Message":"","MessageExpression":"${more}","Reason":null,"FieldPath":"","OptionalOldSelf":null}`
 const remedy = '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)'
 
 describe('rules of a definition', () => {

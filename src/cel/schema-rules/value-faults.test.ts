@@ -18,26 +18,24 @@ function faultsOf(schema: SchemaSource, value: unknown, ...old: unknown[]): stri
 }
 
 describe('a rule that does not hold', () => {
-  it('is told at the value, with the type of the schema', () => {
-    assert.deepEqual(faultsOf({ ...integer, ...rules('self > 5') }, 3), ['FieldValueInvalid x: Invalid value: "integer": failed rule: self > 5'])
+  it('is told at the value, which is shown', () => {
+    assert.deepEqual(faultsOf({ ...integer, ...rules('self > 5') }, 3), ['FieldValueInvalid x: Invalid value: 3: failed rule: self > 5'])
     assert.deepEqual(faultsOf({ 'x-kubernetes-int-or-string': true, ...rules('self == 5') }, '5'), [
-      'FieldValueInvalid x: Invalid value: "": failed rule: self == 5',
+      'FieldValueInvalid x: Invalid value: "5": failed rule: self == 5',
     ])
     assert.deepEqual(faultsOf({ ...integer, ...rules('self > 5') }, 6), [])
   })
 
   it('is told in its own words', () => {
-    assert.deepEqual(faultsOf({ ...integer, ...rules({ rule: 'self > 5', message: ' too small ' }) }, 3), [
-      'FieldValueInvalid x: Invalid value: "integer": too small',
-    ])
+    assert.deepEqual(faultsOf({ ...integer, ...rules({ rule: 'self > 5', message: ' too small ' }) }, 3), ['FieldValueInvalid x: Invalid value: 3: too small'])
     const computed = { rule: 'self > 5', message: 'too small', messageExpression: '"want 6, not " + string(self)' }
-    assert.deepEqual(faultsOf({ ...integer, ...rules(computed) }, 3), ['FieldValueInvalid x: Invalid value: "integer": want 6, not 3'])
+    assert.deepEqual(faultsOf({ ...integer, ...rules(computed) }, 3), ['FieldValueInvalid x: Invalid value: 3: want 6, not 3'])
   })
 
   it('is told in the other words when the message cannot be made', () => {
     for (const messageExpression of ['string(1 / (self - 3))', "'  '", "'two\\nlines'", "['x'].map(a, a)[self]"])
       assert.deepEqual(faultsOf({ ...integer, ...rules({ rule: 'self > 5', message: 'too small', messageExpression }) }, 3), [
-        'FieldValueInvalid x: Invalid value: "integer": too small',
+        'FieldValueInvalid x: Invalid value: 3: too small',
       ])
   })
 
@@ -45,10 +43,10 @@ describe('a rule that does not hold', () => {
     const because = (reason: string) => faultsOf({ ...object({ a: integer }), ...rules({ rule: 'false', message: 'm', reason, fieldPath: '.a' }) }, {})
     assert.deepEqual(because('FieldValueForbidden'), ['FieldValueForbidden x.a: Forbidden: m'])
     assert.deepEqual(because('FieldValueRequired'), ['FieldValueRequired x.a: Required value: m'])
-    assert.deepEqual(because('FieldValueDuplicate'), ['FieldValueDuplicate x.a: Duplicate value: "object"'])
-    assert.deepEqual(because('FieldValueInvalid'), ['FieldValueInvalid x.a: Invalid value: "object": m'])
+    assert.deepEqual(because('FieldValueDuplicate'), ['FieldValueDuplicate x.a: Duplicate value'])
+    assert.deepEqual(because('FieldValueInvalid'), ['FieldValueInvalid x.a: Invalid value: m'])
     const map = object({ m: { type: 'object', additionalProperties: object({ 'a.b': integer }) } }, rules({ rule: 'false', fieldPath: ".m['k']['a.b']" }))
-    assert.deepEqual(faultsOf(map, {}), ['FieldValueInvalid x.m[k].a.b: Invalid value: "object": failed rule: false'])
+    assert.deepEqual(faultsOf(map, {}), ['FieldValueInvalid x.m[k].a.b: Invalid value: failed rule: false'])
   })
 
   it('is told at the root without a field', () => {
@@ -177,7 +175,7 @@ describe('transition rules', () => {
 
   it('know members of maps and items with keys again', () => {
     assert.deepEqual(faultsOf({ type: 'object', additionalProperties: grows }, { a: 1, b: 1 }, { a: 2 }), [
-      'FieldValueInvalid x[a]: Invalid value: "integer": failed rule: self >= oldSelf',
+      'FieldValueInvalid x[a]: Invalid value: 1: failed rule: self >= oldSelf',
     ])
     const known: SchemaSource = {
       type: 'array',
@@ -197,7 +195,7 @@ describe('transition rules', () => {
           { k: 2, v: 9 },
         ],
       ),
-      ['FieldValueInvalid x[1].v: Invalid value: "integer": failed rule: self >= oldSelf'],
+      ['FieldValueInvalid x[1].v: Invalid value: 1: failed rule: self >= oldSelf'],
     )
   })
 

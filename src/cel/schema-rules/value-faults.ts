@@ -1,8 +1,8 @@
 /** Holds values against the rules of their schema: what is evaluated in which order, what it may cost, and what is told. */
-import { isObject } from '../../machinery/fields/json.ts'
+import { isObject, sortMembers } from '../../machinery/fields/json.ts'
 import { correlatedItems, none, type StructuralSchema, type ValidationRule } from '../../machinery/structural-schema/index.ts'
 import { limitFaults } from '../../machinery/validation/fault-limit.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, fieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { adapt, type Bindings, callCostLimit } from '../index.ts'
 import { OptionalValue } from '../values.ts'
 import { Place } from './place.ts'
@@ -119,7 +119,7 @@ class Run {
     const { path } = place
     const field = fieldPath === '' ? path || '<nil>' : path === '' ? fieldPath : `${path}.${fieldPath}`
     const fault = (): FieldError =>
-      typeof message === 'string' ? faultFor(rule.reason, field, place.schema.type, message) : invalidValue(field, place.schema.type, message.exceeds)
+      typeof message === 'string' ? faultFor(rule.reason, field, place, message) : invalidValue(field, place.schema.type, message.exceeds)
     if (usesOldSelf || !place.isAsBefore()) this.faults.push(fault())
     // Faults that nobody is told do not count among those that are.
     else if (this.letThrough) for (const told of limitFaults(() => [fault()])) this.letThrough(`${told.field}: ${told.message}`)
@@ -154,15 +154,17 @@ class Run {
 
 const shownRule = ({ rule, message }: ValidationRule): string => (message || rule).trim()
 
-function faultFor(reason: string | undefined, field: string, type: string, detail: string): FieldError {
+/** Scalars are shown; of objects and arrays only what the rule says. */
+function faultFor(reason: string | undefined, field: string, { value, schema }: Place, detail: string): FieldError {
+  const isShown = schema.type !== 'object' && schema.type !== 'array'
   switch (reason) {
     case 'FieldValueForbidden':
       return forbiddenField(field, detail)
     case 'FieldValueRequired':
       return required(field, detail)
     case 'FieldValueDuplicate':
-      return duplicate(field, type)
+      return isShown ? duplicate(field, sortMembers(value)) : fieldError('FieldValueDuplicate', field, 'Duplicate value')
     default:
-      return invalidValue(field, type, detail)
+      return isShown ? invalidValue(field, sortMembers(value), detail) : fieldError('FieldValueInvalid', field, `Invalid value: ${detail}`)
   }
 }

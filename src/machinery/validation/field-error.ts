@@ -21,8 +21,14 @@ export interface FieldError {
   readonly message: string
 }
 
-/** How a value shows in a message: strings quoted, everything else as JSON. */
-const show = (value: unknown): string => (value === undefined || value === null ? 'null' : JSON.stringify(value))
+const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026', '\u2028': '\\u2028', '\u2029': '\\u2029' }
+
+/** How a value shows in a message: strings quoted, everything else as JSON, in which Go escapes what HTML would take for its own. */
+function show(value: unknown): string {
+  if (value === undefined || value === null) return 'null'
+  const text = JSON.stringify(value)
+  return typeof value === 'object' ? text.replace(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? character) : text
+}
 
 const suffix = (detail?: string): string => (detail ? `: ${detail}` : '')
 

@@ -5,7 +5,7 @@
 
 import type { ObjectMeta, OwnerReference } from '../object.ts'
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from './field-error.ts'
-import { goList, goPointer, invalidShown } from './go-notation.ts'
+import { goList } from './go-notation.ts'
 import { dnsLabel, labelValue, qualifiedName } from './names.ts'
 
 export interface MetadataRules {
@@ -49,9 +49,9 @@ function finalizerErrors(errors: FieldError[], finalizers: readonly string[] | u
   if (!finalizers) return
   const known = new Set(before)
   const added = finalizers.filter((finalizer) => !known.has(finalizer))
-  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
-    errors.push(invalidShown(`${path}.finalizers`, goList(finalizers), 'finalizer orphan and foregroundDeletion cannot be both set'))
   for (const finalizer of added) for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
+    errors.push(invalidValue(`${path}.finalizers`, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
   if (any) return
   for (const finalizer of added)
     if (!isFinalizer(finalizer)) errors.push(invalidValue(`${path}.finalizers[${finalizers.indexOf(finalizer)}]`, finalizer, unknownFinalizer))
@@ -126,15 +126,15 @@ function ownerErrors(errors: FieldError[], owners: readonly OwnerReference[], pa
     const [version, group] = splitGroupVersion(owner.apiVersion ?? '')
     if (!version) errors.push(invalidValue(`${path}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty'))
     for (const field of ['kind', 'name', 'uid'] as const)
-      if (!owner[field]) errors.push(invalidValue(`${path}.${field}`, owner[field] ?? '', `${field} must not be empty`))
+      if (!owner[field]) errors.push(invalidValue(`${path}.${field}`, owner[field] ?? '', 'must not be empty'))
     if (group === '' && version === 'v1' && owner.kind === 'Event')
-      errors.push(invalidShown(path, goText(owner), '/v1, Kind=Event is disallowed from being an owner'))
+      errors.push(invalidValue(path, shownOwner(owner), '/v1, Kind=Event is disallowed from being an owner'))
     if (!owner.controller) continue
     if (controller)
       errors.push(
-        invalidShown(
+        invalidValue(
           path,
-          `[]v1.OwnerReference{${owners.map(goText).join(', ')}}`,
+          owners.map(shownOwner),
           `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`,
         ),
       )
@@ -149,6 +149,12 @@ function splitGroupVersion(apiVersion: string): [version: string, group: string]
   return parts.length === 2 ? [parts[1] ?? '', parts[0] ?? ''] : [apiVersion, '']
 }
 
-/** Upstream shows owners in Go's notation. */
-const goText = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string =>
-  `v1.OwnerReference{APIVersion:${JSON.stringify(apiVersion)}, Kind:${JSON.stringify(kind)}, Name:${JSON.stringify(name)}, UID:${JSON.stringify(uid)}, Controller:${goPointer(controller)}, BlockOwnerDeletion:${goPointer(blockOwnerDeletion)}}`
+/** An owner in the order of Go's fields, in which messages show it. */
+const shownOwner = ({ apiVersion = '', kind = '', name = '', uid = '', controller, blockOwnerDeletion }: OwnerReference): OwnerReference => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  controller,
+  blockOwnerDeletion,
+})

@@ -36,8 +36,15 @@ const mismatch = (words: string, expression: string, ...examples: string[]): str
   `${words} (e.g. ${examples.map((example) => `'${example}'`).join(',  or ')}, regex used for validation is '${expression}')`
 
 const tooLongText = (max: number): string => `must be no more than ${max} characters`
+/** Since 1.36 the rules of label keys and values count in bytes; those of names still say characters. */
+const tooManyBytes = (max: number): string => `must be no more than ${max} bytes`
 const empty = 'must be non-empty'
 
+const underscoredWords = mismatch(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
+  `${underscoredLabel}(\\.${underscoredLabel})*`,
+  'example.com',
+)
 const subdomainWords = mismatch(
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
   subdomain1123,
@@ -100,10 +107,10 @@ export function dnsSubdomain(value: string, generated?: boolean): string[] {
   return [...(text.length > 253 ? [tooLongText(253)] : []), ...(subdomain1123Pattern.test(text) ? [] : [subdomainWords])]
 }
 
-/** As dnsSubdomain, in the same words; parts may begin with an underscore, and have some within. */
+/** As dnsSubdomain; parts may begin with an underscore, and have some within. */
 export const underscoredSubdomain: TextRule = (value) => [
   ...(value.length > 253 ? [tooLongText(253)] : []),
-  ...(underscoredPattern.test(value) ? [] : [subdomainWords]),
+  ...(underscoredPattern.test(value) ? [] : [underscoredWords]),
 ]
 
 /** Names that become one part of a DNS name (namespaces, containers, ports' owners): up to 63 characters, no dots. */
@@ -140,16 +147,22 @@ export function qualifiedName(value: string): string[] {
   const slash = value.indexOf('/')
   if (slash < 0) return namePart(value)
   if (value.indexOf('/', slash + 1) >= 0)
-    return [`a qualified name ${qualifiedWords} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
+    return [`a valid label key ${qualifiedWords} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
   const prefix = value.slice(0, slash)
-  const errors = prefix === '' ? [`prefix part ${empty}`] : dnsSubdomain(prefix).map((message) => `prefix part ${message}`)
+  const errors = prefix === '' ? [`prefix part ${empty}`] : prefixPart(prefix)
   const more = namePart(value.slice(slash + 1))
   return errors.length === 0 ? more : [...errors, ...more]
 }
 
+function prefixPart(text: string): string[] {
+  const hasForm = subdomain1123Pattern.test(text)
+  if (text.length <= 253 && hasForm) return []
+  return [...(text.length > 253 ? [`prefix part ${tooManyBytes(253)}`] : []), ...(hasForm ? [] : [`prefix part ${subdomainWords}`])]
+}
+
 function namePart(text: string): string[] {
   if (text.length <= 63 && qualifiedPattern.test(text)) return []
-  const errors = text === '' ? [`name part ${empty}`] : text.length > 63 ? [`name part ${tooLongText(63)}`] : []
+  const errors = text === '' ? [`name part ${empty}`] : Buffer.byteLength(text) > 63 ? [`name part ${tooManyBytes(63)}`] : []
   if (!qualifiedPattern.test(text)) errors.push(`name part ${qualifiedWords}`)
   return errors
 }
@@ -157,7 +170,7 @@ function namePart(text: string): string[] {
 /** Values of labels. */
 export function labelValue(value: string): string[] {
   if (value.length <= 63 && labelValuePattern.test(value)) return []
-  return [...(value.length > 63 ? [tooLongText(63)] : []), ...(labelValuePattern.test(value) ? [] : [labelValueWords])]
+  return [...(Buffer.byteLength(value) > 63 ? [tooManyBytes(63)] : []), ...(labelValuePattern.test(value) ? [] : [labelValueWords])]
 }
 
 /** What would escape from a directory when used as a file's name. */

@@ -5,7 +5,6 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, each, repeats } from '../../../machinery/validation/field-rules.ts'
-import { invalidShown } from '../../../machinery/validation/go-notation.ts'
 import { issuedFault } from './issued-certificates.ts'
 import { signedRequestFault } from './signed-request.ts'
 import { signerNameRules } from './signer-name.ts'
@@ -48,10 +47,7 @@ export function requestRules(request: Request): readonly FieldError[] {
   const errors: FieldError[] = []
   const bytes = Buffer.from(spec?.request ?? '', 'base64')
   const fault = signedRequestFault(bytes.toString('latin1'))
-  if (fault) {
-    const shown = `[]byte{${[...bytes.subarray(0, shownBytes)].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`
-    errors.push(invalidShown('spec.request', shown, fault))
-  }
+  if (fault) errors.push(invalidValue('spec.request', bytes.subarray(0, shownBytes).toString('base64'), fault))
   errors.push(...usageRules(spec?.usages ?? []), ...signerNameRules(spec?.signerName ?? '', 'spec.signerName'))
   if (isNew && spec?.signerName === 'kubernetes.io/legacy-unknown')
     errors.push(invalidValue('spec.signerName', spec.signerName, 'the legacy signerName is not allowed via this API version'))
@@ -84,7 +80,7 @@ function requestConditionRules({ status }: Request): readonly FieldError[] {
     } else if (!value) errors.push(required(`${path}.status`))
     else if (!['True', 'False', 'Unknown'].includes(value)) errors.push(notSupported(`${path}.status`, value, ['False', 'True', 'Unknown']))
     if ((type === 'Approved' && seen.has('Denied')) || (type === 'Denied' && seen.has('Approved')))
-      errors.push(invalidValue(`${path}.type`, type, 'Approved and Denied conditions are mutually exclusive'))
+      errors.push(invalidValue('status.conditions', type, 'Approved and Denied conditions are mutually exclusive'))
     if (type && seen.has(type)) errors.push(duplicate(`${path}.type`, type))
     seen.add(type)
     return errors

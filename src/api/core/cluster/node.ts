@@ -132,7 +132,9 @@ function roles({ metadata }: Node): string {
 }
 
 const address = (type: string) => (node: Node) => node.status?.addresses?.find((one) => one.type === type)?.address ?? '<none>'
-const info = (field: 'osImage' | 'kernelVersion' | 'containerRuntimeVersion') => (node: Node) => node.status?.nodeInfo?.[field] || '<unknown>'
+const info = (field: 'architecture' | 'osImage' | 'kernelVersion' | 'containerRuntimeVersion') => (node: Node) => node.status?.nodeInfo?.[field] || '<unknown>'
+/** With the architecture, since Kubernetes 1.35. */
+const kernel = (node: Node): string => `${info('kernelVersion')(node)} (${info('architecture')(node)})`
 
 export const nodes = resource<Node>({
   group: '',
@@ -161,7 +163,7 @@ export const nodes = resource<Node>({
     wide('Internal-IP', address('InternalIP'), { description: 'Its first address inside the cluster.' }),
     wide('External-IP', address('ExternalIP'), { description: 'Its first address outside the cluster.' }),
     wide('OS-Image', info('osImage'), { description: 'Its operating system.' }),
-    wide('Kernel-Version', info('kernelVersion'), { description: 'Its kernel.' }),
+    wide('Kernel-Version', kernel, { description: 'Its kernel, and the architecture of its machine.' }),
     wide('Container-Runtime', info('containerRuntimeVersion'), { description: 'What runs its containers.' }),
   ],
 })

@@ -323,7 +323,7 @@ test('of a pod that exists only images, deadlines, tolerations and gates change'
   assert.deepEqual(change({ containers: [c({ image: 'app:1', imagePullPolicy: 'IfNotPresent' })] }), [])
   assert.deepEqual(change({ activeDeadlineSeconds: 60 }), ['spec.activeDeadlineSeconds: Invalid value: 60: must be less than or equal to previous value'])
   assert.deepEqual(change({ activeDeadlineSeconds: undefined }), [
-    'spec.activeDeadlineSeconds: Invalid value: "null": must not update from a positive integer to nil value',
+    'spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value',
   ])
   assert.deepEqual(change({ tolerations: [] }), ['spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds'])
   assert.deepEqual(change({ containers: [c(), c({ name: 'd' })] }), ['spec.containers: Forbidden: pod updates may not add or remove containers'])

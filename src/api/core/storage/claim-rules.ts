@@ -4,7 +4,6 @@ import type { Wire } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
-import { invalidShown } from '../../../machinery/validation/go-notation.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { signOf } from '../../../machinery/values/quantity.ts'
 
@@ -52,7 +51,7 @@ export function claimSpec(spec: ClaimSpec, path: string): readonly FieldError[] 
     oneOf(spec.volumeMode, `${path}.volumeMode`, volumeModes),
     sources,
     spec.dataSource && spec.dataSourceRef && !spec.dataSourceRef.namespace && !isSameSource(spec.dataSource, spec.dataSourceRef)
-      ? [invalidShown(path, `${path}.dataSource`, 'must match dataSourceRef')]
+      ? [invalidValue(path, {}, 'must match dataSourceRef')]
       : valid,
     optionalText(spec.volumeAttributesClassName, `${path}.volumeAttributesClassName`, dnsSubdomain),
   )

@@ -19,7 +19,7 @@ const { object, update, status } = persistentVolumeClaims.validate ?? {}
 test('the sources of a claim are one', () => {
   assert.deepEqual(
     told(object?.(claim({ dataSource: { kind: 'PersistentVolumeClaim', name: 'a' }, dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'b' } }))),
-    ['spec: Invalid value: spec.dataSource: must match dataSourceRef'],
+    ['spec: Invalid value: {}: must match dataSourceRef'],
   )
   assert.deepEqual(told(object?.(claim({ dataSource: { kind: 'Foo', apiGroup: 'A_B', name: 'a' } }))).length, 1)
 })

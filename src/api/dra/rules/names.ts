@@ -11,7 +11,7 @@ const identifierWords =
   "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')"
 
 /** The name of a driver; one that is missing is not looked at. */
-export const driverName = (driver: string | undefined, path: string): readonly FieldError[] => (driver ? csiDriver(driver, path) : [required(path)])
+export const driverName = csiDriver
 
 /** Names of attributes and capacities: `name`, or `example.com/name`. */
 export function attributeName(name: string, path: string): readonly FieldError[] {

@@ -2,7 +2,6 @@
 import type { ObjectMeta } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/validation/field-error.ts'
 import { all, each, follows } from '../../../machinery/validation/field-rules.ts'
-import { invalidShown } from '../../../machinery/validation/go-notation.ts'
 import { labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import type { SelectorRequirement } from '../../authorization/authorizer.ts'
 import type { SelectorAttributes } from '../../authorization/selector-attributes.ts'
@@ -19,9 +18,9 @@ export function specRules(spec: AccessReviewSpec, aboutSomebody: boolean): Field
   const { resourceAttributes, nonResourceAttributes, user, groups } = spec
   const errors: FieldError[] = []
   if (resourceAttributes && nonResourceAttributes)
-    errors.push(invalidShown('spec.nonResourceAttributes', pathText(spec), 'cannot be specified in combination with resourceAttributes'))
+    errors.push(invalidValue('spec.nonResourceAttributes', shownPath(spec), 'cannot be specified in combination with resourceAttributes'))
   if (!resourceAttributes && !nonResourceAttributes)
-    errors.push(invalidValue('spec.resourceAttributes', 'null', 'exactly one of nonResourceAttributes or resourceAttributes must be specified'))
+    errors.push(invalidValue('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified'))
   if (aboutSomebody && !user && !groups?.length) errors.push(invalidValue('spec.user', '', 'at least one of user or group must be specified'))
   const { fieldSelector, labelSelector } = resourceAttributes ?? {}
   if (fieldSelector) errors.push(...selectorRules(fieldSelector, 'spec.resourceAttributes.fieldSelector'))
@@ -35,12 +34,12 @@ export function localRules({ metadata, spec }: AccessReview): FieldError[] {
   const { resourceAttributes, nonResourceAttributes } = spec ?? {}
   if (resourceAttributes && (resourceAttributes.namespace ?? '') !== metadata.namespace)
     errors.push(invalidValue('spec.resourceAttributes.namespace', resourceAttributes.namespace ?? '', 'must match metadata.namespace'))
-  if (nonResourceAttributes) errors.push(invalidShown('spec.nonResourceAttributes', pathText(spec!), 'disallowed on this kind of request'))
+  if (nonResourceAttributes) errors.push(invalidValue('spec.nonResourceAttributes', shownPath(spec!), 'disallowed on this kind of request'))
   return errors
 }
 
-const pathText = ({ nonResourceAttributes: { path = '', verb = '' } = {} }: AccessReviewSpec): string =>
-  `authorization.NonResourceAttributes{Path:${JSON.stringify(path)}, Verb:${JSON.stringify(verb)}}`
+/** In the names of Go's fields, in which messages show it. */
+const shownPath = ({ nonResourceAttributes: { path = '', verb = '' } = {} }: AccessReviewSpec): object => ({ Path: path, Verb: verb })
 
 function selectorRules({ rawSelector, requirements }: SelectorAttributes, path: string): FieldError[] {
   const errors: FieldError[] = []

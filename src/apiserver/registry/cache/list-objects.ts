@@ -5,7 +5,7 @@ import { CompactedError, FutureRevisionError, type KeyRange } from '../../../sto
 import type { ListMeta } from '../../negotiation/representation.ts'
 import { decodeContinue, encodeContinue } from '../../request/continue-token.ts'
 import type { ListOptions } from '../../request/list-options.ts'
-import { parseResourceVersion } from '../../request/parameters.ts'
+import { parseListVersion } from '../../request/parameters.ts'
 import type { Registry } from '../registry.ts'
 import type { ServedResource } from '../served-resource.ts'
 import type { StoredObject } from '../stored-object.ts'
@@ -39,7 +39,7 @@ export function listObjects(registry: Registry, resource: ServedResource, namesp
 
 /** A first page. A limit counts for it unless any state will do (`resourceVersion=0`). */
 function begin(query: Query, { resourceVersion, match, limit }: ListOptions): ObjectList | Promise<ObjectList> {
-  const wanted = parseResourceVersion(resourceVersion)
+  const wanted = parseListVersion(resourceVersion)
   return after<CacheView, ObjectList>(query.registry.cacher(query.resource).waitFor(wanted), (cache) => {
     if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0))) return fromHistory(query, cache, wanted, query.range.start)
     const whole = resourceVersion === '0' && limit > 0 ? { ...query, limit: 0 } : query

@@ -1,7 +1,7 @@
 /** Creates an object: the write path of POST, and of PUT and apply where nothing was there. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
-import { alreadyExists, internal, methodRefused, StatusError, serverTimeout } from '../../../machinery/status-error.ts'
+import { alreadyExists, forbidden, internal, StatusError, serverTimeout } from '../../../machinery/status-error.ts'
 import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { attributes, track, validateCreate, type WriteContext } from './write-context.ts'
@@ -32,10 +32,10 @@ export async function createObject(context: WriteContext, object: KubeObject): P
 export async function createUnlessThere(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject | Lost> {
   const { admission, resource, options } = context
   const { refusesCreate } = resource.definition
-  if (refusesCreate) throw methodRefused(resource.groupResource, refusesCreate)
   await context.pause()
   if (!tracked) await track(context, object, undefined)
   await context.pause()
+  if (refusesCreate) throw forbidden(resource.groupResource, object.metadata.name ?? '', refusesCreate)
   await admission.mutate(attributes(context, 'CREATE', object))
   resource.asStored(object)
   await resource.writeGuard?.(context, object, undefined)

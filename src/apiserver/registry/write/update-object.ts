@@ -5,7 +5,7 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject, ObjectMeta, Unstructured } from '../../../machinery/object.ts'
 import { conflict, invalid, notFound, objectModified } from '../../../machinery/status-error.ts'
-import { invalidShown } from '../../../machinery/validation/go-notation.ts'
+import { invalidValue } from '../../../machinery/validation/field-error.ts'
 import { isUnchanged } from '../../apply/index.ts'
 import { parseObjectVersion } from '../../request/parameters.ts'
 import type { Lost } from '../registry.ts'
@@ -76,7 +76,7 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
 
   const version = parseObjectVersion(object.metadata.resourceVersion)
   if (version === 0 && resource.definition.requiresVersionOnUpdate) {
-    throw invalid(resource.groupResource, name, [invalidShown('metadata.resourceVersion', '0x0', 'must be specified for an update')])
+    throw invalid(resource.groupResource, name, [invalidValue('metadata.resourceVersion', 0, 'must be specified for an update')])
   }
   if (version !== 0 && version !== live.revision) throw conflict(resource.groupResource, name, objectModified)
 

@@ -1,9 +1,9 @@
 /** What embedded resources (`x-kubernetes-embedded-resource`) share with all others: apiVersion, kind and ObjectMeta. */
 import { setOwn } from '../../../lib/own.ts'
 import { DecodeError, decode } from '../../decode/index.ts'
-import { isObject, type JsonObject } from '../../fields/json.ts'
+import { isObject, type JsonObject, sortMembers } from '../../fields/json.ts'
 import type { ObjectMeta } from '../../object.ts'
-import { type FieldError, fieldError, invalidValue, required } from '../../validation/field-error.ts'
+import { type FieldError, invalidValue, required } from '../../validation/field-error.ts'
 import { validateMetadata } from '../../validation/metadata.ts'
 import { dns1035Label, pathSegment } from '../../validation/names.ts'
 import { memberSchema, type StructuralSchema } from '../schema.ts'
@@ -62,15 +62,12 @@ export function embeddedDecodeFault(object: unknown, schema: StructuralSchema, p
 
 function decodeFault(resource: JsonObject, path: string): FieldError | undefined {
   for (const name of ['apiVersion', 'kind'])
-    if (Object.hasOwn(resource, name) && typeof resource[name] !== 'string') return shownAsGo(join(path, name), resource[name], 'must be a string')
+    if (Object.hasOwn(resource, name) && typeof resource[name] !== 'string')
+      return invalidValue(join(path, name), sortMembers(resource[name]), 'must be a string')
   if (!Object.hasOwn(resource, 'metadata') || resource.metadata === null) return undefined
   const decoded = decodedMetadata(resource.metadata)
-  return decoded instanceof DecodeError ? shownAsGo(join(path, 'metadata'), resource.metadata, decoded.message) : undefined
+  return decoded instanceof DecodeError ? invalidValue(join(path, 'metadata'), sortMembers(resource.metadata), decoded.message) : undefined
 }
-
-/** As `invalidValue`; null shows as Go's nil does. */
-const shownAsGo = (path: string, value: unknown, detail: string): FieldError =>
-  value === null ? fieldError('FieldValueInvalid', path, `Invalid value: "null": ${detail}`) : invalidValue(path, value, detail)
 
 /** What is wrong with embedded resources. */
 export function embeddedFaults(object: unknown, schema: StructuralSchema, path = ''): FieldError[] {
@@ -86,13 +83,16 @@ function resourceFaults(resource: JsonObject, path: string, faults: FieldError[]
   const { apiVersion, kind } = resource
   const decode = decodeFault(resource, path)
   if (decode) faults.push(decode)
-  if (apiVersion === undefined || apiVersion === '') faults.push(required(join(path, 'apiVersion'), 'must not be empty'))
+  if (apiVersion === undefined) faults.push(required(join(path, 'apiVersion')))
+  else if (apiVersion === '') faults.push(invalidValue(join(path, 'apiVersion'), '', 'must not be empty'))
   else if (typeof apiVersion === 'string' && apiVersion.split('/').length > 2)
     faults.push(invalidValue(join(path, 'apiVersion'), apiVersion, `unexpected GroupVersion string: ${apiVersion}`))
-  if (kind === undefined || kind === '') faults.push(required(join(path, 'kind'), 'must not be empty'))
-  else if (typeof kind === 'string')
-    for (const message of dns1035Label(kind.toLowerCase()))
-      faults.push(invalidValue(join(path, 'kind'), kind, `may have mixed case, but should otherwise match: ${message}`))
+  if (kind === undefined) faults.push(required(join(path, 'kind')))
+  else if (kind === '') faults.push(invalidValue(join(path, 'kind'), '', 'must not be empty'))
+  else if (typeof kind === 'string') {
+    const messages = dns1035Label(kind.toLowerCase())
+    if (messages.length > 0) faults.push(invalidValue(join(path, 'kind'), kind, `may have mixed case, but should otherwise match: ${messages.join(',')}`))
+  }
   if (isObject(resource.metadata) && !decode) {
     const meta: ObjectMeta = { ...resource.metadata }
     // Names are not required here, but followed by the rule that all kinds keep.

@@ -72,7 +72,7 @@ describe('a structural schema', () => {
       { ...string, 'x-kubernetes-validations': [{ rule: 'a\nb', reason: 'Because', fieldPath: '.x' }] },
       'f.x-kubernetes-validations[0].message: Required value: message must be specified if rule contains line breaks',
       'f.x-kubernetes-validations[0].reason: Unsupported value: "Because": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
-      'f.x-kubernetes-validations[0].fieldPath: Invalid value: ".x": fieldPath must be a valid path',
+      'f.x-kubernetes-validations[0].fieldPath: Invalid value: ".x": must be a valid path',
     ],
   ]
   for (const [schema, ...expected] of cases) test(`${JSON.stringify(schema)}`, () => assert.deepEqual(field(schema), expected))

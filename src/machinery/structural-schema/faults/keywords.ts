@@ -1,5 +1,5 @@
 /** What apiextensions asks of each schema in a definition: supported keywords only, and vendor extensions where they mean something. */
-import { type FieldError, fieldError, forbiddenField, invalidValue, notSupported, required } from '../../validation/field-error.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../validation/field-error.ts'
 import { fieldPathTarget } from '../field-path.ts'
 import { itemsOf, othersOf, propertiesOf, propertyOf, type SchemaSource, type ValidationRule } from '../source.ts'
 
@@ -70,9 +70,6 @@ function unsupported(schema: SchemaSource, path: string, { insideMeta, noDefault
   return faults
 }
 
-/** As upstream words a pointer that leads nowhere. */
-const invalidOrNull = (path: string, value: string | undefined, detail: string): FieldError => invalidValue(path, value ?? 'null', detail)
-
 function extensions(schema: SchemaSource, path: string, checks: KeywordChecks): FieldError[] {
   const faults: FieldError[] = []
   const { type = '', 'x-kubernetes-map-type': mapType, 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys = [] } = schema
@@ -89,8 +86,8 @@ function extensions(schema: SchemaSource, path: string, checks: KeywordChecks): 
   if (listType !== undefined && type !== 'array') needs('array', 'x-kubernetes-list-type')
   else if (checks.atomicSetItems && isGranularSet(schema)) {
     const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set'
-    if (items?.type === 'array') faults.push(invalidOrNull(`${path}.items.x-kubernetes-list-type`, items['x-kubernetes-list-type'], detail))
-    else faults.push(invalidOrNull(`${path}.items.x-kubernetes-map-type`, items?.['x-kubernetes-list-type'], detail))
+    if (items?.type === 'array') faults.push(invalidValue(`${path}.items.x-kubernetes-list-type`, items['x-kubernetes-list-type'], detail))
+    else faults.push(invalidValue(`${path}.items.x-kubernetes-map-type`, items?.['x-kubernetes-list-type'], detail))
   }
   if (listType !== undefined && !['atomic', 'set', 'map'].includes(listType))
     faults.push(notSupported(`${path}.x-kubernetes-list-type`, listType, ['atomic', 'set', 'map']))
@@ -166,16 +163,15 @@ function ruleTexts(schema: SchemaSource, rule: ValidationRule, path: string): Fi
   const { rule: text = '', message = '', messageExpression = '', reason, fieldPath = '' } = rule
   const said = message.trim()
   if (text.trim() === '') faults.push(required(`${path}.rule`, 'rule is not specified'))
-  else if (message !== '' && said === '') faults.push(invalidValue(`${path}.message`, message, 'message must be non-empty if specified'))
-  else if (lineBreak.test(said)) faults.push(invalidValue(`${path}.message`, message, 'message must not contain line breaks'))
+  else if (message !== '' && said === '') faults.push(invalidValue(`${path}.message`, message, 'must be non-empty if specified'))
+  else if (lineBreak.test(said)) faults.push(invalidValue(`${path}.message`, message, 'must not contain line breaks'))
   else if (lineBreak.test(text.trim()) && said === '') faults.push(required(`${path}.message`, 'message must be specified if rule contains line breaks'))
   if (messageExpression !== '' && messageExpression.trim() === '')
     faults.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'))
   if (reason !== undefined && !reasons.includes(reason)) faults.push(notSupported(`${path}.reason`, reason, reasons))
   if (fieldPath === '') return faults
-  if (fieldPath.trim() === '') faults.push(invalidValue(`${path}.fieldPath`, fieldPath, 'fieldPath must be non-empty if specified'))
-  if (lineBreak.test(fieldPath)) faults.push(invalidValue(`${path}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks'))
-  if (typeof fieldPathTarget(fieldPath, schema) === 'string')
-    faults.push(fieldError('FieldValueInvalid', `${path}.fieldPath`, `Invalid value: ${JSON.stringify(fieldPath)}: fieldPath must be a valid path`))
+  if (fieldPath.trim() === '') faults.push(invalidValue(`${path}.fieldPath`, fieldPath, 'must be non-empty if specified'))
+  if (lineBreak.test(fieldPath)) faults.push(invalidValue(`${path}.fieldPath`, fieldPath, 'must not contain line breaks'))
+  if (typeof fieldPathTarget(fieldPath, schema) === 'string') faults.push(invalidValue(`${path}.fieldPath`, fieldPath, 'must be a valid path'))
   return faults
 }

@@ -1,4 +1,5 @@
 /** What validation finds in a value: faults in upstream's words, and how well the value fits, by which `anyOf` and `oneOf` choose what to tell. */
+import { sortMembers } from '../../fields/json.ts'
 import { type FieldError, fieldError, invalidValue, notSupported, required, tooLong, tooMany } from '../../validation/field-error.ts'
 
 export interface Finding {
@@ -46,7 +47,7 @@ export class Findings {
     this.add(text, (prefix) =>
       typeof value === 'number'
         ? fieldError('FieldValueInvalid', fieldOf(prefix, path), `Invalid value: ${goNumber(value)}: ${text}`)
-        : invalidValue(fieldOf(prefix, path), value, text),
+        : invalidValue(fieldOf(prefix, path), sortMembers(value), text),
     )
   }
 
@@ -69,7 +70,7 @@ export class Findings {
   notIn(path: string, value: unknown, allowed: readonly unknown[]): void {
     this.add(`${path} in body should be one of ${JSON.stringify(allowed)}`, (prefix) => {
       const words = allowed.map((it) => (typeof it === 'string' ? it : JSON.stringify(it)))
-      return notSupported(fieldOf(prefix, path), value === null ? 'null' : value, words)
+      return notSupported(fieldOf(prefix, path), sortMembers(value), words)
     })
   }
 

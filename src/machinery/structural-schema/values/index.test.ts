@@ -23,7 +23,7 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
   [{ ...string, minLength: 2 }, '😀', 'f: Invalid value: "😀": f in body should be at least 2 chars long'],
   [{ ...string, pattern: '^[a-z]+$' }, 'A', 'f: Invalid value: "A": f in body should match \'^[a-z]+$\''],
   [{ ...string, enum: ['a', 'b'] }, 'c', 'f: Unsupported value: "c": supported values: "a", "b"'],
-  [{ ...string, nullable: true, enum: ['a', null] }, null, 'f: Unsupported value: "null": supported values: "a", "null"'],
+  [{ ...string, nullable: true, enum: ['a', null] }, null, 'f: Unsupported value: null: supported values: "a", "null"'],
   [{ type: 'object', enum: [{ a: 1 }], 'x-kubernetes-preserve-unknown-fields': true }, { a: 1 }],
   [integer, '5', 'f: Invalid value: "string": f in body must be of type integer: "string"'],
   [integer, 1.5, 'f: Invalid value: "number": f in body must be of type integer: "number"'],
@@ -86,9 +86,24 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
     'f[2]: Duplicate value: {"k":"a"}',
   ],
   [
+    { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'object' } },
+    [
+      { b: 1, a: '<' },
+      { a: '<', b: 1 },
+    ],
+    'f[1]: Duplicate value: {"a":"\\u003c","b":1}',
+  ],
+  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: { ...string, nullable: true } }, [null, null], 'f[1]: Duplicate value: null'],
+  [
+    { type: 'object', 'x-kubernetes-embedded-resource': true },
+    { apiVersion: '', kind: '' },
+    'f.apiVersion: Invalid value: "": must not be empty',
+    'f.kind: Invalid value: "": must not be empty',
+  ],
+  [
     { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
     { kind: 'a_b', metadata: { name: 'a/b' } },
-    'f.apiVersion: Required value: must not be empty',
+    'f.apiVersion: Required value',
     "f.kind: Invalid value: \"a_b\": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
     'f.metadata.name: Invalid value: "a/b": may not contain \'/\'',
   ],
@@ -135,7 +150,7 @@ describe('rules', () => {
   })
 
   test('are not asked about values of another type', () => {
-    assert.match(told(ruled, 1, undefined, { ruleFaults })[1] ?? '', /^<nil>: Invalid value: "null": some validation rules were not checked/)
+    assert.match(told(ruled, 1, undefined, { ruleFaults })[1] ?? '', /^<nil>: Invalid value: null: some validation rules were not checked/)
   })
 })
 

@@ -1,6 +1,5 @@
 /** Validation of custom objects: values, embedded resources, lists, rules, in this order. */
-import type { FieldError } from '../../validation/field-error.ts'
-import { fieldError } from '../../validation/field-error.ts'
+import { type FieldError, invalidValue } from '../../validation/field-error.ts'
 import { embeddedFaults } from '../embedded/embedded-metadata.ts'
 import type { StructuralSchema } from '../schema.ts'
 import { check } from './check.ts'
@@ -41,7 +40,7 @@ export function schemaFaults(
   if (schema.has.embedded) faults.push(...embeddedFaults(object, schema))
   if (schema.has.listTypes && (!old || listTypeFaults(old, schema).length === 0)) faults.push(...listTypeFaults(object, schema))
   if (options.ruleFaults && schema.has.rules) {
-    if (faults.some(({ reason }) => blocking.has(reason))) faults.push(fieldError('FieldValueInvalid', '<nil>', `Invalid value: "null": ${unchecked}`))
+    if (faults.some(({ reason }) => blocking.has(reason))) faults.push(invalidValue('<nil>', null, unchecked))
     else faults.push(...options.ruleFaults())
   }
   return faults

@@ -1,6 +1,6 @@
 /** Lists that are sets or maps (`x-kubernetes-list-type`) hold nothing twice. */
 import { isObject, type JsonObject, sortMembers } from '../../fields/json.ts'
-import { duplicate, type FieldError, fieldError, invalidValue } from '../../validation/field-error.ts'
+import { duplicate, type FieldError, invalidValue } from '../../validation/field-error.ts'
 import { memberSchema, type StructuralSchema } from '../schema.ts'
 
 /** Duplicates, each told once. */
@@ -30,7 +30,7 @@ function visit(value: unknown, schema: StructuralSchema | undefined, path: strin
 function mapFaults(list: readonly unknown[], keys: readonly string[], path: string, faults: FieldError[]): void {
   const odd = list.findIndex((item) => item !== null && !isObject(item))
   if (odd >= 0) {
-    faults.push(invalidValue(`${path}[${odd}]`, list[odd], 'must be an object for an array of list-type map'))
+    faults.push(invalidValue(`${path}[${odd}]`, sortMembers(list[odd]), 'must be an object for an array of list-type map'))
     return
   }
   const places = list.map((item) => {
@@ -52,6 +52,6 @@ function repeated(values: readonly unknown[], shown: readonly unknown[], path: s
     const seen = times.get(key) ?? 0
     times.set(key, seen + 1)
     if (seen !== 1) continue
-    faults.push(shown[i] === null ? fieldError('FieldValueDuplicate', `${path}[${i}]`, 'Duplicate value: "null"') : duplicate(`${path}[${i}]`, shown[i]))
+    faults.push(duplicate(`${path}[${i}]`, sortMembers(shown[i])))
   }
 }

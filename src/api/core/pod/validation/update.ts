@@ -52,7 +52,7 @@ const withImagesOf = (containers: readonly Container[] | undefined, old: readonl
 
 function deadlines(deadline: number | undefined, old: number | undefined): readonly FieldError[] {
   const at = 'spec.activeDeadlineSeconds'
-  if (deadline === undefined) return old === undefined ? valid : [invalidValue(at, 'null', 'must not update from a positive integer to nil value')]
+  if (deadline === undefined) return old === undefined ? valid : [invalidValue(at, null, 'must not update from a positive integer to nil value')]
   if (deadline < 0 || deadline > 2 ** 31 - 1) return [invalidValue(at, deadline, 'must be between 0 and 2147483647, inclusive')]
   return old !== undefined && old < deadline ? [invalidValue(at, deadline, 'must be less than or equal to previous value')] : valid
 }

@@ -32,10 +32,12 @@ export const nfs = ({ server, path: target }: { server: string; path: string }, 
 
 /** The name of a CSI driver. */
 export const csiDriver = (driver: string | undefined, path: string): readonly FieldError[] =>
-  all(
-    driver ? (driver.length > 63 ? [tooLong(path, 63)] : valid) : [required(path)],
-    follows(driver ?? '', path, (name) => dnsSubdomain(name.toLowerCase())),
-  )
+  driver
+    ? all(
+        driver.length > 63 ? [tooLong(path, 63)] : valid,
+        follows(driver, path, (name) => dnsSubdomain(name.toLowerCase())),
+      )
+    : [required(path)]
 
 interface Iscsi {
   targetPortal: string
