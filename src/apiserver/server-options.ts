@@ -1,5 +1,6 @@
 /** What an API server is started with, and what its starter gets. */
 import type { Duplex } from 'node:stream'
+import type { FeatureGates } from '../api/features/feature-gates.ts'
 import type { Store } from '../storage/store.ts'
 import type { AdmissionOptions } from './admission/index.ts'
 import type { ProxyClient } from './aggregator/index.ts'
@@ -28,6 +29,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly proxyClient?: ProxyClient
   /** How the kubelets of nodes are spoken to. */
   readonly kubelets?: KubeletOptions
+  /** As `--feature-gates` says; the defaults of 1.36 if absent. */
+  readonly features?: FeatureGates
   /** As `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */
   readonly runtimeConfig?: readonly string[]
   /** One range of cluster IPs, or two with a comma between them; 10.0.0.0/24 unless said. */

@@ -1,5 +1,6 @@
 /** The API server: puts its parts together on a store and listens. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { defaultFeatures } from '../api/features/feature-gates.ts'
 import { MetricsRegistry } from '../lib/metrics/registry.ts'
 import { giveBackMemory } from '../lib/process/give-back-memory.ts'
 import { unhandledErrors } from '../lib/process/unhandled-errors.ts'
@@ -61,7 +62,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     [[], unhandledErrors()],
   ])
   processMetrics(metrics)
-  featureMetrics(metrics)
+  featureMetrics(metrics, options.features ?? defaultFeatures)
   const audit = await auditing(options.audit ?? {}, metrics, log)
   lifetime.onEnd(() => audit?.stop())
 

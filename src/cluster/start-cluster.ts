@@ -61,7 +61,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const simulation = clusterSimulation({ nodes, hasPast: data !== undefined, onThread: options.controllersThread ?? false, log })
   const storage = hostPathStorage({ ...simulation.controllerFlags, ...options.controllerFlags }, data)
   checkControllerFlags(storage.flags)
-  const plan = planControllers({ chosen: chosenOf(options), flags: storage.flags })
+  const plan = planControllers({ chosen: chosenOf(options), flags: storage.flags, features: flagged.features?.settings })
   const schedulerChoice = options.scheduler ?? (nodes !== undefined && nodes.count !== 0)
   const schedulerToken = schedulerChoice ? schedulerUser() : undefined
   let controllers: BegunControllers | undefined
@@ -124,8 +124,8 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
     }),
   )
   const { onThread = false, ...choice } = typeof schedulerChoice === 'object' ? schedulerChoice : {}
-  scheduler =
-    schedulerToken && (await timed('scheduler begun', clusterScheduler({ ...choice, server: { url, ca }, token: schedulerToken.token, onThread, log })))
+  const schedulerTask = { ...choice, server: { url, ca }, features: flagged.features?.settings, onThread, log }
+  scheduler = schedulerToken && (await timed('scheduler begun', clusterScheduler({ ...schedulerTask, token: schedulerToken.token })))
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
   const simulated = simulation.begin({ url, ca }, administrator.client, pki)

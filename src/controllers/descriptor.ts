@@ -1,4 +1,5 @@
 /** What the manager knows of a controller before it makes it: its names, its account, its flags. */
+import type { FeatureGates } from '../api/features/feature-gates.ts'
 import type { Controller } from '../client/controller/controller.ts'
 import type { Resource } from '../client/resource.ts'
 import type { MetricsRegistry } from '../lib/metrics/registry.ts'
@@ -12,6 +13,11 @@ export interface ControllerSources {
   readonly signer: CertificateSigner
   /** Signs the claims of a service account's token; undefined where the key is not known. */
   readonly signToken?: (claims: Readonly<Record<string, unknown>>) => Promise<string>
+}
+
+/** What a controller is made with. */
+export interface ControllerSurroundings extends ControllerSources {
+  readonly features: FeatureGates
 }
 
 export interface ControllerDescriptor {
@@ -33,5 +39,5 @@ export interface ControllerDescriptor {
   /**
    * A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. `registry` is where it counts what it does, beside what is counted of all queues.
    */
-  make(sources: ControllerSources, flags: FlagValues, registry: MetricsRegistry): Controller | Promise<Controller>
+  make(sources: ControllerSurroundings, flags: FlagValues, registry: MetricsRegistry): Controller | Promise<Controller>
 }

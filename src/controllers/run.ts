@@ -1,4 +1,5 @@
 /** Runs controllers together, each with a client of its own, all with the same informers. */
+import { defaultFeatures, type FeatureGates } from '../api/features/feature-gates.ts'
 import { type Controller, type RunningController, runController } from '../client/controller/controller.ts'
 import { kept, SharedInformers } from '../client/informers/shared-informers.ts'
 import { pods } from '../client/kinds.ts'
@@ -25,6 +26,8 @@ export interface RunOptions {
   /** By their names without dashes. */
   readonly flags: Readonly<Record<string, string>>
   readonly sources: ControllerSources
+  /** The defaults of 1.36 if absent. */
+  readonly features?: FeatureGates
   /** Closed at the end. */
   readonly clients: ControllerClients
   /** Where queues and controllers are counted. */
@@ -44,7 +47,7 @@ export interface RunningControllers {
 }
 
 /** Runs controllers. Throws an ExplainedError for names and flags that make no sense. */
-export function runControllers({ chosen, flags, sources, clients, registry, log }: RunOptions): RunningControllers {
+export function runControllers({ chosen, flags, sources, features = defaultFeatures, clients, registry, log }: RunOptions): RunningControllers {
   const descriptors = chosenControllers(chosen, flags).filter(({ name, lacks, flags: own = [] }) => {
     const lacking = lacks?.(sources, new FlagValues(own, flags))
     if (lacking) log(`${name} does not run: ${lacking}`)
@@ -59,7 +62,7 @@ export function runControllers({ chosen, flags, sources, clients, registry, log 
   const started = Promise.all(
     descriptors.map(async (descriptor): Promise<RunningController | undefined> => {
       if (!(await areServed(descriptor.requires ?? [], clients.reader, () => isStopped))) return undefined
-      const controller = await descriptor.make(sources, new FlagValues(descriptor.flags ?? [], flags), counted)
+      const controller = await descriptor.make({ ...sources, features }, new FlagValues(descriptor.flags ?? [], flags), counted)
       if (isStopped) return undefined
       made.set(descriptor, controller)
       return runController({ queue: descriptor.queue, ...controller }, { informers, client: clients.of(descriptor), metrics }, log)

@@ -1,6 +1,7 @@
 /** Runs a scheduler against an API server: `typernetes/scheduler`. docs/scheduler.md shows how programs add plug-ins of their own. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { defaultFeatures, type FeatureGates } from '../api/features/feature-gates.ts'
 import { Connection, type ServerAccess } from '../client/connection/connection.ts'
 import { LeaderElector, type LeadershipEnd } from '../client/election/leader-election.ts'
 import { EventRecorder } from '../client/events/event-recorder.ts'
@@ -22,6 +23,8 @@ export interface RunSchedulerOptions {
   readonly token?: string
   /** Upstream's defaults unless said. */
   readonly configuration?: SchedulerConfiguration
+  /** As `--feature-gates`; the defaults of 1.36 if absent. */
+  readonly features?: FeatureGates
   /** Plug-ins beside those in tree; one of the same name takes the place of ours. */
   readonly plugins?: readonly PluginFactory[]
   /** Whether it schedules only while it holds the lease of its configuration; false unless said. */
@@ -47,7 +50,7 @@ export const pluginRegistry = (plugins: readonly PluginFactory[] = []): Registry
 
 /** Runs one in this thread. Throws an ExplainedError for a configuration that cannot work. */
 export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
-  const { server, token, plugins, leaderElection = false, log = () => {} } = options
+  const { server, token, plugins, features = defaultFeatures, leaderElection = false, log = () => {} } = options
   const registry = pluginRegistry(plugins)
   const configuration = options.configuration ?? defaultConfiguration(registry)
   const connection = new Connection({ userAgent: 'kube-scheduler', ...server })
@@ -66,7 +69,7 @@ export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
       const running = new Scheduler({
         client,
         source,
-        profiles: configuration.profiles.map((profile) => withoutIgnored(profile, extenders)),
+        profiles: configuration.profiles.map((profile) => withoutGated(withoutIgnored(profile, extenders), features)),
         plugins: registry,
         extenders: extenders.map(httpExtender),
         backOff,
@@ -131,4 +134,16 @@ function withoutIgnored(profile: ProfileSettings, extenders: readonly ExtenderSe
   const fit = inTreePlugins.get('NodeResourcesFit')
   const args = (profile.args.get('NodeResourcesFit') ?? fit?.args?.withDefaults({})) as { readonly ignoredResources?: readonly string[] }
   return { ...profile, args: new Map([...profile.args, ['NodeResourcesFit', { ...args, ignoredResources: [...(args.ignoredResources ?? []), ...ignored] }]]) }
+}
+
+/** Plug-ins that are there only while a feature of the same name is on. */
+const gatedPlugins: readonly string[] = ['NodeDeclaredFeatures']
+
+function withoutGated(profile: ProfileSettings, features: FeatureGates): ProfileSettings {
+  const off = gatedPlugins.filter((name) => !features.isOn(name))
+  if (off.length === 0) return profile
+  const plugins = Object.fromEntries(
+    Object.entries(profile.plugins).map(([point, set]) => [point, { ...set, enabled: set.enabled?.filter(({ name }) => !off.includes(name)) }]),
+  )
+  return { ...profile, plugins }
 }

@@ -9,6 +9,7 @@ import { podTemplateDefaults } from '../core/pod/index.ts'
 import { claimSpec } from '../core/storage/claim-rules.ts'
 import { claimSpecWarnings } from '../core/storage/claim-warnings.ts'
 import { claimSpecDefaults } from '../core/storage/persistent-volume-claim.ts'
+import { isFeatureOn } from '../features/current.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { collisions, counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
@@ -36,7 +37,10 @@ function specDefaults(spec: StatefulSetSpec): void {
     updateStrategy.type = 'RollingUpdate'
     updateStrategy.rollingUpdate ??= {}
   }
-  if (updateStrategy.type === 'RollingUpdate' && updateStrategy.rollingUpdate) updateStrategy.rollingUpdate.partition ??= 0
+  if (updateStrategy.type === 'RollingUpdate' && updateStrategy.rollingUpdate) {
+    updateStrategy.rollingUpdate.partition ??= 0
+    if (isFeatureOn('MaxUnavailableStatefulSet')) updateStrategy.rollingUpdate.maxUnavailable ??= 1
+  }
   spec.persistentVolumeClaimRetentionPolicy ??= {}
   spec.persistentVolumeClaimRetentionPolicy.whenDeleted ||= 'Retain'
   spec.persistentVolumeClaimRetentionPolicy.whenScaled ||= 'Retain'

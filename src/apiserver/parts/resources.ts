@@ -39,7 +39,7 @@ export async function openResources(options: ApiServerOptions, metrics: MetricsR
   const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
   for (const warning of enabled.warnings) log(warning)
   if ((options.verbosity ?? 0) >= skippedVerbosity) for (const version of versionsOff(enabled)) log(`Skipping API ${version} because it has no resources.`)
-  const registry = new Registry(store, allResources, log)
+  const registry = new Registry(store, allResources, log, options.features)
   lifetime.onEnd(() => registry.stop())
   const apis = new ServedApis(
     enabled,

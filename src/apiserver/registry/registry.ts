@@ -2,6 +2,7 @@
  * The registry: all served resources with their cachers and watches on one store, and the one place where objects are
  * committed.
  */
+import { defaultFeatures, type FeatureGates } from '../../api/features/feature-gates.ts'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
@@ -48,10 +49,12 @@ export class Registry {
   readonly #views = new WeakMap<ServedResource, View>()
   readonly #versions = new WeakMap<ServedResource, ReadonlyMap<string, ServedResource>>()
   readonly #log: (line: string) => void
+  readonly #features: FeatureGates
 
   /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
-  constructor(store: Store, definitions: readonly ResourceDefinition[], log: (line: string) => void = () => {}) {
+  constructor(store: Store, definitions: readonly ResourceDefinition[], log: (line: string) => void = () => {}, features = defaultFeatures) {
     this.store = store
+    this.#features = features
     this.#log = log
     this.#definitions = new Map(definitions.map((definition) => [resourceKey(definition), definition]))
   }
@@ -63,7 +66,7 @@ export class Registry {
     if (!served) {
       const storedAs = definition.storedAs && this.#definitions.get(definition.storedAs.resource)
       if (definition.storedAs && !storedAs) throw new Error(`${key} is stored as ${definition.storedAs.resource}, which is not registered`)
-      this.#served.set(key, (served = new ServedResource(definition, storedAs && this.served(storedAs))))
+      this.#served.set(key, (served = new ServedResource(definition, storedAs && this.served(storedAs), this.#features)))
     }
     return served
   }

@@ -4,6 +4,9 @@
  */
 
 import { compileDefaults } from '../../api/defaults.ts'
+import { withFeatures } from '../../api/features/current.ts'
+import { defaultFeatures, type FeatureGates } from '../../api/features/feature-gates.ts'
+import { fieldRemover, type RemoveFields } from '../../api/features/fields/remove-fields.ts'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { schemaType } from '../../api/schema/index.ts'
 import { nilCollections } from '../../machinery/decode/index.ts'
@@ -39,6 +42,9 @@ export class ServedResource {
   readonly itemOffset: number
   readonly prefix: string
   readonly verbs: ReadonlySet<string>
+  readonly features: FeatureGates
+  /** Removes fields of features that are off before an object is checked; undefined where the kind has none. */
+  readonly removeFields: RemoveFields | undefined
   /** Set once at start, for the few kinds that need one. */
   writeHook: WriteHook | undefined
   /** Set once at start, for the few kinds that ask more of their writers. */
@@ -53,9 +59,11 @@ export class ServedResource {
   #defaults: ((object: KubeObject) => void) | undefined
   #asStored: ((object: KubeObject) => void) | undefined
 
-  constructor(definition: ResourceDefinition, storage?: ServedResource) {
+  constructor(definition: ResourceDefinition, storage?: ServedResource, features = defaultFeatures) {
     this.definition = definition
     this.storage = storage ?? this
+    this.features = features
+    this.removeFields = definition.custom ? undefined : fieldRemover(definition, features)
     this.groupVersion = definition.group ? `${definition.group}/${definition.version}` : definition.version
     this.groupResource = { group: definition.group, name: definition.plural }
     this.groupKind = { group: definition.group, name: definition.kind }
@@ -76,7 +84,17 @@ export class ServedResource {
 
   /** Fills in what the client left out. */
   get applyDefaults(): (object: KubeObject) => void {
-    return (this.#defaults ??= compileDefaults(this.definition.defaults ?? []))
+    return (this.#defaults ??= this.#compileDefaults())
+  }
+
+  #compileDefaults(): (object: KubeObject) => void {
+    const apply = compileDefaults(this.definition.defaults ?? [])
+    return this.features.areDefault ? apply : (object) => this.withFeatures(() => apply(object))
+  }
+
+  /** Calls a synchronous function of the kind, which may ask what features are on. */
+  withFeatures<T>(call: () => T): T {
+    return this.features.areDefault ? call() : withFeatures(this.features, call)
   }
 
   /** Makes of a decoded object what reading it back from the store gives: empty collections that Go writes as null are null. */

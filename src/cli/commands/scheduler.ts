@@ -25,6 +25,7 @@ interface SchedulerFlags {
   readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
+  readonly featureGates?: readonly string[]
 }
 
 const usualPort = 10259
@@ -60,6 +61,11 @@ export function schedulerCommand(): Command {
     )
     .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM) instead of one made here'))
     .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
+    .addOption(
+      new Option('--feature-gates <NAME=BOOL>', 'features of 1.36 to turn on or off, with commas; repeatable').argParser(
+        (text, before: readonly string[] = []) => [...before, text],
+      ),
+    )
     .addOption(new Option('-v, --v <LEVEL>', 'how much to log: 4 shows where errors come from').default(0).argParser(flags.verbosity))
     .addHelpText('after', examples)
     .action((given: SchedulerFlags) => schedule(given))

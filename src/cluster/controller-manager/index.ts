@@ -1,8 +1,10 @@
 /** A controller manager alone, as the flags of kube-controller-manager say: against any API server, and of several that run one leads. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { FeatureGates } from '../../api/features/feature-gates.ts'
 import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
 import type { HealthCheck } from '../../apiserver/health/health.ts'
+import { featureSettings } from '../../apiserver/serving-flags/feature-gates/index.ts'
 import type { ServerAccess } from '../../client/connection/connection.ts'
 import { LeaderElector, type LeadershipEnd } from '../../client/election/leader-election.ts'
 import { leaderMetrics } from '../../client/election/leader-metrics.ts'
@@ -37,6 +39,7 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
   const { registry, requests } = managerMetrics(() => running?.names ?? [])
   const access: ServerAccess = { ...(await managedCluster(place)), metrics: requests }
   const sources: ControllerSources = { rootCA: rootCAOf(place) ?? access.ca ?? '', signer: signersOf(place), signToken: tokenSigner(place) }
+  const features = new FeatureGates(featureSettings(flags.all('feature-gates')))
   const clients = managedClients(access, place)
   const stopping = new AbortController()
   const lease = leaseOf(flags)
@@ -69,7 +72,7 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
   })
 
   const work = async (signal: AbortSignal): Promise<void> => {
-    running = runControllers({ chosen: chosenOf(flags), flags: controllerValues(flags), sources, clients, registry, log })
+    running = runControllers({ chosen: chosenOf(flags), flags: controllerValues(flags), sources, features, clients, registry, log })
     void running.synced.then(() => signal.aborted || log('all controllers run'))
     if (!signal.aborted) await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
     isLost = !stopping.signal.aborted

@@ -1,4 +1,5 @@
 /** Runs the controllers of a cluster in this thread, and serves what they tell of themselves if that is wanted. */
+import { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { RequestMetrics } from '../../client/connection/request-metrics.ts'
 import { type ControllerPlan, plannedClients, type RunningControllers, runControllers } from '../../controllers/index.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
@@ -25,6 +26,7 @@ export async function runTask(
     runControllers({
       chosen: plan.controllers.map(({ name }) => name),
       flags: plan.flags,
+      features: new FeatureGates(plan.features),
       sources: { rootCA: server.ca, signer: certificateSigner(authority), signToken },
       clients: plannedClients(plan, { ...server, metrics }),
       registry,

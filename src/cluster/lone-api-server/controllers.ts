@@ -1,6 +1,7 @@
 /** Controllers in the process of a lone API server (`--controllers`): for test suites whose namespaces should empty themselves, and whose owners take what they own. */
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
 import { planControllers, plannedClients, runControllers } from '../../controllers/index.ts'
 import { controllerTokens } from '../controllers/index.ts'
@@ -24,15 +25,15 @@ export interface LoneControllers {
 }
 
 /** Throws an ExplainedError for a name that no controller has. */
-export function loneControllers(chosen: readonly string[]): LoneControllers {
-  const plan = planControllers({ chosen })
+export function loneControllers(chosen: readonly string[], features?: FeatureGates): LoneControllers {
+  const plan = planControllers({ chosen, features: features?.settings })
   let running: ReturnType<typeof runControllers> | undefined
   return {
     tokens: controllerTokens(plan),
     begin({ dial, rootCA, signToken, log }) {
       // There is no authority to sign with.
       const sources = { rootCA, signToken, signer: namedSigners(new Map()) }
-      running = runControllers({ chosen, flags: {}, sources, clients: plannedClients(plan, { url: 'http://localhost', dial }), log })
+      running = runControllers({ chosen, flags: {}, sources, features, clients: plannedClients(plan, { url: 'http://localhost', dial }), log })
     },
     async stop(graceMs) {
       await Promise.race([running?.stop(), delay(graceMs, undefined, { ref: false })])

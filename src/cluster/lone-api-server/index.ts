@@ -44,7 +44,7 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
   const flagged = servingOptions(options)
   const chosen = flags.list('controllers') ?? []
   // Those who have none do not pay for them.
-  const controllers = chosen.length > 0 ? (await import('./controllers.ts')).loneControllers(chosen) : undefined
+  const controllers = chosen.length > 0 ? (await import('./controllers.ts')).loneControllers(chosen, flagged.features) : undefined
   const pair = tls ?? (await certDirPair(certDir, hosts))
   const serviceAccount = { issuers: [usualIssuer], signingKey: serviceAccountKey(directory && join(directory, 'pki')), ...flagged.serviceAccount }
   const server = await serveStore({

@@ -1,16 +1,17 @@
 /** Begins the cluster's own scheduler. There is one, so nobody has to be elected. */
+import { FeatureGates } from '../../api/features/feature-gates.ts'
 import { type PluginFactory, pluginRegistry, readConfigurationFile, runScheduler } from '../../scheduler/index.ts'
 import type { RunningComponent } from '../threads/component-thread.ts'
 import type { SchedulerTask } from './messages.ts'
 
 /** Throws an ExplainedError for a configuration that cannot work. */
 export function beginScheduler(
-  { server, token, configurationFile }: SchedulerTask,
+  { server, token, configurationFile, features }: SchedulerTask,
   log: (line: string) => void,
   plugins?: readonly PluginFactory[],
 ): RunningComponent {
   const configuration = configurationFile ? readConfigurationFile(configurationFile, pluginRegistry(plugins)) : undefined
-  const running = runScheduler({ server, token, configuration, plugins, log })
+  const running = runScheduler({ server, token, configuration, plugins, features: new FeatureGates(features), log })
   running.ended.catch((error: Error) => log(`the scheduler has ended: ${error.message}`))
   return running
 }

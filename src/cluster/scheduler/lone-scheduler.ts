@@ -1,7 +1,9 @@
 /** A scheduler alone, for any API server: `t8s scheduler`. Of several that run, one leads. */
 import { resolve } from 'node:path'
+import { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { HealthCheck } from '../../apiserver/health/health.ts'
 import { text } from '../../apiserver/http/exchange.ts'
+import { featureGateFault, featureSettings } from '../../apiserver/serving-flags/feature-gates/index.ts'
 import type { ServerAccess } from '../../client/connection/connection.ts'
 import { kubeconfigAccess, loadAccess } from '../../client/connection/load-access.ts'
 import type { LeadershipEnd } from '../../client/election/leader-election.ts'
@@ -36,6 +38,8 @@ export interface LoneSchedulerOptions {
   readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
+  /** Values of `--feature-gates`. */
+  readonly featureGates?: readonly string[]
   readonly log: (line: string) => void
 }
 
@@ -49,7 +53,9 @@ export interface LoneScheduler {
 
 /** Rejects with an ExplainedError for files and flags that will not do. */
 export async function startLoneScheduler(options: LoneSchedulerOptions): Promise<LoneScheduler> {
-  const { config, log } = options
+  const { config, featureGates = [], log } = options
+  const gatesFault = featureGateFault(featureGates)
+  if (gatesFault) throw new ExplainedError(gatesFault)
   const read = config ? readConfigurationFile(resolve(config), pluginRegistry()) : defaultConfiguration(pluginRegistry())
   const given = Object.fromEntries(Object.entries(options.leaderElection).filter(([, value]) => value !== undefined))
   const configuration: SchedulerConfiguration = { ...read, leaderElection: { ...read.leaderElection, ...given } }
@@ -58,7 +64,13 @@ export async function startLoneScheduler(options: LoneSchedulerOptions): Promise
   const { qps, burst = 100 } = configuration.clientConnection
   const rateLimit = options.rateLimit ?? (qps ? { qps, burst } : undefined)
   const server: ServerAccess = { ...access, ...(options.master && { url: options.master }), rateLimit }
-  const running = runScheduler({ server, configuration, leaderElection: configuration.leaderElection.leaderElect, log })
+  const running = runScheduler({
+    server,
+    configuration,
+    leaderElection: configuration.leaderElection.leaderElect,
+    features: new FeatureGates(featureSettings(featureGates)),
+    log,
+  })
   try {
     const port = options.port === undefined ? undefined : await servedPort(options, server, running, options.port)
     return {

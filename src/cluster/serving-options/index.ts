@@ -2,8 +2,10 @@
  * What the flags of kube-apiserver mean for the server, a file a topic: the same for `t8s apiserver`, which takes all of them, and
  * for `t8s up`, which takes those that go beyond its own.
  */
+import { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/index.ts'
 import type { ApiServerOptions } from '../../apiserver/server.ts'
+import { featureSettings } from '../../apiserver/serving-flags/feature-gates/index.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { authenticationErrors, authenticationOptions } from './access/authentication.ts'
@@ -31,6 +33,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
   const encryption = encryptionOptions(place)
   const runtimeConfig = flags.map('runtime-config')
   const kubelets = kubeletOptions(place)
+  const gates = flags.all('feature-gates')
   const requestTimeoutMs = flags.durationMs('request-timeout')
   const advertiseAddress = flags.text('advertise-address')
   const externalHostname = flags.text('external-hostname')
@@ -46,6 +49,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
     ...servingProcess(place),
     transport: transportOptions(place),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
+    ...(gates.length > 0 && { features: new FeatureGates(featureSettings(gates)) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
     ...(externalHostname && { externalHostname }),

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { defaultFeatures } from '../../api/features/feature-gates.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import type { ControllerSources } from '../descriptor.ts'
+import type { ControllerSurroundings } from '../descriptor.ts'
 import { FlagValues } from '../flags.ts'
 import { controllers } from './index.ts'
 
 const none = () => Promise.reject(new Error('nothing is signed here'))
-const sources: ControllerSources = { rootCA: '', signer: { read: none, sign: none }, signToken: none }
+const sources: ControllerSurroundings = { rootCA: '', signer: { read: none, sign: none }, signToken: none, features: defaultFeatures }
 
 /** What is said of a flag's value; undefined where nothing is wrong with it. */
 async function fault(name: string, value: string): Promise<string | undefined> {

@@ -20,9 +20,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['replicaset'],
     account: 'replicaset-controller',
     flags: [concurrencyFlag('concurrent-replicaset-syncs', 'ReplicaSets', fallbackConcurrency)],
-    make: async (_sources, flags, registry) => {
+    make: async ({ features }, flags, registry) => {
       const [{ podSetController }, { deletionAges }] = await Promise.all([import('./pod-sets/controller.ts'), import('./pod-sets/metrics.ts')])
-      return podSetController(replicaSetKind, flags.number('concurrent-replicaset-syncs'), deletionAges(registry))
+      const countsTerminating = features.isOn('DeploymentReplicaSetTerminatingReplicas')
+      return podSetController({ ...replicaSetKind, countsTerminating }, flags.number('concurrent-replicaset-syncs'), deletionAges(registry))
     },
   },
   {

@@ -11,6 +11,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['statefulset'],
     account: 'statefulset-controller',
     flags: [concurrencyFlag(concurrency, 'StatefulSets', 5)],
-    make: async (_sources, flags, registry) => (await import('./stateful-set.ts')).statefulSetController({ concurrency: flags.number(concurrency), registry }),
+    make: async ({ features }, flags, registry) =>
+      (await import('./stateful-set.ts')).statefulSetController({ concurrency: flags.number(concurrency), registry, features }),
   },
 ]

@@ -5,14 +5,16 @@ import { maxUnavailable } from './decisions/update.ts'
 import { replicasOf } from './identity.ts'
 
 /** Tells of the sets that `all` gives, from now on. */
-export function setMetrics(registry: MetricsRegistry, all: () => Iterable<StatefulSet>): void {
+export function setMetrics(registry: MetricsRegistry, all: () => Iterable<StatefulSet>, obeysMaxUnavailable: boolean): void {
   const gauge = (name: string, help: string, value: (set: StatefulSet) => number): void =>
     registry.gauge(`statefulset_controller_statefulset_${name}`, help, ['statefulset_namespace', 'statefulset_name', 'pod_management_policy'], () =>
       [...all()]
         .filter(({ spec }) => spec?.updateStrategy?.type !== 'OnDelete')
         .map((set) => [[set.metadata.namespace ?? '', set.metadata.name ?? '', set.spec?.podManagementPolicy ?? ''], value(set)]),
     )
-  gauge('max_unavailable', 'Maximum number of unavailable pods allowed during StatefulSet rolling updates', maxUnavailable)
+  gauge('max_unavailable', 'Maximum number of unavailable pods allowed during StatefulSet rolling updates', (set) =>
+    obeysMaxUnavailable ? maxUnavailable(set) : 1,
+  )
   gauge('unavailable_replicas', 'Current number of unavailable pods in StatefulSet', (set) =>
     Math.max(0, replicasOf(set) - (set.status?.availableReplicas ?? 0)),
   )

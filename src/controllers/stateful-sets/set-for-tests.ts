@@ -51,15 +51,22 @@ export const pods = (states: Readonly<Record<number, PodState | readonly [PodSta
     typeof state === 'string' ? aPod(Number(ordinal), state, 'old', set) : aPod(Number(ordinal), state[0], state[1], set),
   )
 
+interface SituationOptions {
+  readonly claims?: readonly PersistentVolumeClaim[]
+  readonly updating?: boolean
+  readonly obeysMaxUnavailable?: boolean
+}
+
 export const situation = (
   set: StatefulSet,
   members: readonly Pod[],
-  { claims = [], updating = false }: { readonly claims?: readonly PersistentVolumeClaim[]; readonly updating?: boolean } = {},
+  { claims = [], updating = false, obeysMaxUnavailable = false }: SituationOptions = {},
 ): Situation => ({
   set,
   pods: members,
   current: revisions.old,
   update: updating ? revisions.new : revisions.old,
   claim: (name) => claims.find(({ metadata }) => metadata.name === name),
+  obeysMaxUnavailable,
   now,
 })

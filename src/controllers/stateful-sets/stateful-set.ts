@@ -1,4 +1,5 @@
 /** Keeps the pods of StatefulSets: each with a name, an ordinal and claims that stay when it is replaced. */
+import { defaultFeatures, type FeatureGates } from '../../api/features/feature-gates.ts'
 import { type Caches, type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import {
@@ -39,11 +40,14 @@ export interface StatefulSetOptions {
   readonly concurrency: number
   /** Where it tells what is unavailable; nowhere unless said. */
   readonly registry?: MetricsRegistry
+  /** The defaults of 1.36 if absent. */
+  readonly features?: FeatureGates
   /** Milliseconds. */
   readonly now?: () => number
 }
 
-export function statefulSetController({ concurrency, registry, now = Date.now }: StatefulSetOptions): Controller {
+export function statefulSetController({ concurrency, registry, features = defaultFeatures, now = Date.now }: StatefulSetOptions): Controller {
+  const obeysMaxUnavailable = features.isOn('MaxUnavailableStatefulSet')
   const outstanding = new Outstanding(now)
   return {
     name: 'statefulset-controller',
@@ -59,18 +63,23 @@ export function statefulSetController({ concurrency, registry, now = Date.now }:
       watchedRevisions(statefulSets, selects),
     ],
     async run({ caches }) {
-      if (registry) setMetrics(registry, () => caches.all(statefulSets))
+      if (registry) setMetrics(registry, () => caches.all(statefulSets), obeysMaxUnavailable)
     },
     async reconcile(key, context) {
       const [namespace = '', name = ''] = key.split('/')
       const set = context.caches.get(statefulSets, namespace, name)
       if (!set || !outstanding.satisfied(set)) return
-      await keep(set, outstanding, now(), context).catch(unlessNamespaceTerminating)
+      await keep(set, outstanding, { now: now(), obeysMaxUnavailable }, context).catch(unlessNamespaceTerminating)
     },
   }
 }
 
-async function keep(set: StatefulSet, outstanding: Outstanding, now: number, context: ReconcileContext): Promise<void> {
+async function keep(
+  set: StatefulSet,
+  outstanding: Outstanding,
+  terms: Pick<Situation, 'now' | 'obeysMaxUnavailable'>,
+  context: ReconcileContext,
+): Promise<void> {
   const { client, caches, again } = context
   const selector = labelSelectorOf(set.spec?.selector)
   const known = await revisionsOf(set, statefulSets, selector, context)
@@ -84,7 +93,7 @@ async function keep(set: StatefulSet, outstanding: Outstanding, now: number, con
     current: setRevision(set, current),
     update: setRevision(set, latest),
     claim: await claimFinder(set, members, context),
-    now,
+    ...terms,
   }
   const plan = planOf(situation)
   const [done] = await Promise.allSettled([carryOut(plan, set, outstanding, context)])
@@ -92,7 +101,7 @@ async function keep(set: StatefulSet, outstanding: Outstanding, now: number, con
   await tellStatus(set, statusOf(situation, collisions, done.status === 'fulfilled' ? plan.outdated : 0), client)
   await truncateHistory(revisions, inUse(situation), historyLimit(set), client)
   if (done.status === 'rejected') throw done.reason
-  const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, now)
+  const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, terms.now)
   if (ms !== undefined) again(keyOf(set), ms)
 }
 

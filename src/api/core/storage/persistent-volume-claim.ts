@@ -38,11 +38,10 @@ function claimDefaults(claim: Claim): void {
 
 /**
  * `dataSource` and `dataSourceRef` say the same, whichever was given. What is neither a claim nor a snapshot is only taken in the newer
- * field (KEP-1495), and what lies in another namespace not at all.
+ * field (KEP-1495).
  */
 function settleDataSource({ spec }: Claim, old?: Claim): void {
   if (!spec) return
-  if (spec.dataSourceRef?.namespace && !old?.spec?.dataSourceRef) delete spec.dataSourceRef
   const hasSource = old?.spec?.dataSource || old?.spec?.dataSourceRef
   if (!hasSource && !spec.dataSourceRef && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource
   if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource }

@@ -73,7 +73,8 @@ test('what a claim is filled from that is neither a claim nor a snapshot is drop
   assert.deepEqual(settled({ dataSource: other }), { dataSource: undefined, dataSourceRef: undefined })
   assert.deepEqual(settled({ dataSourceRef: other }), { dataSource: other, dataSourceRef: other })
   assert.deepEqual(settled({ dataSource: source }), { dataSource: source, dataSourceRef: source })
-  assert.deepEqual(settled({ dataSourceRef: { ...source, namespace: 'n' } }), { dataSource: undefined, dataSourceRef: undefined })
+  const elsewhere = { ...source, namespace: 'n' }
+  assert.deepEqual(settled({ dataSourceRef: elsewhere }), { dataSource: undefined, dataSourceRef: elsewhere })
 })
 
 test('the nodes of a volume stay; their labels may be named as they are today', () => {

@@ -55,7 +55,8 @@ async function commitNew(context: WriteContext, object: KubeObject, isVersioned:
   const generated = !metadata.name && metadata.generateName !== undefined && metadata.generateName !== ''
   for (let attempt = 1; ; attempt++) {
     if (generated) metadata.name = generateName(metadata.generateName!)
-    resource.definition.prepare?.create?.(object, context.user)
+    resource.removeFields?.(object, undefined)
+    resource.withFeatures(() => resource.definition.prepare?.create?.(object, context.user))
     validateCreate(context, object)
     await context.pause()
     await context.confirmCreate?.()

@@ -101,7 +101,7 @@ export function checkUid({ resource, namespace, name }: Pick<WriteContext, 'reso
 
 async function commitChange(context: WriteContext, key: string, live: StoredObject, object: KubeObject, old: KubeObject): Promise<StoredObject | Lost> {
   const { registry, admission, resource, options: write } = context
-  prepareUpdate(context, object, old)
+  resource.withFeatures(() => prepareUpdate(context, object, old))
   await context.pause()
   const restAsLive = shareUnchanged(object as Unstructured, old as Unstructured)
   await context.pause()
@@ -171,6 +171,7 @@ function prepareUpdate({ resource, subresource, namespace, now }: WriteContext, 
       if (field !== 'status' && field !== 'metadata' && field !== 'kind' && field !== 'apiVersion') restore(fields, before, field)
     }
     restoreMetadata(metadata, old.metadata, resetFields(resource, subresource))
+    resource.removeFields?.(object, old)
     definition.prepare?.status?.(object, old, now())
     return
   }
@@ -179,6 +180,7 @@ function prepareUpdate({ resource, subresource, namespace, now }: WriteContext, 
   // A new number of replicas is a new spec.
   if (subresource && subresource !== 'scale' && !partial) return
   if (definition.subresources?.status && !partial) restore(fields, before, 'status')
+  resource.removeFields?.(object, old)
   if (!partial) definition.prepare?.update?.(object, old)
   const { generation } = definition
   const counts = generation === 'spec' ? !semanticallyEqual(fields.spec, before.spec) : generation?.(object, old)

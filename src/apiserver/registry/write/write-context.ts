@@ -160,7 +160,7 @@ const metadataRules = ({ definition, namespaced }: ServedResource) => ({
 export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
   const { validate, metadataRulesLast } = resource.definition
   const metadata = (): readonly FieldError[] => validateMetadata(object.metadata, metadataRules(resource))
-  const errors = limitFaults(() => {
+  const faults = (): readonly FieldError[] => {
     const own = all(
       metadataRulesLast ? valid : metadata(),
       validate?.spec?.(object) ?? valid,
@@ -168,9 +168,11 @@ export function validateCreate({ resource, warnings }: WriteContext, object: Kub
       validate?.create?.(object) ?? valid,
     )
     return metadataRulesLast && own.length === 0 ? metadata() : own
+  }
+  resource.withFeatures(() => {
+    refuse(resource, object, limitFaults(faults))
+    warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
   })
-  refuse(resource, object, errors)
-  warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
 }
 
 /** Whether a write to the object or to this subresource asks all rules. */
@@ -181,11 +183,13 @@ export const asksAllRules = (subresource: string): boolean => subresource === ''
  * `validSpec`: its spec is one that has passed already.
  */
 export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject, validSpec = false): void {
-  const errors = limitFaults(() =>
-    all(validateMetadataUpdate(object.metadata, old.metadata, metadataRules(resource)), updateFaults(resource, subresource, object, old, validSpec)),
-  )
-  refuse(resource, object, errors)
-  if (!subresource) warnings.push(...(resource.definition.warnings?.(object, old) ?? []))
+  resource.withFeatures(() => {
+    const errors = limitFaults(() =>
+      all(validateMetadataUpdate(object.metadata, old.metadata, metadataRules(resource)), updateFaults(resource, subresource, object, old, validSpec)),
+    )
+    refuse(resource, object, errors)
+    if (!subresource) warnings.push(...(resource.definition.warnings?.(object, old) ?? []))
+  })
 }
 
 function updateFaults(resource: ServedResource, subresource: string, object: KubeObject, old: KubeObject, validSpec: boolean): readonly FieldError[] {

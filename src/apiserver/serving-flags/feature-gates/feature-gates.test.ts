@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { knownGates } from './gates.ts'
-import { featureGateFault } from './index.ts'
+import { knownGates } from '../../../api/features/gates.ts'
+import { featureGateFault, featureSettings } from './index.ts'
 
 const cases: readonly (readonly [what: string, values: readonly string[], fault: string | undefined])[] = [
   ['nothing', [''], undefined],
@@ -52,4 +52,8 @@ test('every gate stands in the table once', () => {
   assert.ok(knownGates.size > 230, `${knownGates.size} gates`)
   assert.deepEqual(knownGates.get('ConstrainedImpersonation'), { stage: 'BETA', isOn: true, isLocked: false })
   assert.deepEqual(knownGates.get('KMSv1'), { stage: 'DEPRECATED', isOn: false, isLocked: false })
+})
+
+test('--feature-gates: what is asked for, the last value of a gate', () => {
+  assert.deepEqual(featureSettings(['kube:WatchList=true, AllBeta = f', 'WatchList=0']), { WatchList: false, AllBeta: false })
 })

@@ -1,9 +1,7 @@
-/**
- * `--feature-gates`: what is wrong with the features that a command line turns on or off, in the words of component-base. Only names and
- * values are looked at: the server behaves as a 1.36 without the flag.
- */
+/** `--feature-gates`: reads the features that a command line turns on or off. Faults are in the words of component-base. */
+import { FeatureGates, type FeatureSettings } from '../../../api/features/feature-gates.ts'
+import { knownGates } from '../../../api/features/gates.ts'
 import { goBool, ValueError } from '../go-values.ts'
-import { dependencies, type Gate, knownGates } from './gates.ts'
 
 /** The only component of these programs; a gate may name it before a colon. */
 const component = 'kube'
@@ -19,6 +17,15 @@ export function featureGateFault(values: readonly string[]): string | undefined 
   }
   return undefined
 }
+
+/** What the values ask for, after `featureGateFault` has found nothing wrong with them. Of the same gate the last one counts. */
+export const featureSettings = (values: readonly string[]): FeatureSettings =>
+  Object.fromEntries(
+    values.flatMap(pairsOf).map(({ setting }) => {
+      const [name, value = ''] = splitOnce(setting, '=')
+      return [name, goBool(value)]
+    }),
+  )
 
 interface Pair {
   readonly owner: string
@@ -58,25 +65,11 @@ function gatesFault(settings: readonly string[]): string | undefined {
     if (!gate) return aggregate([...faults, `unrecognized feature gate: ${name}`])
     if (gate.isLocked && gate.isOn !== isOn) faults.push(`cannot set feature gate ${name} to ${isOn}, feature is locked to ${gate.isOn}`)
   }
-  return aggregate(faults.length > 0 ? faults : dependencyFaults(wanted))
+  return aggregate(faults.length > 0 ? faults : dependencyFaults(Object.fromEntries(wanted)))
 }
 
-/** As Go tells several errors. */
+/** As Go prints several errors. */
 const aggregate = (faults: readonly string[]): string | undefined => (faults.length > 1 ? `[${faults.join(', ')}]` : faults[0])
 
-function dependencyFaults(wanted: ReadonlyMap<string, boolean>): string[] {
-  return Object.entries(dependencies).flatMap(([name, needed]) => {
-    if (!isOn(name, wanted)) return []
-    const off = needed.filter((each) => !isOn(each, wanted))
-    return off.length > 0 ? [`${name} is enabled, but depends on features that are disabled: [${off.join(' ')}]`] : []
-  })
-}
-
-const together: Readonly<Partial<Record<Gate['stage'], string>>> = { ALPHA: 'AllAlpha', BETA: 'AllBeta' }
-
-/** What is said of the gate itself counts before what is said of all of its stage. */
-function isOn(name: string, wanted: ReadonlyMap<string, boolean>): boolean {
-  const gate = knownGates.get(name)
-  const all = gate && together[gate.stage]
-  return wanted.get(name) ?? (all ? wanted.get(all) : undefined) ?? gate?.isOn ?? false
-}
+const dependencyFaults = (settings: FeatureSettings): string[] =>
+  new FeatureGates(settings).unmetDependencies().map(([name, off]) => `${name} is enabled, but depends on features that are disabled: [${off.join(' ')}]`)

@@ -13,12 +13,7 @@ export const generic: FlagSet = {
     idle(noEmulation, 'emulated-version', 'strings', 'the version whose APIs and features are emulated'),
     idle(noEmulation, 'emulation-forward-compatible', 'bool', 'take flags of features newer than the emulated version'),
     works('external-hostname', 'string', 'the host name in URLs that the server makes; unless said, the address that it listens on'),
-    idle(
-      'features are on or off as in a 1.36 without this flag',
-      'feature-gates',
-      'featureGates',
-      'features of 1.36 to turn on or off: Name=true|false, comma-separated',
-    ),
+    works('feature-gates', 'featureGates', 'features of 1.36 to turn on or off: Name=true|false, comma-separated'),
     works('goaway-chance', 'float', 'the share of HTTP/2 requests whose connection is closed, so that clients spread: 0 to 0.02'),
     works('livez-grace-period', 'duration', 'how long /livez overlooks what the start has not done yet'),
     works('max-mutating-requests-inflight', 'int', 'how many writes may be under way at once; 0 for no limit', '200'),

@@ -37,12 +37,7 @@ const generic: FlagSet = {
     works('controllers', 'strings', "which controllers run: '*' for all that are on by default, 'name' turns one on, '-name' off", '*'),
     idle('there is one version of the API only, 1.36', 'emulated-version', 'strings', 'the version whose features are emulated'),
     idle(noCloud, 'external-cloud-volume-plugin', 'string', 'the plug-in for volumes of a cloud'),
-    idle(
-      'features are on or off as in a 1.36 without this flag',
-      'feature-gates',
-      'featureGates',
-      'features of 1.36 to turn on or off: Name=true|false, comma-separated',
-    ),
+    works('feature-gates', 'featureGates', 'features of 1.36 to turn on or off: Name=true|false, comma-separated'),
     works('kube-api-burst', 'int', 'how many requests each controller may send at once, where --kube-api-qps limits them', '30'),
     idle('the API is spoken in JSON', 'kube-api-content-type', 'string', 'what is spoken to the API server', 'application/vnd.kubernetes.protobuf'),
     works('kube-api-qps', 'float', "how many requests a second each controller may send; unlimited unless said: the server's fairness decides"),

@@ -37,7 +37,7 @@ const told = (of: Deployment, newSet: ReplicaSet, oldSets: ReplicaSet[] = [], no
 }
 
 test('numbers are those of all ReplicaSets, and updated are the pods of the new one', () => {
-  const { status } = told(deployment(), set('new', 1, 0), [set('old', 2, 2, { terminatingReplicas: 1 })])
+  const { status } = told(deployment(), set('new', 1, 0, { terminatingReplicas: 0 }), [set('old', 2, 2, { terminatingReplicas: 1 })])
   const { conditions, ...numbers } = status
   assert.deepEqual(numbers, {
     observedGeneration: 1,
@@ -48,6 +48,7 @@ test('numbers are those of all ReplicaSets, and updated are the pods of the new 
     unavailableReplicas: 1,
     terminatingReplicas: 1,
   })
+  assert.equal(told(deployment(), set('new', 1, 0), [set('old', 2, 2, { terminatingReplicas: 1 })]).status.terminatingReplicas, undefined)
   assert.equal(conditionOf(conditions ?? [], 'Available')?.message, 'Deployment has minimum availability.')
 })
 

@@ -15,6 +15,11 @@ export const allOf = ({ newSet, oldSets }: RolloutSets): ReplicaSet[] => [...old
 const sum = (sets: readonly ReplicaSet[], amount: (status: NonNullable<ReplicaSet['status']>) => number | undefined): number =>
   sets.reduce((total, { status }) => total + ((status && amount(status)) ?? 0), 0)
 
+/** Undefined if one of the sets does not say how many of its pods are terminating. */
+function terminatingIn(sets: readonly ReplicaSet[]): number | undefined {
+  return sets.some(({ status }) => status?.terminatingReplicas === undefined) ? undefined : sum(sets, ({ terminatingReplicas }) => terminatingReplicas)
+}
+
 /** Numbers and availability; the conditions are those that the Deployment has, and `Available`. `now` is in milliseconds. */
 export function numbersOf(deployment: Deployment, sets: RolloutSets, now: number): DeploymentStatus {
   const all = allOf(sets)
@@ -25,8 +30,8 @@ export function numbersOf(deployment: Deployment, sets: RolloutSets, now: number
     readyReplicas: sum(all, ({ readyReplicas }) => readyReplicas),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, wantedIn(all) - available),
-    terminatingReplicas: sum(all, ({ terminatingReplicas }) => terminatingReplicas),
   }
+  const terminatingReplicas = terminatingIn(all)
   const isAvailable = available >= replicasOf(deployment) - limitsOf(deployment).maxUnavailable
   const condition = isAvailable
     ? newCondition('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.', now)
@@ -36,6 +41,7 @@ export function numbersOf(deployment: Deployment, sets: RolloutSets, now: number
     observedGeneration: deployment.metadata.generation,
     // Numbers that are 0 are left out, as ReplicaSets leave them out.
     ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== 0)),
+    ...(terminatingReplicas !== undefined && { terminatingReplicas }),
     ...(collisionCount !== undefined && { collisionCount }),
     conditions: withCondition(deployment.status?.conditions ?? [], condition),
   }

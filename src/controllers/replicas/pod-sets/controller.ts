@@ -55,7 +55,7 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       }
       const now = Date.now()
       const staying = stayingOf(active, expectations.going(uid), caches)
-      const terminating = kind.countsTerminating ? [...caches.by(pods, byController, uid)].filter(isTerminating).length : 0
+      const terminating = kind.countsTerminating ? [...caches.by(pods, byController, uid)].filter(isTerminating).length : undefined
       const status = statusOf(set, { active: staying, terminating, failure, now })
       if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
       const soonest = nextAvailableMs(staying, set.spec?.minReadySeconds ?? 0, now)

@@ -28,6 +28,9 @@ test('pods are counted by their labels, readiness and availability', () => {
     terminatingReplicas: 1,
     observedGeneration: 3,
   })
+  const terminating = (count: number | undefined) => statusOf(set(), { active, terminating: count, failure: undefined, now })
+  assert.equal(terminating(0).terminatingReplicas, 0)
+  assert.equal('terminatingReplicas' in terminating(undefined), false)
 })
 
 test('a failure to create or to delete pods is a condition, as long as it lasts', () => {

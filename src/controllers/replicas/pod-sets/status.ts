@@ -14,8 +14,8 @@ const failureType = 'ReplicaFailure'
 export interface Counted {
   /** Those that count. */
   readonly active: readonly Pod[]
-  /** Deleted, still running. */
-  readonly terminating: number
+  /** Deleted, still running; undefined where that is not counted. */
+  readonly terminating: number | undefined
   /** Why pods could not be created or deleted. */
   readonly failure: unknown
   /** Milliseconds. */
@@ -31,13 +31,13 @@ export function statusOf({ metadata, spec, status }: PodSet, { active, terminati
     ...count('fullyLabeledReplicas', active.filter((pod) => template.matches(pod.metadata.labels)).length),
     ...count('readyReplicas', active.filter(isReady).length),
     ...count('availableReplicas', active.filter((pod) => isAvailable(pod, minReadySeconds, now)).length),
-    ...count('terminatingReplicas', terminating),
+    ...(terminating !== undefined && { terminatingReplicas: terminating }),
     observedGeneration: metadata.generation,
     ...(conditions.length > 0 && { conditions }),
   }
 }
 
-/** Numbers that are 0 are left out, as upstream does; that of terminating pods too, which clients of earlier releases do not know. */
+/** Numbers that are 0 are left out, as upstream does; only that of terminating pods is a pointer in Go. */
 const count = (field: string, value: number): Record<string, number> => (value === 0 ? {} : { [field]: value })
 
 /** A failure that is told stays as it is until there is none: messages that change would make a write of every attempt. */

@@ -9,8 +9,8 @@ type States = Readonly<Record<number, PodState | readonly [PodState, keyof typeo
 type Spec = Partial<NonNullable<StatefulSet['spec']>>
 
 const word = (step: Step): string => `${step.do === 'create' ? '+' : step.do === 'delete' ? '-' : '~'}${step.pod.metadata.name?.slice('web-'.length)}`
-const steps = (spec: Spec, states: States, updating = false): string =>
-  planOf(situation(aSet(spec), pods(states, aSet(spec)), { updating }))
+const steps = (spec: Spec, states: States, updating = false, obeysMaxUnavailable = false): string =>
+  planOf(situation(aSet(spec), pods(states, aSet(spec)), { updating, obeysMaxUnavailable }))
     .phases.flat()
     .map(word)
     .join(' ')
@@ -71,6 +71,21 @@ test('an update replaces pods from the last to the first', () => {
     ['then the next', {}, { ...old, 2: ['ready', 'new'] }, '-1'],
     ['down to the partition', rolling({ partition: 2 }), { ...old, 2: ['ready', 'new'] }, ''],
     ['OnDelete', { updateStrategy: { type: 'OnDelete' } }, old, ''],
+    ['one after the other without the feature', rolling({ maxUnavailable: 2 }), old, '-2'],
+    ['parallel: unavailable ones before it do not count', parallel, { ...old, 0: ['pending', 'new'] }, '-2'],
+    ['parallel: waits for those after it', parallel, { ...old, 2: ['pending', 'new'] }, ''],
+    ['parallel: one that goes is waited for', parallel, { ...old, 2: 'going' }, ''],
+    ['scaling down goes first', { replicas: 2 }, old, '-2'],
+    ['scaling up goes first', { replicas: 4 }, old, '+3'],
+  ]
+  for (const [title, spec, states, expected] of cases) assert.equal(steps(spec, states, true), expected, title)
+})
+
+test('MaxUnavailableStatefulSet: an update replaces as many pods at once as may be unavailable', () => {
+  const old = { 0: 'ready', 1: 'ready', 2: 'ready' } as const
+  const rolling = (rollingUpdate: object) => ({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } })
+  const cases: [string, Spec, States, string][] = [
+    ['one unless it says more', rolling({}), old, '-2'],
     ['several at once', rolling({ maxUnavailable: 2 }), old, '-2 -1'],
     ['a share, rounded down', rolling({ maxUnavailable: '67%' }), old, '-2 -1'],
     ['a share of less than one is one', rolling({ maxUnavailable: '1%' }), old, '-2'],
@@ -80,7 +95,7 @@ test('an update replaces pods from the last to the first', () => {
     ['parallel: old ones that are of no use go at once', parallel, { 0: 'running', 1: 'ready', 2: 'pending' }, '-2 -0'],
     ['parallel: none more than allowed', parallel, { ...old, 1: 'going' }, ''],
   ]
-  for (const [title, spec, states, expected] of cases) assert.equal(steps(spec, states, true), expected, title)
+  for (const [title, spec, states, expected] of cases) assert.equal(steps(spec, states, true, true), expected, title)
 })
 
 test('a pod comes back as it was below the partition, and as it shall be above', () => {

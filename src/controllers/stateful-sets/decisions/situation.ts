@@ -20,6 +20,8 @@ export interface Situation {
   /** What they shall become. */
   readonly update: SetRevision
   readonly claim: FindClaim
+  /** The feature MaxUnavailableStatefulSet is on (KEP-961). */
+  readonly obeysMaxUnavailable: boolean
   /** Milliseconds. */
   readonly now: number
 }

@@ -4,16 +4,31 @@ import { countOf } from '../../pods/percent.ts'
 import { replicasOf, revisionNameOf, startOf } from '../identity.ts'
 import { isDeleted, isHealthy, isRunningAndAvailable, type Members, type Situation } from './situation.ts'
 
-/** The pods to delete: from the highest ordinal down to the partition, while no more than allowed are unavailable. */
+/** The pods to delete: from the highest ordinal down to the partition. */
 export function outdatedPods({ wanted }: Members, situation: Situation): Pod[] {
-  const { set, update } = situation
+  const { set, obeysMaxUnavailable } = situation
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
   if (type === 'OnDelete') return []
   const lowest = startOf(set) + (rollingUpdate?.partition ?? 0)
   const pods = Array.from({ length: replicasOf(set) }, (_, index) => wanted.get(startOf(set) + index))
+  const candidates = pods.slice(Math.max(0, lowest - startOf(set)))
+  return obeysMaxUnavailable ? upToMaxUnavailable(pods, candidates, situation) : nextOne(candidates, situation)
+}
+
+/** The last outdated pod, unless one after it is unhealthy still. Those before it do not count. */
+function nextOne(candidates: readonly (Pod | undefined)[], situation: Situation): Pod[] {
+  for (const pod of candidates.toReversed()) {
+    if (pod && revisionNameOf(pod) !== situation.update.name && !isDeleted(pod)) return [pod]
+    if (!pod || !isHealthy(pod, situation)) return []
+  }
+  return []
+}
+
+/** As many as are allowed to be unavailable, with those that are so already. */
+function upToMaxUnavailable(pods: readonly (Pod | undefined)[], candidates: readonly (Pod | undefined)[], situation: Situation): Pod[] {
+  const { set, update } = situation
   const unavailable = pods.filter((pod) => !pod || !isHealthy(pod, situation)).length
-  const old = pods
-    .slice(Math.max(0, lowest - startOf(set)))
+  const old = candidates
     .filter((pod) => pod !== undefined)
     .filter((pod) => revisionNameOf(pod) !== update.name && !isDeleted(pod))
     .reverse()
