@@ -44,7 +44,7 @@ test('an impersonator does as another what it has the right for, and nothing els
   const elsewhere = await list('jane', '/api/v1/namespaces/default/configmaps')
   assert.deepEqual(
     [elsewhere.code, JSON.parse(elsewhere.text).message],
-    [403, 'users "jane" is forbidden: User "deputy" cannot impersonate resource "users" in API group "" at the cluster scope'],
+    [403, 'configmaps is forbidden: User "deputy" cannot impersonate-on:user-info:list resource "configmaps" in API group "" in the namespace "default"'],
   )
   assert.equal((await list('other')).code, 403)
   const event = await waitFor('the event', () =>

@@ -26,7 +26,6 @@ const known: readonly { readonly code: number; readonly message: RegExp }[] = [
   // An applied body that breaks the schema.
   { code: 500, message: /^failed to create typed patch object \(/ },
   // Impersonation of a group, uid or extra without a user; bindings to nothing.
-  { code: 500, message: /without impersonating a user/ },
   // Proxying to what has no address, and to what does not answer.
   { code: 500, message: /^no preferred addresses found; known addresses: / },
   { code: 503, message: /^no endpoints available for service / },

@@ -54,10 +54,8 @@ function schemaRules({ metadata, spec }: FlowSchema): readonly FieldError[] {
   if (precedence === 1 && metadata.name !== 'exempt')
     errors.push(invalidValue('spec.matchingPrecedence', precedence, "only the schema named 'exempt' may have matchingPrecedence 1"))
   const method = spec?.distinguisherMethod?.type
-  if (method !== undefined && !methods.includes(method)) {
-    const [error] = [notSupported('spec.distinguisherMethod.type', method, methods)]
-    errors.push({ ...error, message: error.message.replace(JSON.stringify(method), `flowcontrol.FlowDistinguisherMethod{Type:${JSON.stringify(method)}}`) })
-  }
+  // Upstream shows the whole method.
+  if (method !== undefined && !methods.includes(method)) errors.push(notSupported('spec.distinguisherMethod.type', { Type: method }, methods))
   const level = spec?.priorityLevelConfiguration?.name
   errors.push(
     ...(level

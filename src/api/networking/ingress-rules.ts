@@ -4,7 +4,7 @@ import type { V1HTTPIngressPath, V1Ingress, V1IngressBackend, V1IngressStatus } 
 import type { Model, Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, follows } from '../../machinery/validation/field-rules.ts'
-import { dns1035Label, dnsSubdomain, ipAddress, pathSegment, portName, portNumber, wildcardSubdomain } from '../../machinery/validation/names.ts'
+import { dnsLabel, dnsSubdomain, ipAddress, pathSegment, portName, portNumber, wildcardSubdomain } from '../../machinery/validation/names.ts'
 
 export const classAnnotation = 'kubernetes.io/ingress.class'
 
@@ -75,7 +75,7 @@ function backendRules({ service, resource }: Wire<V1IngressBackend>, field: stri
       resource.name ? follows(resource.name, `${field}.resource.name`, pathSegment) : [required(`${field}.resource.name`)],
     )
   if (!service) return [invalidValue(field, '', 'resource or service backend is required')]
-  const errors = [...(service.name ? follows(service.name, `${field}.service.name`, dns1035Label) : [required(`${field}.service.name`)])]
+  const errors = [...(service.name ? follows(service.name, `${field}.service.name`, dnsLabel) : [required(`${field}.service.name`)])]
   const { name, number } = service.port ?? {}
   if (name && number) errors.push(invalidValue(field, '', 'cannot set both port name & port number'))
   else if (name) errors.push(...follows(name, `${field}.service.port.name`, portName))

@@ -21,8 +21,7 @@ export const clusterRoles = resource<ClusterRole>({
   nameRule: pathSegment,
   createOnUpdate: true,
   prepare: { create: nullLists('rules'), update: nullLists('rules') },
-  // Upstream validates an update twice, and lists each cause twice.
-  validate: { object: clusterRoleRules, update: clusterRoleRules },
+  validate: { object: clusterRoleRules },
 })
 
 function clusterRoleRules({ rules, aggregationRule }: ClusterRole): readonly FieldError[] {

@@ -14,7 +14,6 @@ export const roles = resource<Model<V1Role>>({
   scope: 'Namespaced',
   nameRule: pathSegment,
   createOnUpdate: true,
-  // Upstream validates the rules of an update twice, and lists each cause twice.
-  validate: { object: ({ rules }) => policyRules(rules, true), update: ({ rules }) => policyRules(rules, true) },
+  validate: { object: ({ rules }) => policyRules(rules, true) },
   prepare: { create: nullLists('rules'), update: nullLists('rules') },
 })

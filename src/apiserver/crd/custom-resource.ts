@@ -1,4 +1,5 @@
 /** Makes of each version of an established definition a resource that the server can serve like any other. */
+
 import { isDeepStrictEqual } from 'node:util'
 import type { V1CustomResourceDefinitionVersion } from '@kubernetes/client-node'
 import type { Definition } from '../../api/apiextensions/custom-resource-definition.ts'
@@ -17,6 +18,7 @@ import { webhookConversion } from './conversion/webhook-conversion.ts'
 import { WebhookConverter } from './conversion/webhook-converter.ts'
 import { CustomSchema } from './custom-schema.ts'
 import { isTrue } from './definitions/conditions.ts'
+import { finalizerWarnings } from './finalizer-warnings.ts'
 import { scaleFaults } from './scale-rules.ts'
 import { type CustomVersion, storedForm } from './stored-form.ts'
 
@@ -114,7 +116,8 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
     },
     defaults: [(object) => schema.complete(object)],
     validate: { create: faults, update: updateFaults, status: statusFaults },
-    warnings: (object) => schema.warnings(object),
+    warnings: (object, old) => [...schema.warnings(object), ...finalizerWarnings(object, old)],
+    resets: { status: ['metadata', 'spec'] },
     prepare: { status: keepMetadata },
     generation: hasChanged,
     requiresVersionOnUpdate: true,

@@ -22,7 +22,8 @@ export const maxAnnotationBytes = 256 * 1024
 /** Finalizers that are known without a domain. */
 const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
-const isFinalizer = (name: string): boolean => name.includes('/') || standardFinalizers.has(name)
+/** True for a finalizer of a domain, or one that Kubernetes itself has. */
+export const isFinalizer = (name: string): boolean => name.includes('/') || standardFinalizers.has(name)
 
 /** What is said of a finalizer without a domain that nobody knows. */
 export const unknownFinalizer = 'name is neither a standard finalizer name nor is it fully qualified'

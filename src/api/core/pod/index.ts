@@ -20,9 +20,9 @@ export { podTemplateDefaults } from './defaults/pod-defaults.ts'
 export { podTemplate, type TemplateOptions } from './validation/spec.ts'
 export { podNamesOf, templateWarnings } from './warnings/index.ts'
 
-/** A new pod is pending, whatever it says; its gates show in a condition. */
+/** A new pod is pending, whatever it says; its gates show in a condition. A class that it names is not worked out again. */
 function newStatus(pod: Pod): void {
-  pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec ?? { containers: [] }) }
+  pod.status = { phase: 'Pending', qosClass: pod.status?.qosClass || qosClass(pod.spec ?? { containers: [] }) }
   if (pod.spec?.schedulingGates?.length) {
     const condition = {
       type: 'PodScheduled',

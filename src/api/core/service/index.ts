@@ -1,6 +1,6 @@
 /** Services: one address for many pods. */
 import { labelsText } from '../../../machinery/selectors/label-selector.ts'
-import { dns1035Label } from '../../../machinery/validation/names.ts'
+import { dnsLabel } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { prepareCreate, prepareUpdate, serviceDefaults } from './prepare.ts'
 import { type Service, serviceRules } from './rules.ts'
@@ -34,7 +34,7 @@ export const services = resource<Service>({
   scope: 'Namespaced',
   storagePath: 'services/specs',
   subresources: { status: true, special: [{ name: 'proxy', kind: 'ServiceProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }] },
-  nameRule: dns1035Label,
+  nameRule: dnsLabel,
   createOnUpdate: true,
   defaults: [serviceDefaults],
   prepare: { create: prepareCreate, update: prepareUpdate },

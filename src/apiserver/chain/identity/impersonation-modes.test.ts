@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { UserInfo } from '../../http/exchange.ts'
-import { impersonationModes, type WantedUser } from './impersonation-modes.ts'
+import { extraFault, groupFault, impersonationModes, type WantedUser } from './impersonation-modes.ts'
 
 const somebody: UserInfo = { name: 'jane', groups: [] }
 const agent = (node: string): UserInfo => ({ name: 'system:serviceaccount:ns:agent', groups: [], extra: { 'authentication.kubernetes.io/node-name': [node] } })
@@ -12,11 +12,6 @@ test('which modes a user can be impersonated in', () => {
   const extra = (key: string, ...values: string[]) => ({ extra: new Map([[key, values]]) })
   const cases: readonly (readonly [string, readonly string[], WantedUser, UserInfo?])[] = [
     ['a user', ['user-info'], wanted('alice', { uid: 'u', groups: ['dev'], ...extra('acme.io/team', 'blue') })],
-    ['a user of system:masters', [], wanted('alice', { groups: ['dev', 'system:masters'] })],
-    ['an empty group', [], wanted('alice', { groups: [''] })],
-    ['an extra that names no domain', [], wanted('alice', extra('scopes', 'view'))],
-    ['an extra with capital letters', [], wanted('alice', extra('acme.io/Team', 'blue'))],
-    ['an empty extra', [], wanted('alice', extra('acme.io/team', ''))],
     ['a node', ['arbitrary-node'], wanted('system:node:n1')],
     ['a node with groups', [], wanted('system:node:n1', { groups: ['system:nodes'] })],
     ['what cannot be a node', ['user-info'], wanted('system:node:N_1')],
@@ -27,7 +22,23 @@ test('which modes a user can be impersonated in', () => {
     ['a service account with groups', [], wanted('system:serviceaccount:ns:robot', { groups: ['dev'] })],
     ['what cannot be a service account', ['user-info'], wanted('system:serviceaccount:robot')],
   ]
-  for (const [title, expected, user, requestor] of cases) assert.deepEqual(modesFor(user, requestor), expected, title)
+  for (const [title, expected, user, requestor] of cases) assert.deepEqual(modesFor(user, requestor), [...expected, 'legacy'], title)
+})
+
+test('some groups and extra values are for the legacy mode alone', () => {
+  assert.equal(groupFault(['dev']), undefined)
+  assert.equal(groupFault(['dev', 'system:masters'])?.why, 'impersonating the system:masters group is not allowed')
+  assert.equal(groupFault([''])?.why, 'impersonating the empty string group is not allowed')
+  const fault = (key: string, ...values: string[]) => extraFault(new Map([[key, values]]))
+  assert.equal(fault('acme.io/team', 'blue'), undefined)
+  assert.equal(fault('', 'a'), 'impersonating the empty string key in extra is not allowed')
+  assert.equal(
+    fault('scopes', 'view'),
+    'impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a domain-prefixed path (such as "acme.io/foo")',
+  )
+  assert.equal(fault('acme.io/Team', 'blue'), 'impersonating a non-lowercase key in extra is not allowed: "acme.io/Team"')
+  assert.equal(fault('acme.io/team'), 'impersonating empty values in extra is not allowed')
+  assert.equal(fault('acme.io/team', ''), 'impersonating the empty string value in extra is not allowed')
 })
 
 test('for the own node it does not matter which one that is', () => {

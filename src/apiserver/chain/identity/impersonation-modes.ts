@@ -1,13 +1,15 @@
 /**
- * How far one may act as another (KEP-5284). A mode allows what has two rights: to be that user (`impersonate:MODE`), and to do what the
- * request asks for as such a user (`impersonate-on:MODE:VERB`). The old right `impersonate` allows all that the other may do.
+ * Modes of impersonation (KEP-5284). A constrained mode needs two rights: to be that user (`impersonate:MODE`), and to do what the request
+ * asks for as such a user (`impersonate-on:MODE:VERB`). The right `impersonate` of the legacy mode allows all that the other may do.
  */
+import { aggregated } from '../../../lib/go/aggregate.ts'
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { accountOf } from '../../authentication/service-accounts/account-name.ts'
 import type { UserInfo } from '../../http/exchange.ts'
+import type { ImpersonationModeName } from '../../metrics/impersonation-metrics.ts'
 
-/** Who somebody wants to be, as the headers say it. */
+/** The user that the headers ask for. */
 export interface WantedUser {
   readonly name: string
   readonly uid: string
@@ -16,8 +18,8 @@ export interface WantedUser {
 }
 
 export interface ImpersonationMode {
-  readonly name: 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'
-  /** Whether it is about such a user at all. */
+  readonly name: ImpersonationModeName
+  /** True if the mode is about such a user. */
   readonly applies: (wanted: WantedUser, requestor: UserInfo) => boolean
   /** As whom rights are asked for. */
   readonly asking?: (requestor: UserInfo) => UserInfo
@@ -37,7 +39,7 @@ export function nodeCalled(user: string): string | undefined {
 /** The server knows the rest of nodes and service accounts: it cannot be chosen. */
 const isNameAlone = ({ uid, groups, extra }: WantedUser): boolean => uid === '' && groups.length === 0 && extra.size === 0
 
-/** Which mode is asked first is upstream's. */
+/** In the order in which upstream tries them. */
 export const impersonationModes: readonly ImpersonationMode[] = [
   {
     name: 'associated-node',
@@ -52,12 +54,26 @@ export const impersonationModes: readonly ImpersonationMode[] = [
   },
   { name: 'arbitrary-node', applies: (wanted) => nodeCalled(wanted.name) !== undefined && isNameAlone(wanted) },
   { name: 'serviceaccount', applies: (wanted) => accountOf(wanted.name) !== undefined && isNameAlone(wanted) },
-  { name: 'user-info', applies: (wanted) => nodeCalled(wanted.name) === undefined && accountOf(wanted.name) === undefined && isHarmless(wanted) },
+  { name: 'user-info', applies: (wanted) => nodeCalled(wanted.name) === undefined && accountOf(wanted.name) === undefined },
+  { name: 'legacy', applies: () => true },
 ]
 
-/** What only the old right hands out. */
-const isHarmless = ({ groups, extra }: WantedUser): boolean =>
-  !groups.some((group) => group === '' || group === 'system:masters') &&
-  [...extra].every(([key, values]) => isHarmlessKey(key) && values.length > 0 && !values.includes(''))
+/** The reason why groups are refused in every constrained mode, and the group it is about. */
+export function groupFault(groups: readonly string[]): { readonly name: string; readonly why: string } | undefined {
+  if (groups.includes('')) return { name: '', why: 'impersonating the empty string group is not allowed' }
+  if (groups.includes(masters)) return { name: masters, why: 'impersonating the system:masters group is not allowed' }
+}
 
-const isHarmlessKey = (key: string): boolean => key === key.toLowerCase() && domainPrefixedPathFaults(key, 'extra').length === 0
+const masters = 'system:masters'
+
+/** The reason why extra values are refused in every constrained mode. */
+export function extraFault(extra: WantedUser['extra']): string | undefined {
+  for (const [key, values] of extra) {
+    if (key === '') return 'impersonating the empty string key in extra is not allowed'
+    const faults = domainPrefixedPathFaults(key, 'extra.key').map(({ field, message }) => `${field}: ${message}`)
+    if (faults.length > 0) return `impersonating an invalid key in extra is not allowed: ${aggregated(faults)}`
+    if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`
+    if (values.length === 0) return 'impersonating empty values in extra is not allowed'
+    if (values.includes('')) return 'impersonating the empty string value in extra is not allowed'
+  }
+}

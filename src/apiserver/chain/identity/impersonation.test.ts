@@ -12,8 +12,13 @@ type Headers = Readonly<Record<string, readonly string[]>>
 const proxy: UserInfo = { name: 'proxy', groups: ['system:authenticated'] }
 
 /** As whom a request of `proxy` goes on, which may do what `may` says: `verb group resource/subresource namespace/name`. */
-async function acting(headers: Headers, may: (claim: string) => boolean = () => true, metrics = impersonationMetrics(new MetricsRegistry())) {
+async function acting(
+  headers: Headers,
+  may: (claim: string) => boolean = () => true,
+  { metrics = impersonationMetrics(new MetricsRegistry()), again = false } = {},
+) {
   const asked: string[] = []
+  let isFirst = again
   const authorizer = {
     name: 'test',
     authorize: ({ user, info }: AccessAttributes) => {
@@ -22,30 +27,35 @@ async function acting(headers: Headers, may: (claim: string) => boolean = () => 
       if (info.verb !== 'impersonate') return noOpinion()
       const claim = `${info.group}/${info.resource}/${info.subresource} ${info.namespace}/${info.name}`
       asked.push(claim)
-      return may(claim) ? allow() : noOpinion('not today')
+      return isFirst || may(claim) ? allow() : noOpinion('not today')
     },
     rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
   }
-  const request = {
-    path: '/api',
-    rawQuery: 'a=<b>',
-    query: new URLSearchParams(),
-    user: proxy,
-    info: { verb: 'get', path: '/api' },
-    headerNames: () => Object.keys(headers),
-    hasHeaders: (prefix: string) => Object.keys(headers).some((name) => name.startsWith(prefix)),
-    headerValues: (name: string) => headers[name] ?? [],
-  } as unknown as Request
-  const response = await impersonation(authorizer, metrics)(request, async () => ({ status: 200, headers: {} }))
-  return { asked, user: request.user, status: response.status, text: String(response.body ?? '') }
+  const requestOf = (): Request =>
+    ({
+      query: new URLSearchParams(),
+      user: proxy,
+      info: { verb: 'get', path: '/api' },
+      headerNames: () => Object.keys(headers),
+      hasHeaders: (prefix: string) => Object.keys(headers).some((name) => name.startsWith(prefix)),
+      headerValues: (name: string) => headers[name] ?? [],
+    }) as unknown as Request
+  const filter = impersonation(authorizer, metrics)
+  const next = async () => ({ status: 200, headers: {} })
+  if (isFirst) await filter(requestOf(), next)
+  isFirst = false
+  const request = requestOf()
+  await filter(request, next)
+  return { asked, user: request.user }
 }
 
-const refusal = async (headers: Headers, may: (claim: string) => boolean): Promise<string> => {
-  const error = await acting(headers, may).then(
+/** `again`: the same was allowed before, by the legacy mode. */
+const refusal = async (headers: Headers, may: (claim: string) => boolean, { code = 403, again = true } = {}): Promise<string> => {
+  const error = await acting(headers, may, { again }).then(
     () => undefined,
     (error: unknown) => error,
   )
-  assert.ok(error instanceof StatusError && error.code === 403)
+  assert.ok(error instanceof StatusError && error.code === code)
   return error.message
 }
 
@@ -63,11 +73,11 @@ test('user, groups, uid and extras are claims of their own, and values with comm
   })
   assert.deepEqual(asked, [
     '/users/ /alice',
+    'authentication.k8s.io/uids/ /u-1',
     '/groups/ /a, system:masters',
     '/groups/ /b',
     'authentication.k8s.io/userextras/acme.com/project /p 1',
     'authentication.k8s.io/userextras/acme.com/project /%70',
-    'authentication.k8s.io/uids/ /u-1',
   ])
   const groups = ['a, system:masters', 'b', 'system:authenticated']
   assert.deepEqual(user, { name: 'alice', groups, uid: 'u-1', extra: { 'acme.com/project': ['p 1', '%70'] } })
@@ -108,19 +118,30 @@ test('one claim that is not allowed refuses all of them, in the words of the res
   )
 })
 
-test('groups, uids and extras without a user are 500, in plain text', async () => {
-  const { status, text, user } = await acting({ 'impersonate-group': ['dev'], 'impersonate-extra-a': ['b'] })
-  assert.deepEqual([status, user], [500, proxy])
-  const claims = '{Group  dev    } {UserExtra  b  authentication.k8s.io/v1  a}'
-  assert.equal(text, `Internal Server Error: "/api?a=&lt;b&gt;": requested [${claims}] without impersonating a user\n`)
+test('the refusal is of the mode that was tried first: the one that the user had last', async () => {
+  const headers = { 'impersonate-user': ['alice'] }
+  const first = 'forbidden: User "proxy" cannot impersonate-on:user-info:get path "/api"'
+  assert.equal(await refusal(headers, () => false, { again: false }), first)
+  assert.match(await refusal(headers, () => false, { again: true }), /^users "alice" is forbidden: /)
+})
+
+test('groups, uids and extras without a user are a bad request', async () => {
+  assert.equal(
+    await refusal({ 'impersonate-group': ['dev'], 'impersonate-extra-a': ['b'] }, () => true, { code: 400, again: false }),
+    'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"dev"}, Extra:map[string][]string{"a":[]string{"b"}}} without impersonating a user name',
+  )
+  assert.equal(
+    await refusal({ 'impersonate-uid': ['u'] }, () => true, { code: 400, again: false }),
+    'requested &user.DefaultInfo{Name:"", UID:"u", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name',
+  )
 })
 
 test('attempts and what the authorizer says of them are counted by mode', async () => {
   const registry = new MetricsRegistry()
   const metrics = impersonationMetrics(registry)
   const headers = { 'impersonate-user': ['alice'], 'impersonate-group': ['dev'] }
-  await acting(headers, () => true, metrics)
-  await acting(headers, (claim) => !claim.includes('groups'), metrics).catch(() => {})
+  await acting(headers, () => true, { metrics })
+  await acting(headers, (claim) => !claim.includes('groups'), { metrics }).catch(() => {})
   const counts = registry
     .render()
     .split('\n')
@@ -130,7 +151,7 @@ test('attempts and what the authorizer says of them are counted by mode', async 
     'apiserver_impersonation_attempts_total{mode="legacy",decision="allowed"} 1',
     'apiserver_impersonation_authorization_attempts_total{mode="legacy",decision="allowed"} 3',
     'apiserver_impersonation_authorization_attempts_total{mode="legacy",decision="denied"} 1',
-    'apiserver_impersonation_authorization_attempts_total{mode="user-info",decision="denied"} 1',
+    'apiserver_impersonation_authorization_attempts_total{mode="user-info",decision="denied"} 2',
   ])
 })
 

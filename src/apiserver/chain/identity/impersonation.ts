@@ -1,67 +1,51 @@
 /**
  * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the authorizer allows one of the
- * modes for this request, or the verb `impersonate` on each of these (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
+ * modes for this request (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
  */
 import { goQuote } from '../../../lib/go/go-quote.ts'
-import { forbidden, type StatusError } from '../../../machinery/status-error.ts'
+import { badRequest, type StatusError } from '../../../machinery/status-error.ts'
 import { anonymous, authenticated } from '../../authentication/authenticator.ts'
 import { accountGroups, accountOf } from '../../authentication/service-accounts/account-name.ts'
-import type { AccessAttributes, Authorizer, Decision } from '../../authorization/authorizer.ts'
+import type { AccessAttributes, Authorizer } from '../../authorization/authorizer.ts'
 import { attributesOf } from '../../authorization/selector-attributes.ts'
-import { type Request, type Response, text, type UserInfo } from '../../http/exchange.ts'
-import type { ImpersonationMetrics, ImpersonationModeName } from '../../metrics/impersonation-metrics.ts'
+import type { Request, UserInfo } from '../../http/exchange.ts'
+import type { ImpersonationMetrics } from '../../metrics/impersonation-metrics.ts'
 import type { Around } from '../filter.ts'
-import { type ImpersonationMode, impersonationModes, nodeCalled, type WantedUser } from './impersonation-modes.ts'
+import { refused } from './authorization.ts'
+import { extraFault, groupFault, type ImpersonationMode, impersonationModes, nodeCalled, type WantedUser } from './impersonation-modes.ts'
 
-const claimPrefix = 'impersonate-'
-
+const headerPrefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 const authenticationGroup = 'authentication.k8s.io'
 
-/** What a request wants to be: one resource a claim. */
-interface Claim {
-  /** As upstream calls it in the error about claims without a user. */
-  readonly kind: 'ServiceAccount' | 'User' | 'Group' | 'UserExtra' | 'UID'
-  readonly group: string
-  readonly resource: string
-  readonly subresource: string
-  readonly name: string
-  readonly namespace: string
-}
+/** Users whose last mode is remembered. */
+const mostRemembered = 10_000
 
-export const impersonation =
-  (authorizer: Authorizer, metrics: ImpersonationMetrics): Around =>
-  (request, next) => {
-    if (!request.hasHeaders(claimPrefix)) return next(request)
-    const names = request.headerNames().filter((name) => name.startsWith(claimPrefix))
-    const claims = claimsOf(request, names)
-    if (claims.length === 0) return next(request)
-    const user = first(request, 'impersonate-user')
-    if (!user) return withoutUser(request, claims)
-    return impersonate(authorizer, metrics, request, user, claims).then(() => next(request))
+export function impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics): Around {
+  const modes = new ModeTracker(authorizer, metrics)
+  return (request, next) => {
+    if (!request.hasHeaders(headerPrefix)) return next(request)
+    const wanted = wantedUser(request)
+    return wanted ? modes.impersonate(request, wanted).then(() => next(request)) : next(request)
   }
+}
 
 const first = (request: Request, name: string): string => request.headerValues(name)[0] ?? ''
 
-/** In upstream's order; a header that stands several times is several claims. */
-function claimsOf(request: Request, names: readonly string[]): readonly Claim[] {
-  const none = { group: '', subresource: '', namespace: '' }
-  const claims: Claim[] = []
-  const user = first(request, 'impersonate-user')
-  const account = accountOf(user)
-  if (account) claims.push({ ...none, kind: 'ServiceAccount', resource: 'serviceaccounts', ...account })
-  else if (user) claims.push({ ...none, kind: 'User', resource: 'users', name: user })
-  for (const name of request.headerValues('impersonate-group')) claims.push({ ...none, kind: 'Group', resource: 'groups', name })
-  for (const header of names) {
-    if (!header.startsWith(extraPrefix)) continue
-    const subresource = unescaped(header.slice(extraPrefix.length))
-    for (const name of request.headerValues(header)) {
-      claims.push({ kind: 'UserExtra', group: authenticationGroup, resource: 'userextras', subresource, name, namespace: '' })
-    }
-  }
+/** The user that the headers ask for, if there are any. Throws 400 for groups and the rest without a name. */
+function wantedUser(request: Request): WantedUser | undefined {
+  const name = first(request, 'impersonate-user')
   const uid = first(request, 'impersonate-uid')
-  if (uid) claims.push({ ...none, kind: 'UID', group: authenticationGroup, resource: 'uids', name: uid })
-  return claims
+  const groups = request.headerValues('impersonate-group')
+  const extra = new Map<string, readonly string[]>()
+  for (const header of request.headerNames()) {
+    if (!header.startsWith(extraPrefix)) continue
+    const key = unescaped(header.slice(extraPrefix.length))
+    extra.set(key, [...(extra.get(key) ?? []), ...request.headerValues(header)])
+  }
+  const wanted = { name, uid, groups, extra }
+  if (name) return wanted
+  if (uid || groups.length > 0 || extra.size > 0) throw badRequest(`requested ${shownUser(wanted)} without impersonating a user name`)
 }
 
 /** Keys are escaped, since headers take fewer characters than keys. */
@@ -73,87 +57,154 @@ function unescaped(key: string): string {
   }
 }
 
-/** Makes the request somebody else's, if its user may. Rejects with 403 for the first claim that is not allowed. */
-async function impersonate(authorizer: Authorizer, metrics: ImpersonationMetrics, request: Request, name: string, claims: readonly Claim[]): Promise<void> {
-  const started = performance.now()
-  const named = (kind: Claim['kind']): readonly string[] => claims.filter((claim) => claim.kind === kind).map((claim) => claim.name)
-  const [uid = ''] = named('UID')
-  const wanted: WantedUser = { name, uid, groups: named('Group'), extra: extraOf(claims) }
-  // Who has the old right acts as ever, and pays nothing for the modes; upstream asks for it last.
-  const refusal = await refusalOf(counted(authorizer, metrics, 'legacy'), request, claims)
-  const mode = refusal && (await modeFor(authorizer, metrics, request, wanted, claims))
-  metrics.attempted(refusal ? mode?.name : 'legacy', performance.now() - started)
-  if (refusal && !mode) throw refusal
-  // Of nodes the old right knows no more than the name.
-  const groups = mode && nodeCalled(name) !== undefined ? authenticated(['system:nodes']) : groupsOf(name, wanted.groups)
-  const claimed: UserInfo = { name, groups, ...(uid && { uid }), ...(wanted.extra.size > 0 && { extra: Object.fromEntries(wanted.extra) }) }
-  request.user = claimed
-  if (mode) request.impersonationConstraint = `impersonate:${mode.name}`
+const shownTexts = (texts: readonly string[]): string => `[]string{${texts.map(goQuote).join(', ')}}`
+
+/** The user as Go prints the structure. */
+function shownUser({ uid, groups, extra }: WantedUser): string {
+  const keys = [...extra.keys()].sort()
+  const shownGroups = groups.length > 0 ? shownTexts(groups) : '[]string(nil)'
+  const shownExtra = keys.length > 0 ? `{${keys.map((key) => `${goQuote(key)}:${shownTexts(extra.get(key) ?? [])}`).join(', ')}}` : '(nil)'
+  return `&user.DefaultInfo{Name:"", UID:${goQuote(uid)}, Groups:${shownGroups}, Extra:map[string][]string${shownExtra}}`
 }
 
-type Ask = (attributes: AccessAttributes) => Promise<Decision>
+/** A part of the wanted user that the authorizer is asked about. */
+interface Claim {
+  readonly group: string
+  readonly resource: string
+  readonly subresource: string
+  readonly name: string
+  readonly namespace: string
+}
 
-/** The authorizer, whose answers are counted. */
-const counted =
-  (authorizer: Authorizer, metrics: ImpersonationMetrics, mode: ImpersonationModeName): Ask =>
-  async (attributes) => {
+/** Tries the modes in order; the one that a user had last comes first, so that its rights cost no more than they have to. */
+class ModeTracker {
+  readonly #authorizer: Authorizer
+  readonly #metrics: ImpersonationMetrics
+  readonly #last = new Map<string, ImpersonationMode>()
+
+  constructor(authorizer: Authorizer, metrics: ImpersonationMetrics) {
+    this.#authorizer = authorizer
+    this.#metrics = metrics
+  }
+
+  /** Makes the request the wanted user's, if its user may. Rejects with the 403 of the first mode that was tried. */
+  async impersonate(request: Request, wanted: WantedUser): Promise<void> {
     const started = performance.now()
-    const decision = await authorizer.authorize(attributes)
-    metrics.asked(mode, decision.verdict === 'allow', performance.now() - started)
-    return decision
+    const requestor = request.user ?? anonymous
+    const last = this.#last.get(requestor.name)
+    const rest = impersonationModes.filter((mode) => mode !== last)
+    let refusal: StatusError | undefined
+    for (const mode of last ? [last, ...rest] : rest) {
+      if (!mode.applies(wanted, requestor)) continue
+      const refusedHere = await this.#check(request, requestor, mode, wanted)
+      refusal ??= refusedHere
+      if (refusedHere) continue
+      this.#metrics.attempted(mode.name, performance.now() - started)
+      this.#remember(requestor.name, mode)
+      request.user = userOf(wanted, mode)
+      if (mode.name !== 'legacy') request.impersonationConstraint = `impersonate:${mode.name}`
+      return
+    }
+    this.#metrics.attempted(undefined, performance.now() - started)
+    throw refusal
   }
 
-/** The first mode that allows both to be this user and to do this as such a one. */
-async function modeFor(
-  authorizer: Authorizer,
-  metrics: ImpersonationMetrics,
-  request: Request,
-  wanted: WantedUser,
-  claims: readonly Claim[],
-): Promise<ImpersonationMode | undefined> {
-  const { user } = request
-  if (!user) return undefined
-  const { fieldSelector, labelSelector } = attributesOf(request)
-  for (const mode of impersonationModes) {
-    if (!mode.applies(wanted, user)) continue
-    const asking = mode.asking?.(user) ?? user
-    const ask = counted(authorizer, metrics, mode.name)
-    const allows = async (asked: AccessAttributes): Promise<boolean> => (await ask({ ...asked, user: asking })).verdict === 'allow'
-    const info = { ...request.info, verb: `impersonate-on:${mode.name}:${request.info.verb}` }
-    if (!(await allows({ info, fieldSelector, labelSelector }))) continue
-    const verb = `impersonate:${mode.name}`
-    const isAllowed = (claim: Claim): Promise<boolean> => allows({ info: infoOf(request, inMode(claim, mode), verb) })
-    if (await areAllowed(claims, isAllowed)) return mode
+  #remember(user: string, mode: ImpersonationMode): void {
+    this.#last.delete(user)
+    this.#last.set(user, mode)
+    if (this.#last.size > mostRemembered) for (const oldest of this.#last.keys()) return void this.#last.delete(oldest)
+  }
+
+  /** The 403 if the mode does not allow it. */
+  async #check(request: Request, requestor: UserInfo, mode: ImpersonationMode, wanted: WantedUser): Promise<StatusError | undefined> {
+    const user = mode.asking?.(requestor) ?? requestor
+    const isLegacy = mode.name === 'legacy'
+    const ask = async (attributes: AccessAttributes): Promise<StatusError | undefined> => {
+      const started = performance.now()
+      const { verdict, reason } = await this.#authorizer.authorize(attributes)
+      this.#metrics.asked(mode.name, verdict === 'allow', performance.now() - started)
+      return verdict === 'allow' ? undefined : refused({ info: attributes.info, user }, reason)
+    }
+    if (!isLegacy) {
+      const { fieldSelector, labelSelector } = attributesOf(request)
+      const info = { ...request.info, verb: `impersonate-on:${mode.name}:${request.info.verb}` }
+      const refusal = await ask({ user, info, fieldSelector, labelSelector })
+      if (refusal) return refusal
+    }
+    const verb = isLegacy ? 'impersonate' : `impersonate:${mode.name}`
+    const askFor = (claim: Claim): Promise<StatusError | undefined> => ask({ user, info: infoOf(request, claim, verb) })
+    for (const claims of claimsOf(wanted, mode)) {
+      const fault = isLegacy ? undefined : claims.fault?.()
+      if (fault) return refused({ info: infoOf(request, fault.claim, verb), user }, fault.why)
+      const [some] = claims.list
+      if (!isLegacy && some && claims.list.length >= many && !(await askFor({ ...some, name: '*', subresource: some.subresource && '*' }))) continue
+      for (const claim of claims.list) {
+        const refusal = await askFor(claim)
+        if (refusal) return refusal
+      }
+    }
   }
 }
 
-/** In upstream's order; a service account is a user. */
-const kinds: readonly (readonly Claim['kind'][])[] = [['ServiceAccount', 'User'], ['UID'], ['Group'], ['UserExtra']]
-
-/** Of so many of a kind it is asked first whether all are allowed. */
+/** Of so many claims of a kind a constrained mode first asks for all at once. */
 const many = 4
 
-/** Whether each claim is allowed; who may claim all of a kind is not asked about every one. */
-async function areAllowed(claims: readonly Claim[], isAllowed: (claim: Claim) => Promise<boolean>): Promise<boolean> {
-  for (const kind of kinds) {
-    const some = claims.filter((claim) => kind.includes(claim.kind))
-    const [claim] = some
-    if (claim && some.length >= many && (await isAllowed({ ...claim, name: '*', subresource: claim.subresource && '*' }))) continue
-    for (const each of some) if (!(await isAllowed(each))) return false
+interface Claims {
+  readonly list: readonly Claim[]
+  /** The claim that no constrained mode allows. */
+  readonly fault?: () => { readonly claim: Claim; readonly why: string } | undefined
+}
+
+/** In the order in which upstream asks: name, uid, groups, extra values. */
+function claimsOf({ name, uid, groups, extra }: WantedUser, mode: ImpersonationMode): readonly Claims[] {
+  const isLegacy = mode.name === 'legacy'
+  const group = isLegacy ? '' : authenticationGroup
+  const plain = { group, subresource: '', namespace: '' }
+  const node = isLegacy ? undefined : nodeCalled(name)
+  const account = accountOf(name)
+  const user: Claim =
+    node !== undefined
+      ? { ...plain, resource: 'nodes', name: mode.node ?? node }
+      : account
+        ? { ...plain, resource: 'serviceaccounts', ...account }
+        : { ...plain, resource: 'users', name }
+  const groupClaim = (claimed: string): Claim => ({ ...plain, resource: 'groups', name: claimed })
+  const extraClaim = (subresource: string, value: string): Claim => ({
+    ...plain,
+    group: authenticationGroup,
+    resource: 'userextras',
+    subresource,
+    name: value,
+  })
+  return [
+    { list: [user] },
+    { list: uid ? [{ ...plain, group: authenticationGroup, resource: 'uids', name: uid }] : [] },
+    {
+      list: groups.map(groupClaim),
+      fault: () => {
+        const fault = groupFault(groups)
+        return fault && { claim: groupClaim(fault.name), why: fault.why }
+      },
+    },
+    {
+      list: [...extra].flatMap(([key, values]) => values.map((value) => extraClaim(key, value))),
+      fault: () => {
+        const why = extraFault(extra)
+        return why === undefined ? undefined : { claim: extraClaim('', ''), why }
+      },
+    },
+  ]
+}
+
+/** The user as which the request goes on. A constrained mode knows the groups of nodes. */
+function userOf({ name, uid, groups, extra }: WantedUser, mode: ImpersonationMode): UserInfo {
+  const isNode = mode.name !== 'legacy' && nodeCalled(name) !== undefined
+  return {
+    name,
+    groups: isNode ? authenticated(['system:nodes']) : groupsOf(name, groups),
+    ...(uid && { uid }),
+    ...(extra.size > 0 && { extra: Object.fromEntries(extra) }),
   }
-  return true
-}
-
-/** Modes know all claims in one group, and nodes as such. */
-function inMode(claim: Claim, { node }: ImpersonationMode): Claim {
-  const called = claim.kind === 'User' ? nodeCalled(claim.name) : undefined
-  return { ...claim, group: authenticationGroup, ...(called !== undefined && { resource: 'nodes', name: node ?? called }) }
-}
-
-function extraOf(claims: readonly Claim[]): ReadonlyMap<string, readonly string[]> {
-  const values = new Map<string, string[]>()
-  for (const { kind, subresource, name } of claims) if (kind === 'UserExtra') values.set(subresource, [...(values.get(subresource) ?? []), name])
-  return values
 }
 
 /** Service accounts bring their groups; everybody but the anonymous user is authenticated. */
@@ -175,26 +226,3 @@ const infoOf = ({ info }: Request, { group, resource, subresource, name, namespa
   verb,
   rest: [],
 })
-
-/** What the old right says of the first claim that it does not allow. */
-async function refusalOf(ask: Ask, request: Request, claims: readonly Claim[]): Promise<StatusError | undefined> {
-  const { user } = request
-  for (const claim of claims) {
-    const { verdict, reason } = await ask({ user, info: infoOf(request, claim, 'impersonate') })
-    if (verdict === 'allow') continue
-    const { group, resource, subresource, name, namespace } = claim
-    const named = subresource ? `${resource}/${subresource}` : resource
-    const scope = namespace ? `in the namespace ${goQuote(namespace)}` : 'at the cluster scope'
-    const why = `User ${goQuote(user?.name ?? '')} cannot impersonate resource ${goQuote(named)} in API group ${goQuote(group)} ${scope}`
-    return forbidden({ group, name: resource }, name, reason ? `${why}: ${reason}` : why)
-  }
-}
-
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-
-/** Groups and the rest belong to a user. Upstream answers with a plain text that shows what was claimed as Go prints it. */
-function withoutUser({ path, rawQuery }: Request, claims: readonly Claim[]): Response {
-  const uri = `${path}${rawQuery && `?${rawQuery}`}`.replace(/[&<>]/g, (character) => escapes[character]!)
-  const shown = claims.map(({ kind, name, group, subresource }) => `{${kind}  ${name}  ${group && `${group}/v1`}  ${subresource}}`)
-  return text(500, `Internal Server Error: ${goQuote(uri)}: requested [${shown.join(' ')}] without impersonating a user\n`)
-}
