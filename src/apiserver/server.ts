@@ -82,6 +82,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const access = accessOf(options, { registry, find, apis, places, metrics, lifetime, log })
   const { authentication, authorizer, admission, writer } = access
   const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
+  const isServed = (group: string, plural: string): boolean => ['v1', 'v1beta1', 'v1alpha1'].some((version) => served(group, version, plural) !== undefined)
   const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer, metrics, requestTimeoutMs, log })
   lifetime.onEnd(() => flow?.stop())
   const boot = new BootSequence(['access', 'objects', ...(flow ? (['flowControl'] as const) : []), 'addedApis', 'services'], options)
@@ -90,7 +91,10 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
 
   // A file that is not right ends the start here.
   await boot.during('access', access.start())
-  await Promise.all([boot.during('objects', ensureBootstrapObjects({ find, context: writer, log })), flow && boot.during('flowControl', flow.start())])
+  await Promise.all([
+    boot.during('objects', ensureBootstrapObjects({ find, isServed, context: writer, log })),
+    flow && boot.during('flowControl', flow.start()),
+  ])
   const republish = await boot.during('addedApis', added.start())
   const policies = find('admissionregistration.k8s.io/v1/validatingadmissionpolicies')
   const policyStatus = new PolicyStatus({ registry, policies, apis, writer, log })

@@ -34,7 +34,6 @@ const everybody = groups('system:unauthenticated', 'system:authenticated')
 
 const leading = ['get', 'create', 'update']
 const leases: ResourceRule = { verbs: leading, apiGroups: ['coordination.k8s.io'], resources: ['leases'], namespaces: ['*'] }
-const core = (resources: string[]): ResourceRule => ({ verbs: leading, apiGroups: [''], resources, namespaces: ['*'] })
 
 type Rules = Wire<V1PolicyRulesWithSubjects>
 const metadata = (name: string) => ({ name, annotations: { [autoUpdateAnnotation]: 'true' } })
@@ -88,15 +87,6 @@ export const suggestedFlowSchemas: readonly FlowSchema[] = [
   schema('system-leader-election', 'leader-election', 100, 'ByUser', {
     subjects: [...users('system:kube-controller-manager', 'system:kube-scheduler'), ...systemAccounts('*')],
     resourceRules: [leases],
-  }),
-  // Before the next one: it writes Endpoints, and leads nothing by them.
-  schema('endpoint-controller', 'workload-high', 150, 'ByUser', {
-    subjects: [...users('system:kube-controller-manager'), ...systemAccounts('endpoint-controller', 'endpointslicemirroring-controller')],
-    resourceRules: [core(['endpoints'])],
-  }),
-  schema('workload-leader-election', 'leader-election', 200, 'ByUser', {
-    subjects: systemAccounts('*'),
-    resourceRules: [core(['endpoints', 'configmaps']), leases],
   }),
   schema('kube-controller-manager', 'workload-high', 800, 'ByNamespace', { subjects: users('system:kube-controller-manager'), ...everything }),
   schema('kube-scheduler', 'workload-high', 800, 'ByNamespace', { subjects: users('system:kube-scheduler'), ...everything }),

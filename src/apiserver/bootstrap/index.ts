@@ -9,12 +9,14 @@ import { systemPriorityClassObjects } from './system-priority-classes.ts'
 
 export interface Bootstrap {
   readonly find: (key: string) => ServedResource
+  /** True if some version of the kind is served. */
+  readonly isServed: (group: string, plural: string) => boolean
   readonly context: Writer
   readonly log: (line: string) => void
 }
 
 /** Resolves when all is there, but for what admission refuses: a server that did not start could not be freed of a webhook that refuses everything. */
-export async function ensureBootstrapObjects({ find, context: writer, log }: Bootstrap): Promise<void> {
+export async function ensureBootstrapObjects({ find, isServed, context: writer, log }: Bootstrap): Promise<void> {
   await Promise.all([
     ensureObjects({ writer, resource: find('v1/namespaces'), objects: systemNamespaces, log }),
     ensureObjects({ writer, resource: find('scheduling.k8s.io/v1/priorityclasses'), objects: systemPriorityClassObjects, log }),
@@ -22,7 +24,7 @@ export async function ensureBootstrapObjects({ find, context: writer, log }: Boo
   // They stand in the namespaces.
   const tracking = [legacyTokenTracking(Date.now())]
   await Promise.all([
-    ensureRoles(find, writer, log),
+    ensureRoles(find, isServed, writer, log),
     ensureObjects({ writer, resource: find('v1/configmaps'), objects: tracking, reconcile: reconciledTracking, log }),
   ])
 }

@@ -54,7 +54,8 @@ function* leaving(all: Iterable<ServiceCIDR>): Generator<string> {
 /** Writes the condition Ready, if it says something else. */
 async function tell(cidr: ServiceCIDR, readiness: Readiness, { client, events }: ReconcileContext): Promise<void> {
   const conditions = cidr.status?.conditions ?? []
-  if (conditions.find(({ type }) => type === 'Ready')?.status === readiness.status) return
+  const last = conditions.find(({ type }) => type === 'Ready')
+  if (last?.status === readiness.status && last.message === readiness.message) return
   const ready = { type: 'Ready', ...readiness, lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z` }
   const status = { ...cidr.status, conditions: [...conditions.filter(({ type }) => type !== 'Ready'), ready] }
   try {

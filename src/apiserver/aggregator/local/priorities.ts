@@ -26,9 +26,9 @@ const groups: Readonly<Record<string, number>> = {
   'coordination.k8s.io': 16500,
   'node.k8s.io': 16300,
   'discovery.k8s.io': 16200,
+  'resource.k8s.io': 16200,
   'flowcontrol.apiserver.k8s.io': 16100,
   'internal.apiserver.k8s.io': 16000,
-  'resource.k8s.io': 15900,
   'storagemigration.k8s.io': 15800,
 }
 
@@ -36,6 +36,7 @@ const versions: Readonly<Record<string, number>> = {
   'v1.': 1,
   'v2.autoscaling': 30,
   'v1.flowcontrol.apiserver.k8s.io': 21,
+  'v1.resource.k8s.io': 21,
   'v1beta1.admissionregistration.k8s.io': 12,
   'v1beta1.coordination.k8s.io': 13,
   'v1alpha2.coordination.k8s.io': 12,

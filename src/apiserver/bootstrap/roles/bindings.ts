@@ -47,7 +47,7 @@ export const namespacedBindings: readonly NamespacedBinding[] = [
   {
     namespace: 'kube-system',
     name: 'system::leader-locking-kube-controller-manager',
-    subjects: [systemUser('system:kube-controller-manager'), systemAccount('kube-controller-manager')],
+    subjects: [systemUser('system:kube-controller-manager'), systemAccount('kube-controller-manager'), systemAccount('leader-election-controller')],
   },
   { namespace: 'kube-system', name: 'system::leader-locking-kube-scheduler', subjects: [systemUser('system:kube-scheduler'), systemAccount('kube-scheduler')] },
   { namespace: 'kube-system', name: 'system:controller:bootstrap-signer', subjects: [systemAccount('bootstrap-signer')] },

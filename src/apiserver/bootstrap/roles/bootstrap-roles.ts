@@ -1,11 +1,10 @@
 /** All roles and bindings that a cluster has from the start, as objects. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { PolicyRule, RoleRef, Subject } from '../../authorization/rbac/index.ts'
-import { clusterRoleSubjects, namespacedBindings, systemAccount, systemUser } from './bindings.ts'
+import { clusterRoleSubjects, namespacedBindings, systemAccount } from './bindings.ts'
 import { componentRoles } from './component-roles.ts'
 import { controllerRoles } from './controller-roles.ts'
-import { laterComponentRoles } from './later-component-roles.ts'
-import { laterControllerRoles, rightsOfControllersSince } from './later-controller-roles.ts'
+import { gatedControllerRoles } from './gated-controller-roles.ts'
 import { namespacedRoles } from './namespaced-roles.ts'
 import { userFacingRoles } from './user-facing-roles.ts'
 
@@ -73,36 +72,22 @@ const clusterRoleBinding = (name: string, subjects: readonly Subject[]): Binding
   ...(subjects.length > 0 && { subjects }),
 })
 
-function unlabelled<T extends RoleObject | BindingObject>(object: T): T {
-  const { labels: _, ...rest } = object.metadata
-  return { ...object, metadata: rest }
-}
+/** True if some version of the kind is served. */
+export type IsServed = (group: string, plural: string) => boolean
 
-/** They are made anew by each call, and share nothing that could be changed but their rules and subjects. */
-export function bootstrapRoles(): BootstrapRoles {
-  const controllers = Object.entries(controllerRoles)
-  const later = Object.entries(laterControllerRoles)
-  const laterRights = [
-    ...Object.entries(laterComponentRoles).map(([user, rules]) => ({ name: `${user}:since-1.28`, subject: systemUser(user), rules })),
-    ...Object.entries(rightsOfControllersSince).map(([name, rules]) => ({
-      name: `system:controller:${name}:since-1.28`,
-      subject: systemAccount(name),
-      rules,
-    })),
-  ]
+/** Each call returns new objects, which share nothing that could be changed but their rules and subjects. */
+export function bootstrapRoles(isServed: IsServed): BootstrapRoles {
+  const gated = Object.entries(gatedControllerRoles).filter(([, { group, plural }]) => isServed(group, plural))
+  const controllers = [...Object.entries(controllerRoles), ...gated.map(([name, { rules }]) => [name, rules] as const)]
   return {
     clusterRoles: [
       ...Object.entries({ ...userFacingRoles, ...componentRoles }).map(([name, rules]) => clusterRole(name, rules)),
       ...controllers.map(([name, rules]) => clusterRole(`system:controller:${name}`, rules)),
-      ...later.map(([name, rules]) => unlabelled(clusterRole(`system:controller:${name}`, rules))),
-      ...laterRights.map(({ name, rules }) => unlabelled(clusterRole(name, rules))),
       ...[aggregated('admin', admin), aggregated('edit', edit), aggregated('view', view)],
     ],
     clusterRoleBindings: [
       ...Object.entries(clusterRoleSubjects).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
       ...controllers.map(([name]) => clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)])),
-      ...later.map(([name]) => unlabelled(clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)]))),
-      ...laterRights.map(({ name, subject }) => unlabelled(clusterRoleBinding(name, [subject]))),
     ],
     roles: Object.entries(namespacedRoles).map(([path, rules]) => {
       const [namespace, name] = path.split('/') as [string, string]

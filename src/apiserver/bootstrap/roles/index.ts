@@ -2,12 +2,12 @@
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { Writer } from '../../registry/write/write-context.ts'
 import { ensureObjects, type Reconcile } from '../ensure-objects.ts'
-import { bootstrapRoles, type RoleObject } from './bootstrap-roles.ts'
+import { bootstrapRoles, type IsServed, type RoleObject } from './bootstrap-roles.ts'
 import { reconciledBinding, reconciledRole } from './reconcile.ts'
 
 /** What admission refuses is logged, and left as it is. */
-export async function ensureRoles(find: (key: string) => ServedResource, writer: Writer, log: (line: string) => void): Promise<void> {
-  const { clusterRoles, clusterRoleBindings, roles, roleBindings } = bootstrapRoles()
+export async function ensureRoles(find: (key: string) => ServedResource, isServed: IsServed, writer: Writer, log: (line: string) => void): Promise<void> {
+  const { clusterRoles, clusterRoleBindings, roles, roleBindings } = bootstrapRoles(isServed)
   const resource = (plural: string) => find(`rbac.authorization.k8s.io/v1/${plural}`)
   const role: Reconcile<RoleObject> = (existing, expected) => {
     const object = reconciledRole(existing, expected)

@@ -8,10 +8,12 @@ export const read = 'get list watch'
 export const write = 'create update patch delete deletecollection'
 
 const words = (text: string): string[] => text.split(' ')
+/** Verbs are listed in alphabetical order, as upstream lists them. */
+const sorted = (text: string): string[] => words(text).sort()
 
 /** May do `verbs` with `resources`; only with those called `names`, if there are any. */
 export const rule = (verbs: string, resources: string, groups = 'core', names = ''): PolicyRule => ({
-  verbs: words(verbs),
+  verbs: sorted(verbs),
   apiGroups: words(groups).map((group) => (group === 'core' ? '' : group)),
   resources: words(resources),
   ...(names && { resourceNames: words(names) }),

@@ -1,0 +1,59 @@
+/** The objects of a fresh server, compared with those of kube-apiserver 1.36.2 and its controllers (`objects-1.36.json.gz`). */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { testCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+interface Item {
+  metadata: Record<string, unknown> & { readonly name: string; readonly namespace?: string }
+  status?: { conditions?: Record<string, unknown>[] }
+  spec?: { ports?: { targetPort?: number }[] }
+}
+
+type Lists = Readonly<Record<string, readonly Item[]>>
+
+const file = readFileSync(join(import.meta.dirname, 'objects-1.36.json.gz'))
+const recorded = JSON.parse(gunzipSync(file).toString()) as Lists
+
+/** In aggregation's own group upstream registers no local service. */
+const ours = new Set(['v1.apiregistration.k8s.io'])
+
+/** The object without what differs from server to server: identity, times, who wrote it, the port it listens on. */
+function comparable({ metadata, status, spec, ...rest }: Item): [string, unknown] {
+  const { uid: _, resourceVersion: _r, creationTimestamp: _c, managedFields: _m, generation: _g, ...kept } = metadata
+  const conditions = status?.conditions?.map(({ lastTransitionTime: _t, ...condition }) => condition)
+  const ports = spec?.ports?.map(({ targetPort: _p, ...port }) => port)
+  const { kind: _k, apiVersion: _a, ...fields } = rest as Record<string, unknown>
+  const object = {
+    ...fields,
+    metadata: kept,
+    ...(spec && { spec: { ...spec, ...(ports && { ports }) } }),
+    ...(status && { status: { ...status, ...(conditions && { conditions }) } }),
+  }
+  return [`${kept.namespace ?? ''}/${kept.name}`, object]
+}
+
+const byName = (items: readonly Item[]): object =>
+  Object.fromEntries(
+    items
+      .filter(({ metadata }) => !ours.has(metadata.name))
+      .map(comparable)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  )
+
+test('a fresh server has the objects of 1.36, no more and no less', async (t) => {
+  const cluster = await testCluster(t, { controllers: ['*'] })
+  for (const [path, items] of Object.entries(recorded))
+    await t.test(path, async () => {
+      const wanted = byName(items)
+      // Some are completed by controllers: the finalizer of the range of Services, the rules of aggregated roles.
+      await waitFor(path, async () => {
+        const { items: live } = (await cluster.call('GET', path)) as unknown as { readonly items: readonly Item[] }
+        assert.deepEqual(byName(live), wanted)
+        return true
+      })
+    })
+})
