@@ -157,7 +157,7 @@ test('authentication comes before audit, which comes before impersonation, which
   const { handle, events } = await chain(t, never, authorizer)
   assert.equal((await handle(request('/version', { authorization: 'Bearer wrong' }))).status, 401)
   assert.equal((await handle(request('/version', { 'impersonate-user': 'ann' }))).status, 403)
-  assert.deepEqual(asked, ['jane impersonate', 'ann get'])
+  assert.deepEqual(asked, ['jane impersonate-on:user-info:get', 'jane impersonate', 'ann get'])
   assert.deepEqual(
     events().map(({ stage, user, impersonatedUser, responseStatus, annotations }) => [
       stage,
