@@ -50,6 +50,17 @@ const owners = ({ metadata }: KubeObject): Record<string, FieldsV1 | undefined> 
 const spec = (set: object) => ({ 'f:spec': set as FieldsV1 })
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
+test('items that are applied in another order are written in it', () => {
+  const ports = (...numbers: number[]) => body({ ports: numbers.map((port) => ({ port })) })
+  const first = apply(undefined, 'one', ports(1, 2, 3))
+  const second = apply(first, 'two', ports(3, 1))
+  assert.deepEqual(second.spec?.ports, [{ port: 2 }, { port: 3 }, { port: 1 }])
+  const third = apply(second, 'two', ports(1, 3))
+  assert.deepEqual(third.spec?.ports, [{ port: 2 }, { port: 1 }, { port: 3 }])
+  assert.notEqual(third.metadata.managedFields?.[1]?.time, second.metadata.managedFields?.[1]?.time)
+  assert.deepEqual(apply(third, 'two', ports(1, 3)).metadata.managedFields, third.metadata.managedFields)
+})
+
 test('applying creates: what was applied is owned, defaults and names are not', () => {
   const created = apply(
     undefined,

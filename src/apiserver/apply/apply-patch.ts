@@ -3,9 +3,9 @@
  * refuses to change what others own unless forced.
  */
 import { atOnce, type Steps } from '../../lib/flow/pauses.ts'
-import { isSame } from '../../machinery/fields/compare.ts'
 import { differenceBelow, emptySet, equalSets, isEmpty, sorted } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
+import { jsonEqual } from '../../machinery/fields/json.ts'
 import { mergeTyped } from '../../machinery/fields/merge-typed.ts'
 import { typeErrors, typeErrorText } from '../../machinery/fields/validate-typed.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
@@ -144,7 +144,8 @@ function* attempt(apply: Apply, applied: KubeObject, before: Managed, force: boo
   if (!force && conflicts.size > 0) return { object: merged, managed, conflicts }
   yield* takeFromOthers(managed, changes, self)
 
-  const same = live !== undefined && isSame(changes.in(apiVersion)!)
+  // Items in another order are a change, though nobody comes to own one by it.
+  const same = live !== undefined && jsonEqual(base, merged)
   yield
   if (isEmpty(own)) managed.delete(self)
   else if (same && last && !givesUp && last.apiVersion === apiVersion) managed.set(self, last)

@@ -2,7 +2,7 @@
 import { own } from '../../lib/own.ts'
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
-import { isEmpty, leaf } from './field-set.ts'
+import { leaf } from './field-set.ts'
 import { everyFieldOf } from './field-set-of.ts'
 import { isObject, type JsonObject, jsonEqual } from './json.ts'
 import { fieldElement } from './path-element.ts'
@@ -23,9 +23,6 @@ export function compare(before: unknown, after: unknown, type: StructType): Comp
   compareNodes(before, after, typedNode(type), walk)
   return walk
 }
-
-/** Whether nothing differs. */
-export const isSame = ({ added, modified, removed }: Comparison): boolean => isEmpty(added) && isEmpty(modified) && isEmpty(removed)
 
 interface Walk {
   readonly added: FieldsV1

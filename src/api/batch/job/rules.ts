@@ -152,10 +152,10 @@ const mayChangePods = ({ suspend }: JobSpec, status: Job['status']): boolean =>
 const isTrue = (status: Job['status'], type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 
-/** Of one that may change the pods' specs alone are compared; upstream's 1.36 then names `spec.template.spec`, the recorded 1.28 what is named here. */
+/** Of one that may change the pods' specs alone are compared. */
 function template({ template: given }: JobSpec, { template: old }: JobSpec, isChangeable: boolean): readonly FieldError[] {
   if (!given || !old || !isChangeable) return immutable(given, 'spec.template', old)
-  return semanticallyEqual(given.spec, withNewPods(given.spec, old.spec)) ? valid : [invalidValue('spec.template', given, 'field is immutable')]
+  return semanticallyEqual(given.spec, withNewPods(given.spec, old.spec)) ? valid : [invalidValue('spec.template.spec', given.spec, 'field is immutable')]
 }
 
 type PodSpec = NonNullable<JobSpec['template']>['spec']

@@ -136,10 +136,9 @@ function stays({ spec, status, old, is, was, changes }: Change): readonly FieldE
   for (const type of ['Failed', 'Complete', 'FailureTarget'] as const)
     if (was(type) && !is(type)) errors.push(conditionFault(`cannot disable the terminal ${type}=True condition`))
   const { failed = 0, succeeded = 0, completionTime } = status
-  // One below 0 is refused as such.
-  if (failed >= 0 && failed < (old.failed ?? 0)) errors.push(invalidValue('status.failed', failed, 'cannot decrease the failed counter'))
+  if (failed < (old.failed ?? 0)) errors.push(invalidValue('status.failed', failed, 'cannot decrease the failed counter'))
   const maySucceedLess = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism
-  if (!maySucceedLess && succeeded >= 0 && succeeded < (old.succeeded ?? 0))
+  if (!maySucceedLess && succeeded < (old.succeeded ?? 0))
     errors.push(invalidValue('status.succeeded', succeeded, 'cannot decrease the succeeded counter'))
   if (completionTime && old.completionTime && changes('completionTime'))
     errors.push(invalidValue('status.completionTime', completionTime, 'completionTime cannot be mutated'))
