@@ -138,8 +138,7 @@ function stays({ spec, status, old, is, was, changes }: Change): readonly FieldE
   const { failed = 0, succeeded = 0, completionTime } = status
   if (failed < (old.failed ?? 0)) errors.push(invalidValue('status.failed', failed, 'cannot decrease the failed counter'))
   const maySucceedLess = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism
-  if (!maySucceedLess && succeeded < (old.succeeded ?? 0))
-    errors.push(invalidValue('status.succeeded', succeeded, 'cannot decrease the succeeded counter'))
+  if (!maySucceedLess && succeeded < (old.succeeded ?? 0)) errors.push(invalidValue('status.succeeded', succeeded, 'cannot decrease the succeeded counter'))
   if (completionTime && old.completionTime && changes('completionTime'))
     errors.push(invalidValue('status.completionTime', completionTime, 'completionTime cannot be mutated'))
   const isResumed = was('Suspended') && holds(status, 'Suspended', 'False')
