@@ -20,10 +20,14 @@ import { listen } from './http/listener.ts'
 import { listenInMemory } from './http/memory-listener.ts'
 import { authenticationMetrics } from './metrics/authentication-metrics.ts'
 import { authorizationMetrics } from './metrics/authorization-metrics.ts'
+import { cacheMetrics, watchMetrics } from './metrics/cache-metrics.ts'
+import { availabilityMetrics, handshakeMetrics } from './metrics/connection-metrics.ts'
 import { featureMetrics } from './metrics/feature-metrics.ts'
+import { filterDurations } from './metrics/filter-metrics.ts'
 import { impersonationMetrics } from './metrics/impersonation-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { type FindResource, requestMetrics } from './metrics/request-metrics.ts'
+import { versionMetrics } from './metrics/version-metrics.ts'
 import { accessOf } from './parts/access.ts'
 import { addedApis } from './parts/added-apis.ts'
 import { documentsOf } from './parts/documents.ts'
@@ -34,6 +38,7 @@ import { openResources } from './parts/resources.ts'
 import { placesIn } from './proxy/index.ts'
 import type { ApiServer, ApiServerOptions } from './server-options.ts'
 import { serviceAllocation } from './services/index.ts'
+import { versionInfo } from './version.ts'
 import { warmUp } from './warm-up/index.ts'
 
 export type { TokenUser } from './authentication/tokens/static-tokens.ts'
@@ -62,6 +67,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     [[], unhandledErrors()],
   ])
   processMetrics(metrics)
+  versionMetrics(metrics, versionInfo(options.release ?? '0.0.0'))
   featureMetrics(metrics, options.features ?? defaultFeatures)
   const audit = await auditing(options.audit ?? {}, metrics, log)
   lifetime.onEnd(() => audit?.stop())
@@ -69,6 +75,8 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const resources = await openResources(options, metrics, lifetime, log)
   const { registry, find, apis } = resources
   const health = storeHealth(registry.store, log)
+  cacheMetrics(metrics, registry)
+  watchMetrics(metrics, () => apis.all())
   const places = placesIn(registry, find, options.kubelets)
   const waitGroup = new WaitGroup()
   const allocation = serviceAllocation({
@@ -76,6 +84,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     find,
     clusterIpRange: options.serviceClusterIpRange,
     nodePortRange: options.serviceNodePortRange,
+    metrics,
     log,
   })
 
@@ -88,6 +97,8 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const boot = new BootSequence(['access', 'objects', ...(flow ? (['flowControl'] as const) : []), 'addedApis', 'services'], options)
   const added = addedApis(options, { ...resources, writer, places, waitGroup, lifetime, log })
   const { aggregator } = added
+  availabilityMetrics(metrics, aggregator)
+  const handshakeFailed = handshakeMetrics(metrics)
 
   // A file that is not right ends the start here.
   await boot.during('access', access.start())
@@ -129,6 +140,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const local = director({ services, apis, other: documents })
   const direct: Handler = (request) => aggregator.handle(request) ?? local(request)
   const definitionOf: FindResource = (group, version, plural) => served(group, version, plural)?.definition
+  const filters = filterDurations(metrics)
   const chain: ChainOptions = {
     log,
     storeHealth: health,
@@ -136,9 +148,9 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     metrics: requestMetrics(metrics, definitionOf),
     authentication,
     authorizer,
-    attempts: authenticationMetrics(metrics),
+    attempts: authenticationMetrics(metrics, filters.authentication),
     impersonations: impersonationMetrics(metrics),
-    decisions: authorizationMetrics(metrics),
+    decisions: authorizationMetrics(metrics, filters.authorization),
     flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
     requestTimeoutMs,
     auditing: audit,
@@ -150,7 +162,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const clientCA = authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined
   const { tls, transport, limits } = options
   const inMemory = listenInMemory(handler)
-  const listener = tls ? await listen({ bindAddress, port: options.port, tls, transport, clientCA, limits, handler }) : inMemory
+  const listener = tls ? await listen({ bindAddress, port: options.port, tls, transport, clientCA, limits, handler, handshakeFailed }) : inMemory
   url = urlOf(bindAddress, listener.port)
   toldUrl = externalUrl(options.externalHostname, listener.port) ?? url
   const { advertiseAddress, withoutEndpoints } = options

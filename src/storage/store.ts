@@ -104,6 +104,8 @@ export interface Store {
    * them takes.
    */
   readonly historyBytes: number
+  /** Bytes of its files; undefined for stores without files of their own. */
+  readonly sizeBytes?: number | undefined
   /** Why nothing can be written just now, as a sentence that says what to do; undefined while all is well. */
   readonly problem: string | undefined
   /** The entry at the newest revision, or at `revision`. Throws CompactedError, FutureRevisionError. */

@@ -17,6 +17,8 @@ export interface ReachableCluster extends Reach {
   readonly folder: string
   /** A request of the administrator with an object or a text; the answer's body, parsed. Rejects if the status is 400 or above. */
   call(method: string, path: string, body?: object | string, contentType?: string): Promise<Answer>
+  /** What a GET answers, as it is. Rejects if the status is 400 or above. */
+  text(path: string): Promise<string>
 }
 
 /** A member of an answer is looked at by name; tests know what they asked for. */
@@ -37,10 +39,15 @@ export function reachable<T extends Reach>(t: Lifetime, cluster: T): T & Reachab
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const kubeconfigFile = join(folder, 'kubeconfig')
   writeFileSync(kubeconfigFile, cluster.kubeconfigYaml, { mode: 0o600 })
-  return { ...cluster, kubeconfigFile, folder, call: (...args) => call(cluster, ...args) }
+  return { ...cluster, kubeconfigFile, folder, call: (...args) => call(cluster, ...args), text: (path) => send(cluster, 'GET', path) }
 }
 
-async function call({ client }: Reach, method: string, path: string, body?: object | string, contentType = 'application/json'): Promise<Answer> {
+async function call(...args: Parameters<typeof send>): Promise<Answer> {
+  const text = await send(...args)
+  return (text ? JSON.parse(text) : {}) as Answer
+}
+
+async function send({ client }: Reach, method: string, path: string, body?: object | string, contentType = 'application/json'): Promise<string> {
   const { ca, cert, key, url } = client
   const sentBody = typeof body === 'object' ? JSON.stringify(body) : body
   // Node tells no length of a DELETE's body.
@@ -49,5 +56,5 @@ async function call({ client }: Reach, method: string, path: string, body?: obje
   const [response]: IncomingMessage[] = await once(sent.end(sentBody), 'response')
   const text = Buffer.concat(await response!.toArray()).toString()
   if ((response!.statusCode ?? 0) >= 400) throw new Error(`${method} ${path}: ${response!.statusCode} ${text}`)
-  return (text ? JSON.parse(text) : {}) as Answer
+  return text
 }

@@ -13,6 +13,7 @@ import { podPlugins, privilegedContainers } from './pods/index.ts'
 import type { TolerationSeconds } from './pods/scheduling/default-toleration-seconds.ts'
 import { policyPlugins } from './policies/index.ts'
 import { quotaPlugins } from './quota/index.ts'
+import { stepMetrics } from './step-metrics.ts'
 import { storagePlugins } from './storage/index.ts'
 import { webhookPlugins } from './webhooks/index.ts'
 
@@ -52,7 +53,7 @@ export function admissionChain(sources: Omit<PluginSources, 'configuration' | 'w
     writer: () => ownWriter(sources.registry, admission),
   }
   const plugins = pluginOrder.filter(isOn).flatMap((name) => made(name, given, options) ?? [])
-  const admission = new Admission(allowPrivileged ? plugins : [privilegedContainers(given), ...plugins])
+  const admission = new Admission(allowPrivileged ? plugins : [privilegedContainers(given), ...plugins], stepMetrics(sources.metrics))
   return admission
 }
 

@@ -1,6 +1,7 @@
 /** What an admission plug-in is: it looks at every write after it was decoded; some change it, some refuse it. One file per plug-in. */
 
 import { after } from '../../lib/flow/after.ts'
+import { settle } from '../../lib/flow/settle.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
@@ -56,7 +57,7 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean
   readonly options: WriteOptions
   /** Whose answer may be waited for no more. The server's own writes have none. */
-  readonly request?: Pick<Request, 'signal' | 'deadline'>
+  readonly request?: Pick<Request, 'signal' | 'deadline' | 'waitedMs'>
   /** Adds a text to the Warning headers of the answer. */
   readonly warn: (text: string) => void
   /** Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. One of the level `Request` shows what was sent. */
@@ -103,14 +104,24 @@ export interface PluginSources {
 
 export type PluginFactory<Options> = (sources: PluginSources, options: Options) => AdmissionPlugin
 
+/** As metrics call the two steps. */
+export type StepType = 'admit' | 'validating'
+
+/** Counts a step of a write that took so many seconds. */
+export type StepMetrics = (type: StepType, operation: Operation, rejected: boolean, seconds: number) => void
+
 /** All plug-ins that are on, in order. What only one of them has to wait for is a promise. */
 export class Admission {
   readonly #plugins: readonly AdmissionPlugin[]
   readonly #mutating: Readonly<Record<Operation, readonly Step[]>>
   readonly #validating: Readonly<Record<Operation, readonly Step[]>>
 
-  constructor(plugins: readonly AdmissionPlugin[]) {
+  /** Told how long all plug-ins together took; nobody counts if absent. */
+  readonly #counted: StepMetrics | undefined
+
+  constructor(plugins: readonly AdmissionPlugin[], counted?: StepMetrics) {
     this.#plugins = plugins
+    this.#counted = counted
     this.#mutating = byOperation(plugins, ({ mutate }) => mutate)
     this.#validating = byOperation(plugins, ({ validate }) => validate)
   }
@@ -130,14 +141,31 @@ export class Admission {
 
   mutate(attributes: AdmissionAttributes): void | Promise<void> {
     const steps = this.#mutating[attributes.operation]
-    return after(
-      after(inOrder(steps, attributes), () => onceMore(steps, attributes)),
-      () => oneOfEachOwner(attributes),
+    return this.#timed('admit', attributes, () =>
+      after(
+        after(inOrder(steps, attributes), () => onceMore(steps, attributes)),
+        () => oneOfEachOwner(attributes),
+      ),
     )
   }
 
   validate(attributes: AdmissionAttributes): void | Promise<void> {
-    return inOrder(this.#validating[attributes.operation], attributes)
+    return this.#timed('validating', attributes, () => inOrder(this.#validating[attributes.operation], attributes))
+  }
+
+  #timed(type: StepType, { operation }: AdmissionAttributes, work: () => void | Promise<void>): void | Promise<void> {
+    const counted = this.#counted
+    if (!counted) return work()
+    const started = performance.now()
+    const done = (rejected: boolean): void => counted(type, operation, rejected, (performance.now() - started) / 1000)
+    return settle(
+      work,
+      () => done(false),
+      (error) => {
+        done(true)
+        throw error
+      },
+    )
   }
 }
 

@@ -91,6 +91,15 @@ export class Aggregator {
     return service && proxyRequest(request, service, this.#options.waitGroup)
   }
 
+  /** The APIServices by name, with whether they are available. */
+  *availability(): Generator<readonly [name: string, isAvailable: boolean]> {
+    const { apiServices, context } = this.#options
+    for (const object of context.registry.cacher(apiServices).live?.objects.slice(apiServices.range('')) ?? []) {
+      const service = object.parse<APIService>()
+      yield [service.metadata.name ?? '', availableCondition(service)?.status !== 'False']
+    }
+  }
+
   get documents(): RemoteDocuments {
     return (this.#documents ??= this.#collect())
   }

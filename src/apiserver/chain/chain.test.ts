@@ -15,6 +15,7 @@ import { storeHealth } from '../health/store-health.ts'
 import { type Handler, json, type Request } from '../http/exchange.ts'
 import { authenticationMetrics } from '../metrics/authentication-metrics.ts'
 import { authorizationMetrics } from '../metrics/authorization-metrics.ts'
+import { filterDurations } from '../metrics/filter-metrics.ts'
 import { impersonationMetrics } from '../metrics/impersonation-metrics.ts'
 import { requestMetrics } from '../metrics/request-metrics.ts'
 import { requestInfo } from '../request/request-info.ts'
@@ -65,6 +66,7 @@ async function chain(t: TestContext, director: Handler, authorizer: Authorizer =
   const logged: string[] = []
   const log = (line: string): void => void logged.push(line)
   const metrics = new MetricsRegistry()
+  const filters = filterDurations(metrics)
   const audit = await auditing(
     { policyFile, log: { path, format: 'json', mode: 'blocking-strict', batch: { bufferSize: 1, maxSize: 1, maxWaitMs: 0 } } },
     metrics,
@@ -82,9 +84,9 @@ async function chain(t: TestContext, director: Handler, authorizer: Authorizer =
     },
     flow: { readOnly: 0, mutating: 0, dropped: () => {} },
     authorizer,
-    attempts: authenticationMetrics(metrics),
+    attempts: authenticationMetrics(metrics, filters.authentication),
     impersonations: impersonationMetrics(metrics),
-    decisions: authorizationMetrics(metrics),
+    decisions: authorizationMetrics(metrics, filters.authorization),
     requestTimeoutMs: 10_000,
     auditing: audit,
   }

@@ -9,6 +9,7 @@ import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
 import { defaultMaxMutatingRequests, defaultMaxRequests, FlowControl } from '../flow-control/index.ts'
 import { authenticationMetrics } from '../metrics/authentication-metrics.ts'
 import { authorizationMetrics } from '../metrics/authorization-metrics.ts'
+import { filterDurations } from '../metrics/filter-metrics.ts'
 import { impersonationMetrics } from '../metrics/impersonation-metrics.ts'
 import { type FindResource, requestMetrics } from '../metrics/request-metrics.ts'
 import type { ChainOptions } from './index.ts'
@@ -20,15 +21,16 @@ const itself = { name: 'system:apiserver', groups: ['system:authenticated'] }
 /** `auditing` keeps nothing. */
 export function uncounted(chain: ChainOptions, find: FindResource, auditing: Auditing | undefined): ChainOptions {
   const metrics = new MetricsRegistry()
+  const filters = filterDurations(metrics)
   const { authentication, flow, requestTimeoutMs } = chain
   return {
     ...chain,
     auditing,
     metrics: requestMetrics(metrics, find),
     authorizer: alwaysAllow,
-    attempts: authenticationMetrics(metrics),
+    attempts: authenticationMetrics(metrics, filters.authentication),
     impersonations: impersonationMetrics(metrics),
-    decisions: authorizationMetrics(metrics),
+    decisions: authorizationMetrics(metrics, filters.authorization),
     waitGroup: new WaitGroup(),
     authentication: { ...authentication, authenticators: [() => itself] },
     flow: 'admit' in flow ? usualFlows(requestTimeoutMs, metrics) : { readOnly: 0, mutating: 0, dropped: () => {} },

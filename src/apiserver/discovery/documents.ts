@@ -25,12 +25,14 @@ const aggregatedType = (version: AggregatedVersion): string => `application/json
 export class DiscoveryForms {
   readonly #state: ApisState
   readonly #address: string
+  readonly #aggregated: () => void
   readonly #made = new Map<string, PathForms | undefined>()
 
-  /** `address` is the server's host and port. */
-  constructor(state: ApisState, address: string) {
+  /** `address` is the server's host and port; `aggregated` is called when the groups of all servers were put together. */
+  constructor(state: ApisState, address: string, aggregated: () => void = () => {}) {
     this.#state = state
     this.#address = address
+    this.#aggregated = aggregated
   }
 
   /** The forms of a path, which has no slash at the end; undefined where there is none. */
@@ -43,6 +45,7 @@ export class DiscoveryForms {
     const { groups, storageOf } = this.#state
     const core = this.#state.group('')
     if (path === '/api') return { legacy: document(apiVersions(core, this.#address)), ...aggregated(core ? [core] : []) }
+    if (path === '/apis') this.#aggregated()
     if (path === '/apis') return { legacy: document(apiGroupList(groups)), ...aggregated(groups.filter(({ group }) => group !== '')) }
     const [, prefix, ...rest] = path.split('/')
     const [name, versionName] = prefix === 'api' ? ['', ...rest] : rest

@@ -14,14 +14,14 @@ export interface Discovery {
   readonly paths: () => readonly string[]
 }
 
-/** Discovery of what is served. `url` tells where clients reach the server; it is asked when the first request comes. */
-export function discoveryDocuments(apis: { readonly state: ApisState }, url: () => string): Discovery {
+/** Discovery of what is served. `aggregated` is called when the groups of all servers were put together. `url` tells where clients reach the server; it is asked when the first request comes. */
+export function discoveryDocuments(apis: { readonly state: ApisState }, url: () => string, aggregated: () => void = () => {}): Discovery {
   let shown: { readonly state: ApisState; readonly forms: DiscoveryForms } | undefined
   return {
     find: (path) => {
       if (!path.startsWith('/api')) return undefined
       const { state } = apis
-      if (shown?.state !== state) shown = { state, forms: new DiscoveryForms(state, new URL(url()).host) }
+      if (shown?.state !== state) shown = { state, forms: new DiscoveryForms(state, new URL(url()).host, aggregated) }
       const found = shown.forms.get(path.endsWith('/') ? path.slice(0, -1) : path)
       return found && ((request) => respond(request, found))
     },

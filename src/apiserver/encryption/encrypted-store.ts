@@ -48,6 +48,10 @@ export class EncryptedStore implements Store {
     return this.#inner.historyBytes
   }
 
+  get sizeBytes(): number | undefined {
+    return this.#inner.sizeBytes
+  }
+
   get problem(): string | undefined {
     return this.#inner.problem
   }

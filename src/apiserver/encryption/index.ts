@@ -2,3 +2,4 @@
 export { readEncryptionConfiguration } from './configuration.ts'
 export { EncryptedStore } from './encrypted-store.ts'
 export { EncryptionAtRest, type EncryptionOptions } from './encryption-at-rest.ts'
+export { encryptionMetrics } from './metrics.ts'

@@ -61,6 +61,10 @@ export class FlowControl {
     this.#estimator = { size, watches: this.watches }
     this.#metrics = flowMetrics(metrics, { levels: () => this.levels.all, fairFraction: () => this.levels.fairFraction })
     this.#kinds = new RequestKinds(this.#metrics.kinds, clock.now())
+    metrics.gauge('apiserver_current_inqueue_requests', 'Requests that wait in queues now.', ['request_kind'], () => [
+      [['mutating'], this.#kinds.inQueue('mutating')],
+      [['readOnly'], this.#kinds.inQueue('readOnly')],
+    ])
     this.#dropped = droppedRequests(metrics)
     this.levels = new Levels({
       clock,

@@ -55,6 +55,10 @@ export interface Request {
   deadline?: number
 
   // What filters find out on the way:
+  /** Bytes of the body, once an object or a patch was read from it. */
+  bodyBytes?: number
+  /** Milliseconds that it waited for webhooks and for its turn: not the server's own. */
+  waitedMs?: number
   info: RequestInfo
   user?: UserInfo
   /** The right by which it has become another's: `impersonate:user-info`. */

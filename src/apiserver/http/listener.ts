@@ -27,6 +27,8 @@ export interface ListenerOptions {
   readonly handler: Handler
   /** Where they differ from the defaults. */
   readonly limits?: Partial<ListenerLimits>
+  /** Called for each connection whose TLS handshake fails. */
+  readonly handshakeFailed?: () => void
 }
 
 export interface Listener {
@@ -102,7 +104,10 @@ export async function listen({ bindAddress, port, tls, transport = {}, clientCA,
     socket.on('close', () => sockets.delete(socket))
   })
   secure.prependListener('connection', () => contexts.refresh(secure))
-  secure.on('tlsClientError', (_error, socket) => socket.destroy())
+  secure.on('tlsClientError', (_error, socket) => {
+    options.handshakeFailed?.()
+    socket.destroy()
+  })
 
   secure.listen(port, bindAddress)
   await once(secure, 'listening')

@@ -18,7 +18,7 @@ interface Tally {
   readonly duration: HistogramSeries
 }
 
-export function authenticationMetrics(metrics: MetricsRegistry): AuthenticationMetrics {
+export function authenticationMetrics(metrics: MetricsRegistry, filter: HistogramSeries): AuthenticationMetrics {
   const requests = metrics.counter('authenticated_user_requests', 'Counter of authenticated requests broken out by username.', ['username'])
   const attempts = metrics.counter('authentication_attempts', 'Counter of authenticated attempts.', ['result'])
   const duration = metrics.histogram('authentication_duration_seconds', 'Authentication duration in seconds broken out by result.', durations, ['result'])
@@ -29,6 +29,7 @@ export function authenticationMetrics(metrics: MetricsRegistry): AuthenticationM
     const tally = (tallies[result] ??= tallyOf(result))
     tally.attempts.add()
     tally.duration.observe(ms / 1000)
+    filter.observe(ms / 1000)
     if (user === undefined) return
     const name = known.includes(user) ? user : user.includes('@') ? 'email_id' : 'other'
     ;(byName[name] ??= requests([name])).add()

@@ -14,7 +14,7 @@ interface Tally {
   readonly duration: HistogramSeries
 }
 
-export function authorizationMetrics(metrics: MetricsRegistry): AuthorizationMetrics {
+export function authorizationMetrics(metrics: MetricsRegistry, filter: HistogramSeries): AuthorizationMetrics {
   const attempts = metrics.counter(
     'authorization_attempts_total',
     "Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', 'no-opinion' or 'error'.",
@@ -28,5 +28,6 @@ export function authorizationMetrics(metrics: MetricsRegistry): AuthorizationMet
     if (!tally) tallies.set(result, (tally = { attempts: attempts([result]), duration: duration([result]) }))
     tally.attempts.add()
     tally.duration.observe(ms / 1000)
+    filter.observe(ms / 1000)
   }
 }

@@ -1,11 +1,16 @@
 /** What the server counts about requests, under upstream's names. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { CounterSeries, HistogramSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
+import { isLongRunning } from '../chain/lifetime/long-running.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { applyType } from '../request/bodies/read-applied.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 
 const durations = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
+/** Seconds of the server's own work: without webhooks, and without waiting for a turn. */
+const ownDurations = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
+/** From 50 KB to 3 MB, the largest body. */
+const bodySizes = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000)
 const sizes = [1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000]
 
 export interface RequestMetrics {
@@ -60,25 +65,20 @@ const place = ['group', 'version', 'resource', 'subresource', 'scope', 'componen
 /** What requests of one kind count in. Histograms come into being with what they first observe. */
 class Tally {
   readonly total: CounterSeries
-  readonly #durations: () => HistogramSeries
-  readonly #sizes: () => HistogramSeries
-  #duration: HistogramSeries | undefined
-  #size: HistogramSeries | undefined
+  readonly #make: Readonly<Record<Histogram, () => HistogramSeries>>
+  readonly #made: Partial<Record<Histogram, HistogramSeries>> = {}
 
-  constructor(total: CounterSeries, durations: () => HistogramSeries, sizes: () => HistogramSeries) {
+  constructor(total: CounterSeries, make: Readonly<Record<Histogram, () => HistogramSeries>>) {
     this.total = total
-    this.#durations = durations
-    this.#sizes = sizes
+    this.#make = make
   }
 
-  get duration(): HistogramSeries {
-    return (this.#duration ??= this.#durations())
-  }
-
-  get size(): HistogramSeries {
-    return (this.#size ??= this.#sizes())
+  observe(histogram: Histogram, value: number): void {
+    ;(this.#made[histogram] ??= this.#make[histogram]()).observe(value)
   }
 }
+
+type Histogram = 'duration' | 'own' | 'size' | 'body'
 
 /** What requests of a resource count in, and which. */
 interface KeptTally {
@@ -101,11 +101,57 @@ const isOf = (kept: KeptTally, verb: string, { group, version, subresource }: Re
   kept.group === group &&
   kept.subresource === subresource
 
+/** How a client may have its fields checked; upstream takes all else for the default. */
+const validations = ['Ignore', 'Warn', 'Strict']
+
+function requestHistograms(metrics: MetricsRegistry) {
+  const duration = metrics.histogram('apiserver_request_duration_seconds', 'Time to answer, watches left out.', durations, ['verb', 'dry_run', ...place])
+  const own = metrics.histogram(
+    'apiserver_request_sli_duration_seconds',
+    'Time to answer without webhooks and without waiting for a turn, watches left out.',
+    ownDurations,
+    ['verb', ...place],
+  )
+  const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, ['verb', ...place])
+  const body = metrics.histogram('apiserver_request_body_size_bytes', 'Bytes of the bodies of requests.', bodySizes, ['group', 'resource', 'verb'])
+  const validated = metrics.histogram('field_validation_request_duration_seconds', 'Time to answer writes, by how fields are validated.', ownDurations, [
+    'field_validation',
+  ])
+  const byValidation = new Map(validations.map((name) => [name, validated([name])]))
+  return {
+    of: (verb: string, dryRun: string, about: readonly string[], infoVerb: string): Readonly<Record<Histogram, () => HistogramSeries>> => ({
+      duration: () => duration([verb, dryRun, ...about]),
+      own: () => own([verb, ...about]),
+      size: () => size([verb, ...about]),
+      body: () => body([about[0]!, about[2]!, infoVerb]),
+    }),
+    validation({ rawQuery, query }: Request, seconds: number): void {
+      const asked = rawQuery === '' ? null : query.get('fieldValidation')
+      ;(byValidation.get(asked ?? 'Warn') ?? byValidation.get('Warn')!).observe(seconds)
+    },
+  }
+}
+
+/** Counts watches, and connections through the server, until their clients have gone. */
+function longRunningRequests(metrics: MetricsRegistry): (request: Request, labels: readonly string[]) => void {
+  const underWay = new Map<string, { readonly labels: readonly string[]; count: number }>()
+  metrics.gauge('apiserver_longrunning_requests', 'Long-running requests under way.', ['verb', ...place], () =>
+    [...underWay.values()].map(({ labels, count }) => [labels, count] as const),
+  )
+  return (request, labels) => {
+    const key = labels.join(' ')
+    const requests = underWay.get(key) ?? { labels, count: 0 }
+    underWay.set(key, requests)
+    requests.count++
+    request.onClose(() => requests.count--)
+  }
+}
+
 /** Labels hold only what the server knows: clients could make series without end otherwise. `find` tells what that is. */
 export function requestMetrics(metrics: MetricsRegistry, find: FindResource): RequestMetrics {
   const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', ['verb', 'dry_run', ...place, 'code'])
-  const duration = metrics.histogram('apiserver_request_duration_seconds', 'Time to answer, watches left out.', durations, ['verb', 'dry_run', ...place])
-  const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, ['verb', ...place])
+  const histograms = requestHistograms(metrics)
+  const longRunning = longRunningRequests(metrics)
   const terminations = metrics.counter('apiserver_request_terminations_total', 'Requests that the server refused or gave up to protect itself.', [
     'verb',
     ...place,
@@ -155,11 +201,7 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     const definition = definitionOf(request)
     const about = aboutOf(request, definition)
     const subresource = about[3]!
-    const tally = new Tally(
-      total([shown, dryRun, ...about, String(status)]),
-      () => duration([shown, dryRun, ...about]),
-      () => size([shown, ...about]),
-    )
+    const tally = new Tally(total([shown, dryRun, ...about, String(status)]), histograms.of(shown, dryRun, about, info.verb))
     // Only what the server knows all parts of: there is an end to those.
     if (definition && shown === verb && subresource === info.subresource)
       keep(info.resource, { verb, group: info.group, version: info.version, subresource, scope, dryRun, status, tally })
@@ -175,9 +217,16 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
       if (request.isDeprecated) noteDeprecated(request)
       const tally = tallyOf(request, status)
       tally.total.add()
+      if (typeof body === 'function' && isLongRunning(request.info))
+        longRunning(request, [shownVerb(verbOf(request)), ...aboutOf(request, definitionOf(request))])
       if (request.info.verb === 'watch' && status === 200) return
-      tally.duration.observe((performance.now() - request.received) / 1000)
-      if (Buffer.isBuffer(body)) tally.size.observe(body.length)
+      const took = performance.now() - request.received
+      tally.observe('duration', took / 1000)
+      tally.observe('own', (took - (request.waitedMs ?? 0)) / 1000)
+      if (Buffer.isBuffer(body)) tally.observe('size', body.length)
+      if (request.bodyBytes === undefined) return
+      tally.observe('body', request.bodyBytes)
+      histograms.validation(request, took / 1000)
     },
     terminated: (request, code) => terminations([shownVerb(verbOf(request)), ...aboutOf(request, definitionOf(request)), String(code)]).add(),
   }

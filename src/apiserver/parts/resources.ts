@@ -2,7 +2,7 @@
 import { allResources, type ResourceRegistry, resourceRegistry, type ServedGroup } from '../../api/registry.ts'
 import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import { EncryptedStore, EncryptionAtRest } from '../encryption/index.ts'
+import { EncryptedStore, EncryptionAtRest, encryptionMetrics } from '../encryption/index.ts'
 import type { HealthCheck } from '../health/health.ts'
 import { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -33,6 +33,7 @@ function versionsOff({ all, resources }: ResourceRegistry): Iterable<string> {
 /** Resolves when values can be read. Rejects with an Error for a bad `runtimeConfig`, and for an encryption that cannot be. */
 export async function openResources(options: ApiServerOptions, metrics: MetricsRegistry, lifetime: Lifetime, log: (line: string) => void): Promise<Resources> {
   const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, metrics, log)
+  if (!encryption) encryptionMetrics(metrics)
   lifetime.onEnd(() => encryption?.stop())
   await encryption?.start()
   const store = encryption ? new EncryptedStore(options.store, encryption.transformerOf) : options.store

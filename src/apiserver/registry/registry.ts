@@ -9,6 +9,7 @@ import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 import { forbidden } from '../../machinery/status-error.ts'
 import type { CommitResult, Entry, Store, Transaction } from '../../storage/store.ts'
+import { CacheCounts } from './cache/cache-counts.ts'
 import type { CacheView } from './cache/cache-view.ts'
 import { Cacher } from './cache/cacher.ts'
 import { Snapshots } from './cache/history/snapshots.ts'
@@ -71,9 +72,18 @@ export class Registry {
     return served
   }
 
+  /** The cachers of all resources that were asked for. */
+  cachers(): Iterable<Cacher> {
+    return this.#cachers.values()
+  }
+
   cacher({ storage }: ServedResource): Cacher {
     let cacher = this.#cachers.get(storage) ?? this.#retired.get(storage)
-    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, hints: new WeakMap(), log: this.#log })))
+    if (!cacher)
+      this.#cachers.set(
+        storage,
+        (cacher = new Cacher({ resource: storage, store: this.store, hints: new WeakMap(), counts: new CacheCounts(), log: this.#log })),
+      )
     return cacher
   }
 
@@ -165,7 +175,9 @@ export class Registry {
   /** The object as the store has it: for who has just learnt that what was read from memory is old. */
   async newest(resource: ServedResource, key: string): Promise<StoredObject | undefined> {
     const { storage } = resource
+    const asked = performance.now()
     const entry = await this.store.get(key)
+    this.cacher(resource).counts.stored('get', asked)
     if (!entry) return undefined
     return this.#shown(resource, readStored(storage, key, entry.value, entry.revision))
   }
@@ -202,7 +214,9 @@ export class Registry {
       return (await this.newest(resource, key)) ? removed : last
     }
     const value = this.#withMetadata(resource, metadata, live)
+    const asked = performance.now()
     const result = await this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value, delete: true }] })
+    this.cacher(resource).counts.stored('delete', asked)
     if (!result.committed) return lost(result.current[0], revision)
     return new StoredObject(resource, key, result.revision, spliceRevision(resource, value, result.revision))
   }
@@ -250,9 +264,12 @@ export class Registry {
   /** What became of a write, as the resource shows it. It does not hold the object that was encoded while it waits. */
   async #written(resource: ServedResource, key: string, value: Buffer, expected: number, commit: Promise<CommitResult>): Promise<StoredObject | Lost> {
     const { storage } = resource
+    const cacher = this.cacher(resource)
+    const asked = performance.now()
     const result = await commit
+    cacher.counts.stored(expected === 0 ? 'create' : 'update', asked)
     if (!result.committed) return lost(result.current[0], expected)
-    const current = this.cacher(resource).live?.objects.get(key)
+    const current = cacher.live?.objects.get(key)
     return this.#shown(
       resource,
       current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),
@@ -260,8 +277,11 @@ export class Registry {
   }
 
   /** Removes an object if the key is at `revision`. Gives the revision of the removal. */
-  async remove({ storage }: ServedResource, key: string, revision: number): Promise<number | Lost> {
+  async remove(resource: ServedResource, key: string, revision: number): Promise<number | Lost> {
+    const { storage } = resource
+    const asked = performance.now()
     const result = await this.#commit(storage, key, undefined, { conditions: [{ key, revision }], operations: [{ key, delete: true }] })
+    this.cacher(resource).counts.stored('delete', asked)
     return result.committed ? result.revision : lost(result.current[0], revision)
   }
 

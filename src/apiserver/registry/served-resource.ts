@@ -16,6 +16,7 @@ import type { GroupNamed } from '../../machinery/status-error.ts'
 import { type KeyRange, prefixRange } from '../../storage/store.ts'
 import type { OtherVersion } from '../apply/index.ts'
 import type { ObjectConversion } from './conversion/object-conversion.ts'
+import { WatchTraffic } from './watch-traffic.ts'
 import type { WriteGuard } from './write/write-guard.ts'
 import type { WriteHook } from './write/write-hook.ts'
 
@@ -43,6 +44,7 @@ export class ServedResource {
   readonly prefix: string
   readonly verbs: ReadonlySet<string>
   readonly features: FeatureGates
+  readonly watchTraffic = new WatchTraffic()
   /** Removes fields of features that are off before an object is checked; undefined where the kind has none. */
   readonly removeFields: RemoveFields | undefined
   /** Set once at start, for the few kinds that need one. */

@@ -3,10 +3,12 @@
  * cachers, and what writes under way have claimed. Nothing else is kept, so nothing can leak.
  */
 import type { Service } from '../../api/core/service/index.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { CacheView } from '../registry/cache/cache-view.ts'
 import type { Cacher } from '../registry/cache/cacher.ts'
 import type { ObjectChange } from '../registry/cache/object-change.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
+import { type AllocationMetrics, allocationMetrics } from './allocation-metrics.ts'
 import { addedRanges } from './ranges/added-ranges.ts'
 import { type AddressRange, canonicalAddress, type Family } from './ranges/address-range.ts'
 import { freePort, type PortRange } from './ranges/port-range.ts'
@@ -20,6 +22,7 @@ export interface AllocationOptions {
   readonly nodePorts: PortRange
   /** From 0 to below 1. */
   readonly random: () => number
+  readonly metrics?: MetricsRegistry
 }
 
 /** What the store holds just now. Not to be kept across an await. */
@@ -52,12 +55,28 @@ export class Allocations {
   readonly #ports = new Map<number, number>()
   readonly #claimedAddresses = new Set<string>()
   readonly #claimedPorts = new Set<number>()
+  readonly #metrics: AllocationMetrics | undefined
   /** The view of Services that is followed. */
   #followed: CacheView | undefined
 
   constructor(options: AllocationOptions) {
     this.#options = options
     this.ranges = options.ranges
+    this.#metrics = options.metrics && allocationMetrics(options.metrics, { ranges: () => this.#usedRanges(), ports: () => this.#usedPorts() })
+  }
+
+  #usedRanges() {
+    const { live } = this.#options.serviceCidrs
+    return [...this.ranges, ...(live ? addedRanges(live) : [])].map((range) => {
+      let allocated = 0
+      for (const address of this.#addresses.keys()) if (range.contains(address)) allocated++
+      return { cidr: range.text, allocated, available: range.size - allocated }
+    })
+  }
+
+  #usedPorts() {
+    const { first, last } = this.#options.nodePorts
+    return { allocated: this.#ports.size, available: last - first + 1 - this.#ports.size }
   }
 
   /** Resolves when everything in the store is known. */
@@ -110,6 +129,7 @@ export class Allocations {
   /** Begins to claim for one write. The claim has to be ended when the write is. */
   claim({ ipAddresses, serviceCidrs }: StoredAllocations, dryRun: boolean): Claim {
     const { nodePorts, random } = this.#options
+    const metrics = this.#metrics
     const ranges = [...this.ranges, ...addedRanges(serviceCidrs)]
     const isAddressTaken = (address: string): boolean =>
       this.#addresses.has(address) || this.#claimedAddresses.has(address) || ipAddresses.objects.get(ipAddresses.resource.key('', address)) !== undefined
@@ -132,22 +152,30 @@ export class Allocations {
         const range = ranges.find((range) => range.contains(address))
         // A dry run asks the one range it knows, a write looks for one among all: the words differ, and tools read them.
         if (!range) return dryRun ? notInRange(address, ranges) : 'the provided network does not match the current range'
-        if (isAddressTaken(address)) return 'provided IP is already allocated'
+        const isTaken = isAddressTaken(address)
+        metrics?.address(range.text, 'static', !isTaken, 0)
+        if (isTaken) return 'provided IP is already allocated'
         keepAddress(address)
       },
       nextAddress(family) {
         for (const range of ranges) {
-          const address = range.family === family ? range.free(isAddressTaken, random) : undefined
+          if (range.family !== family) continue
+          const started = performance.now()
+          const address = range.free(isAddressTaken, random)
+          metrics?.address(range.text, 'dynamic', address !== undefined, (performance.now() - started) / 1000)
           if (address) return keepAddress(address)
         }
       },
       port(wanted) {
         if (wanted < nodePorts.first || wanted > nodePorts.last) return `provided port is not in the valid range. The range of valid ports is ${nodePorts.text}`
-        if (isPortTaken(wanted)) return 'provided port is already allocated'
+        const isTaken = isPortTaken(wanted)
+        metrics?.port('static', !isTaken)
+        if (isTaken) return 'provided port is already allocated'
         keepPort(wanted)
       },
       nextPort() {
         const port = freePort(nodePorts, isPortTaken, random)
+        metrics?.port('dynamic', port !== undefined)
         return port && keepPort(port)
       },
       end: () => {

@@ -1,4 +1,5 @@
 /** Services in the API server: cluster IPs, node ports, and the Service of the server itself. */
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
@@ -22,6 +23,7 @@ export interface ServiceAllocationOptions {
   /** As `--service-node-port-range`. */
   readonly nodePortRange?: string
   readonly random?: () => number
+  readonly metrics?: MetricsRegistry
   readonly log: (line: string) => void
 }
 
@@ -48,6 +50,7 @@ export function serviceAllocation({
   clusterIpRange = defaultServiceRange,
   nodePortRange = defaultNodePortRange,
   random = Math.random,
+  metrics,
   log,
 }: ServiceAllocationOptions): ServiceAllocation {
   const ranges = parseAddressRanges(clusterIpRange)
@@ -55,7 +58,7 @@ export function serviceAllocation({
   const services = registry.cacher(resource)
   const ipAddresses = registry.cacher(find('networking.k8s.io/v1/ipaddresses'))
   const serviceCidrs = registry.cacher(find('networking.k8s.io/v1/servicecidrs'))
-  const allocations = new Allocations({ services, ipAddresses, serviceCidrs, ranges, nodePorts: parsePortRange(nodePortRange), random })
+  const allocations = new Allocations({ services, ipAddresses, serviceCidrs, ranges, nodePorts: parsePortRange(nodePortRange), random, metrics })
   resource.writeHook = serviceWrites(allocations)
   return {
     async begin({ bindAddress, advertiseAddress: given, withoutEndpoints, port, context }) {

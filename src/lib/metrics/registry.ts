@@ -39,15 +39,14 @@ class CountedSeries implements CounterSeries {
   }
 }
 
-class BucketedSeries implements HistogramSeries {
-  readonly values: Labels
+/** Counts values by buckets: a histogram without labels, for whoever counts beside a registry. */
+export class Distribution implements HistogramSeries {
   readonly counts: number[]
   readonly #bounds: readonly number[]
   sum = 0
   count = 0
 
-  constructor(values: Labels, bounds: readonly number[]) {
-    this.values = values
+  constructor(bounds: readonly number[]) {
     this.#bounds = bounds
     this.counts = bounds.map(() => 0)
   }
@@ -59,6 +58,15 @@ class BucketedSeries implements HistogramSeries {
     let bucket = 0
     while (bucket < bounds.length && value > bounds[bucket]!) bucket++
     if (bucket < bounds.length) this.counts[bucket]! += times
+  }
+}
+
+class BucketedSeries extends Distribution {
+  readonly values: Labels
+
+  constructor(values: Labels, bounds: readonly number[]) {
+    super(bounds)
+    this.values = values
   }
 }
 
@@ -112,9 +120,15 @@ export class MetricsRegistry {
 
   histogram(name: string, help: string, buckets: readonly number[], labels: Labels = []): SeriesOf<HistogramSeries> {
     const series = new Map<string, BucketedSeries>()
+    this.keptHistogram(name, help, buckets, labels, () => [...series.values()].map((one) => [one.values, one] as const))
+    return found(series, (values) => new BucketedSeries(values, buckets))
+  }
+
+  /** A histogram whose numbers are counted elsewhere, with the same buckets. */
+  keptHistogram(name: string, help: string, buckets: readonly number[], labels: Labels, read: () => Iterable<readonly [Labels, Distribution]>): void {
     const render = (): string => {
       const lines: string[] = []
-      for (const { values, counts, sum, count } of series.values()) {
+      for (const [values, { counts, sum, count }] of read()) {
         let total = 0
         for (const [i, bound] of buckets.entries()) {
           total += counts[i]!
@@ -129,7 +143,6 @@ export class MetricsRegistry {
       return this.#text(name, help, 'histogram', lines)
     }
     this.#metrics.push({ render })
-    return found(series, (values) => new BucketedSeries(values, buckets))
   }
 
   /** All metrics in the text exposition format 0.0.4. */

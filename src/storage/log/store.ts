@@ -73,6 +73,10 @@ export class LogStore implements Store, History, CommitListener {
   compactedRevision: number
   historyBytes = 0
 
+  get sizeBytes(): number {
+    return this.#log.bytes
+  }
+
   /** `closed` is called when the store has let go of its directory. */
   constructor(log: Log, { versions, revision, compactedRevision }: Contents, { cleaning, probeMs }: LogStoreOptions, closed: () => void) {
     this.#log = log

@@ -94,6 +94,16 @@ export interface Call {
   readonly failedOpen: string
 }
 
+/** Notes in the request how long its webhooks took. */
+export async function waitedFor({ request }: AdmissionAttributes, calls: Promise<void>): Promise<void> {
+  const started = performance.now()
+  try {
+    await calls
+  } finally {
+    if (request) request.waitedMs = (request.waitedMs ?? 0) + performance.now() - started
+  }
+}
+
 /** Does `call`, counts it, and lets those failures pass that the webhook's policy ignores. Throws a StatusError otherwise. */
 export async function byFailurePolicy<T>({ hook, attributes, type, metrics, log, failedOpen }: Call, call: () => Promise<T>): Promise<T | undefined> {
   const { operation } = attributes

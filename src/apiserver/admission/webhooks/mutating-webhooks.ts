@@ -10,7 +10,7 @@ import { typedObject } from '../matching/typed-object.ts'
 import { inVersion, replaceContent, type VersionedObjects } from '../matching/versions.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
 import type { ReviewAnswer } from './admission-review.ts'
-import { askWebhook, byFailurePolicy, CallError } from './call-webhook.ts'
+import { askWebhook, byFailurePolicy, CallError, waitedFor } from './call-webhook.ts'
 import { objectsFor, type Selecting } from './called-webhooks.ts'
 import { type ConfiguredWebhook, ConfiguredWebhooks } from './configured-webhooks.ts'
 import { webhookMetrics } from './webhook-metrics.ts'
@@ -31,7 +31,7 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const { index } = webhooks
       if (index.empty) return
       const candidates = index.candidates(attributes)
-      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions })
+      if (candidates.length > 0) return waitedFor(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
     },
   }
 

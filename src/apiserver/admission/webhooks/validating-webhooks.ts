@@ -1,7 +1,7 @@
 /** ValidatingAdmissionWebhook: asks webhooks whether to accept what is written, all at once. */
 import { conditionMetrics } from '../matching/condition-metrics.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
-import { askWebhook, byFailurePolicy } from './call-webhook.ts'
+import { askWebhook, byFailurePolicy, waitedFor } from './call-webhook.ts'
 import { objectsFor, type Selecting } from './called-webhooks.ts'
 import { ConfiguredWebhooks } from './configured-webhooks.ts'
 import { webhookMetrics } from './webhook-metrics.ts'
@@ -22,7 +22,7 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const { index } = webhooks
       if (index.empty) return
       const candidates = index.candidates(attributes)
-      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions })
+      if (candidates.length > 0) return waitedFor(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
     },
   }
 

@@ -7,6 +7,7 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 import type { AuthorizationSources } from '../index.ts'
+import { graphMetrics, type TimedChange } from './graph-metrics.ts'
 import { NodeGraph, type OwnedKind } from './node-graph.ts'
 import { claimsOf, configMapsOf, isMirror, type Pod, resourceClaimsOf, secretsOf } from './pod-references.ts'
 import { type Volume, volumeEdges } from './volume-references.ts'
@@ -14,6 +15,7 @@ import { type Volume, volumeEdges } from './volume-references.ts'
 export class FollowedGraph {
   readonly #graph = new NodeGraph()
   readonly #sources: AuthorizationSources
+  readonly #timed: TimedChange
   #followed: readonly { start(): Promise<void>; stop(): void }[] = []
   #loading: Promise<NodeGraph> | undefined
   #isReady = false
@@ -21,6 +23,7 @@ export class FollowedGraph {
 
   constructor(sources: AuthorizationSources) {
     this.#sources = sources
+    this.#timed = graphMetrics(sources.metrics)
   }
 
   /** A promise only until all is read, the first time. It rejects when the store does; who asks then tries again. */
@@ -61,9 +64,9 @@ export class FollowedGraph {
       resource: find('v1/pods'),
       log,
       read: podState,
-      changed(now, before, object) {
-        if (!now?.node) graph.deletePod(object.namespace, object.name)
-        else if (!before || !sameState(now, before)) putPod(graph, object)
+      changed: (now, before, object) => {
+        if (!now?.node) this.#timed('DeletePod', () => graph.deletePod(object.namespace, object.name))
+        else if (!before || !sameState(now, before)) this.#timed('AddPod', () => putPod(graph, object))
       },
     })
   }
@@ -75,10 +78,9 @@ export class FollowedGraph {
       resource: find('v1/persistentvolumes'),
       log,
       read: (object) => object !== undefined,
-      changed(isThere, _before, object) {
+      changed: (isThere, _before, object) => {
         const edges = isThere ? volumeEdges(object.parse<Volume>()) : undefined
-        if (edges) graph.putVolume(edges)
-        else graph.deleteVolume(object.name)
+        this.#timed(edges ? 'AddPV' : 'DeletePV', () => (edges ? graph.putVolume(edges) : graph.deleteVolume(object.name)))
       },
     })
   }
@@ -90,9 +92,17 @@ export class FollowedGraph {
       resource: find(resource),
       log,
       read: (object) => object.parse<NodeNamed>().spec?.nodeName ?? '',
-      changed: (node, _before, { namespace, name }) => graph.putOwned(kind, namespace, name, node ?? ''),
+      changed: (node, _before, { namespace, name }) =>
+        this.#timed(`${node ? 'Add' : 'Delete'}${ownedNames[kind]}`, () => graph.putOwned(kind, namespace, name, node ?? '')),
     })
   }
+}
+
+/** As metrics name operations on them. */
+const ownedNames: Readonly<Record<OwnedKind, string>> = {
+  volumeattachment: 'VolumeAttachment',
+  resourceslice: 'ResourceSlice',
+  podcertificaterequest: 'PodCertificateRequest',
 }
 
 interface NodeNamed extends KubeObject {

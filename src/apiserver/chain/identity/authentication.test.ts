@@ -4,6 +4,7 @@ import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import type { Verdict } from '../../authentication/authenticator.ts'
 import type { Request, UserInfo } from '../../http/exchange.ts'
 import { authenticationMetrics } from '../../metrics/authentication-metrics.ts'
+import { filterDurations } from '../../metrics/filter-metrics.ts'
 import { authentication } from './authentication.ts'
 
 const user = (name: string): UserInfo => ({ name, groups: [] })
@@ -11,7 +12,7 @@ const soon = (verdict: Verdict): Promise<Verdict> => Promise.resolve(verdict)
 
 test('the first user counts; without one, whoever shows wrong credentials is refused, and all of it is counted', async () => {
   const metrics = new MetricsRegistry()
-  const count = authenticationMetrics(metrics)
+  const count = authenticationMetrics(metrics, filterDurations(metrics).authentication)
   const asked = async (...verdicts: readonly (Verdict | Promise<Verdict>)[]): Promise<string> => {
     const request = {} as Request
     const filter = authentication({ authenticators: verdicts.map((verdict) => () => verdict), isIdentityHeader: undefined }, count)

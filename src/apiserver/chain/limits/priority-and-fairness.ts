@@ -24,7 +24,11 @@ export const priorityAndFairness =
     request.flow = admitted.flows.uids
     if (admitted.state === 'execute') return execute(control, admitted, request, next)
     if (admitted.state !== 'wait') return after(control.refusals.hold(), () => refusal(admitted, metrics))
-    return control.wait(admitted).then((decision) => (decision === 'execute' ? execute(control, admitted, request, next) : refusal(admitted, metrics)))
+    const started = performance.now()
+    return control.wait(admitted).then((decision) => {
+      request.waitedMs = performance.now() - started
+      return decision === 'execute' ? execute(control, admitted, request, next) : refusal(admitted, metrics)
+    })
   }
 
 const refusal = ({ flows, request }: AdmittedRequest, metrics: Terminations): Response => tooManyRequests(request, metrics, flows.level.retryAfter.seconds)

@@ -92,6 +92,7 @@ export class WatchStream implements Watcher {
 
   /** Tells the objects as they are. */
   async #tellState(): Promise<void> {
+    const started = performance.now()
     const view = await this.#cacher.waitFor(this.#version)
     this.#version = view.revision
     await this.#tellObjects(view)
@@ -99,6 +100,10 @@ export class WatchStream implements Watcher {
     const { sendInitialEvents, allowWatchBookmarks } = this.#options
     this.#bookmarked = this.#version
     if (sendInitialEvents && allowWatchBookmarks) this.#bookmark({ 'k8s.io/initial-events-end': 'true' })
+    if (!sendInitialEvents) return
+    const { resource } = this.#form
+    const isWhole = this.#range.start === resource.range('').start
+    resource.watchTraffic.listedIn(isWhole ? 'cluster' : 'namespace', (performance.now() - started) / 1000)
   }
 
   /** The array of objects is shared by all watches that begin now; what is made of it for this one is a portion at a time. */
@@ -186,6 +191,7 @@ export class WatchStream implements Watcher {
   #write(batch: EncodedBatch): void {
     if (this.#ended) return
     this.#sink.write(this.#sentAny ? batch.bytes : batch.firstBytes)
+    this.#form.resource.watchTraffic.sent(batch.sizes)
     this.#sentAny = true
   }
 

@@ -26,6 +26,11 @@ export class RequestKinds {
     this.#waiting = phase('waiting')
   }
 
+  /** Requests that wait now. */
+  inQueue(kind: RequestKind): number {
+    return this.#waiting[kind].count
+  }
+
   /** So many requests may execute and wait at all levels together from now on. */
   of(executing: number, waiting: number, now: number): void {
     for (const { ratio } of Object.values(this.#executing)) ratio.of(executing, now)

@@ -7,6 +7,7 @@ import { type Hint, readStored } from '../conversion/read-stored.ts'
 import { Packer } from '../packing/packer.ts'
 import type { ServedResource } from '../served-resource.ts'
 import type { StoredObject } from '../stored-object.ts'
+import type { CacheCounts } from './cache-counts.ts'
 import { ChangeHistory } from './history/change-history.ts'
 import { type ChangeFeed, type ChangeListener, type ObjectChange, Removal } from './object-change.ts'
 import { SortedObjects } from './sorted-objects.ts'
@@ -17,6 +18,7 @@ export interface CacheSource {
   readonly store: Store
   /** What a write knows of the value it commits, so that its event need not be parsed. */
   readonly hints: WeakMap<Buffer, Hint>
+  readonly counts: CacheCounts
   readonly log: (line: string) => void
 }
 
@@ -66,12 +68,14 @@ export class CacheView implements ChangeFeed {
   }
 
   async #load(): Promise<void> {
-    const { store, resource } = this.#source
+    const { store, resource, counts } = this.#source
     const { start, end } = prefixRange(resource.prefix)
     let sliceStart = performance.now()
     let sliceMs = leastSliceMs
     for (let from = start; ; ) {
+      const asked = performance.now()
       const { entries, more, revision } = await store.list({ start: from, end, limit: pageSize })
+      counts.stored('list', asked)
       for (const { key, value, revision } of entries) {
         const newest = this.objects.get(key)?.revision ?? this.#deleted.get(key) ?? 0
         if (revision <= newest) continue
@@ -90,6 +94,8 @@ export class CacheView implements ChangeFeed {
       sliceStart = performance.now()
       sliceMs = Math.min(Math.max(sliceStart - now, leastSliceMs), mostSliceMs)
     }
+    counts.initializations++
+    counts.initEvents += this.objects.size
     this.#deleted.clear()
     this.#history = new ChangeHistory(this.revision, (change) => this.#pack(change))
   }
@@ -138,7 +144,10 @@ export class CacheView implements ChangeFeed {
 
   /** The objects of a range as they were at `revision`, at most `limit` (0: all). Rejects when history no longer reaches it. */
   async listAt(range: KeyRange, revision: number, limit = 0): Promise<{ readonly objects: StoredObject[]; readonly more: boolean }> {
-    const { entries, more } = await this.#source.store.list({ ...range, revision, limit })
+    const { store, counts } = this.#source
+    const asked = performance.now()
+    const { entries, more } = await store.list({ ...range, revision, limit })
+    counts.stored('list', asked)
     return { objects: entries.map(({ key, value, revision }) => this.objectOf(key, value, revision)), more }
   }
 
@@ -148,6 +157,8 @@ export class CacheView implements ChangeFeed {
   }
 
   #apply(events: readonly ChangeEvent[]): void {
+    const { counts } = this.#source
+    counts.eventsReceived += events.length
     const batch: ObjectChange[] = []
     for (const { type, key, value, revision } of events) {
       const previous = this.objects.get(key)
@@ -164,6 +175,7 @@ export class CacheView implements ChangeFeed {
     }
     if (batch.length === 0 || !this.#history) return
     this.#history.add(batch)
+    counts.eventsDispatched += batch.length
     for (const listener of this.#listeners) this.#tell(listener, batch)
   }
 

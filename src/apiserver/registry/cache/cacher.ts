@@ -4,6 +4,7 @@
  */
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../served-resource.ts'
+import type { CacheCounts } from './cache-counts.ts'
 import { type CacheSource, CacheView } from './cache-view.ts'
 
 type State =
@@ -30,6 +31,10 @@ export class Cacher {
 
   constructor(source: CacheSource) {
     this.#source = source
+  }
+
+  get counts(): CacheCounts {
+    return this.#source.counts
   }
 
   get resource(): ServedResource {
@@ -78,10 +83,14 @@ export class Cacher {
   }
 
   async #wait(revision: number): Promise<CacheView> {
-    const deadline = performance.now() + freshnessTimeoutMs
+    const started = performance.now()
+    const deadline = started + freshnessTimeoutMs
     for (;;) {
       const view = this.live ?? (await this.ready())
-      if (revision <= view.revision) return view
+      if (revision <= view.revision) {
+        this.counts.waits.observe((performance.now() - started) / 1000)
+        return view
+      }
       if (performance.now() >= deadline) throw tooLarge(revision, view.revision)
       await new Promise((resolve) => setTimeout(resolve, freshnessPollMs))
     }

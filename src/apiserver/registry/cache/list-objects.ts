@@ -42,6 +42,7 @@ function begin(query: Query, { resourceVersion, match, limit }: ListOptions): Ob
   const wanted = parseListVersion(resourceVersion)
   return after<CacheView, ObjectList>(query.registry.cacher(query.resource).waitFor(wanted), (cache) => {
     if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0))) return fromHistory(query, cache, wanted, query.range.start)
+    if (resourceVersion === '') query.registry.cacher(query.resource).counts.consistentReads++
     const whole = resourceVersion === '0' && limit > 0 ? { ...query, limit: 0 } : query
     return fromArray(whole, cache.objects.slice(query.range), cache.revision, query.range.start)
   })
@@ -81,6 +82,13 @@ function expiredContinue(start: string): StatusError {
 /** Objects that are looked through before others get their turn. */
 const objectsPerTurn = 1000
 
+function countCached({ registry, resource }: Query, fetched: number, returned: number): void {
+  const { cacheLists } = registry.cacher(resource).counts
+  cacheLists.total++
+  cacheLists.fetched += fetched
+  cacheLists.returned += returned
+}
+
 /** All objects of the range at `revision`, or a page of them, from a key on. */
 function fromArray(query: Query, objects: readonly StoredObject[], revision: number, from: string): ObjectList | Promise<ObjectList> {
   const { chosen, resource, limit } = query
@@ -89,10 +97,10 @@ function fromArray(query: Query, objects: readonly StoredObject[], revision: num
   // The array itself where it is all of it: representations remember what they made of it.
   const rest = start === 0 ? objects : objects.slice(start)
   const asTheyAre = chosen.everything && resource.storage === resource && !resource.conversion
-  return after<readonly StoredObject[], ObjectList>(asTheyAre ? rest : selected(query, rest), (shown) => ({
-    objects: shown,
-    meta: { resourceVersion: String(revision) },
-  }))
+  return after<readonly StoredObject[], ObjectList>(asTheyAre ? rest : selected(query, rest), (shown) => {
+    countCached(query, rest.length, shown.length)
+    return { objects: shown, meta: { resourceVersion: String(revision) } }
+  })
 }
 
 /** As many objects as the limit allows, from an index on. */
@@ -106,6 +114,7 @@ async function pageOf(query: Query, objects: readonly StoredObject[], revision: 
     if (chosen.everything || chosen.matches(object)) page.push(object)
     if ((at - start) % objectsPerTurn === objectsPerTurn - 1) await new Promise(setImmediate)
   }
+  countCached(query, at - start, page.length)
   if (at === objects.length) return { objects: page, meta: { resourceVersion: String(revision) } }
   registry.snapshots.remember(range.start, revision, objects)
   return { objects: page, meta: metaOf(query, revision, objects[at - 1]!.key, objects.length - at) }
@@ -137,15 +146,20 @@ async function selected(query: Query, objects: readonly StoredObject[]): Promise
 async function fromHistory(query: Query, cache: CacheView, revision: number, from: string): Promise<ObjectList> {
   const { chosen, view, registry, range, limit } = query
   const page: StoredObject[] = []
+  const { storeLists } = registry.cacher(query.resource).counts
+  let fetched = 0
+  let evaluated = 0
   try {
     for (let start = from; ; ) {
       const { objects, more } = await cache.listAt({ start, end: range.end }, revision, Math.min(limit || objectsPerTurn, objectsPerTurn))
+      fetched += objects.length
       let at = 0
       for (let prepared = 0; at < objects.length && (limit === 0 || page.length < limit); at++) {
         if (at === prepared) prepared = await prepare(query, objects, at)
         const object = view(objects[at]!)
         if (chosen.everything || chosen.matches(object)) page.push(object)
       }
+      evaluated += at
       if (at === objects.length && !more) return { objects: page, meta: { resourceVersion: String(revision) } }
       const last = objects[at - 1]!.key
       start = `${last}\0`
@@ -157,6 +171,11 @@ async function fromHistory(query: Query, cache: CacheView, revision: number, fro
     if (error instanceof CompactedError) throw expired()
     if (error instanceof FutureRevisionError) throw internal(error.message)
     throw error
+  } finally {
+    storeLists.total++
+    storeLists.fetched += fetched
+    storeLists.evaluated += evaluated
+    storeLists.returned += page.length
   }
 }
 

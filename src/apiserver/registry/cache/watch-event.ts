@@ -44,6 +44,7 @@ export class EncodedBatch {
   readonly events: readonly WatchEvent[]
   readonly #representation: Representation
   #bytes: Buffer | undefined
+  #sizes: readonly number[] = []
 
   constructor(events: readonly WatchEvent[], representation: Representation) {
     this.events = events
@@ -52,6 +53,11 @@ export class EncodedBatch {
 
   get bytes(): Buffer {
     return (this.#bytes ??= this.#encode(false))
+  }
+
+  /** Bytes of each event, once `bytes` was asked for. */
+  get sizes(): readonly number[] {
+    return this.#sizes
   }
 
   /** For a watch that has sent nothing yet, where that makes a difference. */
@@ -69,6 +75,7 @@ export class EncodedBatch {
 
   #encode(first: boolean): Buffer {
     const lines = this.events.map(({ type, object }, i) => this.#representation.event(type, object, first && i === 0))
+    this.#sizes = lines.map(({ length }) => length)
     return lines.length === 1 ? lines[0]! : Buffer.concat(lines)
   }
 }

@@ -37,7 +37,7 @@ export interface WriteContext {
   /** Adds an annotation to the audit event of the request. */
   readonly annotate: (key: string, value: string, level?: 'Request') => void
   /** The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes have none. */
-  readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'info' | 'deadline'>>
+  readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'info' | 'deadline' | 'waitedMs'>>
   /** For writes that create what is not there, though their verb is another: throws 403 if the user may not. */
   readonly confirmCreate?: () => void | Promise<void>
   /** Now, as RFC 3339 with seconds. */

@@ -40,6 +40,7 @@ export const mediaType = (request: Request): string => (request.header('content-
 export async function readBody(request: Request): Promise<Body> {
   const type = mediaType(request)
   const bytes = await request.body(maxBodyBytes)
+  request.bodyBytes = bytes.length
   if (type === protobufType && bytes.length > 0) return protobufBody(bytes)
   const format = type === '' || type === 'application/json' ? 'json' : type === 'application/yaml' ? 'yaml' : undefined
   if (!format) {

@@ -28,6 +28,7 @@ export interface AppliedBody {
 /** Reads the body of an apply: YAML, of which JSON is a part. Throws 400. */
 export async function readApplied(request: Request, { fieldValidation }: WriteOptions): Promise<AppliedBody> {
   const bytes = await request.body(maxBodyBytes)
+  request.bodyBytes = bytes.length
   let parsed: ParsedYaml | undefined = parseApplied(bytes)
   request.audit?.noteBody(parsed.value)
   const { strict } = parsed

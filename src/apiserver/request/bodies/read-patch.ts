@@ -48,7 +48,9 @@ export async function readPatch(
   const type = own(types, media)
   if (custom && (!type || type === 'strategic')) throw unsupported(customTypes)
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
-  const text = (await request.body(maxBodyBytes)).toString()
+  const bytes = await request.body(maxBodyBytes)
+  request.bodyBytes = bytes.length
+  const text = bytes.toString()
   const pause = pauses()
   const body = parse(text)
   request.audit?.noteBody(body)

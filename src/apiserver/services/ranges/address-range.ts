@@ -29,6 +29,11 @@ export class AddressRange {
     this.#last = size - (cidr.family === 4 ? 2n : 1n)
   }
 
+  /** How many addresses Services may have. */
+  get size(): number {
+    return Number(this.#last)
+  }
+
   /** The address of the Service `kubernetes`. */
   get firstAddress(): string {
     return addressAt(this.#cidr, this.#first)

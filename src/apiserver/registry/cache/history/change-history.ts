@@ -2,7 +2,7 @@
 import { type ObjectChange, weightOf } from '../object-change.ts'
 
 /** What is kept at least, if there is so much. */
-const keptChanges = 1000
+export const keptChanges = 1000
 const keptBytes = 8 * 1024 * 1024
 /** Trimming copies the rest, so it is done for several at once; not for so many that what becomes of them takes long. */
 const slack = 1.04
