@@ -60,7 +60,7 @@ test('tables show what kubectl get shows', () => {
       { labels: { 'node-role.kubernetes.io/worker': '', 'kubernetes.io/role': 'edge' } },
       ['x', 'NotReady,SchedulingDisabled', 'edge,worker', { since: undefined }, 'v1', '192.0.2.4', '<none>', 'Linux', '6.1 (arm64)', '<unknown>'],
     ],
-    ['nodes', {}, {}, ['x', 'Unknown', '<none>', { since: undefined }, '', '<none>', '<none>', '<unknown>', '<unknown> (<unknown>)', '<unknown>']],
+    ['nodes', {}, {}, ['x', 'Unknown', '<none>', { since: undefined }, '', '<none>', '<none>', '<unknown>', '<unknown>', '<unknown>']],
     [
       'services',
       {

@@ -1,13 +1,13 @@
 /** What every endpoint gets: the server's parts, the request and the resource it is about. */
 import { after } from '../../lib/flow/after.ts'
 import { pauses } from '../../lib/flow/pauses.ts'
-import { forbidden } from '../../machinery/status-error.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import type { Admission } from '../admission/plugin.ts'
 import { managerName } from '../apply/index.ts'
 import type { ServiceAccountTokens } from '../authentication/service-accounts/index.ts'
 import type { TokenAuthentication } from '../authentication/tokens/token-authentication.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import { refused } from '../chain/identity/authorization.ts'
 import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { HealthCheck } from '../health/health.ts'
 import type { Request, Response } from '../http/exchange.ts'
@@ -69,7 +69,7 @@ export function writeContext({ services, request, resource }: Target, options: W
       if (request.audit && isPrefixed(key)) request.audit.annotate(key, value, level)
     },
     request,
-    confirmCreate: request.info.verb === 'create' ? undefined : () => confirmCreate(services, request, resource),
+    confirmCreate: request.info.verb === 'create' ? undefined : () => confirmCreate(services, request),
     now: timestamp,
     pause: pauses(),
   }
@@ -79,9 +79,10 @@ export function writeContext({ services, request, resource }: Target, options: W
 const isPrefixed = (key: string): boolean => key.includes('/') && qualifiedName(key).length === 0
 
 /** PUT and apply of what is not there need the right to create it, too. */
-function confirmCreate({ authorizer }: Services, { user, info }: Request, { groupResource }: ServedResource): void | Promise<void> {
-  return after(authorizer.authorize({ user, info: { ...info, verb: 'create' } }), ({ verdict, reason }) => {
-    if (verdict !== 'allow') throw forbidden(groupResource, info.name, reason)
+function confirmCreate({ authorizer }: Services, { user, info }: Request): void | Promise<void> {
+  const asked = { user, info: { ...info, verb: 'create' } }
+  return after(authorizer.authorize(asked), ({ verdict, reason }) => {
+    if (verdict !== 'allow') throw refused(asked, reason)
   })
 }
 

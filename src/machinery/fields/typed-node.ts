@@ -22,7 +22,7 @@ export type TypedNode =
   | StructNode
   | { readonly kind: 'map'; readonly values: TypedNode }
   | { readonly kind: 'set'; readonly items: TypedNode }
-  | { readonly kind: 'list'; readonly keys: readonly ListKey[]; readonly items: TypedNode }
+  | { readonly kind: 'list'; readonly keys: readonly ListKey[]; readonly declaredKeys: readonly string[]; readonly items: TypedNode }
   /** Free-form JSON whose maps are granular. */
   | { readonly kind: 'deduced' }
 
@@ -94,6 +94,7 @@ function nodeOfList({ type, listType, listMapKeys, patchStrategy, patchMergeKey 
   const keyed = (keys: readonly string[]): TypedNode => ({
     kind: 'list',
     items: nodeOfType(items),
+    declaredKeys: keys,
     keys: [...keys].sort().map((name) => ({ name, text: `${goJson(name)}:`, default: items.kind === 'struct' ? items.fields.get(name)?.default : undefined })),
   })
   if (listType === 'map') return keyed(listMapKeys ?? [])
@@ -158,14 +159,14 @@ function placeOf(node: Collection, item: unknown): string | { readonly problem: 
   if (!isObject(item)) return { problem: 'associative list with keys may not have non-map elements' }
   let text = 'k:{'
   for (const key of node.keys) {
-    // A key that is null is there: only one that is absent has its default.
+    // A key that is null is there: only one that is absent has its default. An item without one of the keys is another than all with it.
     const given = own(item, key.name)
     const value = given === undefined ? key.default : given
-    if (value === undefined)
-      return { problem: `associative list with keys has an element that omits key field ${JSON.stringify(key.name)} (and doesn't have default value)` }
-    text += (text.length > 3 ? ',' : '') + key.text + scalarText(value)
+    if (value !== undefined) text += (text.length > 3 ? ',' : '') + key.text + scalarText(value)
   }
-  return `${text}}`
+  if (text.length > 3) return `${text}}`
+  const names = node.declaredKeys.map((name) => JSON.stringify(name)).join(' ')
+  return { problem: `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)` }
 }
 
 /** The items of a list by element, in the list's order. Items that cannot be told apart stand together; unreadable ones are left out. */

@@ -158,8 +158,10 @@ test('what does not fit the type is said as structured-merge-diff says it', () =
   assert.deepEqual(errors({ containers: { a: { b: 'c' } } }), ['.spec.containers: expected list, got &{map[a:map[b:c]]}'])
   assert.deepEqual(errors({ tags: ['a', 'a'] }), ['.spec.tags: duplicate entries for key [="a"]'])
   assert.deepEqual(errors({ ports: [{ port: 80 }, { port: 80, protocol: 'TCP' }] }), ['.spec.ports: duplicate entries for key [port=80,protocol="TCP"]'])
-  assert.deepEqual(errors({ ports: [{ name: 'x' }] }), [
-    '.spec.ports: element 0: associative list with keys has an element that omits key field "port" (and doesn\'t have default value)',
+  assert.deepEqual(errors({ ports: [{ name: 'x' }] }), [])
+  assert.deepEqual(errors({ ports: [{ name: 'x' }, { name: 'y' }] }), ['.spec.ports: duplicate entries for key [protocol="TCP"]'])
+  assert.deepEqual(errors({ containers: [{ image: 'x' }] }), [
+    '.spec.containers: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
   ])
   assert.deepEqual(errors({ options: null, replicas: null, free: [1, { a: 2 }] }), [])
 })

@@ -132,9 +132,12 @@ function roles({ metadata }: Node): string {
 }
 
 const address = (type: string) => (node: Node) => node.status?.addresses?.find((one) => one.type === type)?.address ?? '<none>'
-const info = (field: 'architecture' | 'osImage' | 'kernelVersion' | 'containerRuntimeVersion') => (node: Node) => node.status?.nodeInfo?.[field] || '<unknown>'
+const info = (field: 'osImage' | 'kernelVersion' | 'containerRuntimeVersion') => (node: Node) => node.status?.nodeInfo?.[field] || '<unknown>'
 /** With the architecture, since Kubernetes 1.35. */
-const kernel = (node: Node): string => `${info('kernelVersion')(node)} (${info('architecture')(node)})`
+const kernel = (node: Node): string => {
+  const architecture = node.status?.nodeInfo?.architecture
+  return info('kernelVersion')(node) + (architecture ? ` (${architecture})` : '')
+}
 
 export const nodes = resource<Node>({
   group: '',

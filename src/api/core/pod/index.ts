@@ -119,6 +119,7 @@ export const pods: ResourceDefinition = resource<Pod>({
   defaults: [podDefaults],
   // Old kubelets wrote owners that nobody had given.
   resets: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences', 'spec'] },
+  keepsStatusOnCreate: true,
   prepare: {
     create: (pod) => {
       newStatus(pod)

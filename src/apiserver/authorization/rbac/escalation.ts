@@ -60,7 +60,8 @@ function bindingGuard(policy: RolePolicy, authorizer: Authorizer): WriteGuard {
     if (await mayDo(authorizer, context, { verb: 'bind', resource, namespace, name: roleRef.name })) return
     await policy.start()
     const rules = policy.rulesOfRole(roleRef, namespace)
-    if (!rules) throw notFound({ group: rbacGroup, name: resource }, roleRef.name)
+    // Upstream names the kind of the binding with the name of the role.
+    if (!rules) throw notFound(context.resource.groupResource, roleRef.name)
     confirm(policy, context, object, rules)
   }
 }
