@@ -227,7 +227,7 @@ test('of a Job that exists numbers may change, and where it runs until it has ru
     of({ hostNetwork: true }),
     of({ affinity: { podAffinity: {} }, containers: [...containers, { name: 'd', image: 'app:1' }] }),
   ])
-    assert.deepEqual(update(change, { suspend: true }, suspended).at(-1), 'spec.template')
+    assert.deepEqual(update(change, { suspend: true }, suspended).at(-1), 'spec.template.spec')
 })
 
 test('a CronJob keeps what it was allowed once', () => {
@@ -285,7 +285,10 @@ test('what is said of a Job goes together, and does not go back', () => {
   const cases: readonly (readonly [string[], string[]])[] = [
     [said(done), []],
     [said({ startTime: one, ...conditions('FailureTarget', 'Failed') }), []],
-    [said({ failed: -1 }), ['status.failed: Invalid value: -1: must be greater than or equal to 0']],
+    [
+      said({ failed: -1 }),
+      ['status.failed: Invalid value: -1: must be greater than or equal to 0', 'status.failed: Invalid value: -1: cannot decrease the failed counter'],
+    ],
     [said({ failed: 1 }, { failed: 2 }), ['status.failed: Invalid value: 1: cannot decrease the failed counter']],
     [
       said({ ...conditions('Complete'), active: 1, ready: 2, terminating: 1, uncountedTerminatedPods: { failed: ['a', 'a', ''] } }),
