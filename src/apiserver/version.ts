@@ -6,6 +6,11 @@ export const kubernetesMinor = 36
 export interface VersionInfo {
   readonly major: string
   readonly minor: string
+  /** The release whose API is served, and the oldest that could be served (KEP-4330). */
+  readonly emulationMajor: string
+  readonly emulationMinor: string
+  readonly minCompatibilityMajor: string
+  readonly minCompatibilityMinor: string
   readonly gitVersion: string
   readonly gitCommit: string
   readonly gitTreeState: string
@@ -21,6 +26,10 @@ const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 export const versionInfo = (release: string): VersionInfo => ({
   major: '1',
   minor: String(kubernetesMinor),
+  emulationMajor: '1',
+  emulationMinor: String(kubernetesMinor),
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: String(kubernetesMinor - 1),
   gitVersion: `v1.${kubernetesMinor}.0+t8s.${release}`,
   gitCommit: '',
   gitTreeState: 'clean',

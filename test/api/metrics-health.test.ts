@@ -88,6 +88,8 @@ test('/version says which Kubernetes this is', async (t) => {
   const version = json<Record<string, string>>(answer)
   assert.equal(answer.headers['content-type'], 'application/json')
   assert.deepEqual([version.major, version.minor], ['1', '36'])
+  assert.deepEqual([version.emulationMajor, version.emulationMinor], ['1', '36'])
+  assert.deepEqual([version.minCompatibilityMajor, version.minCompatibilityMinor], ['1', '35'])
   assert.match(version.gitVersion ?? '', /^v1\.36\.\d+\+t8s\./)
   for (const field of ['gitCommit', 'gitTreeState', 'buildDate', 'goVersion', 'compiler', 'platform']) assert.equal(typeof version[field], 'string', field)
 })

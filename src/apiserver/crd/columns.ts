@@ -31,11 +31,12 @@ function columnOf({ name, type, format = '', description = '', priority = 0, jso
   }
 }
 
+/** Of several values that a path finds, a column shows the first, as upstream's table convertor does. */
 function cellOf(type: string, found: readonly unknown[]): Cell {
   const [value] = found
   switch (type) {
     case 'string':
-      return found.map(textOf).join(' ')
+      return textOf(value)
     case 'integer':
       return typeof value === 'number' ? Math.trunc(value) : null
     case 'number':

@@ -4,12 +4,10 @@ import { allVerbs, type ResourceDefinition } from '../../api/resource.ts'
 import { discoveredVersion } from '../aggregator/index.ts'
 import { subresourcesOf } from './subresources.ts'
 
-export type AggregatedVersion = 'v2' | 'v2beta1'
-
 /** The list of groups, each with its versions and their resources. */
-export const groupDiscoveryList = (groups: readonly ServedGroup[], version: AggregatedVersion) => ({
+export const groupDiscoveryList = (groups: readonly ServedGroup[]) => ({
   kind: 'APIGroupDiscoveryList',
-  apiVersion: `apidiscovery.k8s.io/${version}`,
+  apiVersion: 'apidiscovery.k8s.io/v2',
   metadata: {},
   items: groups.map(({ group, versions }) => ({ metadata: group ? { name: group } : {}, versions: versions.map(versionItem) })),
 })

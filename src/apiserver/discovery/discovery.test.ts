@@ -28,7 +28,7 @@ const all: ResourceDefinition[] = [
 ]
 const forms = new DiscoveryForms(resourceRegistry({ all }), '127.0.0.1:6443')
 const at = (path: string) => forms.get(path) ?? assert.fail(path)
-const read = (path: string, form: 'legacy' | 'v2' | 'v2beta1' = 'legacy') => JSON.parse(String(at(path)[form]?.body))
+const read = (path: string, form: 'legacy' | 'v2' = 'legacy') => JSON.parse(String(at(path)[form]?.body))
 
 test('the core group lists its version and where the server is', () => {
   assert.deepEqual(read('/api'), {
@@ -76,7 +76,7 @@ test('the aggregated form holds everything below a path', () => {
     ),
     ['scale Scale', 'status Deployment'],
   )
-  assert.equal(read('/api', 'v2beta1').apiVersion, 'apidiscovery.k8s.io/v2beta1')
+  assert.equal(read('/api', 'v2').apiVersion, 'apidiscovery.k8s.io/v2')
   assert.match(at('/apis').v2?.etag ?? '', /^"[0-9A-F]{128}"$/)
 })
 
@@ -91,13 +91,13 @@ test('the form follows the Accept header', () => {
     ['/apis', '*/*', 'legacy json'],
     ['/apis', 'application/yaml', 'legacy yaml'],
     ['/apis', `${as('v2')},${as('v2beta1')},application/json`, 'apidiscovery.k8s.io/v2 json'],
-    ['/api', as('v2beta1'), 'apidiscovery.k8s.io/v2beta1 json'],
     ['/apis', `${as('v9')},application/json`, 'legacy json'],
     ['/apis/apps', `${as('v2')},application/json`, 'legacy json'],
   ]
   for (const [path, accept, expected] of cases) assert.equal(chosen(path, accept), expected, `${path} ${accept}`)
   for (const [path, accept] of [
     ['/apis', as('v9')],
+    ['/api', as('v2beta1')],
     ['/apis/apps', as('v2')],
     ['/apis', 'text/html'],
   ] as const)

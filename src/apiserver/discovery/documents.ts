@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ServedGroup } from '../../api/registry.ts'
 import type { ApisState } from '../served-apis.ts'
-import { type AggregatedVersion, groupDiscoveryList } from './aggregated.ts'
+import { groupDiscoveryList } from './aggregated.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.ts'
 
 export interface DiscoveryDocument {
@@ -16,10 +16,9 @@ export interface DiscoveryDocument {
 export interface PathForms {
   readonly legacy: DiscoveryDocument
   readonly v2?: DiscoveryDocument
-  readonly v2beta1?: DiscoveryDocument
 }
 
-const aggregatedType = (version: AggregatedVersion): string => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 /** The documents of one state of the APIs, each made when it is first asked for. */
 export class DiscoveryForms {
@@ -58,8 +57,7 @@ export class DiscoveryForms {
 }
 
 const aggregated = (groups: readonly ServedGroup[]) => ({
-  v2: document(groupDiscoveryList(groups, 'v2'), aggregatedType('v2')),
-  v2beta1: document(groupDiscoveryList(groups, 'v2beta1'), aggregatedType('v2beta1')),
+  v2: document(groupDiscoveryList(groups), aggregatedType),
 })
 
 function document(value: unknown, contentType = 'application/json'): DiscoveryDocument {

@@ -44,10 +44,7 @@ export function chooseForm(accept: string | undefined, forms: PathForms): { read
     const version = parameters.get('v')
     if (!format) continue
     if (!parameters.has('as')) return { document: forms.legacy, format }
-    const asked =
-      parameters.get('as') === 'APIGroupDiscoveryList' && parameters.get('g') === 'apidiscovery.k8s.io' && (version === 'v2' || version === 'v2beta1')
-        ? forms[version]
-        : undefined
+    const asked = parameters.get('as') === 'APIGroupDiscoveryList' && parameters.get('g') === 'apidiscovery.k8s.io' && version === 'v2' ? forms.v2 : undefined
     if (asked) return { document: asked, format }
   }
   const { format, transform } = negotiate(accept)

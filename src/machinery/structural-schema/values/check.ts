@@ -147,20 +147,18 @@ function checkItems(list: readonly unknown[], { minItems, maxItems, schema }: Va
 
 const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
-/** Of objects with too few or too many members nothing else is told. */
-function hasFittingSize(object: JsonObject, { minProperties, maxProperties }: Validator, path: string, found: Findings): boolean {
+/** Checks the number of an object's members; the members themselves are checked whatever it is. */
+function checkSize(object: JsonObject, { minProperties, maxProperties }: Validator, path: string, found: Findings): void {
   const size = Object.keys(object).length
   if (minProperties !== undefined && size < minProperties) found.invalid(path, size, `should have at least ${minProperties} properties`)
   else if (maxProperties !== undefined && size > maxProperties) found.more(path, size, maxProperties, 'properties')
-  else return true
-  return false
 }
 
 function checkObject(object: JsonObject, validator: Validator, path: string, old: unknown, found: Findings): void {
   found.matches++
   const { minProperties, maxProperties, required, schema } = validator
   const { properties, others } = schema
-  if ((minProperties !== undefined || maxProperties !== undefined) && !hasFittingSize(object, validator, path, found)) return
+  if (minProperties !== undefined || maxProperties !== undefined) checkSize(object, validator, path, found)
   const before = isObject(old) ? old : undefined
   for (const name in object) {
     const property = properties?.get(name)

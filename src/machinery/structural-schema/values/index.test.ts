@@ -61,6 +61,18 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
   [{ type: 'array', items: string }, ['a', 1], 'f[1]: Invalid value: "integer": f[1] in body must be of type string: "integer"'],
   [{ type: 'object', additionalProperties: integer, maxProperties: 1 }, { a: 1, b: 2 }, 'f: Too many: 2: must have at most 1 items'],
   [{ type: 'object', required: ['a'], properties: { a: string } }, {}, 'f.a: Required value'],
+  [
+    { type: 'object', minProperties: 1, required: ['a'], properties: { a: string } },
+    {},
+    'f: Invalid value: 0: f in body should have at least 1 properties',
+    'f.a: Required value',
+  ],
+  [
+    { type: 'object', maxProperties: 1, properties: { a: string, b: string } },
+    { a: 1, b: 'x' },
+    'f: Too many: 2: must have at most 1 items',
+    'f.a: Invalid value: "integer": f.a in body must be of type string: "integer"',
+  ],
   [{ ...string, not: { enum: ['bad'] } }, 'bad', '<nil>: Invalid value: "": "f" must not validate the schema (not)'],
   [
     { ...integer, anyOf: [{ minimum: 10 }, { maximum: 2 }] },
