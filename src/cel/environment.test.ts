@@ -41,6 +41,13 @@ const faults: readonly (readonly [string, string])[] = [
   ['1.99e90000009', 'ERROR: <input>:1:1: invalid double literal\n | 1.99e90000009\n | ^'],
   ['has(m)', 'ERROR: <input>:1:5: invalid argument to has() macro\n | has(m)\n | ....^'],
   ['1.all(2, 3)', 'ERROR: <input>:1:7: argument must be a simple name\n | 1.all(2, 3)\n | ......^'],
+  [
+    'cel.bind(y, 2, y)',
+    "ERROR: <input>:1:1: undeclared reference to 'cel' (in container '')\n | cel.bind(y, 2, y)\n | ^\n" +
+      "ERROR: <input>:1:9: undeclared reference to 'bind' (in container '')\n | cel.bind(y, 2, y)\n | ........^\n" +
+      "ERROR: <input>:1:10: undeclared reference to 'y' (in container '')\n | cel.bind(y, 2, y)\n | .........^\n" +
+      "ERROR: <input>:1:16: undeclared reference to 'y' (in container '')\n | cel.bind(y, 2, y)\n | ...............^",
+  ],
   ['nope', "ERROR: <input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^"],
   [
     'nope(nada)',
@@ -132,7 +139,6 @@ const meanings: Readonly<Record<string, string>> = {
   '{"a": 1, "b": 2}.transformMap(k, v, v > 1, v * 10)["b"]': '20n',
   '["a"].transformMapEntry(i, v, {v: i})["a"]': '0n',
   '["a", "a"].transformMapEntry(i, v, {v: i})': '!insert failed: key a already exists',
-  'cel.bind(y, 2, y * y)': '4n',
   'optional.of(1).optMap(y, y + 1).orValue(0)': '2n',
   'optional.none().orValue(5)': '5n',
   'optional.none().value()': '!optional.none() dereference',

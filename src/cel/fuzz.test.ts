@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapt, environment } from './index.ts'
+import { bindingsLibrary } from './libraries/bindings.ts'
 import { dynType } from './types.ts'
 
 /** A generator of numbers below `n` that is the same in every run. */
@@ -80,7 +81,7 @@ const shapes = [
   'dyn(A) < dyn(B)',
 ]
 
-const env = environment({ variables: { self: dynType, x: dynType } })
+const env = environment({ libraries: [bindingsLibrary], variables: { self: dynType, x: dynType } })
 const list = Array.from({ length: 50 }, (_, index) => index)
 const bindings = { self: adapt({ list, map: { a: 1, f: [1] }, f: { f: 2 } }, dynType), x: 3n }
 

@@ -1,6 +1,7 @@
 /** Expressions that select devices (dynamic resource allocation, KEP-4381): what they see, and whether a device is meant. */
 import { type Environment, environment } from '../environment.ts'
 import { typeOf } from '../evaluation/type-of.ts'
+import { bindingsLibrary } from '../libraries/bindings.ts'
 import { kubernetesLibraries } from '../libraries/index.ts'
 import { quantityOf, quantityType } from '../libraries/quantity.ts'
 import { semverOf } from '../libraries/semver.ts'
@@ -47,7 +48,7 @@ const deviceType = objectType('kubernetes.DRADevice', {
 })
 
 let shared: Environment | undefined
-const ofDevices = (): Environment => (shared ??= environment({ libraries: kubernetesLibraries, variables: { device: deviceType } }))
+const ofDevices = (): Environment => (shared ??= environment({ libraries: [...kubernetesLibraries, bindingsLibrary], variables: { device: deviceType } }))
 
 /** Throws an Error in upstream's words where the expression is not valid. */
 export function deviceSelector(expression: string): DeviceSelector {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { adapt, environment } from '../index.ts'
+import { bindingsLibrary } from '../libraries/bindings.ts'
 import { dynType, intType, listType, mapType, objectType, stringType, timestampType } from '../types.ts'
 
 const item = objectType('Item', { k: stringType, v: stringType, v2: stringType })
@@ -150,7 +151,7 @@ test('comparing values that share their parts ends, however often they do', () =
   let source = 'a24 == b24'
   for (let depth = 24; depth > 0; depth--)
     for (const name of ['a', 'b']) source = `cel.bind(${name}${depth}, [${name}${depth - 1}, ${name}${depth - 1}], ${source})`
-  const compiled = environment({ variables: { a0: intType, b0: intType } }).compile(source)
+  const compiled = environment({ libraries: [bindingsLibrary], variables: { a0: intType, b0: intType } }).compile(source)
   assert.ok('program' in compiled, 'errors' in compiled ? compiled.errors : '')
   const outcome = compiled.program.evaluate({ a0: 1n, b0: 1n })
   assert.ok('error' in outcome && outcome.exceeded)

@@ -99,7 +99,7 @@ function expression(depth: number): string {
     case 12:
       return `!(${inner()})`
     case 13:
-      return `cel.bind(x, ${inner()}, ${inner()})`
+      return `optional.of(${inner()}).optMap(x, ${inner()})`
     case 14:
       return `(${inner()} ${pick(['==', '!=', '<', '>=', 'in', '&&', '||'])} ${inner()})`
     default:

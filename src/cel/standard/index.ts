@@ -22,7 +22,7 @@ import { arithmetic } from './arithmetic.ts'
 import { conversions } from './conversions.ts'
 import { declare, overload } from './declare.ts'
 import { logic } from './logic.ts'
-import { bindMacro, optionalMacros, standardMacros, twoVariableMacros } from './macros.ts'
+import { optionalMacros, standardMacros, twoVariableMacros } from './macros.ts'
 import { optionals } from './optionals.ts'
 import { strings } from './strings.ts'
 import { times } from './times.ts'
@@ -49,7 +49,7 @@ function insert(into: EntryMap, key: Value, value: Value): EntryMap {
 export const standardLibrary: Library = {
   name: 'standard',
   functions: [...logic, ...arithmetic, ...strings, ...conversions, ...times, ...optionals, mapInsert],
-  macros: [...standardMacros, ...optionalMacros, ...twoVariableMacros, bindMacro],
+  macros: [...standardMacros, ...optionalMacros, ...twoVariableMacros],
   types: [
     boolType,
     bytesType,
