@@ -23,6 +23,28 @@ const subdomain = `a lowercase RFC 1123 subdomain must consist of lower case alp
 const candidate = { leaseName: 'l', strategy: 'a/b', binaryVersion: '1.36.0' }
 
 const writes: Rows = [
+  [
+    'poddisruptionbudgets',
+    'two limits',
+    { spec: { maxUnavailable: '50%', minAvailable: 1, selector: { matchLabels: { b: '', a: '' } } } },
+    [
+      'spec: Invalid value: {"MinAvailable":1,"Selector":{"matchLabels":{"a":"","b":""}},"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
+    ],
+  ],
+  [
+    'csinodes',
+    'another node id',
+    { spec: { drivers: [{ name: 'd', nodeID: 'b' }] } },
+    ['spec.drivers: Invalid value: {"Name":"d","NodeID":"b","TopologyKeys":null,"Allocatable":null}: field is immutable'],
+    { spec: { drivers: [{ name: 'd', nodeID: 'a' }] } },
+  ],
+  [
+    'ipaddresses',
+    'another parent',
+    { spec: { parentRef: { resource: 'services', name: 'b' } } },
+    ['spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"","Name":"b"}: field is immutable'],
+    { spec: { parentRef: { resource: 'services', name: 'a' } } },
+  ],
   ['csidrivers', 'tokens as secrets', { spec: { serviceAccountTokenInSecrets: true, tokenRequests: [{ audience: 'a' }] } }, []],
   [
     'csidrivers',

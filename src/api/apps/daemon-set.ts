@@ -1,10 +1,12 @@
 /** DaemonSets: one pod on every node. */
+
 import type { V1DaemonSet } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { labelsText, validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
 import { all, hasRequirements, immutable, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
+import { labelSelector, map, number, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -46,11 +48,13 @@ function count(set: DaemonSet, generation: number): void {
   set.metadata.annotations = { ...set.metadata.annotations, [templateGeneration]: String(generation) }
 }
 
+const shownStrategy = struct({ Type: text, RollingUpdate: pointer({ MaxUnavailable: number, MaxSurge: number }) })
+
 function updateStrategy({ updateStrategy: strategy = {} }: NonNullable<DaemonSet['spec']>): readonly FieldError[] {
   const path = 'spec.updateStrategy'
   if (strategy.type === 'OnDelete') return valid
   if (strategy.type === 'RollingUpdate') return daemonSetRollingUpdate(strategy.rollingUpdate ?? {}, `${path}.rollingUpdate`)
-  return [notSupported(path, strategy, ['OnDelete', 'RollingUpdate'])]
+  return [notSupported(path, shownStrategy(strategy), ['OnDelete', 'RollingUpdate'])]
 }
 
 function rules({ spec }: DaemonSet): readonly FieldError[] {
@@ -61,9 +65,9 @@ function rules({ spec }: DaemonSet): readonly FieldError[] {
   return all(
     errors,
     errors.length === 0 && !(selector && selects(selector, labels))
-      ? [invalidValue('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')]
+      ? [invalidValue('spec.template.metadata.labels', map(labels), '`selector` does not match template `labels`')]
       : valid,
-    selector && !hasRequirements(selector) ? [invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset')] : valid,
+    selector && !hasRequirements(selector) ? [invalidValue('spec.selector', labelSelector(selector), 'empty selector is invalid for daemonset')] : valid,
     lastingTemplate(template, 'DaemonSet'),
     nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     updateStrategy(spec),
@@ -105,7 +109,7 @@ export const daemonSets = resource<DaemonSet>({
   },
   validate: {
     object: rules,
-    update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector),
+    update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector, labelSelector),
     status: ({ status }, { status: old }) => all(counts(status, statusCounts), collisions(status, old)),
   },
   warnings: specTemplateWarnings,

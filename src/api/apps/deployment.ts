@@ -1,9 +1,11 @@
 /** Deployments: declarative updates for ReplicaSets and their pods. */
+
 import type { V1Deployment } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
 import { all, immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
+import { labelSelector, number, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -35,12 +37,14 @@ function deploymentDefaults(deployment: Deployment): void {
   if (status?.conditions) nullTimes(status.conditions, 'lastUpdateTime', 'lastTransitionTime')
 }
 
+const shownStrategy = struct({ Type: text, RollingUpdate: pointer({ MaxUnavailable: number, MaxSurge: number }) })
+
 function strategy({ strategy = {} }: DeploymentSpec): readonly FieldError[] {
   const path = 'spec.strategy'
   const { type, rollingUpdate } = strategy
   if (type === 'Recreate') return rollingUpdate ? [forbiddenField(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")] : valid
   if (type === 'RollingUpdate') return rollingUpdate ? deploymentRollingUpdate(rollingUpdate, `${path}.rollingUpdate`) : valid
-  return [notSupported(path, strategy, ['Recreate', 'RollingUpdate'])]
+  return [notSupported(path, shownStrategy(strategy), ['Recreate', 'RollingUpdate'])]
 }
 
 function rules({ spec }: Deployment): readonly FieldError[] {
@@ -80,7 +84,7 @@ export const deployments = resource<Deployment>({
   },
   validate: {
     object: rules,
-    update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector),
+    update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector, labelSelector),
     status: ({ status }, { status: old }) =>
       all(
         counts(status, ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'collisionCount']),

@@ -1,8 +1,10 @@
 /** ReplicaSets: keep a number of equal pods running. */
+
 import type { V1ReplicaSet } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import type { FieldError } from '../../machinery/validation/field-error.ts'
 import { immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
+import { labelSelector } from '../../machinery/validation/internal-type.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, name, resource } from '../resource.ts'
@@ -50,7 +52,7 @@ export const replicaSets = resource<ReplicaSet>({
   },
   validate: {
     object: rules,
-    update: (set, old) => immutable(set.spec?.selector, 'spec.selector', old.spec?.selector),
+    update: (set, old) => immutable(set.spec?.selector, 'spec.selector', old.spec?.selector, labelSelector),
     status: replicaStatus,
   },
   warnings: namedTemplateWarnings,

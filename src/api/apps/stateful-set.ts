@@ -1,9 +1,11 @@
 /** StatefulSets: pods with a name and storage of their own. */
+
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { all, atMostAll, each, intOrPercent, nonNegative, oneOf, optionalText, valid } from '../../machinery/validation/field-rules.ts'
+import { number, optional, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { claimSpec } from '../core/storage/claim-rules.ts'
@@ -56,13 +58,17 @@ function specDefaults(spec: StatefulSetSpec): void {
   }
 }
 
+const rollingUpdateShape = { Partition: number, MaxUnavailable: optional }
+const shownRollingUpdate = struct(rollingUpdateShape)
+const shownStrategy = struct({ Type: text, RollingUpdate: pointer(rollingUpdateShape) })
+
 function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): readonly FieldError[] {
   const path = 'spec.updateStrategy'
   const { type, rollingUpdate } = strategy
   if (!type) return [required(path)]
   if (type === 'OnDelete')
-    return rollingUpdate ? [invalidValue(`${path}.rollingUpdate`, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")] : valid
-  if (type !== 'RollingUpdate') return [invalidValue(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")]
+    return rollingUpdate ? [invalidValue(`${path}.rollingUpdate`, shownRollingUpdate(rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'")] : valid
+  if (type !== 'RollingUpdate') return [invalidValue(path, shownStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")]
   const max = rollingUpdate?.maxUnavailable
   return all(
     nonNegative(rollingUpdate?.partition, `${path}.rollingUpdate.partition`),

@@ -107,7 +107,7 @@ test('what is wrong is told in the words of the API', () => {
     [job({ completionMode: 'Indexed', parallelism: 2 }), ['spec.completions: Required value: when completion mode is Indexed']],
     [
       job({ selector: { matchLabels: { a: 'b' } }, template: template({}, { labels: { a: 'b' } }) }),
-      ['spec.selector: Invalid value: {"matchLabels":{"batch.kubernetes.io/controller-uid":"u","a":"b"}}: `selector` not auto-generated'],
+      ['spec.selector: Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":"u"}}: `selector` not auto-generated'],
     ],
     [
       job({ template: template({}, { labels: { 'controller-uid': 'mine' } }) }),
@@ -161,7 +161,10 @@ test('what is wrong is told in the words of the API', () => {
       job(indexedJob, {}, { name: 'x'.repeat(62) }),
       [`metadata.name: Invalid value: "${'x'.repeat(62)}": will not able to create pod with invalid DNS label: ${'x'.repeat(62)}-1`],
     ],
-    [job({ successPolicy: { rules: [{}] } }), ['spec.successPolicy: Invalid value: {"rules":[{}]}: requires indexed completion mode']],
+    [
+      job({ successPolicy: { rules: [{}] } }),
+      ['spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":null,"SucceededCount":null}]}: requires indexed completion mode'],
+    ],
     [
       job({ ...indexedJob, successPolicy: {} }),
       ['spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy is specified'],
@@ -299,7 +302,7 @@ test('what is said of a Job goes together, and does not go back', () => {
         'status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
         'status.active: Invalid value: 1: active>0 is invalid for finished job',
         'status.startTime: Required value: startTime is required for finished job',
-        'status.uncountedTerminatedPods: Invalid value: {"failed":["a","a",""]}: uncountedTerminatedPods needs to be empty for finished job',
+        'status.uncountedTerminatedPods: Invalid value: {"Succeeded":null,"Failed":["a","a",""]}: uncountedTerminatedPods needs to be empty for finished job',
         'status.terminating: Invalid value: 1: terminating>0 is invalid for finished job',
         'status.ready: Invalid value: 2: cannot set more ready pods than active',
       ],

@@ -1,9 +1,11 @@
 /** CronJobs: Jobs at set times. */
+
 import type { V1CronJob } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { labelSelectorText } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
+import { labelSelector } from '../../machinery/validation/internal-type.ts'
 import { podNamesOf } from '../core/pod/index.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, column, name, resource, wide } from '../resource.ts'
@@ -92,7 +94,7 @@ function rules({ spec }: CronJob, old?: CronJobSpec): readonly FieldError[] {
     old && old.timeZone === spec.timeZone ? valid : timeZone(spec.timeZone),
     oneOf(spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace'], 'needed'),
     form ? jobForm(form, 'spec.jobTemplate.spec') : valid,
-    form?.selector ? [invalidValue('spec.jobTemplate.spec.selector', form.selector, '`selector` will be auto-generated')] : valid,
+    form?.selector ? [invalidValue('spec.jobTemplate.spec.selector', labelSelector(form.selector), '`selector` will be auto-generated')] : valid,
     form?.manualSelector ? [notSupported('spec.jobTemplate.spec.manualSelector', form.manualSelector, ['nil', 'false'])] : valid,
     nonNegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit'),
     nonNegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit'),

@@ -30,7 +30,7 @@ export const clusterTrustBundles = resource<Bundle>({
       all(
         // What has been taken stays good, whatever reads certificates later.
         spec?.trustBundle === old?.trustBundle ? [] : trustBundleRules(spec?.trustBundle ?? '', 'spec.trustBundle'),
-        immutable(spec?.signerName, 'spec.signerName', old?.signerName),
+        immutable(spec?.signerName ?? '', 'spec.signerName', old?.signerName ?? ''),
       ),
   },
   columns: [name, column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'The signer whose certificates it helps to trust.' })],

@@ -22,7 +22,7 @@ export const leaseCandidates = resource<LeaseCandidate>({
   requiresVersionOnUpdate: true,
   onByDefault: false,
   nameRule: configMapKey,
-  validate: { object: candidateRules, update: ({ spec }, { spec: old }) => immutable(spec?.leaseName, 'spec.leaseName', old?.leaseName) },
+  validate: { object: candidateRules, update: ({ spec }, { spec: old }) => immutable(spec?.leaseName ?? '', 'spec.leaseName', old?.leaseName ?? '') },
   columns: [
     name,
     column('LeaseName', ({ spec }) => spec?.leaseName ?? '', { description: 'The lease that it would like to hold.' }),

@@ -1,10 +1,12 @@
 /** ReplicationControllers: keep a number of pods running, as it was done before ReplicaSets. */
+
 import type { V1ReplicationController } from '@kubernetes/client-node'
 import { own } from '../../lib/own.ts'
 import type { Model } from '../../machinery/object.ts'
 import { labelsText } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { all, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
+import { map } from '../../machinery/validation/internal-type.ts'
 import { nullTimes } from '../nulls.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, name, resource, wide } from '../resource.ts'
@@ -41,7 +43,7 @@ function rules({ spec = {} }: ReplicationController): readonly FieldError[] {
     keys.length > 0 ? valid : [required('spec.selector')],
     nonNegative(spec.replicas, 'spec.replicas'),
     template && !keys.every((key) => own(labels, key) === selector[key])
-      ? [invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]
+      ? [invalidValue('spec.template.metadata.labels', map(template.metadata?.labels), '`selector` does not match template `labels`')]
       : valid,
     lastingTemplate(template, 'ReplicationController'),
   )

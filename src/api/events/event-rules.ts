@@ -1,7 +1,9 @@
 /** What is valid in an event of events.k8s.io. Upstream validates the core form: errors name core's fields. */
+
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { all, immutable, valid } from '../../machinery/validation/field-rules.ts'
+import { pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { eventFactRules } from '../core/event-rules.ts'
 import type { Event } from './event-model.ts'
 
@@ -42,23 +44,25 @@ function series({ series }: Event): readonly FieldError[] {
   )
 }
 
+const referenceShape = { Kind: text, Namespace: text, Name: text, UID: text, APIVersion: text, ResourceVersion: text, FieldPath: text }
+
 /** Only the series of an event may change; one that stays is not looked at. Upstream names the reason twice. */
 export function eventUpdateRules(event: Event, old: Event): readonly FieldError[] {
   return all(
     semanticallyEqual(event.series, old.series) ? valid : series(event),
-    immutable(event.regarding, 'involvedObject', old.regarding),
-    immutable(event.reason, 'reason', old.reason),
-    immutable(event.note, 'message', old.note),
-    immutable(event.deprecatedSource ?? {}, 'source', old.deprecatedSource ?? {}),
+    immutable(event.regarding, 'involvedObject', old.regarding, struct(referenceShape)),
+    immutable(event.reason ?? '', 'reason', old.reason ?? ''),
+    immutable(event.note ?? '', 'message', old.note ?? ''),
+    immutable(event.deprecatedSource ?? {}, 'source', old.deprecatedSource ?? {}, struct({ Component: text, Host: text })),
     immutable(event.deprecatedFirstTimestamp ?? null, 'firstTimestamp', old.deprecatedFirstTimestamp ?? null),
     immutable(event.deprecatedLastTimestamp ?? null, 'lastTimestamp', old.deprecatedLastTimestamp ?? null),
     immutable(event.deprecatedCount ?? 0, 'count', old.deprecatedCount ?? 0),
-    immutable(event.reason, 'reason', old.reason),
-    immutable(event.type, 'type', old.type),
+    immutable(event.reason ?? '', 'reason', old.reason ?? ''),
+    immutable(event.type ?? '', 'type', old.type ?? ''),
     immutable(event.eventTime ?? null, 'eventTime', old.eventTime ?? null),
-    immutable(event.action, 'action', old.action),
-    immutable(event.related, 'related', old.related),
-    immutable(event.reportingController, 'reportingController', old.reportingController),
-    immutable(event.reportingInstance, 'reportingInstance', old.reportingInstance),
+    immutable(event.action ?? '', 'action', old.action ?? ''),
+    immutable(event.related, 'related', old.related, pointer(referenceShape)),
+    immutable(event.reportingController ?? '', 'reportingController', old.reportingController ?? ''),
+    immutable(event.reportingInstance ?? '', 'reportingInstance', old.reportingInstance ?? ''),
   )
 }

@@ -1,9 +1,11 @@
 /** FlowSchemas: which requests belong together, and to which priority level. */
+
 import type { V1NonResourcePolicyRule, V1PolicyRulesWithSubjects, V1ResourcePolicyRule } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, each, follows } from '../../machinery/validation/field-rules.ts'
+import { flag, list, number, optional, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { type FlowSchema, mandatoryFlowSchemas } from './bootstrap-objects.ts'
@@ -46,6 +48,17 @@ export const flowSchemas = resource<FlowSchema>({
 
 const methods = ['ByNamespace', 'ByUser']
 
+const shownSpec = struct({
+  PriorityLevelConfiguration: struct({ Name: text }),
+  MatchingPrecedence: number,
+  DistinguisherMethod: pointer({ Type: text }),
+  Rules: list({
+    Subjects: list({ Kind: text, User: pointer({ Name: text }), Group: pointer({ Name: text }), ServiceAccount: pointer({ Namespace: text, Name: text }) }),
+    ResourceRules: list({ Verbs: optional, APIGroups: optional, Resources: optional, ClusterScope: flag, Namespaces: optional }),
+    NonResourceRules: list({ Verbs: optional, NonResourceURLs: optional }),
+  }),
+})
+
 function schemaRules({ metadata, spec }: FlowSchema): readonly FieldError[] {
   const errors: FieldError[] = []
   const precedence = spec?.matchingPrecedence ?? 0
@@ -63,7 +76,8 @@ function schemaRules({ metadata, spec }: FlowSchema): readonly FieldError[] {
       : [required('spec.priorityLevelConfiguration.name', 'must reference a priority level')]),
   )
   const fixed = mandatoryFlowSchemas.find((mandatory) => mandatory.metadata.name === metadata.name)
-  const changed = fixed && !semanticallyEqual(spec, fixed.spec) ? [invalidValue('spec', spec, `spec of '${metadata.name}' must equal the fixed value`)] : []
+  const changed =
+    fixed && !semanticallyEqual(spec, fixed.spec) ? [invalidValue('spec', shownSpec(spec), `spec of '${metadata.name}' must equal the fixed value`)] : []
   return [...errors, ...each(spec?.rules, 'spec.rules', ruleRules), ...changed]
 }
 

@@ -1,9 +1,11 @@
 /** PriorityLevelConfigurations: how many requests of a level run at once, and what happens to the others. */
+
 import type { V1LimitedPriorityLevelConfiguration } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, positive } from '../../machinery/validation/field-rules.ts'
+import { number, optional, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { type PriorityLevelConfiguration as Level, mandatoryPriorityLevels } from './bootstrap-objects.ts'
 import { conditionRules } from './conditions.ts'
@@ -61,14 +63,26 @@ function levelRules({ metadata, spec }: Level): readonly FieldError[] {
   return errors.concat(typeRules(spec), fixedRules({ metadata, spec }))
 }
 
+const shownSpec = struct({
+  Type: text,
+  Limited: pointer({
+    NominalConcurrencyShares: number,
+    LimitResponse: struct({ Type: text, Queuing: pointer({ Queues: number, HandSize: number, QueueLengthLimit: number }) }),
+    LendablePercent: optional,
+    BorrowingLimitPercent: optional,
+  }),
+  Exempt: pointer({ NominalConcurrencyShares: optional, LendablePercent: optional }),
+})
+
 /** The specs of mandatory levels are what they are; how much the exempt one lends may be said. */
 function fixedRules({ metadata: { name }, spec }: Pick<Level, 'metadata' | 'spec'>): readonly FieldError[] {
   const fixed = mandatoryPriorityLevels.find(({ metadata }) => metadata.name === name)
   if (!fixed) return []
-  if (name !== 'exempt') return semanticallyEqual(spec, fixed.spec) ? [] : [invalidValue('spec', spec, `spec of '${name}' must equal the fixed value`)]
+  if (name !== 'exempt')
+    return semanticallyEqual(spec, fixed.spec) ? [] : [invalidValue('spec', shownSpec(spec), `spec of '${name}' must equal the fixed value`)]
   return semanticallyEqual({ ...spec, exempt: undefined }, { ...fixed.spec, exempt: undefined })
     ? []
-    : [invalidValue('spec', spec, "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value")]
+    : [invalidValue('spec', shownSpec(spec), "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value")]
 }
 
 function typeRules(spec: Level['spec']): readonly FieldError[] {

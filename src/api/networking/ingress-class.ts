@@ -21,7 +21,7 @@ export const ingressClasses = resource<IngressClass>({
       if (spec?.parameters) spec.parameters.scope ??= 'Cluster'
     },
   ],
-  validate: { object: classRules, update: ({ spec }, { spec: old }) => immutable(spec?.controller, 'spec.controller', old?.controller) },
+  validate: { object: classRules, update: ({ spec }, { spec: old }) => immutable(spec?.controller ?? '', 'spec.controller', old?.controller ?? '') },
   columns: [
     name,
     column('Controller', ({ spec }) => spec?.controller ?? '', { description: 'The controller that serves Ingresses of this class.' }),

@@ -1,9 +1,11 @@
 /** IPAddresses: which object a cluster IP belongs to; the name is the address. */
+
 import { isIPv4 } from 'node:net'
 import type { V1IPAddress } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { required } from '../../machinery/validation/field-error.ts'
 import { all, immutable, optionalText, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { pointer, text } from '../../machinery/validation/internal-type.ts'
 import { dnsSubdomain, ipAddress, pathSegment } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
@@ -17,6 +19,8 @@ const canonicalAddress = (text: string): string[] => {
   const canonical = new URL(`http://[${text}]`).hostname.slice(1, -1)
   return text === canonical ? errors : [`must be in canonical form (${JSON.stringify(canonical)})`]
 }
+
+const shownParent = pointer({ Group: text, Resource: text, Namespace: text, Name: text })
 
 export const ipAddresses = resource<IPAddress>({
   group: 'networking.k8s.io',
@@ -39,7 +43,7 @@ export const ipAddresses = resource<IPAddress>({
         optionalText(parent.namespace, `${path}.namespace`, pathSegment),
       )
     },
-    update: ({ spec }, { spec: old }) => immutable(spec?.parentRef, 'spec.parentRef', old?.parentRef),
+    update: ({ spec }, { spec: old }) => immutable(spec?.parentRef, 'spec.parentRef', old?.parentRef, shownParent),
   },
   columns: [name, column('ParentRef', parentText, { description: 'The object that the address belongs to.' }), age],
 })

@@ -25,7 +25,7 @@ export const serviceCidrs = resource<ServiceCIDR>({
 function cidrRules({ spec }: ServiceCIDR): readonly FieldError[] {
   const cidrs = spec?.cidrs ?? []
   if (cidrs.length === 0) return [required('spec.cidrs', 'at least one CIDR required')]
-  if (cidrs.length > 2) return [invalidValue('spec.cidrs', spec, 'may only hold up to 2 values')]
+  if (cidrs.length > 2) return [invalidValue('spec.cidrs', { CIDRs: cidrs }, 'may only hold up to 2 values')]
   const errors = [...each(cidrs, 'spec.cidrs', (text, path) => follows(text, path, canonicalCidr))]
   const [first, second] = cidrs.map(parseCidr)
   if (first && first.family === second?.family)

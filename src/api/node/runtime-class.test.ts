@@ -20,7 +20,7 @@ test('a RuntimeClass names resources that there are, and each toleration once', 
       'scheduling.tolerations[0].operator: Invalid value: "x": operator must be Exists when `key` is empty, which means "match all values and all keys"',
       'scheduling.tolerations[0].operator: Unsupported value: "x": supported values: "Equal", "Exists"',
       'scheduling.tolerations[2].effect: Invalid value: "": effect must be \'NoExecute\' when `tolerationSeconds` is set',
-      'scheduling.tolerations[2]: Duplicate value: {"key":"a","operator":"Exists","tolerationSeconds":5}',
+      'scheduling.tolerations[2]: Duplicate value: {"Key":"a","Operator":"Exists","Value":"","Effect":"","TolerationSeconds":5}',
     ],
   )
 })

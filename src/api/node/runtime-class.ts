@@ -1,8 +1,10 @@
 /** RuntimeClasses: which container runtime runs a pod. */
+
 import type { V1RuntimeClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError } from '../../machinery/validation/field-error.ts'
 import { all, each, immutable, repeats, requiredRule, valid } from '../../machinery/validation/field-rules.ts'
+import { optional, struct, text } from '../../machinery/validation/internal-type.ts'
 import { validateLabels } from '../../machinery/validation/metadata.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { labelKeyWarnings } from '../core/cluster/node-labels.ts'
@@ -37,6 +39,8 @@ function classRules({ handler, overhead, scheduling }: RuntimeClass): readonly F
 
 type Toleration = NonNullable<NonNullable<RuntimeClass['scheduling']>['tolerations']>[number]
 
+const shownToleration = struct({ Key: text, Operator: text, Value: text, Effect: text, TolerationSeconds: optional })
+
 /** None twice, for however long it is; the later one is named. */
 function uniqueTolerations(list: readonly Toleration[], path: string): readonly FieldError[] {
   const isRepeated = repeats<string>()
@@ -44,7 +48,7 @@ function uniqueTolerations(list: readonly Toleration[], path: string): readonly 
     tolerations(list, path),
     each(list, path, (toleration, at) => {
       const { key, operator, value, effect } = toleration
-      return isRepeated(JSON.stringify([key, operator, value, effect])) ? [duplicate(at, toleration)] : valid
+      return isRepeated(JSON.stringify([key, operator, value, effect])) ? [duplicate(at, shownToleration(toleration))] : valid
     }),
   )
 }

@@ -1,10 +1,12 @@
 /** PodDisruptionBudgets: how many pods may be missing at once when somebody wants them gone. */
+
 import type { V1PodDisruptionBudget } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { validateConditions } from '../../machinery/validation/conditions.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import { all, atMostAll, intOrPercent, oneOf, valid } from '../../machinery/validation/field-rules.ts'
+import { labelSelector, optional, struct } from '../../machinery/validation/internal-type.ts'
 import { pathSegment } from '../../machinery/validation/names.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -14,10 +16,14 @@ type Budget = Model<V1PodDisruptionBudget>
 
 const nothing = (): NonNullable<Budget['status']> => ({ currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 })
 
+const shownSpec = struct({ MinAvailable: optional, Selector: labelSelector, MaxUnavailable: optional, UnhealthyPodEvictionPolicy: optional })
+
 function rules({ spec = {} }: Budget): readonly FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec
   return all(
-    minAvailable !== undefined && maxUnavailable !== undefined ? [invalidValue('spec', spec, 'minAvailable and maxUnavailable cannot be both set')] : valid,
+    minAvailable !== undefined && maxUnavailable !== undefined
+      ? [invalidValue('spec', shownSpec(spec), 'minAvailable and maxUnavailable cannot be both set')]
+      : valid,
     intOrPercent(minAvailable, 'spec.minAvailable'),
     atMostAll(minAvailable, 'spec.minAvailable'),
     intOrPercent(maxUnavailable, 'spec.maxUnavailable'),

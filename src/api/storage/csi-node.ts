@@ -5,6 +5,7 @@ import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { follows, nonNegative, repeats } from '../../machinery/validation/field-rules.ts'
+import { optional, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { csiDriver } from '../core/pod/validation/volumes/volumes.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -44,12 +45,14 @@ function nodeRules({ spec }: CSINode): readonly FieldError[] {
   })
 }
 
+const shownDriver = struct({ Name: text, NodeID: text, TopologyKeys: optional, Allocatable: pointer({ Count: optional }) })
+
 /** A driver's entry does not change, except for how many volumes it takes. */
 function nodeUpdateRules({ spec }: CSINode, { spec: old }: CSINode): readonly FieldError[] {
   const drivers = new Map(spec?.drivers?.map((driver) => [driver.name, driver]))
   return (old?.drivers ?? []).flatMap((before) => {
     const after = drivers.get(before.name)
     const unchanged = !after || semanticallyEqual({ ...after, allocatable: undefined }, { ...before, allocatable: undefined })
-    return unchanged ? [] : [invalidValue('spec.drivers', after, 'field is immutable')]
+    return unchanged ? [] : [invalidValue('spec.drivers', shownDriver(after), 'field is immutable')]
   })
 }

@@ -1,9 +1,11 @@
 /** CSIStorageCapacities: how much a driver can still provide, for a class and a part of the cluster. */
+
 import type { V1CSIStorageCapacity } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import { all, follows, immutable } from '../../machinery/validation/field-rules.ts'
+import { labelSelector } from '../../machinery/validation/internal-type.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { nodeLabelSelectorWarnings } from '../core/cluster/node-labels.ts'
 import { resource } from '../resource.ts'
@@ -21,7 +23,10 @@ export const csiStorageCapacities = resource<Capacity>({
   validate: {
     object: capacityRules,
     update: (capacity, old) =>
-      all(immutable(capacity.nodeTopology, 'nodeTopology', old.nodeTopology), immutable(capacity.storageClassName, 'storageClassName', old.storageClassName)),
+      all(
+        immutable(capacity.nodeTopology, 'nodeTopology', old.nodeTopology, labelSelector),
+        immutable(capacity.storageClassName ?? '', 'storageClassName', old.storageClassName ?? ''),
+      ),
   },
 })
 

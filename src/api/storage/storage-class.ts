@@ -4,6 +4,7 @@ import type { V1StorageClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
 import { follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { map } from '../../machinery/validation/internal-type.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { deprecatedNodeLabel } from '../core/cluster/node-labels.ts'
 import { isDefault } from '../core/storage/binding/storage-class.ts'
@@ -88,5 +89,7 @@ export function parameterRules(parameters: Readonly<Record<string, string>> | un
 }
 
 function classUpdateRules(storageClass: StorageClass, old: StorageClass): readonly FieldError[] {
-  return (['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const).flatMap((field) => immutable(storageClass[field], field, old[field]))
+  return (['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const).flatMap((field) =>
+    immutable(storageClass[field], field, old[field], field === 'parameters' ? map : undefined),
+  )
 }

@@ -1,8 +1,10 @@
 /** VolumeAttachments: that a volume shall be, or is, attached to a node. */
+
 import type { V1VolumeAttachment } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
 import { all, follows, immutable, valid } from '../../machinery/validation/field-rules.ts'
+import { optional, struct, text } from '../../machinery/validation/internal-type.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { csiDriver } from '../core/pod/validation/volumes/volumes.ts'
 import { inlineVolumeSpec as volumeRules } from '../core/storage/volume-spec.ts'
@@ -11,6 +13,9 @@ import { age, column, name, resource } from '../resource.ts'
 type VolumeAttachment = Model<V1VolumeAttachment>
 
 const oneSource = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
+
+/** A volume that stands in an attachment is shown as it is sent. */
+const shownSpec = struct({ Attacher: text, Source: struct({ PersistentVolumeName: optional, InlineVolumeSpec: optional }), NodeName: text })
 
 export const volumeAttachments = resource<VolumeAttachment>({
   group: 'storage.k8s.io',
@@ -26,7 +31,12 @@ export const volumeAttachments = resource<VolumeAttachment>({
       attachment.status = { attached: false }
     },
   },
-  validate: { object: attachmentRules, create: newAttachmentRules, status: statusRules, update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
+  validate: {
+    object: attachmentRules,
+    create: newAttachmentRules,
+    status: statusRules,
+    update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old, shownSpec),
+  },
   columns: [
     name,
     column('Attacher', ({ spec }) => spec.attacher, { format: 'name', description: 'The driver that attaches it.' }),

@@ -1,10 +1,12 @@
 /** Rules that all controllers of pods share: their selector, their template, and that both belong together. */
+
 import type { V1LabelSelector, V1PodTemplateSpec } from '@kubernetes/client-node'
 import { sortedByKey } from '../../lib/sorted-by-key.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, hasRequirements, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
+import { labelSelector } from '../../machinery/validation/internal-type.ts'
 import { podTemplate, type TemplateOptions } from '../core/pod/index.ts'
 
 type Template = Wire<V1PodTemplateSpec>
@@ -22,7 +24,7 @@ export const selectorMatches = (selector: Selector | undefined, template: Templa
 export function workloadSelector(selector: Selector | undefined, kind: string): readonly FieldError[] {
   if (!selector) return [required('spec.selector')]
   const errors = validateLabelSelector(selector, 'spec.selector')
-  return hasRequirements(selector) ? errors : [...errors, invalidValue('spec.selector', selector, `empty selector is invalid for ${kind}`)]
+  return hasRequirements(selector) ? errors : [...errors, invalidValue('spec.selector', labelSelector(selector), `empty selector is invalid for ${kind}`)]
 }
 
 /** Pods that are kept running are always restarted and have no deadline. */
@@ -45,7 +47,7 @@ export function selectorAndTemplate(
 ): readonly FieldError[] {
   const errors = workloadSelector(selector, kind)
   if (selector && validateLabelSelector(selector, 'spec.selector').length > 0)
-    return [...errors, invalidValue('spec.selector', selector, 'invalid label selector')]
+    return [...errors, invalidValue('spec.selector', labelSelector(selector), 'invalid label selector')]
   return all(errors, selectorMatches(selector, template), lastingTemplate(template, templateKind, options))
 }
 

@@ -6,6 +6,7 @@ import { semanticallyEqual } from '../equality.ts'
 import { type LabelSelector, labelSelectorOf } from '../selectors/label-selector.ts'
 import { compareQuantities } from '../values/quantity.ts'
 import { type FieldError, invalidValue, notSupported, required } from './field-error.ts'
+import type { Show } from './internal-type.ts'
 import { portName, portNumber, type TextRule } from './names.ts'
 
 /** What is valid: shared, so that the common case allocates nothing. */
@@ -95,9 +96,9 @@ export const port = (value: number, path: string): readonly FieldError[] => told
 export const portOrName = (value: number | string | undefined, path: string): readonly FieldError[] =>
   typeof value === 'string' ? follows(value, path, portName) : port(value ?? 0, path)
 
-/** What may not change. */
-export const immutable = (value: unknown, path: string, old: unknown): readonly FieldError[] =>
-  semanticallyEqual(value, old) ? valid : [invalidValue(path, value, 'field is immutable')]
+/** A field that may not change. `show`: the value as messages show it. */
+export const immutable = (value: unknown, path: string, old: unknown, show?: Show): readonly FieldError[] =>
+  semanticallyEqual(value, old) ? valid : [invalidValue(path, show ? show(value) : value, 'field is immutable')]
 
 /** A quantity of 0 or more. */
 export const nonNegativeQuantity = (value: string, path: string): readonly FieldError[] =>

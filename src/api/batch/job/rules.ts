@@ -1,4 +1,5 @@
 /** What is valid in a Job, and what may change once it is there. */
+
 import type { V1Job } from '@kubernetes/client-node'
 import { sortedByKey } from '../../../lib/sorted-by-key.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -7,12 +8,13 @@ import { validateLabelSelector } from '../../../machinery/selectors/label-select
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
 import { type FieldError, invalidValue, notSupported, required, tooLong } from '../../../machinery/validation/field-error.ts'
 import { all, immutable, nonNegative, oneOf, selects, valid } from '../../../machinery/validation/field-rules.ts'
+import { labelSelector, list, optional, pointer, text } from '../../../machinery/validation/internal-type.ts'
 import { dnsLabel } from '../../../machinery/validation/names.ts'
 import { podTemplate } from '../../core/pod/index.ts'
 import { selectorMatches } from '../../workload/template-rules.ts'
 import { type JobSpec, podFailurePolicy } from './failure-policy.ts'
 import { controllerUid, expectedLabels } from './selector.ts'
-import { successPolicy } from './success-policy.ts'
+import { shownSuccessPolicy, successPolicy } from './success-policy.ts'
 
 export type Job = Model<V1Job>
 
@@ -106,7 +108,7 @@ function generatedSelector({ metadata, spec }: Job): readonly FieldError[] {
     else if (labels[key] !== value) errors.push(invalidValue(path, sortedByKey(labels), `must be '${value}'`))
   }
   const own = validateLabelSelector(spec.selector, 'spec.selector').length > 0 || selects(spec.selector, { [controllerUid]: uid, 'controller-uid': uid })
-  return own ? errors : [...errors, invalidValue('spec.selector', spec.selector, '`selector` not auto-generated')]
+  return own ? errors : [...errors, invalidValue('spec.selector', labelSelector(spec.selector), '`selector` not auto-generated')]
 }
 
 export const jobRules = (job: Job): readonly FieldError[] =>
@@ -119,19 +121,27 @@ function longestHostname(name: string, { completionMode, completions = 0 }: JobS
   return dnsLabel(host).length === 0 ? valid : [invalidValue('metadata.name', name, `will not able to create pod with invalid DNS label: ${host}`)]
 }
 
+const shownFailurePolicy = pointer({
+  Rules: list({
+    Action: text,
+    OnExitCodes: pointer({ ContainerName: optional, Operator: text, Values: optional }),
+    OnPodConditions: list({ Type: text, Status: text }),
+  }),
+})
+
 /** Upstream looks at the spec twice on updates: causes come twice. */
 export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly FieldError[] {
   if (!spec || !old) return valid
   return all(
     jobSpec(spec),
     completions(spec, old),
-    immutable(spec.selector, 'spec.selector', old.selector),
+    immutable(spec.selector, 'spec.selector', old.selector, labelSelector),
     template(spec, old, mayChangePods(old, status)),
     immutable(spec.completionMode, 'spec.completionMode', old.completionMode),
-    immutable(spec.podFailurePolicy, 'spec.podFailurePolicy', old.podFailurePolicy),
+    immutable(spec.podFailurePolicy, 'spec.podFailurePolicy', old.podFailurePolicy, shownFailurePolicy),
     immutable(spec.backoffLimitPerIndex, 'spec.backoffLimitPerIndex', old.backoffLimitPerIndex),
     immutable(spec.managedBy, 'spec.managedBy', old.managedBy),
-    immutable(spec.successPolicy, 'spec.successPolicy', old.successPolicy),
+    immutable(spec.successPolicy, 'spec.successPolicy', old.successPolicy, shownSuccessPolicy),
   )
 }
 

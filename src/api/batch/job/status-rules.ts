@@ -2,9 +2,11 @@
  * What may be said of a Job. Its status may come from somebody else than the controller (`managedBy`): what does not go together is refused,
  * as far as a write changes it.
  */
+
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { duplicate, type FieldError, fieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
 import { all, each, repeats, valid } from '../../../machinery/validation/field-rules.ts'
+import { optional, pointer } from '../../../machinery/validation/internal-type.ts'
 import { counts } from '../../workload/template-rules.ts'
 import { firstInBoth, readIndexes } from './indexes.ts'
 import type { Job } from './rules.ts'
@@ -74,6 +76,8 @@ function ends({ status: { completionTime, startTime }, is, turns, changes }: Cha
   return errors
 }
 
+const shownUncounted = pointer({ Succeeded: optional, Failed: optional })
+
 /** Of a Job that has ended no pod is left. */
 function finished({ spec, status, old, is, was, changes }: Change): readonly FieldError[] {
   const isFinished = is('Complete') || is('Failed')
@@ -85,7 +89,7 @@ function finished({ spec, status, old, is, was, changes }: Change): readonly Fie
   const hasNothingToDo = spec.suspend === true && spec.completions === 0
   if ((ends || changes('startTime')) && !startTime && !hasNothingToDo) errors.push(required('status.startTime', 'startTime is required for finished job'))
   if ((ends || changes('uncountedTerminatedPods')) && (pods?.failed?.length ?? 0) + (pods?.succeeded?.length ?? 0) > 0)
-    errors.push(invalidValue('status.uncountedTerminatedPods', pods, 'uncountedTerminatedPods needs to be empty for finished job'))
+    errors.push(invalidValue('status.uncountedTerminatedPods', shownUncounted(pods), 'uncountedTerminatedPods needs to be empty for finished job'))
   if ((ends || changes('terminating')) && terminating > 0)
     errors.push(invalidValue('status.terminating', terminating, 'terminating>0 is invalid for finished job'))
   return errors

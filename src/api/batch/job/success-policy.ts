@@ -1,6 +1,8 @@
 /** Rules for when an indexed Job has succeeded before all its indexes have. */
+
 import { type FieldError, invalidValue, required, tooLong, tooMany } from '../../../machinery/validation/field-error.ts'
 import { all, each, nonNegative, valid } from '../../../machinery/validation/field-rules.ts'
+import { list, optional, pointer } from '../../../machinery/validation/internal-type.ts'
 import type { JobSpec } from './failure-policy.ts'
 import { countOf, readIndexes } from './indexes.ts'
 
@@ -9,10 +11,12 @@ type Rule = NonNullable<JobSpec['successPolicy']>['rules'][number]
 const maxRules = 20
 const longestIndexes = 64 * 1024
 
+export const shownSuccessPolicy = pointer({ Rules: list({ SucceededIndexes: optional, SucceededCount: optional }) })
+
 /** `successPolicy`. */
 export function successPolicy({ successPolicy: policy, completionMode, completions = 0 }: JobSpec, path: string): readonly FieldError[] {
   if (!policy) return valid
-  if (completionMode !== 'Indexed') return [invalidValue(path, policy, 'requires indexed completion mode')]
+  if (completionMode !== 'Indexed') return [invalidValue(path, shownSuccessPolicy(policy), 'requires indexed completion mode')]
   const rules = policy.rules ?? []
   return all(
     rules.length === 0 ? [required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified')] : valid,

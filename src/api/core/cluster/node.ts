@@ -1,10 +1,12 @@
 /** Nodes: the machines that pods run on. */
+
 import type { V1Node } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { cidrWarnings } from '../../../machinery/validation/address-warnings.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, follows, unlessOld, valid } from '../../../machinery/validation/field-rules.ts'
+import { optional, struct, text } from '../../../machinery/validation/internal-type.ts'
 import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import { nullTimes } from '../../nulls.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
@@ -49,13 +51,17 @@ function nodeDefaults(node: Node): void {
   if (status.conditions) nullTimes(status.conditions, 'lastHeartbeatTime', 'lastTransitionTime')
 }
 
+const shownTaint = struct({ Key: text, Value: text, Effect: text, TimeAdded: optional })
+const shownAddress = struct({ Type: text, Address: text })
+
 /** Upstream's paths of taints begin with `metadata`. */
 function taints({ taints: list }: NodeSpec): readonly FieldError[] {
   const seen = new Set<string>()
-  return (list ?? []).flatMap(({ key, value, effect }, i) => {
+  return (list ?? []).flatMap((taint, i) => {
+    const { key, value, effect } = taint
     const path = `metadata.taints[${i}]`
     const pair = `${key}:${effect}`
-    const twice = seen.has(pair) ? [duplicate(path, { key, value, effect }, 'taints must be unique by key and effect pair')] : valid
+    const twice = seen.has(pair) ? [duplicate(path, shownTaint(taint), 'taints must be unique by key and effect pair')] : valid
     seen.add(pair)
     const effects = !effect ? [required(`${path}.effect`)] : taintEffects.includes(effect) ? valid : [notSupported(`${path}.effect`, effect, taintEffects)]
     return all(follows(key ?? '', `${path}.key`, qualifiedName), wrongValue(value, `${path}.value`), effects, twice)
@@ -88,7 +94,7 @@ function addresses(list: NonNullable<Node['status']>['addresses']): readonly Fie
   const seen = new Set<string>()
   return (list ?? []).flatMap((address, i) => {
     const key = `${address.type} ${address.address}`
-    const twice = seen.has(key) ? [duplicate(`status.addresses[${i}]`, address)] : valid
+    const twice = seen.has(key) ? [duplicate(`status.addresses[${i}]`, shownAddress(address))] : valid
     seen.add(key)
     return twice
   })

@@ -1,10 +1,12 @@
 /** ResourceQuotas: how much a namespace may use altogether. */
+
 import type { V1ResourceQuota } from '@kubernetes/client-node'
 import { own } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../machinery/validation/field-rules.ts'
+import { list, optional, struct, text } from '../../../machinery/validation/internal-type.ts'
 import { age, column, name, resource } from '../../resource.ts'
 import { isQuotaResource, resourceListDefaults } from './resource-list.ts'
 import { resourceAmount, resourceName } from './resource-rules.ts'
@@ -50,6 +52,8 @@ function scopeList(given: readonly string[] | undefined, resources: readonly str
   return errors
 }
 
+const shownSelector = struct({ MatchExpressions: list({ ScopeName: text, Operator: text, Values: optional }) })
+
 function scopeSelector({ scopeSelector: selector, scopes: list }: QuotaSpec, resources: readonly string[]): readonly FieldError[] {
   if (!selector) return valid
   const path = 'spec.scopeSelector.matchExpressions'
@@ -60,7 +64,7 @@ function scopeSelector({ scopeSelector: selector, scopes: list }: QuotaSpec, res
     requirements.flatMap(({ scopeName, operator, values = [] }) => {
       const errors: FieldError[] = []
       if (!scopes.has(scopeName)) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope'))
-      else if (!isApplicable(scopeName)) errors.push(invalidValue(path, selector, 'unsupported scope applied to resource'))
+      else if (!isApplicable(scopeName)) errors.push(invalidValue(path, shownSelector(selector), 'unsupported scope applied to resource'))
       if (existing.has(scopeName) && operator !== 'Exists')
         errors.push(
           invalidValue(

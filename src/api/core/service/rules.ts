@@ -1,10 +1,12 @@
 /** What is valid in a Service. Addresses and node ports have been allocated before these rules are asked. */
+
 import { isIPv6 } from 'node:net'
 import type { V1Service } from '@kubernetes/client-node'
 import { own } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, port as portNumber, portOrName, unlessOld, valid } from '../../../machinery/validation/field-rules.ts'
+import { number, optional, struct, text } from '../../../machinery/validation/internal-type.ts'
 import { validateLabels } from '../../../machinery/validation/metadata.ts'
 import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../machinery/validation/names.ts'
 import { protocols } from '../pod/validation/containers/containers.ts'
@@ -147,11 +149,14 @@ function nodePorts({ type, ports: list = [] }: ServiceSpec): readonly FieldError
       if (taken.has(`${protocol}/${nodePort}`)) errors.push(duplicate(`${path}.nodePort`, nodePort))
       taken.add(`${protocol}/${nodePort}`)
     }
-    if (pairs.has(`${protocol}/${port}`)) errors.push(duplicate(path, { protocol, port }))
+    if (pairs.has(`${protocol}/${port}`)) errors.push(duplicate(path, shownPort({ protocol, port })))
     pairs.add(`${protocol}/${port}`)
   })
   return errors
 }
+
+/** Upstream shows a port that has nothing but these two. */
+const shownPort = struct({ Name: text, Protocol: text, AppProtocol: optional, Port: number, TargetPort: number, NodePort: number })
 
 /** The annotation from before the field. */
 const rangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'

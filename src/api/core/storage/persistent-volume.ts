@@ -1,13 +1,16 @@
 /** PersistentVolumes: storage that outlives pods. */
+
 import type { V1PersistentVolume } from '@kubernetes/client-node'
 import { own } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model, Wire } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../machinery/validation/field-rules.ts'
+import { list, pointer } from '../../../machinery/validation/internal-type.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { nodeSelectorTermWarnings } from '../cluster/node-labels.ts'
+import { nodeTermShape } from '../node-term-shape.ts'
 import { azureDiskDefaults, rbdDefaults, scaleIODefaults } from '../pod/defaults/volume-defaults.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
 import { classAnnotation } from './binding/storage-class.ts'
@@ -90,6 +93,8 @@ function isSameAffinity(affinity: VolumeSpec['nodeAffinity'], old: NonNullable<V
   return semanticallyEqual(affinity, { ...old, required: { ...old.required, nodeSelectorTerms: renamed } })
 }
 
+const shownAffinity = pointer({ Required: pointer({ NodeSelectorTerms: list(nodeTermShape) }) })
+
 /** Where a volume's data is does not change, nor how it is seen. */
 function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly FieldError[] {
   return all(
@@ -98,7 +103,7 @@ function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly Fie
       : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')],
     spec.volumeMode === old.volumeMode ? valid : [invalidValue('volumeMode', spec.volumeMode, 'field is immutable')],
     old.nodeAffinity && !isSameAffinity(spec.nodeAffinity, old.nodeAffinity)
-      ? [invalidValue('nodeAffinity', spec.nodeAffinity, 'field is immutable, except for updating from beta label to GA')]
+      ? [invalidValue('nodeAffinity', shownAffinity(spec.nodeAffinity), 'field is immutable, except for updating from beta label to GA')]
       : valid,
     old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined
       ? [forbiddenField('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden')]

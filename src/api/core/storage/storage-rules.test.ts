@@ -24,6 +24,15 @@ test('the sources of a claim are one', () => {
   assert.deepEqual(told(object?.(claim({ dataSource: { kind: 'Foo', apiGroup: 'A_B', name: 'a' } }))).length, 1)
 })
 
+test('an affinity of a volume that changes is shown as upstream has it', () => {
+  const affinity = (zone: string) => ({
+    nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }] } },
+  })
+  assert.deepEqual(told(persistentVolumes.validate?.update?.(volume(affinity('b')) as KubeObject, volume(affinity('a')) as KubeObject)), [
+    'nodeAffinity: Invalid value: {"Required":{"NodeSelectorTerms":[{"MatchExpressions":[{"Key":"zone","Operator":"In","Values":["b"]}],"MatchFields":null}]}}: field is immutable, except for updating from beta label to GA',
+  ])
+})
+
 test('a bound claim shrinks to no less than it has', () => {
   const bound = { phase: 'Bound', capacity: { storage: '1Gi' } }
   const smaller = (storage: string) => claim({ resources: { requests: { storage } } }, bound)

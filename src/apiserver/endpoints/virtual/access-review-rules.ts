@@ -1,7 +1,9 @@
 /** What is wrong with access reviews. */
+
 import type { ObjectMeta } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/validation/field-error.ts'
 import { all, each, follows } from '../../../machinery/validation/field-rules.ts'
+import { objectMeta } from '../../../machinery/validation/internal-type.ts'
 import { labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import type { SelectorRequirement } from '../../authorization/authorizer.ts'
 import type { SelectorAttributes } from '../../authorization/selector-attributes.ts'
@@ -10,7 +12,7 @@ import type { AccessReview, AccessReviewSpec } from './access-reviews.ts'
 /** Reviews are questions, not objects: they have no names or labels. `ignored` may be there. */
 export function metadataRules(metadata: ObjectMeta, ignored: readonly string[], detail: string): FieldError[] {
   const rest = Object.entries(metadata).filter(([field, value]) => !ignored.includes(field) && value !== '' && value !== null && value !== undefined)
-  return rest.length > 0 ? [invalidValue('metadata', Object.fromEntries(rest), detail)] : []
+  return rest.length > 0 ? [invalidValue('metadata', objectMeta(Object.fromEntries(rest)), detail)] : []
 }
 
 /** `aboutSomebody`: the spec names a user or groups. */

@@ -26,9 +26,9 @@ const oneContainer = (over: object): string[] => wrong({ containers: [c(over)] }
 
 test('a container uses claims that its pod names', () => {
   assert.deepEqual(wrong({ resourceClaims: [{ name: 'a' }, { name: 'a', resourceClaimName: 'x', resourceClaimTemplateName: 'y' }] }), [
-    'resourceClaims[0]: Invalid value: {"name":"a"}: must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
+    'resourceClaims[0]: Invalid value: {"Name":"a","ResourceClaimName":null,"ResourceClaimTemplateName":null}: must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
     'resourceClaims[1].name: Duplicate value: "a"',
-    'resourceClaims[1]: Invalid value: {"name":"a","resourceClaimName":"x","resourceClaimTemplateName":"y"}: at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+    'resourceClaims[1]: Invalid value: {"Name":"a","ResourceClaimName":"x","ResourceClaimTemplateName":"y"}: at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
   ])
   assert.deepEqual(oneContainer({ resources: { claims: [{ name: 'q' }] } }), [
     'resources.claims[0]: Not found: "q": must be one of the names in pod.spec.resourceClaims which is empty',

@@ -1,6 +1,8 @@
 /** Rules for the claims to devices that a pod names, and for those of them that its containers use (KEP-4381). */
+
 import { duplicate, type FieldError, fieldError, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, repeats, valid } from '../../../../machinery/validation/field-rules.ts'
+import { optional, struct, text } from '../../../../machinery/validation/internal-type.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import type { Container, PodSpec } from '../model.ts'
 
@@ -13,6 +15,8 @@ const noClaims: ReadonlySet<string> = new Set()
 export const claimNames = ({ resourceClaims }: PodSpec): ReadonlySet<string> =>
   resourceClaims?.length ? new Set(resourceClaims.flatMap(({ name }) => (name ? [name] : []))) : noClaims
 
+const shownClaim = struct({ Name: text, ResourceClaimName: optional, ResourceClaimTemplateName: optional })
+
 /** `resourceClaims` of a pod: each names a claim, or a template for one. */
 export function podClaims(list: readonly PodClaim[] | undefined, path: string): readonly FieldError[] {
   if (!list?.length) return valid
@@ -22,10 +26,10 @@ export function podClaims(list: readonly PodClaim[] | undefined, path: string): 
     return all(
       !name ? [required(`${at}.name`)] : isRepeated(name) ? [duplicate(`${at}.name`, name)] : follows(name, `${at}.name`, dnsLabel),
       claimName !== undefined && templateName !== undefined
-        ? [invalidValue(at, claim, 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified')]
+        ? [invalidValue(at, shownClaim(claim), 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified')]
         : valid,
       claimName === undefined && templateName === undefined
-        ? [invalidValue(at, claim, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`')]
+        ? [invalidValue(at, shownClaim(claim), 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`')]
         : valid,
       follows(claimName, `${at}.resourceClaimName`, dnsSubdomain),
       follows(templateName, `${at}.resourceClaimTemplateName`, dnsSubdomain),

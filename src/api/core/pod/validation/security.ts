@@ -1,6 +1,8 @@
 /** Rules for security contexts of pods and containers, and for what operating systems do not have. */
+
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
+import { optional, pointer, struct, text } from '../../../../machinery/validation/internal-type.ts'
 import type { Container, PodSpec } from '../model.ts'
 import { everyContainer } from './containers/every-container.ts'
 import { descendingPath } from './volumes/paths.ts'
@@ -36,6 +38,24 @@ function localProfile(name: string | undefined, path: string, kind: 'seccomp' | 
   )
 }
 
+const profileShape = { Type: text, LocalhostProfile: optional }
+const shownProfile = struct(profileShape)
+
+const shownContext = struct({
+  Capabilities: pointer({ Add: optional, Drop: optional }),
+  Privileged: optional,
+  SELinuxOptions: pointer({ User: text, Role: text, Type: text, Level: text }),
+  WindowsOptions: pointer({ GMSACredentialSpecName: optional, GMSACredentialSpec: optional, RunAsUserName: optional, HostProcess: optional }),
+  RunAsUser: optional,
+  RunAsGroup: optional,
+  RunAsNonRoot: optional,
+  ReadOnlyRootFilesystem: optional,
+  AllowPrivilegeEscalation: optional,
+  ProcMount: optional,
+  SeccompProfile: pointer(profileShape),
+  AppArmorProfile: pointer(profileShape),
+})
+
 function profile(value: Seccomp | undefined, path: string, kind: 'seccomp' | 'AppArmor'): readonly FieldError[] {
   if (!value) return valid
   const field = kind === 'seccomp' ? 'seccompProfile' : 'appArmorProfile'
@@ -44,7 +64,7 @@ function profile(value: Seccomp | undefined, path: string, kind: 'seccomp' | 'Ap
   const wrongType = value.type ? oneOf(value.type, `${path}.type`, profileTypes) : [required(`${path}.type`, `type is required when ${field} is set`)]
   if (value.localhostProfile === undefined || (kind === 'AppArmor' && wrongType.length > 0)) return wrongType
   // Upstream shows the whole profile for seccomp, the path alone for AppArmor.
-  return [...wrongType, invalidValue(at, kind === 'seccomp' ? value : value.localhostProfile, `can only be set when ${kind} type is Localhost`)]
+  return [...wrongType, invalidValue(at, kind === 'seccomp' ? shownProfile(value) : value.localhostProfile, `can only be set when ${kind} type is Localhost`)]
 }
 
 /** Unmasked, /proc shows what is the node's: only users of the pod's own may see it (KEP-4265). */
@@ -65,9 +85,9 @@ export function containerSecurity(context: SecurityContext | undefined, path: st
     ...profile(seccompProfile, `${path}.seccompProfile`, 'seccomp'),
   ]
   if (allowPrivilegeEscalation === false) {
-    if (privileged) errors.push(invalidValue(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'))
+    if (privileged) errors.push(invalidValue(path, shownContext(context), 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'))
     if (capabilities?.add?.includes('CAP_SYS_ADMIN'))
-      errors.push(invalidValue(path, context, 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN'))
+      errors.push(invalidValue(path, shownContext(context), 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN'))
   }
   return all(errors, windowsOptions(context.windowsOptions, `${path}.windowsOptions`), profile(context.appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'))
 }

@@ -1,8 +1,11 @@
 /** What may change on a pod that exists: images, deadlines, tolerations, gates; debugging containers through their subresource. */
+
 import { own } from '../../../../lib/own.ts'
 import { differingPaths, semanticallyEqual } from '../../../../machinery/equality.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../../machinery/validation/field-rules.ts'
+import { list, map, struct } from '../../../../machinery/validation/internal-type.ts'
+import { nodeTermShape } from '../../node-term-shape.ts'
 import type { Container, Pod, PodSpec } from '../model.ts'
 import { costOfDeletionUpdate, mirrorAnnotation, podAnnotationsUpdate } from './annotations.ts'
 import type { NodeSelectorTerm } from './scheduling.ts'
@@ -75,8 +78,10 @@ function onlyRemovedGates(gates: PodSpec['schedulingGates'] = [], old: PodSpec['
 function onlyAddedSelectors(selector: Record<string, string> = {}, old: Record<string, string> = {}): readonly FieldError[] {
   return Object.entries(old).every(([key, value]) => own(selector, key) === value)
     ? valid
-    : [invalidValue('spec.nodeSelector', selector, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)')]
+    : [invalidValue('spec.nodeSelector', map(selector), 'only additions to spec.nodeSelector are allowed (no mutations or deletions)')]
 }
+
+const shownTerms = list(nodeTermShape)
 
 /** Of a gated pod the required node affinity may only become narrower; the rest of its node affinity is free. */
 function narrowedAffinity(spec: PodSpec, old: PodSpec): readonly FieldError[] {
@@ -87,9 +92,11 @@ function narrowedAffinity(spec: PodSpec, old: PodSpec): readonly FieldError[] {
   const affinity = { ...spec.affinity, nodeAffinity: old.affinity?.nodeAffinity }
   spec.affinity = old.affinity || spec.affinity?.podAffinity || spec.affinity?.podAntiAffinity ? affinity : undefined
   if (!before) return valid
-  if (terms?.length !== before.length) return [invalidValue(at, terms ?? null, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
+  if (terms?.length !== before.length) return [invalidValue(at, shownTerms(terms), 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
   return terms.flatMap((term, i) =>
-    isNarrower(term, before[i] ?? {}) ? valid : [invalidValue(`${at}[${i}]`, term, 'only additions are allowed (no mutations or deletions)')],
+    isNarrower(term, before[i] ?? {})
+      ? valid
+      : [invalidValue(`${at}[${i}]`, struct(nodeTermShape)(term), 'only additions are allowed (no mutations or deletions)')],
   )
 }
 

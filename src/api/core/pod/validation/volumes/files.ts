@@ -1,7 +1,9 @@
 /** Rules for volumes whose files come from the API: keys of Secrets and ConfigMaps, fields of the pod, tokens, certificates. */
+
 import { validateLabelSelector } from '../../../../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
 import { all, each, requiredText, valid } from '../../../../../machinery/validation/field-rules.ts'
+import { optional, labelSelector as shownSelector, struct, text } from '../../../../../machinery/validation/internal-type.ts'
 import { dnsSubdomain } from '../../../../../machinery/validation/names.ts'
 import { signerNameRules } from '../../../../certificates/rules/signer-name.ts'
 import { userAnnotations } from '../../../../certificates/rules/user-annotations.ts'
@@ -87,15 +89,17 @@ export function projectedVolume({ defaultMode, sources }: Projected, path: strin
   return errors
 }
 
+const shownBundle = struct({ Name: optional, SignerName: optional, LabelSelector: shownSelector, Optional: optional, Path: text })
+
 /** The certificates of one bundle, or of all that a signer has, in one file (KEP-3257). */
 function trustBundle(source: NonNullable<Source['clusterTrustBundle']>, path: string): readonly FieldError[] {
   const { name, signerName, labelSelector, path: file } = source
   const errors: FieldError[] = []
-  if (name !== undefined && signerName !== undefined) errors.push(invalidValue(path, source, 'only one of name and signerName may be used'))
+  if (name !== undefined && signerName !== undefined) errors.push(invalidValue(path, shownBundle(source), 'only one of name and signerName may be used'))
   else if (name !== undefined) {
     if (name === '') errors.push(required(`${path}.name`, 'must be a valid object name'))
     errors.push(...bundleName(name, `${path}.name`))
-    if (labelSelector) errors.push(invalidValue(`${path}.labelSelector`, labelSelector, 'labelSelector must be unset if name is specified'))
+    if (labelSelector) errors.push(invalidValue(`${path}.labelSelector`, shownSelector(labelSelector), 'labelSelector must be unset if name is specified'))
   } else if (signerName !== undefined) {
     if (signerName === '') errors.push(required(`${path}.signerName`, 'must be a valid signer name'))
     errors.push(...signerNameRules(signerName, `${path}.signerName`), ...validateLabelSelector(labelSelector, `${path}.labelSelector`))
