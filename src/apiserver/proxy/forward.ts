@@ -68,15 +68,20 @@ class DialTimeout extends Error {
 /** As upstream's dialler. */
 const dialTimeoutMs = 30_000
 
+/** Lower ones are interim answers, or none at all. */
+const leastStatus = 200
+
 /** Bytes that wait for a slow client before the backend has to. */
 const mostWaiting = 256 * 1024
 
 export const addressOf = ({ host, port }: Pick<Backend, 'host' | 'port'>): string => (isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`)
 
-/** Whether the client asks to speak another protocol over this connection. */
+/** True if the client asks to speak another protocol over this connection. A request with a body cannot. */
 export const isUpgrade = (request: Request): boolean =>
   request.protocol === 'HTTP/1.1' &&
   request.header('upgrade') !== undefined &&
+  !request.header('transfer-encoding') &&
+  !Number(request.header('content-length')) &&
   (request.header('connection') ?? '').split(',').some((option) => option.trim().toLowerCase() === 'upgrade')
 
 /** The backend's answer, of which the head has come. Rejects with a BackendError. */
@@ -88,21 +93,46 @@ export function forward(forwarding: Forwarding): Promise<Response> {
     const outgoing = dial(forwarding, sent, upgrading)
     limitDialling(outgoing)
     outgoing.on('error', (error) => reject(new BackendError(connectionError(error, addressOf(backend)), upgrading)))
+    const refuse = (why: string): void => {
+      reject(new BackendError(why, upgrading))
+      outgoing.destroy()
+    }
     outgoing.on('response', (incoming) => {
-      if (upgrading && (incoming.statusCode ?? 0) < 400) {
-        reject(new BackendError(`invalid upgrade response: status code ${incoming.statusCode}`, true))
-        outgoing.destroy()
-        return
-      }
-      resolve(answer(incoming, forwarding))
+      const { statusCode = 0 } = incoming
+      if (upgrading && statusCode < 400) refuse(`invalid upgrade response: status code ${statusCode}`)
+      else if (statusCode < leastStatus) refuse(`malformed HTTP status code ${JSON.stringify(`${statusCode}`)}`)
+      else resolve(answer(incoming, forwarding))
     })
     outgoing.on('upgrade', (incoming, socket, head) => {
+      const take = heldFor(request, socket)
+      if (!upgrading) {
+        socket.destroy()
+        refuse(`backend tried to switch protocol ${JSON.stringify(incoming.headers.upgrade ?? '')} when "" was requested`)
+        return
+      }
       const takenOver = translation ? translation.takeOver(incoming, socket, head) : takeOver(incoming, socket, head, waitGroup)
-      resolve({ status: 101, headers: {}, takeOver: takenOver })
+      resolve({ status: 101, headers: {}, takeOver: (client, clientHead) => take(client) && takenOver(client, clientHead) })
     })
-    request.signal.addEventListener('abort', () => outgoing.destroy(), { once: true })
+    if (request.signal.aborted) outgoing.destroy()
+    else request.signal.addEventListener('abort', () => outgoing.destroy(), { once: true })
     send(request, outgoing)
   })
+}
+
+/**
+ * Keeps a backend's connection until the client's is tied to it: it may fail in between, and the client may leave. The
+ * returned function says whether there is still something to tie; the client's connection ends where there is not.
+ */
+function heldFor({ signal }: Request, backend: Duplex): (client: Duplex) => boolean {
+  const end = (): void => void backend.destroy()
+  backend.on('error', end)
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end, { once: true })
+  return (client) => {
+    signal.removeEventListener('abort', end)
+    if (backend.destroyed) client.destroy()
+    return !backend.destroyed
+  }
 }
 
 function dial({ request, backend, target, translation }: Forwarding, headers: OutgoingHttpHeaders, alone: boolean): ClientRequest {

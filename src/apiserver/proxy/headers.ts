@@ -14,6 +14,45 @@ const ofConnections: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'http2-settings',
+])
+
+/** Fields that have one value (RFC 9110). Node refuses to write more of them over HTTP/2. */
+const singular: ReadonlySet<string> = new Set([
+  'access-control-allow-credentials',
+  'access-control-max-age',
+  'access-control-request-method',
+  'age',
+  'authorization',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-md5',
+  'content-range',
+  'content-type',
+  'date',
+  'dnt',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'proxy-authorization',
+  'range',
+  'referer',
+  'retry-after',
+  'tk',
+  'upgrade-insecure-requests',
+  'user-agent',
+  'x-content-type-options',
 ])
 
 const ofThisServer: ReadonlySet<string> = new Set(['host', 'expect', 'authorization'])
@@ -45,13 +84,13 @@ const withoutTokens = (values: readonly string[]): string =>
     .filter((protocol) => !protocol.startsWith(tokenProtocol))
     .join(', ')
 
-/** The headers of a backend's answer for the client. */
+/** The headers of a backend's answer for the client. Of fields that have one value, the first counts. */
 export function answerHeaders({ headersDistinct, headers }: IncomingMessage): Record<string, string | string[]> {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
   const kept: Record<string, string | string[]> = {}
   for (const [name, values] of Object.entries(headersDistinct)) {
     if (!values || ofConnections.has(name) || named.has(name)) continue
-    kept[name] = values.length === 1 ? values[0]! : values
+    kept[name] = values.length === 1 || singular.has(name) ? values[0]! : values
   }
   return kept
 }
