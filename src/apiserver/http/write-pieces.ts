@@ -38,6 +38,16 @@ export function writePieces(stream: Writable, body: WholeBody, end: () => void):
   next()
 }
 
+/** Writes an answer. One that cannot be written is an error of the server: its client must not wait for the rest. */
+export function writeOrCut(stream: Pick<Writable, 'destroy'>, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    stream.destroy()
+    throw error
+  }
+}
+
 function* cut(body: Iterable<Buffer>): Generator<Buffer, void> {
   for (const buffer of body) {
     if (buffer.length <= pieceBytes) yield buffer

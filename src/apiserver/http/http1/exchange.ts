@@ -13,7 +13,7 @@ import { type ClientCertificate, failed, type Handler, type Request, type Reques
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
 import { dropRest, isTooMuchToKeep } from '../request-rest.ts'
-import { pieceBytes, sizeOf, writePieces } from '../write-pieces.ts'
+import { pieceBytes, sizeOf, writeOrCut, writePieces } from '../write-pieces.ts'
 
 /** Whom the client of a connection showed itself as; null for nobody. Reading it takes longer than most requests. */
 const peers = new WeakMap<Socket, ClientCertificate | null>()
@@ -186,7 +186,7 @@ export const answerMessages =
     const answer = (answered: Response): void => {
       request.answered()
       if (response.destroyed || response.headersSent) return
-      respondHttp1(message, response, answered, { waits: request.waits, lingerMs, follow: () => unread.follow(request) })
+      writeOrCut(response, () => respondHttp1(message, response, answered, { waits: request.waits, lingerMs, follow: () => unread.follow(request) }))
     }
     soon(handler, request).then(answer, (error) => answer(failed(error)))
   }
@@ -212,7 +212,7 @@ export const answerUpgrades =
         socket.end()
         response.emit('close')
       })
-      respondHttp1(message, response, answered, { waits: true, lingerMs, follow: () => unread.follow(request) })
+      writeOrCut(response, () => respondHttp1(message, response, answered, { waits: true, lingerMs, follow: () => unread.follow(request) }))
     }
     soon(handler, request).then(answer, (error) => answer(failed(error)))
   }

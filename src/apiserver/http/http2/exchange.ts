@@ -11,7 +11,7 @@ import { drained } from '../drained.ts'
 import { failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
-import { pieceBytes, sizeOf, writePieces } from '../write-pieces.ts'
+import { pieceBytes, sizeOf, writeOrCut, writePieces } from '../write-pieces.ts'
 
 /** The other end of a session, and where its requests are counted. */
 export interface Http2Peer {
@@ -141,7 +141,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
     this.#streamed = typeof response.body === 'function'
     if (!this.#streamed) this.#stream._destroy = destroyQuietly
     this.#body?.release()
-    respondHttp2(this.#stream, response, this.method, this)
+    writeOrCut(this.#stream, () => respondHttp2(this.#stream, response, this.method, this))
   }
 
   follow(): void {
