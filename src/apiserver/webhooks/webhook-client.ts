@@ -7,6 +7,7 @@ import { Agent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { errorCode } from '../../lib/explained-error.ts'
+import { timerMs } from '../../lib/flow/timer-ms.ts'
 import { goDuration } from '../../lib/go/go-duration.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
 import { addressOf, connectionError } from '../proxy/index.ts'
@@ -143,7 +144,7 @@ export class WebhookClient {
         reject(fail('context deadline exceeded'))
         sent.destroy()
       }
-      const deadline = setTimeout(expire, Math.max(0, call.deadline - performance.now()))
+      const deadline = setTimeout(expire, timerMs(call.deadline - performance.now()))
       sent.on('close', () => clearTimeout(deadline))
       sent.on('error', (error) => {
         // The other side has given up a connection that rested, in the same moment.

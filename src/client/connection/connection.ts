@@ -173,8 +173,10 @@ export class Connection {
     if (waitMs === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, waitMs)
-    signal?.addEventListener('abort', () => resolve(), { once: true })
+    const stop = (): void => resolve()
+    signal?.addEventListener('abort', stop, { once: true })
     await promise
+    signal?.removeEventListener('abort', stop)
     clearTimeout(timer)
     if (signal?.aborted) throw new GivenUp(`${what} was given up`)
   }

@@ -2,6 +2,7 @@
  * A queue of keys to look at: a key waits once however often it is added, is worked on by one at a time, and is tried again later when
  * that fails: longer and longer later for one key, and so many a second for all of them.
  */
+import { timerMs } from '../../lib/flow/timer-ms.ts'
 import { type RateLimit, TokenBucket } from '../connection/pacing/token-bucket.ts'
 import type { QueueMetrics, QueueMetricsProvider } from './queue-metrics.ts'
 import { WaitingKeys } from './waiting-keys.ts'
@@ -87,7 +88,7 @@ export class WorkQueue {
     const timer = setTimeout(() => {
       this.#delayed.delete(key)
       this.add(key, { priority })
-    }, ms).unref()
+    }, timerMs(ms)).unref()
     this.#delayed.set(key, { at, timer, priority })
   }
 

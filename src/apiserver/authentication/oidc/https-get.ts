@@ -1,6 +1,7 @@
 /** Reads a document of an OpenID provider. The provider is a stranger: it gets a deadline, a bound, and no say in where else we go. */
 import { type Agent, request } from 'node:https'
 import { isIP } from 'node:net'
+import { timerMs } from '../../../lib/flow/timer-ms.ts'
 import { connectionError } from '../../proxy/index.ts'
 
 export interface GetOptions {
@@ -34,10 +35,13 @@ function get(url: URL, options: GetOptions, deadline: number, redirects: number)
       path: url.pathname + url.search,
       headers: { accept: 'application/json', ...(authorization && { authorization }) },
     })
-    const timer = setTimeout(() => {
-      reject(fail('context deadline exceeded'))
-      sent.destroy()
-    }, deadline - performance.now())
+    const timer = setTimeout(
+      () => {
+        reject(fail('context deadline exceeded'))
+        sent.destroy()
+      },
+      timerMs(deadline - performance.now()),
+    )
     const refuse = (error: Error): void => {
       reject(error)
       sent.destroy()

@@ -89,6 +89,16 @@ test('a watch that is over is cut off when its client does not read the rest', a
   assert.equal(sink.destroyed, true)
 })
 
+test('a watch that may last a negative time is over at once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  const setTimer = t.mock.method(globalThis, 'setTimeout')
+  await start(t, () => 0, { timeoutSeconds: -5 })
+  assert.deepEqual(
+    setTimer.mock.calls.map(({ arguments: [, ms] }) => ms).filter((ms) => ms !== undefined && ms < 0),
+    [],
+  )
+})
+
 test('a server that stops ends a watch that is still catching up', async (t) => {
   const { sink, waitGroup } = await start(t, () => 0)
   await waitGroup.stop(0)

@@ -2,6 +2,7 @@
  * One watch of one client: first the objects as they are, or the changes since a revision, as fast as the client reads them;
  * then it joins those that are told of each change at once.
  */
+import { timerMs } from '../../../lib/flow/timer-ms.ts'
 import { StatusError, statusOf } from '../../../machinery/status-error.ts'
 import type { KeyRange } from '../../../storage/store.ts'
 import type { Sink } from '../../http/exchange.ts'
@@ -16,9 +17,6 @@ import type { Services } from '../endpoint.ts'
 
 /** Watches without a timeout end after 30 to 60 minutes, so that clients spread over servers. */
 const usualTimeoutSeconds = 1800
-
-/** Longer timers would fire at once. */
-const longestTimeoutMs = 2 ** 31 - 1
 
 /** A live watch that lets this much pile up is cut off: it has to list again anyway. */
 const maxBacklogBytes = 16 * 1024 * 1024
@@ -165,7 +163,7 @@ export class WatchStream implements Watcher {
     const { timeoutSeconds, allowWatchBookmarks } = this.#options
     const { minRequestTimeoutSeconds = usualTimeoutSeconds } = this.#services
     const seconds = timeoutSeconds || minRequestTimeoutSeconds * (1 + Math.random()) || Number.POSITIVE_INFINITY
-    const ms = Math.min(seconds * 1000, longestTimeoutMs)
+    const ms = timerMs(seconds * 1000)
     const end = setTimeout(() => this.#finish(), ms)
     this.#cleanUp.push(() => clearTimeout(end))
     if (!allowWatchBookmarks) return
