@@ -2,20 +2,37 @@
 
 let count = 0
 
-/** Errors since the start that no code handled. */
+/** An error after which the process must not go on, such as a store whose memory may differ from its disk. */
+export class FatalError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause })
+    this.name = 'FatalError'
+  }
+}
+
+/** Errors since the start that no code handled, those of the threads of this process included. */
 export const unhandledErrors = (): number => count
+
+/** For errors of another thread, which has logged them. */
+export function countUnhandledError(): void {
+  count++
+}
 
 /**
  * Logs, with their stacks, rejections and exceptions that no code handles, counts them, and lets the process go on: one
  * client's request must not end the server for all others. For programs that serve, once they have started; never in a
- * library, whose user's own errors would be hidden. A store that cannot write refuses further writes by itself.
- * Returns what undoes it.
+ * library, whose user's own errors would be hidden. A store that cannot write refuses further writes by itself; a
+ * FatalError ends the process. Returns what undoes it.
  * @example const undo = surviveErrors((line) => process.stderr.write(`${line}\n`))
  */
 export function surviveErrors(log: (line: string) => void): () => void {
   const handle = (kind: string) => (error: unknown) => {
-    count++
-    log(`${kind}, the server goes on: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    if (error instanceof FatalError) {
+      log(`the process ends: ${stackOf(error)}`)
+      process.exit(1)
+    }
+    countUnhandledError()
+    log(`${kind}, the server goes on: ${stackOf(error)}`)
   }
   const onException = handle('unhandled exception')
   const onRejection = handle('unhandled rejection')
@@ -25,4 +42,11 @@ export function surviveErrors(log: (line: string) => void): () => void {
     process.off('uncaughtException', onException)
     process.off('unhandledRejection', onRejection)
   }
+}
+
+/** With the stacks of its causes. */
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const stack = error.stack ?? error.message
+  return error.cause === undefined ? stack : `${stack}\ncaused by ${stackOf(error.cause)}`
 }

@@ -3,6 +3,7 @@
  * next write begins before the last one is announced. What one write made durable is announced at once. When the disk refuses a
  * write, all that wait are told, and nothing is accepted until a write works again.
  */
+import { FatalError } from '../../../lib/process/unhandled-errors.ts'
 import { StoreClosedError, StoreFailedError } from '../../store.ts'
 import { kinds } from '../layout.ts'
 import type { Log, Place, Revisions } from '../log.ts'
@@ -128,6 +129,14 @@ export class GroupCommit {
   }
 
   readonly #flush = (): void => {
+    try {
+      this.#writeBatch()
+    } catch (cause) {
+      this.#distrust(cause)
+    }
+  }
+
+  #writeBatch(): void {
     this.#scheduled = undefined
     const transactions = this.#take()
     const maintenance = this.#maintenance
@@ -155,15 +164,26 @@ export class GroupCommit {
       done()
       return
     }
-    this.#log.append(batch, this.#listener).then(done, (cause: unknown) => {
-      const error = writeFailure(this.#log.directory, cause)
-      this.#fail(error)
-      for (const waiting of [...transactions, ...this.#queue.splice(0)]) waiting.reject(error)
-      maintenance?.reject(error)
-      this.#maintenance?.reject(error)
-      this.#maintenance = undefined
-      this.#next()
-    })
+    this.#log
+      .append(batch, this.#listener)
+      .then(done, (cause: unknown) => {
+        const error = writeFailure(this.#log.directory, cause)
+        this.#fail(error)
+        for (const waiting of [...transactions, ...this.#queue.splice(0)]) waiting.reject(error)
+        maintenance?.reject(error)
+        this.#maintenance?.reject(error)
+        this.#maintenance = undefined
+        this.#next()
+      })
+      .catch((cause: unknown) => this.#distrust(cause))
+  }
+
+  /** An error of this program, not of the disk: what is in memory may not be what was written, so nothing may be served. */
+  #distrust(cause: unknown): never {
+    if (cause instanceof FatalError) throw cause
+    const message = `the store in ${this.#log.directory} cannot be trusted any more: a write was interrupted by an error`
+    this.#failure = new StoreFailedError(message, { cause })
+    throw new FatalError(message, cause)
   }
 
   #apply(changes: readonly PendingChange[], ends: readonly number[], { segment, position }: Place): void {
