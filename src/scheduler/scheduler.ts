@@ -303,8 +303,11 @@ export class Scheduler {
       // What is refused from here on is no matter of the cluster's state.
       this.queue.done(pod.uid)
       this.#binding++
-      refusal = await bind(placement, this.#options.extenders ?? [], this.#preparingPods)
-      this.#binding--
+      try {
+        refusal = await bind(placement, this.#options.extenders ?? [], this.#preparingPods)
+      } finally {
+        this.#binding--
+      }
       if (this.queue.hasReady) this.#plan()
     }
     this.#apply(() => {

@@ -2,6 +2,7 @@
 import { processMetrics } from '../../apiserver/metrics/process-metrics.ts'
 import { restClientMetrics } from '../../client/connection/request-metrics.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
+import { unhandledErrors } from '../../lib/process/unhandled-errors.ts'
 
 const manager = 'kube-controller-manager'
 
@@ -9,6 +10,9 @@ const manager = 'kube-controller-manager'
 export function managerMetrics(controllers: () => readonly string[]) {
   const registry = new MetricsRegistry()
   processMetrics(registry)
+  registry.keptCounter('controller_manager_unhandled_errors_total', 'Errors that no code of this process handled: each is logged with its stack.', [], () => [
+    [[], unhandledErrors()],
+  ])
   registry.gauge('running_managed_controllers', 'Indicates where instances of a controller are currently running', ['manager', 'name'], () =>
     controllers().map((name) => [[manager, name], 1] as const),
   )

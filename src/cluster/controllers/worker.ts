@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { reasonOf } from '../../lib/explained-error.ts'
 import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
 import { stepBack } from '../../lib/process/step-back.ts'
+import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import type { Claims, ControllerTask, Order, Report } from './messages.ts'
 import { runTask } from './run-task.ts'
 
@@ -33,6 +34,7 @@ begun.then(
 )
 stepBack()
 giveBackMemory()
+surviveErrors((line) => tell({ unhandled: line }))
 
 port.on('message', (order: Order) => {
   if ('stop' in order) {

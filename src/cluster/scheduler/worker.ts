@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
 import { stepBack } from '../../lib/process/step-back.ts'
+import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import type { ComponentReport, ThreadOrder } from '../threads/component-thread.ts'
 import { beginScheduler } from './begin.ts'
 import type { SchedulerTask } from './messages.ts'
@@ -16,6 +17,7 @@ void running.synced.then(() => {
 })
 stepBack()
 giveBackMemory()
+surviveErrors((line) => tell({ unhandled: line }))
 
 port.on('message', (order: ThreadOrder) => {
   if ('ping' in order) tell({ alive: true })

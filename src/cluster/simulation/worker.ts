@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { bearerToken } from '../../client/connection/credentials/credentials.ts'
 import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
 import { stepBack } from '../../lib/process/step-back.ts'
+import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { runSimulation } from '../../simulation/index.ts'
 import type { StopOrder } from '../threads/component-thread.ts'
 import type { Report, SimulationTask } from './messages.ts'
@@ -22,6 +23,7 @@ running.started.then(
 )
 stepBack()
 giveBackMemory()
+surviveErrors((line) => tell({ unhandled: line }))
 
 port.on('message', (order: StopOrder) => {
   if (order.stop) void running.stop().then(() => port.close())

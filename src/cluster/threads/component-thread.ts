@@ -3,6 +3,7 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { countUnhandledError } from '../../lib/process/unhandled-errors.ts'
 
 /** Something that runs until it is stopped. */
 export interface RunningComponent {
@@ -15,7 +16,7 @@ export interface RunningComponent {
 }
 
 /** What every component's thread tells. */
-export type ComponentReport = { readonly log: string } | { readonly synced: true } | { readonly alive: true }
+export type ComponentReport = { readonly log: string } | { readonly unhandled: string } | { readonly synced: true } | { readonly alive: true }
 /** What every component's thread is told. */
 export type StopOrder = { readonly stop: true }
 /** The same, for those that are asked about their health too. */
@@ -60,7 +61,10 @@ export function componentThread<Report extends object = ComponentReport>({ name,
 
   function heard(told: ComponentReport): void {
     if ('log' in told) log(told.log)
-    else if ('synced' in told) resolve()
+    else if ('unhandled' in told) {
+      countUnhandledError()
+      log(`the ${name}: ${told.unhandled}`)
+    } else if ('synced' in told) resolve()
     else for (const answered of waiting.splice(0)) answered()
   }
 
@@ -89,4 +93,4 @@ function environment(): NodeJS.ProcessEnv {
   return directory ? { ...process.env, NODE_COMPILE_CACHE: dirname(directory) } : process.env
 }
 
-const isOfAll = (told: object): told is ComponentReport => 'log' in told || 'synced' in told || 'alive' in told
+const isOfAll = (told: object): told is ComponentReport => 'log' in told || 'unhandled' in told || 'synced' in told || 'alive' in told

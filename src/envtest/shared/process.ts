@@ -3,6 +3,7 @@ import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'n
 import { Socket } from 'node:net'
 import { errorCode } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
+import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { acquire } from '../../storage/log/owner.ts'
 import { StoreOpenError } from '../../storage/store.ts'
 import { StoreTable } from '../store-table.ts'
@@ -55,9 +56,7 @@ export async function runSharedProcess({ directory, idleMs, log }: SharedProcess
   }
 
   // One cluster's fault is not the others' end.
-  for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(fault, (error: unknown) => log(error instanceof Error ? (error.stack ?? error.message) : String(error)))
-  }
+  surviveErrors(log)
   // A terminal's signals are for the launchers.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 

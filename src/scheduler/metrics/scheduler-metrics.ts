@@ -1,6 +1,7 @@
 /** What the scheduler counts, under upstream's names. */
 import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
+import { unhandledErrors } from '../../lib/process/unhandled-errors.ts'
 import type { SchedulerCache } from '../cache/cache.ts'
 import type { ClusterEvent } from '../framework/cluster-events.ts'
 import { eventLabel } from '../queue/event-label.ts'
@@ -61,6 +62,8 @@ export class SchedulerMetrics {
 
   /** Follows what is in the queue and in the cache, and how many pods are being bound. */
   watch(queue: SchedulingQueue, cache: SchedulerCache, binding: () => number): void {
+    const unhandled = 'Errors that no code of this process handled: each is logged with its stack.'
+    this.registry.keptCounter('scheduler_unhandled_errors_total', unhandled, [], () => [[[], unhandledErrors()]])
     this.registry.gauge('scheduler_goroutines', 'Number of running goroutines split by the work they do such as binding.', ['operation'], () => [
       [['binding'], binding()],
     ])
