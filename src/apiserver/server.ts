@@ -155,6 +155,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     requestTimeoutMs,
     auditing: audit,
     http: options.http,
+    features: options.features,
   }
   const handler = buildChain(chain, direct)
 

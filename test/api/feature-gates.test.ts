@@ -5,7 +5,10 @@ import { apiControllers, type TestCluster, testCluster } from '../support/test-c
 import { waitFor } from '../support/wait-for.ts'
 
 const usual = testCluster({ after }, { controllers: apiControllers })
-const gates = 'MaxUnavailableStatefulSet=true,ContainerStopSignals=true,HPAConfigurableTolerance=false,DeploymentReplicaSetTerminatingReplicas=false'
+const gates = [
+  ...['MaxUnavailableStatefulSet', 'ContainerStopSignals', 'HPAScaleToZero', 'UserNamespacesHostNetworkSupport'].map((gate) => `${gate}=true`),
+  ...['HPAConfigurableTolerance', 'DeploymentReplicaSetTerminatingReplicas', 'WatchList', 'RelaxedServiceNameValidation'].map((gate) => `${gate}=false`),
+].join(',')
 const changed = testCluster({ after }, { apiServerFlags: [`--feature-gates=${gates}`], nodes: 1 })
 
 const sets = '/apis/apps/v1/namespaces/default/statefulsets'
@@ -99,4 +102,38 @@ test('a rolling update with maxUnavailable ends, and terminating pods are not co
   const told = async () => ((await call('GET', `${replicaSets}/r`)) as { status?: { readyReplicas?: number } }).status
   await waitFor('its pod', async () => (await told())?.readyReplicas === 1)
   assert.equal('terminatingReplicas' in ((await told()) ?? {}), false)
+})
+
+test('rules that depend on a feature follow it', async () => {
+  const scaler = {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'zero' },
+    spec: {
+      minReplicas: 0,
+      maxReplicas: 2,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      metrics: [{ type: 'External', external: { metric: { name: 'm' }, target: { type: 'Value', value: '1' } } }],
+    },
+  }
+  const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
+  await assert.rejects((await usual).call('POST', path, scaler), /minReplicas: Invalid value: 0: must be greater than or equal to 1/)
+  await (await changed).call('POST', path, scaler)
+
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: '1st' }, spec: { ports: [{ port: 80 }] } }
+  await (await usual).call('POST', '/api/v1/namespaces/default/services', service)
+  await assert.rejects((await changed).call('POST', '/api/v1/namespaces/default/services', service), /a DNS-1035 label must consist of/)
+
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { hostUsers: false, hostNetwork: true, containers: [{ name: 'c', image: 'a:1' }] },
+  }
+  await assert.rejects((await usual).call('POST', '/api/v1/namespaces/default/pods', pod), /when `hostUsers` is false/)
+  await (await changed).call('POST', '/api/v1/namespaces/default/pods?dryRun=All', pod)
+
+  const watch = '/api/v1/namespaces?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+  assert.match(await (await usual).text(watch), /initial-events-end/)
+  await assert.rejects((await changed).text(watch), /sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled/)
 })

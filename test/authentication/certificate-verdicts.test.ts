@@ -6,6 +6,7 @@ import { clientCertificate } from '../../src/apiserver/authentication/client-cer
 import { defaultHeaders, requestHeader } from '../../src/apiserver/authentication/request-header.ts'
 import type { Request } from '../../src/apiserver/http/exchange.ts'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { opensslFolder } from './openssl.ts'
 
 const authority = await makeAuthority('ours', new Date())
 
@@ -63,4 +64,16 @@ test('without names that are allowed, all are', async () => {
 test('where there is no authority for front proxies yet, certificates say nothing', async () => {
   const verdict = requestHeader({ ...defaultHeaders, clientCA: () => '', allowedNames: [] })
   assert.equal(verdict(await asked('proxy', 'anna')), undefined)
+})
+
+test('the UID of a certificate counts while AllowParsingUserUIDFromCertAuth is on', (t) => {
+  const authority = opensslFolder(t).authority('uids')
+  const certificate = new X509Certificate(authority.issue('/CN=anna/kubernetesUid=u1').cert).toLegacyObject()
+  const request = { clientCertificate: () => ({ certificate, authorized: true }) } as unknown as Request
+  const uid = (readsUid?: boolean): unknown => {
+    const user = clientCertificate(authority.cert, () => {}, readsUid)(request)
+    return typeof user === 'object' && 'name' in user ? [user.name, user.uid] : user
+  }
+  assert.deepEqual(uid(), ['anna', 'u1'])
+  assert.deepEqual(uid(false), ['anna', undefined])
 })

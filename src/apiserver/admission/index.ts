@@ -7,7 +7,7 @@ import { identityPlugins } from './identity/index.ts'
 import { limitPlugins } from './limits/index.ts'
 import { namespacePlugins } from './namespaces/index.ts'
 import { Admission, type AdmissionPlugin, type PluginFactory, type PluginSources } from './plugin.ts'
-import { pluginOrder, usualPlugins } from './plugin-order.ts'
+import { isPluginOn, pluginOrder } from './plugin-order.ts'
 import { podSecurityPlugins } from './pod-security/index.ts'
 import { podPlugins, privilegedContainers } from './pods/index.ts'
 import type { TolerationSeconds } from './pods/scheduling/default-toleration-seconds.ts'
@@ -46,7 +46,7 @@ const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
 /** Throws an ExplainedError for a plug-in whose configuration makes no sense. */
 export function admissionChain(sources: Omit<PluginSources, 'configuration' | 'writer'>, options: AdmissionOptions = {}): Admission {
   const { enabled = [], disabled = [], configuration = {}, allowPrivileged = true } = options
-  const isOn = (name: string): boolean => (usualPlugins.has(name) || enabled.includes(name)) && !disabled.includes(name)
+  const isOn = (name: string): boolean => isPluginOn(name, { enabled, disabled }, sources.registry.features)
   const given: PluginSources = {
     ...sources,
     configuration: (plugin) => (Object.hasOwn(configuration, plugin) ? configuration[plugin] : undefined),

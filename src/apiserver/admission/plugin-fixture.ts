@@ -1,4 +1,5 @@
 /** For tests of plug-ins: a registry of all kinds on a store in memory, and writes as plug-ins see them. */
+import { defaultFeatures } from '../../api/features/feature-gates.ts'
 import { allResources, resourceRegistry } from '../../api/registry.ts'
 import { resourceKey } from '../../api/resource.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
@@ -21,10 +22,10 @@ export interface PluginFixture {
   write(resource: string, object: object, more?: Partial<AdmissionAttributes>): AdmissionAttributes
 }
 
-export function pluginFixture(configuration?: unknown): PluginFixture {
+export function pluginFixture(configuration?: unknown, features = defaultFeatures): PluginFixture {
   const logged: string[] = []
   const log = (line: string): void => void logged.push(line)
-  const registry = new Registry(memoryStore(), allResources, log)
+  const registry = new Registry(memoryStore(), allResources, log, features)
   const find = (key: string): ServedResource => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
   const writer = ownWriter(registry, new Admission([]))
   const decoded = (resource: ServedResource, object: object): KubeObject => {

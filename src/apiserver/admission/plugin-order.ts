@@ -1,4 +1,5 @@
 /** The plug-ins that there are, in the order in which they look at a write, and which of them are on unless somebody says otherwise. Upstream's. */
+import type { FeatureGates } from '../../api/features/feature-gates.ts'
 
 export const pluginOrder: readonly string[] = [
   'AlwaysAdmit',
@@ -77,3 +78,18 @@ export const usualPlugins: ReadonlySet<string> = new Set([
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
 ])
+
+/** Features that have to be on for a plug-in to do something. */
+const pluginGates: Readonly<Partial<Record<string, readonly string[]>>> = {
+  MutatingAdmissionPolicy: ['MutatingAdmissionPolicy'],
+  NodeDeclaredFeatureValidator: ['NodeDeclaredFeatures'],
+  PodTopologyLabels: ['PodTopologyLabelsAdmission'],
+}
+
+interface Choice {
+  readonly enabled: readonly string[]
+  readonly disabled: readonly string[]
+}
+
+export const isPluginOn = (name: string, { enabled, disabled }: Choice, features: FeatureGates): boolean =>
+  (usualPlugins.has(name) || enabled.includes(name)) && !disabled.includes(name) && (pluginGates[name]?.every((gate) => features.isOn(gate)) ?? true)

@@ -25,12 +25,13 @@ export type Remaining = (seconds: number) => void
  * Certificates that `clientCA` did not sign, that are for servers, or that have expired, are 401; those without a name, and all where
  * there is no authority yet, are as good as none.
  */
-export const clientCertificate = (clientCA: Bundle, remaining: Remaining = () => {}): Authenticator => {
+export const clientCertificate = (clientCA: Bundle, remaining: Remaining = () => {}, readsUid = true): Authenticator => {
   const isUser = signedBy(clientCA)
   return (request) => {
     const peer = request.clientCertificate()
     if (!peer || bundleText(clientCA) === '') return undefined
-    const { verdict, endMs } = read(peer.certificate)
+    const { verdict: found, endMs } = read(peer.certificate)
+    const verdict = readsUid || typeof found !== 'object' ? found : { ...found, uid: undefined }
     remaining((endMs - Date.now()) / 1000)
     return peer.authorized && isUser(peer.certificate) ? verdict : 'invalid'
   }

@@ -69,6 +69,7 @@ export interface AuthenticationSources {
 }
 
 export function authenticationOf(options: AuthenticationOptions, sources: AuthenticationSources): Authentication {
+  const { features } = sources.registry
   const { requestHeader: header, clientCA, serviceAccount: issuer, anonymousAuth = true } = options
   const audiences = options.apiAudiences?.length ? options.apiAudiences : (issuer?.issuers ?? [])
   const lookup = lookupIn(sources.registry, sources.find)
@@ -95,9 +96,9 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
     isIdentityHeader: header && identityHeaders(header),
     hasPasswords: Boolean(options.passwords?.length),
     authenticators: [
-      ...(header ? [requestHeader(header)] : []),
+      ...(header ? [requestHeader(features.isOn('RemoteRequestHeaderUID') ? header : { ...header, uidHeaders: [] })] : []),
       ...(options.passwords?.length ? [passwords(options.passwords)] : []),
-      ...(clientCA ? [clientCertificate(clientCA, remainingLife(sources.metrics))] : []),
+      ...(clientCA ? [clientCertificate(clientCA, remainingLife(sources.metrics), features.isOn('AllowParsingUserUIDFromCertAuth'))] : []),
       bearerTokens(tokens),
       webSocketTokens(tokens),
       ...(anonymousAuth === true && !isFiled ? [] : [anonymousOnlyOn((path) => (jwt?.anonymous() ?? open)(path))]),

@@ -1,4 +1,5 @@
 /** The chain: the order in which a request passes the filters. To add one, write its file and put it into the array. */
+import type { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { Auditing } from '../audit/index.ts'
 import type { Authentication } from '../authentication/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
@@ -47,6 +48,8 @@ export interface ChainOptions {
   /** Absent where nothing is audited. */
   readonly auditing?: Auditing
   readonly http?: HttpOptions
+  /** The defaults of 1.36 if absent. */
+  readonly features?: FeatureGates
 }
 
 /** What the server says to HTTP clients beside its answers. */
@@ -86,7 +89,7 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       timeout(options.requestTimeoutMs, options.metrics),
       authentication(options.authentication, options.attempts),
       ...where(auditing, () => audit(auditing!, answerOf)),
-      impersonation(options.authorizer, options.impersonations),
+      impersonation(options.authorizer, options.impersonations, options.features),
       'admit' in options.flow ? priorityAndFairness(options.flow, options.metrics) : maxInFlight(options.flow, options.flow.dropped, options.metrics),
       authorization(options.authorizer, options.decisions),
     ],

@@ -50,12 +50,12 @@ export class Registry {
   readonly #views = new WeakMap<ServedResource, View>()
   readonly #versions = new WeakMap<ServedResource, ReadonlyMap<string, ServedResource>>()
   readonly #log: (line: string) => void
-  readonly #features: FeatureGates
+  readonly features: FeatureGates
 
   /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
   constructor(store: Store, definitions: readonly ResourceDefinition[], log: (line: string) => void = () => {}, features = defaultFeatures) {
     this.store = store
-    this.#features = features
+    this.features = features
     this.#log = log
     this.#definitions = new Map(definitions.map((definition) => [resourceKey(definition), definition]))
   }
@@ -67,7 +67,7 @@ export class Registry {
     if (!served) {
       const storedAs = definition.storedAs && this.#definitions.get(definition.storedAs.resource)
       if (definition.storedAs && !storedAs) throw new Error(`${key} is stored as ${definition.storedAs.resource}, which is not registered`)
-      this.#served.set(key, (served = new ServedResource(definition, storedAs && this.served(storedAs), this.#features)))
+      this.#served.set(key, (served = new ServedResource(definition, storedAs && this.served(storedAs), this.features)))
     }
     return served
   }

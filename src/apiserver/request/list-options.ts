@@ -37,7 +37,7 @@ export function listOptions(query: URLSearchParams, resource: ServedResource, wa
     allowWatchBookmarks: flagParameter(query, 'allowWatchBookmarks') ?? false,
     sendInitialEvents: flagParameter(query, 'sendInitialEvents'),
   }
-  const errors = watch ? watchErrors(options) : listErrors(options)
+  const errors = watch ? watchErrors(options, resource) : listErrors(options)
   if (errors.length) throw invalid({ group: 'meta.k8s.io', name: 'ListOptions' }, '', errors)
   if (fields) checkFields(fields, resource)
   return options
@@ -67,10 +67,12 @@ function listErrors({ match, resourceVersion, continue: token, sendInitialEvents
   return errors
 }
 
-function watchErrors({ match, continue: token, sendInitialEvents }: ListOptions): FieldError[] {
+function watchErrors({ match, continue: token, sendInitialEvents }: ListOptions, { features }: ServedResource): FieldError[] {
   const errors: FieldError[] = []
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
     errors.push(forbiddenField(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  if (sendInitialEvents !== undefined && !features.isOn('WatchList'))
+    errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'))
   if (match) {
     if (sendInitialEvents === undefined) errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
     if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))

@@ -1,4 +1,7 @@
 /** The flags of kube-apiserver 1.36: which there are, how a command line is read, what the help says. What they do is said by `cluster/`. */
+import { FeatureGates } from '../../api/features/feature-gates.ts'
+import { idleGateLines } from '../../api/features/gate-effects.ts'
+import { featureSettings } from './feature-gates/index.ts'
 import type { Flag } from './flag.ts'
 import { flagsHelp } from './help.ts'
 import { type FlagValues, parseFlags } from './parse.ts'
@@ -38,8 +41,10 @@ export const allApiServerFlags: readonly Flag[] = sets.flatMap(({ flags }) => fl
 export const apiServerFlags = (args: readonly string[]): FlagValues => parseFlags(sets, args)
 
 /** What is to be said of flags that were given and change nothing, a line each. */
-export const idleFlagLines = (values: FlagValues): string[] =>
-  values.given.flatMap(({ name, idle }) => (idle ? [`--${name} changes nothing here: ${idle}`] : []))
+export const idleFlagLines = (values: FlagValues): string[] => [
+  ...values.given.flatMap(({ name, idle }) => (idle ? [`--${name} changes nothing here: ${idle}`] : [])),
+  ...idleGateLines(new FeatureGates(featureSettings(values.all('feature-gates')))),
+]
 
 /** `--help`; `program` is what was called. */
 export const apiServerHelp = (program: string): string =>

@@ -85,3 +85,10 @@ test('a deletion cost is a plain 32-bit integer', () => {
   ] as const)
     assert.equal(deletionCost(pod('a', { cost: text })), cost, text)
 })
+
+test('without PodDeletionCost annotations do not say which pods go first', () => {
+  const pods = [pod('cheap', { cost: '-5' }), pod('dear', { cost: '5' })]
+  const first = (ignoresCost: boolean, all: readonly Pod[]) => podsToDelete(all, 1, { related: [], now: 0, ignoresCost })[0]?.metadata.name
+  assert.deepEqual([first(false, pods), first(false, pods.toReversed())], ['cheap', 'cheap'])
+  assert.equal(first(true, pods) === first(true, pods.toReversed()) && first(true, pods) === 'cheap', false)
+})

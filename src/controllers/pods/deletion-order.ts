@@ -13,10 +13,12 @@ export interface DeletionOrder {
   readonly related: Iterable<Pod>
   /** Milliseconds. */
   readonly now: number
+  /** True if annotations do not say which pods go first (PodDeletionCost is off). */
+  readonly ignoresCost?: boolean
 }
 
 /** The `count` of these pods that go first. */
-export function podsToDelete(pods: readonly Pod[], count: number, { related, now }: DeletionOrder): Pod[] {
+export function podsToDelete(pods: readonly Pod[], count: number, { related, now, ignoresCost = false }: DeletionOrder): Pod[] {
   // Those who delete all need no order.
   if (count >= pods.length) return [...pods]
   const onNode = new Map<string, number>()
@@ -24,7 +26,7 @@ export function podsToDelete(pods: readonly Pod[], count: number, { related, now
   const rank = ({ spec }: Pod): number => onNode.get(spec?.nodeName ?? '') ?? 0
   const order = (a: Pod, b: Pod): number =>
     byProgress(a, b) ||
-    deletionCost(a) - deletionCost(b) ||
+    (ignoresCost ? 0 : deletionCost(a) - deletionCost(b)) ||
     rank(b) - rank(a) ||
     byAge(isReady(a) ? readySince(a) : 0, isReady(b) ? readySince(b) : 0, a, b, now) ||
     byRestarts(a, b) ||

@@ -23,7 +23,11 @@ export const controllers: readonly ControllerDescriptor[] = [
     make: async ({ features }, flags, registry) => {
       const [{ podSetController }, { deletionAges }] = await Promise.all([import('./pod-sets/controller.ts'), import('./pod-sets/metrics.ts')])
       const countsTerminating = features.isOn('DeploymentReplicaSetTerminatingReplicas')
-      return podSetController({ ...replicaSetKind, countsTerminating }, flags.number('concurrent-replicaset-syncs'), deletionAges(registry))
+      return podSetController(
+        { ...replicaSetKind, countsTerminating, ignoresDeletionCost: !features.isOn('PodDeletionCost') },
+        flags.number('concurrent-replicaset-syncs'),
+        deletionAges(registry),
+      )
     },
   },
   {
@@ -32,7 +36,9 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['replicationcontroller'],
     account: 'replication-controller',
     flags: [concurrencyFlag('concurrent-rc-syncs', 'ReplicationControllers', fallbackConcurrency)],
-    make: async (_sources, flags) =>
-      (await import('./pod-sets/controller.ts')).podSetController(replicationControllerKind, flags.number('concurrent-rc-syncs')),
+    make: async ({ features }, flags) => {
+      const kind = { ...replicationControllerKind, ignoresDeletionCost: !features.isOn('PodDeletionCost') }
+      return (await import('./pod-sets/controller.ts')).podSetController(kind, flags.number('concurrent-rc-syncs'))
+    },
   },
 ]

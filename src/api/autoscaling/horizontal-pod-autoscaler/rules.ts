@@ -1,4 +1,5 @@
 /** What is valid in a HorizontalPodAutoscaler. Both versions are judged in the form of v2. */
+
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
@@ -6,6 +7,7 @@ import { all, each, follows, nonNegative, nonNegativeQuantity, oneOf, requiredTe
 import { dnsLabel, pathSegment } from '../../../machinery/validation/names.ts'
 import { signOf } from '../../../machinery/values/quantity.ts'
 import { containerResourceName } from '../../core/quota/resource-rules.ts'
+import { isFeatureOn } from '../../features/current.ts'
 
 export type Autoscaler = Model<V2HorizontalPodAutoscaler>
 export type AutoscalerSpec = NonNullable<Autoscaler['spec']>
@@ -23,10 +25,12 @@ const maxPeriod = 1800
 export function autoscalerRules({ spec }: Autoscaler, old?: Autoscaler): readonly FieldError[] {
   if (!spec) return valid
   const { minReplicas, maxReplicas = 0, scaleTargetRef: target } = spec
+  // One that may go to zero already may stay so.
+  const fewest = isFeatureOn('HPAScaleToZero') || old?.spec?.minReplicas === 0 ? 0 : 1
   const before = old?.spec?.scaleTargetRef
   const stays = before !== undefined && before.apiVersion === target?.apiVersion && before.kind === target?.kind
   return all(
-    minReplicas !== undefined && minReplicas < 1 ? [invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')] : valid,
+    minReplicas !== undefined && minReplicas < fewest ? [invalidValue('spec.minReplicas', minReplicas, `must be greater than or equal to ${fewest}`)] : valid,
     positiveMaximum(maxReplicas),
     minReplicas !== undefined && maxReplicas < minReplicas
       ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')]

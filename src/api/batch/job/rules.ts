@@ -11,6 +11,7 @@ import { all, immutable, nonNegative, oneOf, selects, valid } from '../../../mac
 import { labelSelector, list, optional, pointer, text } from '../../../machinery/validation/internal-type.ts'
 import { dnsLabel } from '../../../machinery/validation/names.ts'
 import { podTemplate } from '../../core/pod/index.ts'
+import { isFeatureOn } from '../../features/current.ts'
 import { selectorMatches } from '../../workload/template-rules.ts'
 import { type JobSpec, podFailurePolicy } from './failure-policy.ts'
 import { controllerUid, expectedLabels } from './selector.ts'
@@ -157,7 +158,7 @@ function completions(spec: JobSpec, old: JobSpec): readonly FieldError[] {
 
 /** While a Job is suspended and no pod of an older template is left, its pods may be told anew where to run and what to ask for (KEP-5440). */
 const mayChangePods = ({ suspend }: JobSpec, status: Job['status']): boolean =>
-  suspend === true && !status?.active && (!status?.startTime || isTrue(status, 'Suspended'))
+  suspend === true && !status?.active && (!status?.startTime || (isFeatureOn('MutableSchedulingDirectivesForSuspendedJobs') && isTrue(status, 'Suspended')))
 
 const isTrue = (status: Job['status'], type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
@@ -174,14 +175,16 @@ type PodSpec = NonNullable<JobSpec['template']>['spec']
 function withNewPods(given: PodSpec, old: PodSpec): PodSpec {
   if (!given || !old) return old
   const { nodeSelector, tolerations, schedulingGates } = given
+  const withGiven = (containers: Containers, before: Containers): Containers =>
+    isFeatureOn('MutablePodResourcesForSuspendedJobs') ? withResources(containers, before) : before
   return {
     ...old,
     affinity: { ...old.affinity, nodeAffinity: given.affinity?.nodeAffinity },
     nodeSelector,
     tolerations,
     schedulingGates,
-    containers: withResources(given.containers, old.containers) ?? [],
-    initContainers: withResources(given.initContainers, old.initContainers),
+    containers: withGiven(given.containers, old.containers) ?? [],
+    initContainers: withGiven(given.initContainers, old.initContainers),
   }
 }
 

@@ -2,8 +2,10 @@
  * Labels that (anti-)affinity and topology spread name by key alone: a new pod's own values of them are written into the selectors, so that
  * they stay what they were when its labels change (KEP-3633, KEP-3243).
  */
+
 import { own } from '../../../lib/own.ts'
 import type { LabelSelector } from '../../../machinery/selectors/label-selector.ts'
+import { isFeatureOn } from '../../features/current.ts'
 import type { Pod } from './model.ts'
 
 interface Selecting {
@@ -19,6 +21,7 @@ export function applyMatchLabelKeys({ metadata: { labels }, spec }: Pod): void {
     for (const term of affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) apply(term, labels)
     for (const { podAffinityTerm } of affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []) if (podAffinityTerm) apply(podAffinityTerm, labels)
   }
+  if (!isFeatureOn('MatchLabelKeysInPodTopologySpreadSelectorMerge')) return
   for (const constraint of spec?.topologySpreadConstraints ?? []) apply(constraint, labels)
 }
 

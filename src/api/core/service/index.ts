@@ -1,6 +1,8 @@
 /** Services: one address for many pods. */
+
 import { labelsText } from '../../../machinery/selectors/label-selector.ts'
-import { dnsLabel } from '../../../machinery/validation/names.ts'
+import { dns1035Label, dnsLabel } from '../../../machinery/validation/names.ts'
+import { isFeatureOn } from '../../features/current.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { prepareCreate, prepareUpdate, serviceDefaults } from './prepare.ts'
 import { type Service, serviceRules } from './rules.ts'
@@ -34,7 +36,7 @@ export const services = resource<Service>({
   scope: 'Namespaced',
   storagePath: 'services/specs',
   subresources: { status: true, special: [{ name: 'proxy', kind: 'ServiceProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }] },
-  nameRule: dnsLabel,
+  nameRule: (name, generated) => (isFeatureOn('RelaxedServiceNameValidation') ? dnsLabel : dns1035Label)(name, generated),
   createOnUpdate: true,
   defaults: [serviceDefaults],
   prepare: { create: prepareCreate, update: prepareUpdate },

@@ -7,6 +7,7 @@ import type { Model, Wire } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { list, pointer } from '../../../machinery/validation/internal-type.ts'
+import { isFeatureOn } from '../../features/current.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { nodeSelectorTermWarnings } from '../cluster/node-labels.ts'
@@ -102,7 +103,7 @@ function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly Fie
       ? valid
       : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')],
     spec.volumeMode === old.volumeMode ? valid : [invalidValue('volumeMode', spec.volumeMode, 'field is immutable')],
-    old.nodeAffinity && !isSameAffinity(spec.nodeAffinity, old.nodeAffinity)
+    old.nodeAffinity && !isFeatureOn('MutablePVNodeAffinity') && !isSameAffinity(spec.nodeAffinity, old.nodeAffinity)
       ? [invalidValue('nodeAffinity', shownAffinity(spec.nodeAffinity), 'field is immutable, except for updating from beta label to GA')]
       : valid,
     old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined

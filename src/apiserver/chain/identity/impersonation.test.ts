@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { FeatureGates } from '../../../api/features/feature-gates.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { type AccessAttributes, allow, noOpinion } from '../../authorization/authorizer.ts'
@@ -185,4 +186,32 @@ test('who may be in all groups is not asked about each, where there are many', a
   assert.deepEqual(await askedOf(['a', 'b', 'c'], () => true), ['users alice', 'groups a', 'groups b', 'groups c'])
   assert.deepEqual(await askedOf(['a', 'b', 'c', 'd'], (name) => name === '*'), ['users alice', 'groups *'])
   assert.deepEqual(await askedOf(['a', 'b', 'c', 'd'], (name) => name === 'a'), ['users alice', 'groups *', 'groups a', 'groups b'])
+})
+
+test('without ConstrainedImpersonation the right to impersonate is all that is asked for', async () => {
+  const verbsAsked = async (isOn: boolean): Promise<string[]> => {
+    const verbs: string[] = []
+    const authorizer = {
+      name: 'test',
+      authorize: ({ info }: AccessAttributes) => {
+        verbs.push(info.verb)
+        return info.verb === 'impersonate' ? allow() : noOpinion()
+      },
+      rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
+    }
+    const request = {
+      query: new URLSearchParams(),
+      user: proxy,
+      info: { verb: 'get', path: '/api' },
+      headerNames: () => ['impersonate-user'],
+      hasHeaders: () => true,
+      headerValues: (name: string) => (name === 'impersonate-user' ? ['alice'] : []),
+    } as unknown as Request
+    const filter = impersonation(authorizer, impersonationMetrics(new MetricsRegistry()), new FeatureGates({ ConstrainedImpersonation: isOn }))
+    await filter(request, async () => ({ status: 200, headers: {} }))
+    assert.equal(request.user?.name, 'alice')
+    return verbs
+  }
+  assert.deepEqual(await verbsAsked(false), ['impersonate'])
+  assert.ok((await verbsAsked(true)).some((verb) => verb.startsWith('impersonate-on:')))
 })

@@ -2,6 +2,7 @@
  * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the authorizer allows one of the
  * modes for this request (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
  */
+import { defaultFeatures, type FeatureGates } from '../../../api/features/feature-gates.ts'
 import { goQuote } from '../../../lib/go/go-quote.ts'
 import { badRequest, type StatusError } from '../../../machinery/status-error.ts'
 import { anonymous, authenticated } from '../../authentication/authenticator.ts'
@@ -21,8 +22,8 @@ const authenticationGroup = 'authentication.k8s.io'
 /** Users whose last mode is remembered. */
 const mostRemembered = 10_000
 
-export function impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics): Around {
-  const modes = new ModeTracker(authorizer, metrics)
+export function impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics, features = defaultFeatures): Around {
+  const modes = new ModeTracker(authorizer, metrics, features)
   return (request, next) => {
     if (!request.hasHeaders(headerPrefix)) return next(request)
     const wanted = wantedUser(request)
@@ -80,11 +81,13 @@ interface Claim {
 class ModeTracker {
   readonly #authorizer: Authorizer
   readonly #metrics: ImpersonationMetrics
+  readonly #modes: readonly ImpersonationMode[]
   readonly #last = new Map<string, ImpersonationMode>()
 
-  constructor(authorizer: Authorizer, metrics: ImpersonationMetrics) {
+  constructor(authorizer: Authorizer, metrics: ImpersonationMetrics, features: FeatureGates) {
     this.#authorizer = authorizer
     this.#metrics = metrics
+    this.#modes = impersonationModes.filter(({ name }) => name === 'legacy' || features.isOn('ConstrainedImpersonation'))
   }
 
   /** Makes the request the wanted user's, if its user may. Rejects with the 403 of the first mode that was tried. */
@@ -92,7 +95,7 @@ class ModeTracker {
     const started = performance.now()
     const requestor = request.user ?? anonymous
     const last = this.#last.get(requestor.name)
-    const rest = impersonationModes.filter((mode) => mode !== last)
+    const rest = this.#modes.filter((mode) => mode !== last)
     let refusal: StatusError | undefined
     for (const mode of last ? [last, ...rest] : rest) {
       if (!mode.applies(wanted, requestor)) continue

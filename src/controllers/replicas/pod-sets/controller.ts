@@ -50,7 +50,13 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       const active = await claimed([...claimable(set, pods, caches)].filter(isActive), claim, client)
       let failure: unknown
       if (isUpToDate && !deletionTimestamp) {
-        failure = await manage(set, active, { ...context, expectations, ages, related: () => relatedPods(set, kind, caches) })
+        failure = await manage(set, active, {
+          ...context,
+          expectations,
+          ages,
+          related: () => relatedPods(set, kind, caches),
+          ignoresCost: kind.ignoresDeletionCost,
+        })
         if (!expectations.satisfied(uid)) again(key, expectationsExpireMs + 1)
       }
       const now = Date.now()

@@ -14,6 +14,8 @@ export interface PodSetKind<T extends PodSet> {
   readonly selector: (set: T) => Selector
   /** Whether the status tells how many pods are deleted and still run. */
   readonly countsTerminating: boolean
+  /** Annotations of pods do not say which of them go first. */
+  readonly ignoresDeletionCost?: boolean
 }
 
 export const replicaSetKind: PodSetKind<ReplicaSet> = {

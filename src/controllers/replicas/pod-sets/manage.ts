@@ -19,6 +19,8 @@ export interface Managing extends Pick<ReconcileContext, 'client' | 'events'> {
   readonly ages: DeletionAges
   /** The pods that do the same work, for which goes first. */
   related(): Iterable<Pod>
+  /** Annotations of pods do not say which of them go first. */
+  readonly ignoresCost?: boolean
 }
 
 /** At most a burst of them; `active` are those there. Resolves with the first failure, if there is one. */
@@ -39,10 +41,10 @@ async function create(set: PodSet, count: number, context: Managing): Promise<un
 }
 
 async function remove(set: PodSet, active: readonly Pod[], count: number, context: Managing): Promise<unknown> {
-  const { expectations, related, ages } = context
+  const { expectations, related, ages, ignoresCost } = context
   const { uid = '' } = set.metadata
   const now = Date.now()
-  const excess = podsToDelete(active, count, { related: related(), now })
+  const excess = podsToDelete(active, count, { related: related(), now, ignoresCost })
   ages(active, excess, now)
   expectations.expectDeletions(
     uid,

@@ -1,8 +1,10 @@
 /** The rules for a pod's spec, in upstream's order; templates of workloads pass here too. */
+
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, optionalText, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName, underscoredSubdomain } from '../../../../machinery/validation/names.ts'
+import { isFeatureOn } from '../../../features/current.ts'
 import { containerResourceName } from '../../quota/resource-rules.ts'
 import type { PodSpec, PodTemplate, Volume } from '../model.ts'
 import { matchingProfiles, podAnnotations } from './annotations.ts'
@@ -115,7 +117,9 @@ const tokensWithoutAccount = ({ volumes: list }: PodSpec, path: string): readonl
 /** Users of their own go with none of the host's namespaces, and own no block devices. */
 function hostUsers(spec: PodSpec, path: string): readonly FieldError[] {
   if (spec.hostUsers !== false) return valid
-  const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((field) => spec[field])
+  const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter(
+    (field) => spec[field] && !(field === 'hostNetwork' && isFeatureOn('UserNamespacesHostNetworkSupport')),
+  )
   const refused = 'when `hostUsers` is false'
   return all(
     shared.map((field) => forbiddenField(`${path}.${field.replace(/^hostP|^hostI/, (part) => `H${part.slice(1)}`)}`, refused)),

@@ -19,6 +19,8 @@ import { admitToken } from './tokens.ts'
 import { type Lookup, type NodeWrite, quoted } from './write.ts'
 
 export function nodeRestriction({ registry, find, authorizer }: PluginSources): AdmissionPlugin {
+  const { features } = registry
+  const checksAudience = features.isOn('ServiceAccountNodeAudienceRestriction')
   const pods = find('v1/pods')
   const nodes = find('v1/nodes')
   const kinds = {
@@ -47,12 +49,13 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
     '/nodes': admitNode,
     '/persistentvolumeclaims': admitClaim,
     '/serviceaccounts': (write) => {
-      if (write.operation === 'CREATE' && write.subresource === 'token') return admitToken(write, lookup, authorizer)
+      if (write.operation === 'CREATE' && write.subresource === 'token') return admitToken(write, lookup, checksAudience ? authorizer : undefined)
     },
     'coordination.k8s.io/leases': admitLease,
     'storage.k8s.io/csinodes': admitCSINode,
     'resource.k8s.io/resourceslices': admitResourceSlice,
-    'certificates.k8s.io/certificatesigningrequests': admitSigningRequest,
+    'certificates.k8s.io/certificatesigningrequests': (write) =>
+      features.isOn('AllowInsecureKubeletCertificateSigningRequests') ? undefined : admitSigningRequest(write),
     'certificates.k8s.io/podcertificaterequests': (write) => admitPodCertificate(write, lookup),
   }
   return {
