@@ -50,7 +50,7 @@ describe('kubectl', { timeout: 180_000 }, () => {
       const ask = (field: string): string => `patch job ${name} -p {"spec":{"template":{"spec":{"containers":[{"name":"c",${field}}]}}}}`
       await kubectl.ok(ask('"resources":{"requests":{"cpu":"2"}}'), `job.batch/${name} patched\n`)
       await kubectl.ok(`get job ${name} -o jsonpath={.spec.template.spec.containers[0].resources.requests.cpu}`, '2')
-      await kubectl.fails(ask('"image":"app:2"'), /spec\.template: Invalid value: .*: field is immutable/s)
+      await kubectl.fails(ask('"image":"app:2"'), /spec\.template\.spec: Invalid value: .*: field is immutable/s)
     })
 
     test(`writes an autoscaler in one version and reads it in the other (${program.version})`, async () => {

@@ -50,7 +50,7 @@ for (const [plural, body] of versioned)
     const { resourceVersion: _, ...metadata } = json(made).metadata
     const refused = await client.request('PUT', `${path}/${metadata.name}`, { body: { ...body, metadata } })
     assert.equal(refused.status, 422)
-    assert.match(json(refused).message ?? '', / is invalid: metadata\.resourceVersion: Invalid value: 0x0: must be specified for an update$/)
+    assert.match(json(refused).message ?? '', / is invalid: metadata\.resourceVersion: Invalid value: 0: must be specified for an update$/)
   })
 
 test('a RuntimeClass may be made by PUT, a StorageClass may not', async (t) => {

@@ -40,8 +40,8 @@ test('keys, kubeconfigs, data and audit logs are their owner’s, whatever the u
   const open: string[] = []
   const look = (path: string): void => {
     const { mode } = lstatSync(path)
-    // Certificates are for everybody; the folder keeps them anyway.
-    if (mode & 0o077 && !path.endsWith('.crt') && path !== policy) open.push(`${path.slice(directory.length)} ${(mode & 0o777).toString(8)}`)
+    // Certificates and public keys are for everybody; the folder keeps them anyway.
+    if (mode & 0o077 && !/\.(crt|pub)$/.test(path) && path !== policy) open.push(`${path.slice(directory.length)} ${(mode & 0o777).toString(8)}`)
     if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) look(join(path, name))
   }
   look(join(directory, 'data'))

@@ -80,7 +80,7 @@ test('PUT and apply of what is not there need the right to create it', async (t)
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'new' } }
   const { status, body } = await as('jane', 'PATCH', path, secret, { 'content-type': 'application/apply-patch+yaml' })
   assert.equal(status, 403)
-  assert.equal(body.message, 'secrets "new" is forbidden: ')
+  assert.equal(body.message, 'secrets "new" is forbidden: User "jane" cannot create resource "secrets" in API group "" in the namespace "default"')
   await cluster.call('POST', '/api/v1/namespaces/default/secrets', secret)
   assert.equal((await as('jane', 'PATCH', path, secret, { 'content-type': 'application/apply-patch+yaml' })).status, 200)
 })

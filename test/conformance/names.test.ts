@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { fromYaml } from '../../src/machinery/yaml.ts'
 
 const root = join(import.meta.dirname, '../..')
-const list = join(root, '../shared/data/conformance-1.28.yaml')
+const list = join(root, '../shared/data/conformance-1.36.yaml')
 
 interface Described {
   readonly codename: string

@@ -216,7 +216,7 @@ test('wrong flags are refused in the words of the real programs', async (t) => {
     assert.deepEqual(await started.exited, { code, signal: null }, started.output())
     assert.ok(started.output().includes(words), started.output())
   }
-  await refused('kube-apiserver', ['--insecure-port=0'], 1, 'Error: unknown flag: --insecure-port\n')
+  await refused('kube-apiserver', ['--insecure-port=0'], 1, 'Error: unknown flag: --insecure-port: Kubernetes 1.24 removed it\n')
   await refused(
     'kube-apiserver',
     ['--secure-port=x'],

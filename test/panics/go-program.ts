@@ -18,7 +18,7 @@ export interface GoProgram {
 }
 
 /** Needs no network and no C compiler. */
-export function buildProgram(environment: Readonly<Record<string, string>> = {}): GoProgram {
+export function buildProgram(environment: Readonly<Record<string, string>> = {}, runner?: string): GoProgram {
   const folder = mkdtempSync(join(tmpdir(), 't8s-go-'))
   cpSync(join(import.meta.dirname, 'program'), folder, { recursive: true })
   const cache = join(repository, '.build/go-cache')
@@ -29,7 +29,12 @@ export function buildProgram(environment: Readonly<Record<string, string>> = {})
   return {
     folder,
     crash(name, more = {}) {
-      const { stderr, error } = spawnSync(program, [name], { env: { ...process.env, ...more }, encoding: 'utf8', timeout: 60_000, maxBuffer: 64 * 1024 * 1024 })
+      const { stderr, error } = spawnSync(runner ?? program, runner ? [program, name] : [name], {
+        env: { ...process.env, ...more },
+        encoding: 'utf8',
+        timeout: 60_000,
+        maxBuffer: 64 * 1024 * 1024,
+      })
       if (error) throw error
       return stderr
     },

@@ -47,6 +47,15 @@ test('[Conformance] validates basic preemption works', async (t) => {
   assert.deepEqual(await pods.told('low', 'Preempted'), [`Preempted by pod ${uid} on node ${node}`])
 })
 
+test('[Conformance] validates pod disruption condition is added to the preempted pod', async (t) => {
+  const pods = await scarce(t, { a: '5' })
+  await pods.create('victim', { priorityClassName: 'low' }, asking('4'))
+  await pods.placed('victim')
+  await pods.create('preemptor', { priorityClassName: 'high' }, asking('4'))
+  const condition = await endPreempted(pods, 'victim')
+  assert.deepEqual([condition?.type, condition?.status, condition?.reason], ['DisruptionTarget', 'True', 'PreemptionByScheduler'])
+})
+
 test('[Conformance] validates lower priority pod preemption by critical pod', async (t) => {
   const pods = await scarce(t)
   await pods.create('low', { priorityClassName: 'low' }, asking('4'))

@@ -39,12 +39,12 @@ test('a strategic merge patch is about the object that its path names, whatever 
   await assert.rejects(patch('merge-patch', 'Deployment'), /: 422 .*no kind \\*"Deployment\\*" is registered for version/)
 })
 
-test('a scale that is not there is told by its group', async (t) => {
+test('the scale of a missing object names the object', async (t) => {
   const cluster = await testCluster(t)
-  await assert.rejects(cluster.call('GET', `${deployments}/none/scale`), /: 404 .*deployments\/scale\.apps \\"none\\" not found/)
+  await assert.rejects(cluster.call('GET', `${deployments}/none/scale`), /: 404 .*"deployments\.apps \\"none\\" not found/)
   await assert.rejects(
     cluster.call('GET', '/api/v1/namespaces/default/replicationcontrollers/none/scale'),
-    /: 404 .*replicationcontrollers\/scale\.autoscaling \\"none\\" not found/,
+    /: 404 .*"replicationcontrollers \\"none\\" not found/,
   )
 })
 

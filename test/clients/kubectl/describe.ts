@@ -108,7 +108,7 @@ export const describeStops: Stops = {
     const name = `node-${k.namespace}`
     await k.ok('create -f -', `node/${name} created\n`, { input: node(name) })
     assert.match(await k.ok(`get node ${name} --no-headers`), new RegExp(`^${name} +Ready +<none> +\\d+s +v1\\.36\\.0\\n$`))
-    assert.match(await k.ok(`get node ${name} -o wide --no-headers`), / 192\.0\.2\.7 +<none> +Test +6\.1 +test:\/\/1\n$/)
+    assert.match(await k.ok(`get node ${name} -o wide --no-headers`), / 192\.0\.2\.7 +<none> +Test +6\.1 \(amd64\) +test:\/\/1\n$/)
     await k.ok(`cordon ${name}`, `node/${name} cordoned\n`)
     assert.match(await k.ok(`get node ${name} --no-headers`), / Ready,SchedulingDisabled /)
     await k.ok(`cordon ${name}`, `node/${name} already cordoned\n`)

@@ -6,7 +6,8 @@ import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { PlayedNamespace } from './played-namespace.ts'
 
-const cluster = testCluster({ after }, { controllers: ['statefulset', 'serviceaccount-controller'] })
+const gates = '--feature-gates=MaxUnavailableStatefulSet=true'
+const cluster = testCluster({ after }, { controllers: ['statefulset', 'serviceaccount-controller'], apiServerFlags: [gates] })
 
 type Spec = Partial<NonNullable<StatefulSet['spec']>>
 
