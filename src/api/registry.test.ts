@@ -97,8 +97,8 @@ test('groups come in the order of /apis, their preferred version first', () => {
       'coordination.k8s.io/v1',
       'node.k8s.io/v1',
       'discovery.k8s.io/v1',
-      'flowcontrol.apiserver.k8s.io/v1',
       'resource.k8s.io/v1',
+      'flowcontrol.apiserver.k8s.io/v1',
     ],
   )
 })

@@ -49,9 +49,9 @@ export const allResources: readonly ResourceDefinition[] = [
   ...coordination,
   ...node,
   ...discovery,
+  ...dra,
   ...flowcontrol,
   ...internalApiserver,
-  ...dra,
   ...storagemigration,
 ]
 

@@ -153,6 +153,11 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly toStorage?: (object: T) => KubeObject
     readonly fromStorage?: (object: KubeObject) => T
   }
+  /**
+   * The version that the storage hash of discovery documents is of, where it is not the version that objects are stored in here:
+   * Kubernetes stores these objects in a beta version, and tools that compare the hashes of two clusters shall see no difference.
+   */
+  readonly hashedVersion?: string
   /** Other group versions whose bodies are taken as they are: what older clients send, of the same shape. */
   readonly takesBodiesOf?: readonly string[]
   /** Nothing is stored: the server answers by itself (`tokenreviews`, `componentstatuses`). The handler is found by this name. */

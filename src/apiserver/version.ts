@@ -1,7 +1,5 @@
-/** What `/version` says. */
-
-/** The API that is served. */
-export const kubernetesMinor = 36
+/** The answer of `/version`. */
+import { kubernetesMinor, kubernetesVersion } from '../lib/release.ts'
 
 export interface VersionInfo {
   readonly major: string
@@ -22,7 +20,7 @@ export interface VersionInfo {
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', ia32: '386', arm: 'arm' }
 
-/** `v1.36.0+t8s.0.1.0`; there is no Go here, so that field names the runtime there is. */
+/** `goVersion` names the runtime, since there is no Go here. */
 export const versionInfo = (release: string): VersionInfo => ({
   major: '1',
   minor: String(kubernetesMinor),
@@ -30,7 +28,7 @@ export const versionInfo = (release: string): VersionInfo => ({
   emulationMinor: String(kubernetesMinor),
   minCompatibilityMajor: '1',
   minCompatibilityMinor: String(kubernetesMinor - 1),
-  gitVersion: `v1.${kubernetesMinor}.0+t8s.${release}`,
+  gitVersion: kubernetesVersion(release),
   gitCommit: '',
   gitTreeState: 'clean',
   buildDate: '1970-01-01T00:00:00Z',

@@ -10,6 +10,7 @@ export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissio
   group: admissionGroup,
   version: 'v1',
   kind: 'MutatingAdmissionPolicyBinding',
+  hashedVersion: 'v1beta1',
   plural: 'mutatingadmissionpolicybindings',
   categories: ['api-extensions'],
   scope: 'Cluster',

@@ -16,6 +16,7 @@ export const mutatingAdmissionPolicies = resource<Policy>({
   group: admissionGroup,
   version: 'v1',
   kind: 'MutatingAdmissionPolicy',
+  hashedVersion: 'v1beta1',
   plural: 'mutatingadmissionpolicies',
   categories: ['api-extensions'],
   scope: 'Cluster',

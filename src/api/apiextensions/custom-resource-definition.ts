@@ -13,6 +13,7 @@ export const customResourceDefinitions = resource<Definition>({
   group: 'apiextensions.k8s.io',
   version: 'v1',
   kind: 'CustomResourceDefinition',
+  hashedVersion: 'v1beta1',
   plural: 'customresourcedefinitions',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],

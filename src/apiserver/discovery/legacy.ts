@@ -64,5 +64,5 @@ const subresourceItems = (resource: ResourceDefinition) =>
   }))
 
 /** Tells clients whether the stored form of a resource has changed; computed as upstream does. */
-export const storageVersionHash = ({ group, version, kind }: ResourceDefinition): string =>
-  createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
+export const storageVersionHash = ({ group, version, kind, hashedVersion = version }: ResourceDefinition): string =>
+  createHash('sha256').update(`${group}/${hashedVersion}/${kind}`).digest().subarray(0, 8).toString('base64')

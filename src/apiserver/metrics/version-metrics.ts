@@ -1,6 +1,7 @@
 /** Which Kubernetes is served, and by what, by upstream's names. */
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import { kubernetesMinor, type VersionInfo } from '../version.ts'
+import { kubernetesMinor } from '../../lib/release.ts'
+import type { VersionInfo } from '../version.ts'
 
 export function versionMetrics(metrics: MetricsRegistry, version: VersionInfo): void {
   const { major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform } = version

@@ -107,7 +107,7 @@ export interface DocumentOptions {
   readonly builtIn: readonly ResourceDefinition[]
   /** Documents of other servers, in version 2, whose paths it shows too. */
   readonly others: readonly OpenApiV2[]
-  /** `v1.36.0+t8s.1`: stands in `info.version`. */
+  /** `v1.36.2+t8s.1`: stands in `info.version`. */
   readonly version: string
 }
 

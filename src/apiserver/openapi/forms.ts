@@ -18,7 +18,7 @@ export interface DocumentForm {
   readonly document: (version: string, paths: readonly Buffer[], definitions: readonly Buffer[]) => Buffer[]
 }
 
-/** `v1.36.0+t8s.1` */
+/** `v1.36.2+t8s.1` */
 const info = (version: string): Node => ({ title: 'Kubernetes', version })
 const bearer = { BearerToken: { description: 'Bearer Token authentication', in: 'header', name: 'authorization', type: 'apiKey' } }
 const security = [{ BearerToken: [] }]

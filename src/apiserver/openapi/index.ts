@@ -187,7 +187,7 @@ class Snapshot {
 /** OpenAPI for the resources: an array, or a function that gives a new array whenever resources come or go. */
 export function openapiDocuments(
   resources: readonly ResourceDefinition[] | (() => readonly ResourceDefinition[]),
-  { version = 'v1.36.0', remote }: OpenApiOptions = {},
+  { version = 'v1.36.2', remote }: OpenApiOptions = {},
 ): OpenApiDocuments {
   const current = typeof resources === 'function' ? resources : () => resources
   let snapshot: Snapshot | undefined

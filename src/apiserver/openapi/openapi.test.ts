@@ -60,7 +60,7 @@ const parcels = resource({
 })
 const all = [pods, deployments, parcels]
 
-const options = { version: 'v1.36.0' }
+const options = { version: 'v1.36.2' }
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
 type Document = any

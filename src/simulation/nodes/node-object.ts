@@ -1,6 +1,6 @@
 /** A simulated node as an object: what a kubelet registers, and what it tells of itself later. */
 import type { Node } from '../../client/kinds.ts'
-import { release } from '../../lib/release.ts'
+import { kubernetesVersion, release } from '../../lib/release.ts'
 import { fleetLabelValue, nodeLabel } from '../names.ts'
 import { conditionsOf } from './conditions.ts'
 import { type NodeShape, type PlannedNode, usualCapacity, usualShape } from './node-shape.ts'
@@ -69,7 +69,7 @@ function statusOf(name: string, { capacity, allocatable, architecture }: NodeSha
       kernelVersion: '6.12.0-simulated',
       osImage: 'Simulated Linux',
       containerRuntimeVersion: `simulated://${release}`,
-      kubeletVersion: `v1.36.0+t8s.${release}`,
+      kubeletVersion: kubernetesVersion(release),
       kubeProxyVersion: '',
       operatingSystem: 'linux',
       architecture,

@@ -1,6 +1,6 @@
 /** What is counted of Pod Security, by upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
-import { kubernetesMinor } from '../../version.ts'
+import { kubernetesMinor } from '../../../lib/release.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import { type LevelVersion, type Mode, versionText } from './policy.ts'
 
