@@ -1,9 +1,10 @@
-/** `npm run torture`: breaks the store, or the whole server over HTTP, until a promise is broken or the time is up. */
+/** `npm run torture`: breaks the store, or the whole server over HTTP, until a fault is found or the time is up. */
 import { parseArgs } from 'node:util'
 import { tortureApi } from '../test/torture/api/run.ts'
+import { tortureCancel } from '../test/torture/cancel/run.ts'
 import { endTorture, snapshotRound, startTorture, tortureRound } from '../test/torture/round.ts'
 
-const help = `npm run torture -- [store|api] [flags]
+const help = `npm run torture -- [store|api|--cancel] [flags]
 
 store   kills a process that writes to a store, and checks that nothing promised is lost (unless said)
         --hours N       how long (default: 1)
@@ -16,6 +17,10 @@ api     starts ./t8s up cold on a full store while hundreds write, list and watc
         --writers N     requests that write at once (default: 300)
         --kills N       kills a round (default: 3)
         --seconds N     between two kills, about (default: 10)
+--cancel sends requests of every kind to a server whose webhooks, authorizers, aggregated APIs and kubelets are slow, hang,
+        reset and lie, while clients leave at random moments; then checks that the server is as it was before
+        --minutes N     how long (default: 10)
+        --seed N        the random choices of an earlier run
 
 Data stay where they are, and the exit code is 1, if a promise is broken.`
 
@@ -41,6 +46,8 @@ const options = {
   writers: flag,
   kills: flag,
   seconds: flag,
+  seed: flag,
+  cancel: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -54,10 +61,14 @@ function parsed() {
 
 const { values, positionals } = parsed()
 const [part = 'store', ...rest] = positionals
-const given = (name: Exclude<keyof typeof options, 'help'>): number | undefined => number(name, values[name])
+const given = (name: Exclude<keyof typeof options, 'help' | 'cancel'>): number | undefined => number(name, values[name])
 if (values.help) console.log(help)
 else if (rest.length > 0 || (part !== 'store' && part !== 'api')) fail(`there is nothing called ${positionals.join(' ')}`)
-else if (part === 'api') {
+else if (values.cancel) {
+  if (positionals.length > 0) fail(`--cancel stands alone, without ${part}`)
+  const hasFault = await tortureCancel({ minutes: given('minutes') ?? 10, seed: given('seed') ?? Date.now() % 1_000_000 })
+  process.exitCode = hasFault ? 1 : 0
+} else if (part === 'api') {
   const rounds = given('rounds')
   const broken = await tortureApi({
     rounds: rounds ?? Number.POSITIVE_INFINITY,

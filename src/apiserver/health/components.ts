@@ -1,5 +1,6 @@
 /** The components that `componentstatuses` shows: the store, and controller manager and scheduler, in this process or on their usual ports. */
 import { request } from 'node:https'
+import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
 import { connectionError } from '../proxy/connection-error.ts'
 import type { HealthCheck } from './health.ts'
 
@@ -16,7 +17,7 @@ const probe = (name: string, port: number): HealthCheck => ({
         response.resume()
         resolve(response.statusCode === 200 ? undefined : `HTTP probe failed with statuscode: ${response.statusCode}`)
       })
-      asked.on('timeout', () => asked.destroy(new Error('timed out')))
+      refuseUpgrade(asked).on('timeout', () => asked.destroy(new Error('timed out')))
       asked.on('error', (error) => resolve(`Get ${JSON.stringify(url)}: ${connectionError(error, `127.0.0.1:${port}`)}`))
       asked.end()
     }),

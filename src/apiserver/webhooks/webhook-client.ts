@@ -9,6 +9,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { errorCode } from '../../lib/explained-error.ts'
 import { timerMs } from '../../lib/flow/timer-ms.ts'
 import { goDuration } from '../../lib/go/go-duration.ts'
+import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
 import { addressOf, connectionError } from '../proxy/index.ts'
 import { answerError } from './answer-error.ts'
@@ -137,6 +138,7 @@ export class WebhookClient {
           ...(call.authorization && { authorization: call.authorization }),
         },
       })
+      refuseUpgrade(sent)
       let answered = false
       let isLate = false
       const expire = (): void => {
@@ -145,7 +147,10 @@ export class WebhookClient {
         sent.destroy()
       }
       const deadline = setTimeout(expire, timerMs(call.deadline - performance.now()))
-      sent.on('close', () => clearTimeout(deadline))
+      sent.on('close', () => {
+        clearTimeout(deadline)
+        if (!answered) reject(fail('EOF'))
+      })
       sent.on('error', (error) => {
         // The other side has given up a connection that rested, in the same moment.
         // A call whose time is up fails with the same code: it has been rejected, and a repeated one would have no caller.

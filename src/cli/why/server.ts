@@ -5,6 +5,7 @@ import type { PolicyRule, RoleRef, Subject } from '../../apiserver/authorization
 import { type Discovery, discoveryOf } from '../../client/discovery/discovery.ts'
 import { authorizationOf, type Connection } from '../../kubeconfig/connection.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
 
 const timeoutMs = 30_000
 const pageSize = 500
@@ -168,7 +169,7 @@ export class WhyServer {
           else done(JSON.parse(text) as T)
         })
       })
-      asked.on('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
+      refuseUpgrade(asked).on('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
       asked.on('error', (error) =>
         reject(
           error instanceof ExplainedError ? error : new ExplainedError(`cannot reach ${url}: ${reasonOf(error)}; is the cluster running?`, { cause: error }),

@@ -1,6 +1,7 @@
 /** HTTP/1.1, for servers and proxies that speak no HTTP/2: a connection for each request that is under way, kept for the next one. */
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
 
 export interface Http1Request {
@@ -52,7 +53,7 @@ export class Http1 {
     const giveUp = (): void => end(new GivenUp(`${what} was given up`))
     const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
     signal?.addEventListener('abort', giveUp, { once: true })
-    asked.on('response', (response) => {
+    refuseUpgrade(asked).on('response', (response) => {
       answer = response
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response })
     })

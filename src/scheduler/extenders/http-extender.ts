@@ -3,6 +3,7 @@ import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import type { Pod } from '../../client/kinds.ts'
 import { own } from '../../lib/own.ts'
+import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
 import type { Extender, Victims } from '../framework/extender.ts'
 import type { NodeInfo } from '../framework/node-info.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
@@ -146,7 +147,7 @@ function post({ urlPrefix, timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings,
   }
   const secured = { ca: tls.ca, cert: tls.cert, key: tls.key, servername: tls.serverName, rejectUnauthorized: !tls.insecure }
   const sent = isSecure ? secureRequest(url, { ...options, ...secured }) : plainRequest(url, options)
-  sent.on('error', fail)
+  refuseUpgrade(sent).on('error', fail)
   sent.on('response', (response) => {
     const pieces: Buffer[] = []
     let size = 0

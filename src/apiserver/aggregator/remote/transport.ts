@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
+import { refuseUpgrade } from '../../../lib/refuse-upgrade.ts'
 import { addressOf, type Backend, connectionError } from '../../proxy/index.ts'
 import { type APIService, type ServiceReference, serviceOf } from '../api-service.ts'
 
@@ -57,7 +58,7 @@ export function fetchDocument(
       sent.destroy()
     }, timeoutMs)
     deadline.unref()
-    sent.on('close', () => clearTimeout(deadline))
+    refuseUpgrade(sent).on('close', () => clearTimeout(deadline))
     sent.on('error', (error) => fail(connectionError(error, addressOf(backend))))
     sent.on('response', (response) => {
       const pieces: Buffer[] = []

@@ -2,6 +2,7 @@
 import { type Agent, request } from 'node:https'
 import { isIP } from 'node:net'
 import { timerMs } from '../../../lib/flow/timer-ms.ts'
+import { refuseUpgrade } from '../../../lib/refuse-upgrade.ts'
 import { connectionError } from '../../proxy/index.ts'
 
 export interface GetOptions {
@@ -46,7 +47,7 @@ function get(url: URL, options: GetOptions, deadline: number, redirects: number)
       reject(error)
       sent.destroy()
     }
-    sent.on('close', () => clearTimeout(timer))
+    refuseUpgrade(sent).on('close', () => clearTimeout(timer))
     sent.on('error', (error) => reject(fail(connectionError(error, `${host}:${port}`))))
     sent.on('response', (response) => {
       const { statusCode = 0, statusMessage = '', headers } = response
