@@ -18,7 +18,7 @@ interface Asked {
 }
 
 /** Passes one request on to a backend that answers with these bytes. */
-async function ask(t: TestContext, head: string, headers: Readonly<Record<string, string>> = {}): Promise<Asked> {
+async function ask(t: TestContext, head: string, headers: Readonly<Record<string, string>> = {}, protocol: Request['protocol'] = 'HTTP/1.1'): Promise<Asked> {
   const { promise: backend, resolve } = Promise.withResolvers<Socket>()
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -30,7 +30,7 @@ async function ask(t: TestContext, head: string, headers: Readonly<Record<string
   const client = new AbortController()
   const request = {
     method: 'GET',
-    protocol: 'HTTP/1.1',
+    protocol,
     signal: client.signal,
     header: (name: string) => headers[name],
     bodyStream: () => undefined,
@@ -86,6 +86,12 @@ test('a backend that switches protocols unasked, or whose status is none, is ref
   await assert.rejects(unasked.answer, { message: 'backend tried to switch protocol "chat" when "" was requested' })
   const odd = await ask(t, 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n')
   await assert.rejects(odd.answer, { message: 'malformed HTTP status code "99"' })
+})
+
+test('a status above 599 is passed on to clients of HTTP/1.1 only, for HTTP/2 cannot be written with it', async (t) => {
+  const head = 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'
+  assert.equal((await (await ask(t, head)).answer).status, 999)
+  await assert.rejects((await ask(t, head, {}, 'HTTP/2')).answer, { message: 'malformed HTTP status code "999"' })
 })
 
 test('of fields that have one value the first is passed on, and nothing that belongs to the connection', async (t) => {

@@ -70,6 +70,10 @@ const dialTimeoutMs = 30_000
 
 /** Lower ones are interim answers, or none at all. */
 const leastStatus = 200
+/** Node's HTTP/2 server writes no higher ones. */
+const mostStatus = 599
+
+const canPassOn = (status: number, { protocol }: Request): boolean => status >= leastStatus && (status <= mostStatus || protocol.startsWith('HTTP/1'))
 
 /** Bytes that wait for a slow client before the backend has to. */
 const mostWaiting = 256 * 1024
@@ -100,7 +104,7 @@ export function forward(forwarding: Forwarding): Promise<Response> {
     outgoing.on('response', (incoming) => {
       const { statusCode = 0 } = incoming
       if (upgrading && statusCode < 400) refuse(`invalid upgrade response: status code ${statusCode}`)
-      else if (statusCode < leastStatus) refuse(`malformed HTTP status code ${JSON.stringify(`${statusCode}`)}`)
+      else if (!canPassOn(statusCode, request)) refuse(`malformed HTTP status code ${JSON.stringify(`${statusCode}`)}`)
       else resolve(answer(incoming, forwarding))
     })
     outgoing.on('upgrade', (incoming, socket, head) => {
