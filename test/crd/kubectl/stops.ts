@@ -38,7 +38,7 @@ export const customStops: Stops = {
     await make(k, cluster, widget(k, 'a', 'color: red, ports: [{ name: http }, { name: dns }]'), widget(k, 'b', 'color: blue, replicas: 3'))
     const full = `${pluralOf(k)}.${groupOf(k)}`
     await k.ok(`get ${full}`, /^NAME +COLOR +REPLICAS +AGE\na +red +1 +\d+s\nb +blue +3 +\d+s\n$/)
-    await k.ok(`get ${full} -o wide`, /^NAME +COLOR +REPLICAS +PORTS +AGE\na +red +1 +http dns +\d+s\nb +blue +3 +\d+s\n$/)
+    await k.ok(`get ${full} -o wide`, /^NAME +COLOR +REPLICAS +PORTS +AGE\na +red +1 +http +\d+s\nb +blue +3 +\d+s\n$/)
     await k.ok(`get ${k.namespace}-w -o name`, `widget.${groupOf(k)}/a\nwidget.${groupOf(k)}/b\n`)
     await k.ok(`get ${k.namespace}-all -o name`, `widget.${groupOf(k)}/a\nwidget.${groupOf(k)}/b\n`)
     await k.ok(`get widget.v1.${groupOf(k)} b -o name`, `widget.${groupOf(k)}/b\n`)
