@@ -19,7 +19,7 @@ export interface Elapsed {
 }
 
 /** What a cell of a table shows. Lists stand in the few columns whose cells are lists. */
-export type Cell = string | number | boolean | null | Elapsed
+export type Cell = string | number | bigint | boolean | null | Elapsed
 
 /** A column of `kubectl get`, as server-side printing defines it. */
 export interface Column<T> {

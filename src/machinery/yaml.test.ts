@@ -23,6 +23,22 @@ test('scalars are read by YAML 1.1', () => {
   ])
 })
 
+test('integers keep all their digits, up to those of 64 bits without a sign', () => {
+  const texts = ['9223372036854775807', '-9223372036854775808', '9007199254740993', '-0x20000000000001', '0o777777777777777777777', '18446744073709551615']
+  assert.deepEqual(fromYaml(`[${texts.join()}]`), [2n ** 63n - 1n, -(2n ** 63n), 9007199254740993n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, 2n ** 64n - 1n])
+  assert.deepEqual(fromYaml('[9_007_199_254_740_993, 9007199254740991, 18446744073709551616, -9223372036854775809]'), [
+    9007199254740993n,
+    9007199254740991,
+    2 ** 64,
+    -(2 ** 63),
+  ])
+  assert.deepEqual(fromYaml('{"a": 9223372036854775807}'), { a: 2n ** 63n - 1n })
+  assert.equal(
+    toYaml({ a: 2n ** 63n - 1n, b: [-(2n ** 63n)], c: '9223372036854775807' }),
+    'a: 9223372036854775807\nb:\n- -9223372036854775808\nc: "9223372036854775807"\n',
+  )
+})
+
 test('keys become text, as in JSON', () => {
   assert.deepEqual(fromYaml('y: 1\n2: b\nnull: c\n'), { true: 1, '2': 'b', null: 'c' })
 })

@@ -12,12 +12,15 @@ import {
   EVENT_ID,
   type Event,
   getScalarValue,
+  intCoreTag,
+  intYaml11Tag,
   mapTag,
   mergeTag,
   NOT_RESOLVED,
   parseEvents,
   YAMLException,
 } from 'js-yaml'
+import { integer as exact, parseWholeJson } from '../lib/exact-json.ts'
 import { setOwn } from '../lib/own.ts'
 import { countKeys } from './decode/duplicate-keys.ts'
 import { checkValues, maxValues, tooManyValues } from './decode/limits/value-limit.ts'
@@ -39,11 +42,22 @@ const leastExpansion = 100_000
 
 const integer = /^([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0o?([0-7_]+)|(0|[1-9][0-9_]*))$/
 
-/** Integers as Go's ParseInt reads them with base 0. */
-const integerTag = defineScalarTag<number>('tag:yaml.org,2002:int', {
+/** The largest integer of Go's reader of YAML; larger ones are floats to it. */
+const mostUint64 = 2n ** 64n - 1n
+const leastInt64 = -(2n ** 63n)
+
+/** The integer that the digits mean. */
+function longInteger(digits: string, prefix: string, isNegative: boolean): number | bigint {
+  const size = BigInt(`${prefix}${digits}`)
+  const value = isNegative ? -size : size
+  return value > mostUint64 || value < leastInt64 ? Number(value) : exact(value)
+}
+
+/** Integers as Go's ParseInt and ParseUint read them with base 0. */
+const integerTag = defineScalarTag<number | bigint>('tag:yaml.org,2002:int', {
   implicit: true,
   implicitFirstChars: ['-', '+', ...'0123456789'],
-  identify: (value) => Number.isInteger(value),
+  identify: (value) => typeof value === 'bigint' || Number.isInteger(value),
   resolve: (source) => {
     const match = integer.exec(source)
     if (!match) return NOT_RESOLVED
@@ -51,6 +65,9 @@ const integerTag = defineScalarTag<number>('tag:yaml.org,2002:int', {
     const digits = (binary ?? hex ?? octal ?? decimal ?? '').replaceAll('_', '')
     if (digits === '') return NOT_RESOLVED
     const value = Number.parseInt(digits, binary === undefined ? (hex === undefined ? (octal === undefined ? 10 : 8) : 16) : 2)
+    if (!Number.isSafeInteger(value)) {
+      return longInteger(digits, binary === undefined ? (hex === undefined ? (octal === undefined ? '' : '0o') : '0x') : '0b', sign === '-')
+    }
     return sign === '-' && value !== 0 ? -value : value
   },
 })
@@ -192,7 +209,7 @@ function asJson(text: string): unknown {
   checkValues(text)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseWholeJson(text)
   } catch {
     return undefined
   }
@@ -247,6 +264,18 @@ export const strictWarnings = (strict: readonly string[]): string[] =>
 /** What the text's first document says. Throws YamlError. */
 export const fromYaml = (text: string): unknown => parseYaml(text).value
 
+/** Integers beyond ±2⁵³ too. What texts could be taken for a number is as in the schema for output. */
+const writtenIntegerTag = {
+  ...intYaml11Tag,
+  identify: (value: unknown) => typeof value === 'bigint' || intYaml11Tag.identify?.(value) === true,
+  resolve: (source: string, isExplicit: boolean, tagName: string) => {
+    const read = intYaml11Tag.resolve(source, isExplicit, tagName)
+    return read === NOT_RESOLVED ? intCoreTag.resolve(source, isExplicit, tagName) : read
+  },
+}
+
+const outputSchema = DUMP_SCHEMA.withTags(writtenIntegerTag)
+
 /** A value as one YAML document: keys sorted, nothing folded, lists not indented, ambiguous strings in double quotes. */
 export const toYaml = (value: unknown): string =>
-  dump(value, { schema: DUMP_SCHEMA, sortKeys: true, noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: 'double', skipInvalid: true })
+  dump(value, { schema: outputSchema, sortKeys: true, noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: 'double', skipInvalid: true })

@@ -1,4 +1,5 @@
 /** Moving from client-side apply to server-side apply: the annotation in which kubectl keeps what it applied last. */
+import { parseJson } from '../../lib/exact-json.ts'
 import { compare } from '../../machinery/fields/compare.ts'
 import { difference, emptySet } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
@@ -21,7 +22,7 @@ export function fieldsOfLastApplied(live: KubeObject, { type, apiVersion }: Writ
 
 function parse(text: string | undefined): unknown {
   try {
-    return text && JSON.parse(text)
+    return text && parseJson(text)
   } catch {
     return undefined
   }

@@ -1,7 +1,9 @@
 /** Printer columns of custom resources: values found by JSONPath, shown by the column's type. */
+
 import type { V1CustomResourceColumnDefinition } from '@kubernetes/client-node'
 import type { Cell, Column } from '../../api/resource.ts'
 import { descriptionsOf } from '../../api/schema/index.ts'
+import { writeJson } from '../../lib/exact-json.ts'
 import { type JsonPath, jsonPath } from '../../machinery/json-path/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 
@@ -38,9 +40,9 @@ function cellOf(type: string, found: readonly unknown[]): Cell {
     case 'string':
       return textOf(value)
     case 'integer':
-      return typeof value === 'number' ? Math.trunc(value) : null
+      return typeof value === 'bigint' ? value : typeof value === 'number' ? Math.trunc(value) : null
     case 'number':
-      return typeof value === 'number' ? value : null
+      return typeof value === 'number' || typeof value === 'bigint' ? value : null
     case 'boolean':
       return typeof value === 'boolean' ? value : null
     case 'date':
@@ -51,7 +53,7 @@ function cellOf(type: string, found: readonly unknown[]): Cell {
   }
 }
 
-const textOf = (value: unknown): string => (value === null ? '' : typeof value === 'object' ? JSON.stringify(sorted(value)) : String(value))
+const textOf = (value: unknown): string => (value === null ? '' : typeof value === 'object' ? writeJson(sorted(value)) : String(value))
 
 /** With members in the order of their names, as Go writes maps. */
 function sorted(value: unknown): unknown {

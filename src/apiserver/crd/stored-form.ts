@@ -2,6 +2,7 @@
  * Brings what the store holds into today's form: objects may have been written under another version, or before its schema had all of
  * its defaults.
  */
+import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { internal } from '../../machinery/status-error.ts'
 import type { ServedResource, StoredForm } from '../registry/served-resource.ts'
@@ -22,8 +23,8 @@ export function storedForm(storage: ServedResource, versions: ReadonlyMap<string
   const { group, version } = storage.definition
   const { schema: target } = versions.get(version)!
   return (value) => {
-    const object = JSON.parse(value.toString()) as KubeObject
-    const before = JSON.stringify(object)
+    const object = parseJson(value.toString()) as KubeObject
+    const before = writeJson(object)
     const [, writtenAs = ''] = object.apiVersion.split('/')
     const written = versions.get(writtenAs)
     if (!written) throw internal(`request to convert CR to an invalid group/version: ${object.apiVersion}`)
@@ -35,7 +36,7 @@ export function storedForm(storage: ServedResource, versions: ReadonlyMap<string
       target.prune(object as Unstructured)
     }
     const resource = webhook ? written.resource : storage
-    const isSame = value.subarray(0, resource.head.length).equals(resource.head) && JSON.stringify(object) === before
+    const isSame = value.subarray(0, resource.head.length).equals(resource.head) && writeJson(object) === before
     return { resource, value: isSame ? value : encode(resource, object) }
   }
 }

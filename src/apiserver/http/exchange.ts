@@ -2,8 +2,10 @@
  * One request and its answer, the same over HTTP/1.1 and HTTP/2. Filters and endpoints see nothing else of the network:
  * they take a `Request` and return a `Response`.
  */
+
 import type { Duplex, Readable } from 'node:stream'
 import type { PeerCertificate } from 'node:tls'
+import { writeJson } from '../../lib/exact-json.ts'
 import { type Status, statusOf } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 
@@ -145,7 +147,7 @@ export const text = (status: number, body: string, headers: Record<string, strin
 export const json = (status: number, value: unknown): Response => ({
   status,
   headers: { 'content-type': 'application/json' },
-  body: Buffer.from(JSON.stringify(value)),
+  body: Buffer.from(writeJson(value)),
 })
 
 /** The last net: filters answer errors themselves; what slips through them is a 500. */

@@ -1,4 +1,5 @@
 /** Chooses the representation of an answer: what the client accepts, of what there is to show. */
+import { parseJson } from '../../lib/exact-json.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
@@ -30,7 +31,7 @@ function transformed(request: Request, resource: ServedResource, { as, version }
   throw new StatusError(406, 'NotAcceptable', `you requested ${as}, but the requested object is ${shown}`)
 }
 
-const reread = (parts: Iterable<Buffer>): unknown => JSON.parse(Buffer.concat([...parts]).toString())
+const reread = (parts: Iterable<Buffer>): unknown => parseJson(Buffer.concat([...parts]).toString())
 
 const inYaml = (base: Representation): Representation => ({
   ...base,

@@ -1,4 +1,5 @@
 /** Who is shown indented JSON: people's tools, unless they ask otherwise, and whoever asks for it. */
+import { writeJson } from '../../lib/exact-json.ts'
 import type { Request } from '../http/exchange.ts'
 
 const peoplesTools = ['curl', 'Wget', 'Mozilla/5.0']
@@ -10,4 +11,4 @@ export function wantsPretty(request: Request): boolean {
   return peoplesTools.some((name) => agent.startsWith(name))
 }
 
-export const indented = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+export const indented = (value: unknown): string => `${writeJson(value, 2)}\n`

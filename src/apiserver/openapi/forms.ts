@@ -1,4 +1,5 @@
 /** The forms in which OpenAPI documents are written, v2 and v3, JSON and protobuf, and which of them a client takes. */
+import { writeJson } from '../../lib/exact-json.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { acceptClauses } from '../negotiation/accept.ts'
 import type { Flavour } from './json-schema.ts'
@@ -24,7 +25,7 @@ const bearer = { BearerToken: { description: 'Bearer Token authentication', in: 
 const security = [{ BearerToken: [] }]
 
 /** With a comma behind, which the last member of an object loses. */
-const member = (name: string, value: Node): Buffer => Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)},`)
+const member = (name: string, value: Node): Buffer => Buffer.from(`${JSON.stringify(name)}:${writeJson(value)},`)
 const object = (members: readonly Buffer[]): Buffer[] => [
   Buffer.from('{'),
   ...members.slice(0, -1),

@@ -2,12 +2,14 @@
  * Serves OpenAPI: `/openapi/v3` (index), `/openapi/v3/PATH` (a document per group version) and `/openapi/v2` (everything),
  * as JSON or protobuf. Documents are made when they are first asked for, in turns, and kept compressed.
  */
+
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gunzip } from 'node:zlib'
 import type { ResourceDefinition } from '../../api/resource.ts'
+import { writeJson } from '../../lib/exact-json.ts'
 import { inSteps, pauses } from '../../lib/flow/pauses.ts'
 import { resourceNotFound } from '../../machinery/status-error.ts'
 import type { RemoteDocuments } from '../aggregator/index.ts'
@@ -130,7 +132,7 @@ class Snapshot {
       resource.listKind,
       resource.custom?.fingerprint,
     ])
-    return hashOf(JSON.stringify([path, this.#version, shape]))
+    return hashOf(writeJson([path, this.#version, shape]))
   }
 
   #wholeTag({ contentType }: DocumentForm): string {

@@ -1,5 +1,7 @@
 /** Rows of tables: cells are computed once per object revision; only ages are filled in when a row is printed. */
+
 import { type Column, defaultColumns, type Elapsed } from '../../api/resource.ts'
+import { writeJson } from '../../lib/exact-json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { humanDuration } from '../../machinery/values/duration.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -27,7 +29,7 @@ export function rowTemplate(resource: ServedResource, object: KubeObject): RowTe
     if (i > 0) pending += ','
     const value = cell(object)
     if (!isElapsed(value)) {
-      pending += JSON.stringify(value)
+      pending += writeJson(value)
       return
     }
     text.push(pending)

@@ -2,7 +2,9 @@
  * Sets of fields and their JSON texts. They make up a third of an object's bytes and most of its members, and objects of one
  * shape have the same, as has an object whose manager writes it again: a text that is known is neither parsed nor made anew.
  */
+
 import { randomInt } from 'node:crypto'
+import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
 
 /** Characters of a generation of texts. There are two at most; what nobody asked for in a generation is forgotten. */
@@ -39,7 +41,7 @@ function knownFields(text: string): FieldsV1 | undefined {
 function textOf(fields: FieldsV1): string {
   const known = texts.get(fields)
   if (known !== undefined) return known
-  const text = JSON.stringify(fields)
+  const text = writeJson(fields)
   texts.set(fields, text)
   if (!knownFields(text)) keep(text, fields)
   return text
@@ -55,7 +57,7 @@ export function managedFieldsText(entries: readonly ManagedFieldsEntry[]): strin
   })
   let next = 0
   // Quotes within texts are escaped: this is a member's name.
-  return JSON.stringify(bare).replaceAll('"fieldsV1":0', () => `"fieldsV1":${textOf(sets[next++]!)}`)
+  return writeJson(bare).replaceAll('"fieldsV1":0', () => `"fieldsV1":${textOf(sets[next++]!)}`)
 }
 
 const member = '"fieldsType":"FieldsV1","fieldsV1":'
@@ -67,7 +69,7 @@ const marker = randomInt(2 ** 47, 2 ** 48 - 1)
  * Parses JSON as JSON.parse does, and throws as it does; of an object. What is known of its managedFields is shared by all that have it,
  * and must not be changed.
  */
-export function parseSharing(text: string): unknown {
+export function parseSharing(text: string, parse: (text: string) => unknown = parseJson): unknown {
   const found: FieldsV1[] = []
   let rest = ''
   let from = 0
@@ -83,17 +85,17 @@ export function parseSharing(text: string): unknown {
     found.push(fields)
   }
   // The same words may stand elsewhere in an object that somebody defined.
-  return (found.length > 0 && filled(rest + text.slice(from), found)) || JSON.parse(text)
+  return (found.length > 0 && filled(rest + text.slice(from), found, parse)) || parse(text)
 }
 
 /** Parses the JSON of an object of the store, as above. */
 export const parseObject = (text: string): KubeObject => parseSharing(text) as KubeObject
 
 /** The value of a text in which markers stand for these sets; undefined if they do not stand in managedFields, or the text is no JSON. */
-function filled(text: string, sets: readonly FieldsV1[]): unknown {
+function filled(text: string, sets: readonly FieldsV1[], parse: (text: string) => unknown): unknown {
   let value: { readonly metadata?: { readonly managedFields?: unknown } | null } | null
   try {
-    value = JSON.parse(text)
+    value = parse(text) as typeof value
   } catch {
     return undefined
   }

@@ -2,9 +2,11 @@
  * The registry: all served resources with their cachers and watches on one store, and the one place where objects are
  * committed.
  */
+
 import { defaultFeatures, type FeatureGates } from '../../api/features/feature-gates.ts'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
+import { parseJson } from '../../lib/exact-json.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 import { forbidden } from '../../machinery/status-error.ts'
@@ -310,7 +312,7 @@ function isSame(live: StoredObject, bytes: Buffer): boolean {
   // The same members are equally long in any order.
   if (live.size !== bytes.length + `"resourceVersion":"${live.revision}",`.length) return false
   const next = spliceRevision(live.resource, bytes, live.revision)
-  return next.equals(live.bytes) || jsonEqual(JSON.parse(next.toString()), live.parse())
+  return next.equals(live.bytes) || jsonEqual(parseJson(next.toString()), live.parse())
 }
 
 function toStorage(resource: ServedResource, object: KubeObject): KubeObject {

@@ -5,7 +5,9 @@
  * In the store the bytes lack `metadata.resourceVersion`, which nobody knows before the commit; it is put in as the
  * first member of metadata when the object comes back.
  */
+
 import { isDeepStrictEqual } from 'node:util'
+import { writeJson } from '../../lib/exact-json.ts'
 import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 import type { RowTemplate } from '../printing/row.ts'
 import { managedFieldsText, parseObject } from './known-fields.ts'
@@ -168,11 +170,11 @@ function endOfObject(bytes: Buffer, start: number): number {
 export function encode(resource: ServedResource, object: KubeObject, like?: StoredObject): Buffer {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
   const { resourceVersion: _resourceVersion, managedFields, ...meta } = metadata
-  const named = JSON.stringify(meta).slice(1, -1)
+  const named = writeJson(meta).slice(1, -1)
   const owned = managedFields?.length ? `${named && ','}"managedFields":${managedFieldsText(managedFields)}` : ''
   const start = `${resource.headText}${named}${owned}}`
   if (like) return Buffer.concat([Buffer.from(start), like.rest])
-  const others = JSON.stringify(rest).slice(1)
+  const others = writeJson(rest).slice(1)
   return Buffer.from(`${start}${others.length > 1 ? ',' : ''}${others}`)
 }
 

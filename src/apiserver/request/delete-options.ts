@@ -6,7 +6,7 @@ import { badRequest, invalid } from '../../machinery/status-error.ts'
 import { type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
 import type { Request } from '../http/exchange.ts'
 import { type Body, readBody } from './bodies/body.ts'
-import { flagParameter, integerParameter } from './parameters.ts'
+import { flagParameter, int64Parameter } from './parameters.ts'
 import { dryRunErrors } from './write-options.ts'
 
 export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan'
@@ -59,7 +59,7 @@ function fromQuery(query: URLSearchParams): DeleteOptionsModel {
   const propagationPolicy = query.get('propagationPolicy')
   const dryRun = query.getAll('dryRun')
   return {
-    gracePeriodSeconds: integerParameter(query, 'gracePeriodSeconds'),
+    gracePeriodSeconds: int64Parameter(query, 'gracePeriodSeconds'),
     orphanDependents: flagParameter(query, 'orphanDependents'),
     ...(propagationPolicy !== null && { propagationPolicy }),
     ...(dryRun.length && { dryRun }),

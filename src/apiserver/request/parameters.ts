@@ -1,4 +1,5 @@
 /** Reads query parameters as Go's conversion does, with its errors. */
+import { integer, isInt64 } from '../../lib/exact-json.ts'
 import { badRequest, internal, type StatusError } from '../../machinery/status-error.ts'
 
 /** A flag: absent is undefined; any value but `false` and `0` is true. */
@@ -12,9 +13,15 @@ export function integerParameter(query: URLSearchParams, name: string): number |
   const value = query.get(name)
   if (value === null || value === '') return undefined
   if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
-  const number = Number(value)
-  if (Math.abs(number) > 2 ** 63) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`)
-  return number
+  const exact = BigInt(value.replace('+', ''))
+  if (!isInt64(exact)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`)
+  return Number(exact)
+}
+
+/** The same with all its digits: a bigint beyond ±2⁵³, for what is stored. */
+export function int64Parameter(query: URLSearchParams, name: string): number | undefined {
+  const number = integerParameter(query, name)
+  return number === undefined || Number.isSafeInteger(number) ? number : (integer(BigInt(query.get(name)!.replace('+', ''))) as number)
 }
 
 const parseError = (text: string): string | undefined =>

@@ -1,4 +1,5 @@
 /** Values of expressions as JSON, for what expressions make of objects. */
+import { integer } from '../../lib/exact-json.ts'
 import { setOwn } from '../../lib/own.ts'
 import { formatDuration, formatTime } from '../standard/time-text.ts'
 import { CelError, CelList, CelMap, Duration, OptionalValue, Timestamp, UInt, type Value } from '../values.ts'
@@ -6,8 +7,8 @@ import { CelError, CelList, CelMap, Duration, OptionalValue, Timestamp, UInt, ty
 /** Throws CelError for what JSON has no form for. */
 export function jsonValue(value: Value): unknown {
   if (value === null || typeof value === 'boolean' || typeof value === 'string' || typeof value === 'number') return value
-  if (typeof value === 'bigint') return Number(value)
-  if (value instanceof UInt) return Number(value.value)
+  if (typeof value === 'bigint') return integer(value)
+  if (value instanceof UInt) return integer(value.value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (value instanceof Duration) return formatDuration(value.nanoseconds)
   if (value instanceof Timestamp) return formatTime(value)

@@ -150,7 +150,7 @@ class Walk {
 
 /** How many values there can be directly in one value of the schema. */
 function maxElements({ type, additionalProperties, maxProperties, maxItems }: SchemaSource): number | undefined {
-  const given = (limit: number | null | undefined): number | undefined => (limit === undefined || limit === null ? undefined : Math.max(0, limit))
+  const given = (limit: number | null | undefined): number | undefined => (limit === undefined || limit === null ? undefined : Math.max(0, Number(limit)))
   if (type === 'array') return given(maxItems)
   return type === 'object' && additionalProperties !== undefined && additionalProperties !== null ? given(maxProperties) : 1
 }

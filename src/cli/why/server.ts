@@ -1,9 +1,11 @@
 /** What `t8s why` asks a server, by API calls that every Kubernetes answers. */
+
 import { Agent, request } from 'node:https'
 import type { NamedRole, Question, Roles } from '../../apiserver/authorization/rbac/explain.ts'
 import type { PolicyRule, RoleRef, Subject } from '../../apiserver/authorization/rbac/index.ts'
 import { type Discovery, discoveryOf } from '../../client/discovery/discovery.ts'
 import { authorizationOf, type Connection } from '../../kubeconfig/connection.ts'
+import { parseJson } from '../../lib/exact-json.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
 
@@ -166,7 +168,7 @@ export class WhyServer {
           const text = Buffer.concat(chunks).toString()
           const code = response.statusCode ?? 0
           if (code >= 300) reject(refused(url, path, code, text))
-          else done(JSON.parse(text) as T)
+          else done(parseJson(text) as T)
         })
       })
       refuseUpgrade(asked).on('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))

@@ -1,4 +1,5 @@
 /** Answers of a server: read to their end, with refusals as StatusErrors and what breaks off as ConnectionLost. */
+import { parseJson } from '../../lib/exact-json.ts'
 import { type Status, StatusError } from '../../machinery/status-error.ts'
 import type { ClientAnswer, ClientRequest, Connection } from '../connection/connection.ts'
 import { ConnectionLost, GivenUp, lossOf } from '../connection/connection-lost.ts'
@@ -36,7 +37,7 @@ export async function complete<T>(connection: Connection, request: ClientRequest
 /** A server that ends its streams in order when it dies leaves half an answer that looks like a whole one. */
 function parsed<T>({ method, path }: ClientRequest, text: string): T {
   try {
-    return JSON.parse(text) as T
+    return parseJson(text) as T
   } catch (error) {
     throw new ConnectionLost(`${method} ${path}: the answer broke off, or is no JSON: ${text.slice(0, 100)}`, true, { cause: error })
   }

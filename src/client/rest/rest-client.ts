@@ -1,5 +1,7 @@
 /** Reads and writes objects of any kind over the API. Refusals are StatusErrors, as the server told them. */
+
 import type { VersionInfo } from '@kubernetes/client-node'
+import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { type Status, StatusError } from '../../machinery/status-error.ts'
 import type { ClientRequest, Connection } from '../connection/connection.ts'
@@ -186,7 +188,7 @@ export class RestClient {
       const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {
-        const event = JSON.parse(line) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status }
+        const event = parseJson(line) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status }
         if (event.type === 'ERROR') throw statusError(event.object)
         yield metadataOnly ? { type: event.type, object: { ...event.object, apiVersion: apiVersionOf(of), kind: of.kind } } : event
       }
@@ -262,7 +264,7 @@ export class RestClient {
    * Rejects with a StatusError that the server told, with ConnectionLost where there is no answer.
    */
   request<T>(method: string, path: string, { body, contentType = 'application/json', accept, repeatable = method === 'GET' }: CallOptions = {}): Promise<T> {
-    const content = body && { contentType, body: Buffer.from(JSON.stringify(body)) }
+    const content = body && { contentType, body: Buffer.from(writeJson(body)) }
     return complete<T>(this.#connection, { ...this.#identity, method, path, accept, timeoutMs: answerTimeoutMs, ...content }, repeatable)
   }
 }

@@ -1,12 +1,16 @@
 /** What becomes of a set's revisions: which is the newest, what number the next one has, and which are too many. Decides only. */
+
 import type { ControllerRevision } from '../../client/kinds.ts'
+import { integer } from '../../lib/exact-json.ts'
 import { isOf, type Template } from './revision.ts'
 
 const createdAt = ({ metadata }: ControllerRevision): number => Date.parse(metadata.creationTimestamp ?? '') || 0
 
 /** Older first. */
 export const byRevision = (a: ControllerRevision, b: ControllerRevision): number =>
-  a.revision - b.revision || createdAt(a) - createdAt(b) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1)
+  Number(a.revision > b.revision) - Number(a.revision < b.revision) ||
+  createdAt(a) - createdAt(b) ||
+  ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1)
 
 export type HistoryStep =
   /** The newest revision is that of the template. */
@@ -18,7 +22,7 @@ export type HistoryStep =
 /** What has to be done so that the newest of `revisions`, which are in order, is that of the template. */
 export function historyStep(revisions: readonly ControllerRevision[], template: Template): HistoryStep {
   const newest = revisions.at(-1)
-  const number = (newest?.revision ?? 0) + 1
+  const number = integer(BigInt(newest?.revision ?? 0) + 1n) as number
   const same = revisions.findLast((revision) => isOf(revision, template))
   if (!same) return { do: 'create', number }
   return same === newest ? { do: 'keep', revision: same } : { do: 'renumber', revision: same, number }

@@ -117,5 +117,7 @@ async function graceLeft(client: RestClient, namespace: string, deletedAt: numbe
 export const longestGrace = (all: readonly Pod[]): number =>
   Math.max(
     0,
-    ...all.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed').map(({ spec }) => spec?.terminationGracePeriodSeconds ?? 0),
+    ...all
+      .filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+      .map(({ spec }) => Number(spec?.terminationGracePeriodSeconds ?? 0)),
   )

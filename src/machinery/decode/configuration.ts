@@ -3,6 +3,7 @@
  * used; they are decoded as strictly as objects of the API with `fieldValidation=Strict`.
  */
 
+import { writeJson } from '../../lib/exact-json.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
 import { decode } from './index.ts'
 
@@ -35,7 +36,7 @@ export class OtherKindError extends Error {}
  */
 export function decodeConfiguration<Fields>(value: unknown, { kind, versions, fields }: ConfigurationKind): Fields {
   const { kind: given, apiVersion } = isRecord(value) ? value : {}
-  const shown = JSON.stringify(value)
+  const shown = writeJson(value)
   if (typeof given !== 'string' || given === '') throw new OtherKindError(`Object 'Kind' is missing in '${shown}'`)
   if (typeof apiVersion !== 'string' || apiVersion === '') throw new OtherKindError(`Object 'apiVersion' is missing in '${shown}'`)
   if (given !== kind || !versions.includes(apiVersion))

@@ -2,6 +2,7 @@
  * What Go's converter from maps to structs says of a value of the wrong type. Strategic merge patches go through it, not
  * through the JSON decoder, and clients see its words.
  */
+import { isInt64 } from '../../lib/exact-json.ts'
 import { goValue } from './go-type.ts'
 
 /** What a Go type is made of. */
@@ -24,6 +25,7 @@ export function conversionFault(value: unknown, kind: GoKind | undefined, type: 
 }
 
 function kindOf(value: unknown): GoKind {
+  if (typeof value === 'bigint') return isInt64(value) ? 'int64' : 'float64'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
   if (Array.isArray(value)) return 'slice'
   return typeof value === 'string' ? 'string' : typeof value === 'boolean' ? 'bool' : 'map'

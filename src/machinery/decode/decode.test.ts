@@ -145,6 +145,35 @@ test('numbers must be whole and in range', () => {
   assert.equal(refusal({ spec: { ports: [{ target: true }] } }), 'json: cannot unmarshal bool into Go struct field Port.spec.ports.target of type int32')
 })
 
+test('integers of 64 bits keep their digits, and larger ones are refused', () => {
+  const type = struct('io.k8s.api.core.v1.Numbers', {
+    long: pointer({ kind: 'integer', format: 'int64' }),
+    short: pointer(int32),
+    ratio: pointer({ kind: 'number' }),
+    amount: pointer({ kind: 'quantity' }),
+    either: pointer({ kind: 'int-or-string' }),
+    free: pointer({ kind: 'any' }),
+  })
+  const read = (json: string): unknown => decode(type, json).object
+  const said = (json: string): RegExp | object => ({ message: json })
+  assert.deepEqual(read('{"long":9223372036854775807}'), { long: 2n ** 63n - 1n })
+  assert.deepEqual(read('{"long":-9223372036854775808,"ratio":9007199254740993,"amount":9007199254740993}'), {
+    long: -(2n ** 63n),
+    ratio: 9007199254740992,
+    amount: '9007199254740993',
+  })
+  assert.deepEqual(read('{"free":{"a":9223372036854775807,"b":[9223372036854775808]}}'), { free: { a: 2n ** 63n - 1n, b: [2 ** 63] } })
+  const refused = (field: string, value: string, goType: string, shown = `number ${value}`): void =>
+    assert.throws(() => read(`{"${field}":${value}}`), said(`json: cannot unmarshal ${shown} into Go struct field Numbers.${field} of type ${goType}`))
+  refused('long', '9223372036854775808', 'int64')
+  refused('long', '-9223372036854775809', 'int64')
+  refused('short', '9223372036854775807', 'int32')
+  refused('either', '9223372036854775807', 'int32')
+  // A patch may bring what was a float.
+  assert.deepEqual(decode(type, { long: 2 ** 60 }).object, { long: 2n ** 60n })
+  assert.throws(() => decode(type, { long: 2 ** 63 }), /cannot unmarshal number/)
+})
+
 test('quantities, bytes and times are checked and made canonical', () => {
   assert.deepEqual(object({ spec: { limits: { cpu: 1, memory: '1024Ki' }, bytes: 'YWI=\n', since: '2020-01-01T02:00:00.5+02:00' } }).spec, {
     bytes: 'YWI=',

@@ -2,6 +2,7 @@
  * Compiles a schema type into a function that checks and normalises a parsed value: unknown fields go, empty ones go
  * where Go's `omitempty` would leave them out, and fields that Go always writes come.
  */
+import { integerOrFloat, isInt64, writeJson } from '../../lib/exact-json.ts'
 import { setOwn } from '../../lib/own.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
 import { canonicalQuantity, QuantityError } from '../values/quantity.ts'
@@ -69,23 +70,29 @@ function checkSize({ keys, items }: Run): void {
   if (keys + items > maxValues) throw tooManyValues()
 }
 
-/** Counts the keys and items of free-form JSON and bounds its depth. */
+/** Counts the keys and items of free-form JSON and bounds its depth. Integers beyond int64 become float64 in place, as Go reads them. */
 function survey(value: unknown, run: Run, depth: number): void {
   if (typeof value !== 'object' || value === null) return
   if (depth > maxDepth) throw new DecodeError(`exceeded max depth: ${fieldPath(run.path)} is nested more than ${maxDepth} levels deep`)
   checkSize(run)
   if (Array.isArray(value)) {
     run.items += value.length
-    for (const item of value) survey(item, run, depth + 1)
+    for (let i = 0; i < value.length; i++) {
+      if (typeof value[i] === 'bigint') value[i] = integerOrFloat(value[i])
+      else survey(value[i], run, depth + 1)
+    }
     return
   }
   for (const key in value) {
     run.keys++
-    survey((value as Plain)[key], run, depth + 1)
+    const member = (value as Plain)[key]
+    if (typeof member === 'bigint') setOwn(value as Plain, key, integerOrFloat(member))
+    else survey(member, run, depth + 1)
   }
 }
 
 const freeForm: Decoder = (value, run) => {
+  if (typeof value === 'bigint') return integerOrFloat(value)
   survey(value, run, 0)
   return value
 }
@@ -102,6 +109,16 @@ function looseDecoder(object: StructType, place: Place): Decoder {
   }
 }
 
+const int32Of = (value: number | bigint): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= -2147483648 && value <= 2147483647 ? value : undefined
+
+/** The integer as it is kept. Larger numbers were written as floats. */
+function int64Of(value: number | bigint): number | bigint | undefined {
+  if (Number.isSafeInteger(value)) return value
+  if (typeof value === 'bigint') return isInt64(value) ? value : undefined
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : undefined
+}
+
 function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map' } | StructType>, place: Place): Decoder {
   const name = goType(type, place.named)
   switch (type.kind) {
@@ -115,18 +132,19 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
     case 'boolean':
       return (value, run) => (typeof value === 'boolean' ? value : mismatch(value, name, 'bool', place, run))
     case 'integer': {
-      const [least, most] = type.format === 'int32' ? [-2147483648, 2147483647] : [-(2 ** 63), 2 ** 63]
+      const { format } = type
+      const fitting = format === 'int32' ? int32Of : int64Of
       return (value, run) => {
-        if (typeof value !== 'number') mismatch(value, name, type.format, place, run)
-        return Number.isInteger(value) && value >= least && value <= most ? value : mismatch(value, name, type.format, place, run, `number ${value}`)
+        if (typeof value !== 'number' && typeof value !== 'bigint') mismatch(value, name, format, place, run)
+        return fitting(value) ?? mismatch(value, name, format, place, run, `number ${value}`)
       }
     }
     case 'number':
-      return (value, run) => (typeof value === 'number' ? value : mismatch(value, name, 'float64', place, run))
+      return (value, run) => (typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : mismatch(value, name, 'float64', place, run))
     case 'quantity':
       return (value) => {
         try {
-          return canonicalQuantity(typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value))
+          return canonicalQuantity(typeof value === 'string' || typeof value === 'number' ? value : writeJson(value))
         } catch (error) {
           throw error instanceof QuantityError ? new DecodeError(error.message) : error
         }
@@ -134,8 +152,8 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
     case 'int-or-string':
       return (value, run) => {
         if (typeof value === 'string') return value
-        if (typeof value !== 'number') mismatch(value, 'int32', undefined, place, run)
-        return Number.isInteger(value) && Math.abs(value) <= 2147483648 ? value : mismatch(value, 'int32', undefined, place, run, `number ${value}`)
+        if (typeof value !== 'number' && typeof value !== 'bigint') mismatch(value, 'int32', undefined, place, run)
+        return int32Of(value) ?? mismatch(value, 'int32', undefined, place, run, `number ${value}`)
       }
     case 'any': {
       const { object } = type

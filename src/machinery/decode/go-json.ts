@@ -1,4 +1,5 @@
 /** What Go's parser of JSON says of a text. */
+import { parseWholeJson } from '../../lib/exact-json.ts'
 
 /** What it says where V8's stopped; `error` is what that threw. */
 export function goJsonError(text: string, error: Error): string {
@@ -9,17 +10,18 @@ export function goJsonError(text: string, error: Error): string {
   return `invalid character ${goCharacter(found)} looking for beginning of value`
 }
 
-/** Reads JSON. Throws an Error in the words of Go's parser. */
+/** Reads JSON with all its integers exact. Throws an Error in the words of Go's parser. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseWholeJson(text)
   } catch (error) {
     throw new Error(goJsonError(text, error as Error))
   }
 }
 
 /** What a value is to Go that does not fit where it stands: `string`, `number`, `array`. */
-export const goJsonType = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value)
+export const goJsonType = (value: unknown): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value
 
 const goCharacter = (character: string): string =>
   JSON.stringify(character)

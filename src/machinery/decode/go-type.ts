@@ -31,4 +31,5 @@ export function goType(type: FieldType, named?: string): string {
 }
 
 /** What stands in the JSON: `number`, `string`, `bool`, `array`, `object`. */
-export const goValue = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value)
+export const goValue = (value: unknown): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value

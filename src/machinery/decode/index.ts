@@ -1,4 +1,5 @@
 /** Decoding: JSON text or parsed JSON becomes an object of a schema's type, as Go's strict decoder would have it. */
+import { parseWholeJson } from '../../lib/exact-json.ts'
 import type { StructType } from '../schema.ts'
 import { DecodeError } from './decode-error.ts'
 import { decodeStruct, isDecoded, maxDepth, type Run } from './decoder.ts'
@@ -45,7 +46,7 @@ export function decode(type: StructType, input: unknown, { text, owned = false }
 /** Parses JSON; the DecodeError of text that is none has `syntax` set. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseWholeJson(text)
   } catch (error) {
     throw new DecodeError(error instanceof Error ? error.message : String(error), { syntax: true })
   }

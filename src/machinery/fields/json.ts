@@ -1,4 +1,5 @@
 /** JSON as Go writes it, and equality of JSON values: what names of fields and comparisons are made of. */
+import { writeJson } from '../../lib/exact-json.ts'
 import { own } from '../../lib/own.ts'
 
 export type JsonObject = Record<string, unknown>
@@ -10,7 +11,7 @@ const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003
 
 /** Go's `encoding/json` text of a value: compact, with `<`, `>`, `&` and the line separators escaped. Members keep their order. */
 export function goJson(value: unknown): string {
-  return escapedJson(JSON.stringify(value) ?? 'null')
+  return escapedJson(writeJson(value) ?? 'null')
 }
 
 /** JSON that is there already, with what Go escapes in it escaped. */

@@ -2,6 +2,7 @@
  * Path elements of FieldsV1 as strings: `f:name` (a field), `k:{"name":"x"}` (a list item by its keys), `v:"x"` (an item of
  * a set), `i:0` (an index). Their order and the way they read in messages are those of structured-merge-diff.
  */
+import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import { goJson, type JsonObject, sortMembers } from './json.ts'
 
 export const fieldElement = (name: string): string => `f:${name}`
@@ -11,7 +12,7 @@ const plain = /^[\w ./:-]*$/
 
 /** Go's JSON of a value; quick for the strings and numbers that keys mostly are. */
 export function scalarText(value: unknown): string {
-  if (typeof value === 'number') return String(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   return typeof value === 'string' && plain.test(value) ? `"${value}"` : goJson(value)
 }
 
@@ -19,24 +20,24 @@ const order: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 }
 
 /** Numbers, strings, booleans, lists, maps, null: the order of values. */
 function rank(value: unknown): number {
-  if (typeof value === 'number') return 0
+  if (typeof value === 'number' || typeof value === 'bigint') return 0
   if (typeof value === 'string') return 1
   if (typeof value === 'boolean') return 2
   if (Array.isArray(value)) return 3
   return value === null ? 5 : 4
 }
 
-const lessFirst = <T extends string | number | boolean>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
+const lessFirst = <T extends string | number | bigint | boolean>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** What elements are compared by: the keys of an item, or a value. Lists and maps compare by their text. */
 interface Part {
   readonly name: string
   readonly rank: number
-  readonly value: string | number | boolean
+  readonly value: string | number | bigint | boolean
 }
 
 function partOf(name: string, value: unknown): Part {
-  const plain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  const plain = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
   return { name, rank: rank(value), value: plain ? value : goJson(value) }
 }
 
@@ -66,7 +67,7 @@ export interface OrderedElement {
   parts: readonly Part[] | undefined
 }
 
-const body = (element: string): unknown => JSON.parse(element.slice(2))
+const body = (element: string): unknown => parseJson(element.slice(2))
 
 export function orderedElement(element: string): OrderedElement {
   const kind = element === '.' ? -1 : order[element[0]!]!
@@ -111,7 +112,7 @@ export function elementText(element: string): string {
   if (kind === 'v') return `[=${element.slice(2)}]`
   if (kind === 'i') return `[${element.slice(2)}]`
   const keys = Object.entries(body(element) as JsonObject)
-  return `[${keys.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`
+  return `[${keys.map(([name, value]) => `${name}=${writeJson(value)}`).join(',')}]`
 }
 
 /** A path in a message: `.spec.ports[port=80,protocol="TCP"].targetPort`. */

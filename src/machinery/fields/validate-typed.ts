@@ -2,6 +2,7 @@
  * Whether an applied object fits its type: known fields, right kinds of values, no list item twice. What is wrong is said in
  * structured-merge-diff's words, which print values as Go does.
  */
+import { writeJson } from '../../lib/exact-json.ts'
 import type { FieldType, StructType } from '../schema.ts'
 import { isObject } from './json.ts'
 import { elementText, fieldElement, pathText } from './path-element.ts'
@@ -53,7 +54,7 @@ function fitsType(value: unknown, type: FieldType): boolean {
       return fits(value, typedNode(type))
     case 'integer':
     case 'number':
-      return typeof value === 'number'
+      return typeof value === 'number' || typeof value === 'bigint'
     case 'string':
     case 'boolean':
       return typeof value === type.kind
@@ -151,7 +152,7 @@ function checkType(value: unknown, type: FieldType, walk: Walk): void {
       return
     case 'integer':
     case 'number':
-      if (typeof value !== 'number') say(walk, `expected numeric (int or float), got ${goType(value)}`)
+      if (typeof value !== 'number' && typeof value !== 'bigint') say(walk, `expected numeric (int or float), got ${goType(value)}`)
       return
     case 'string':
       if (typeof value !== 'string') say(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
@@ -168,6 +169,7 @@ function checkType(value: unknown, type: FieldType, walk: Walk): void {
 function goType(value: unknown): string {
   if (typeof value === 'string') return 'string'
   if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'bigint') return 'int64'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }
@@ -185,7 +187,7 @@ export function goValue(value: unknown): string {
 function goSyntax(value: unknown): string {
   if (value === null || value === undefined) return 'interface {}(nil)'
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
-  if (!isObject(value)) return JSON.stringify(value)
+  if (!isObject(value)) return writeJson(value)
   const members = Object.keys(value).sort()
   return `map[string]interface {}{${members.map((name) => `${JSON.stringify(name)}:${goSyntax(value[name])}`).join(', ')}}`
 }

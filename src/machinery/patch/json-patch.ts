@@ -2,6 +2,7 @@
  * JSON patch (RFC 6902) with the semantics of kube-apiserver's library: `replace` of an absent member adds it, a `test`
  * for null holds for an absent member, negative indexes count from the end. All operations hold or none does.
  */
+import { writeJson } from '../../lib/exact-json.ts'
 import { goQuote } from '../../lib/go/go-quote.ts'
 import { own, setOwn } from '../../lib/own.ts'
 import { isObject, type JsonObject, jsonEqual } from '../fields/json.ts'
@@ -142,7 +143,7 @@ class Document {
     const source = this.#place(from, `copy operation does not apply: doc is missing from path: ${from}`, false)
     const copied = at(`error in copy for from: '${from}'`, () => get(source)) ?? null
     const place = this.#place(path, `copy operation does not apply: doc is missing destination path: ${path}`)
-    this.#copied += JSON.stringify(copied).length
+    this.#copied += writeJson(copied).length
     if (this.#copied > maxCopiedBytes)
       throw new PatchError(`Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${maxCopiedBytes}`)
     // Both places may change later: neither may go on as the document's own.

@@ -94,7 +94,8 @@ describe('a message', () => {
 
   test('has negative numbers, in ten bytes each', () => {
     assert.deepEqual(decode(number(3, -5), number(4, -1)), { count: -5, small: -1 })
-    assert.deepEqual(decode(number(3, -(2n ** 63n))), { count: -(2 ** 63) })
+    assert.deepEqual(decode(number(3, -(2n ** 63n))), { count: -(2n ** 63n) })
+    assert.deepEqual(decode(number(3, 2n ** 53n + 1n), number(4, 2n ** 53n + 1n)), { count: 2n ** 53n + 1n, small: 1 })
   })
 
   test('shows bytes as base64, in maps too', () => {

@@ -1,16 +1,21 @@
 /** Messages whose JSON form is no object of their fields: times, quantities, int-or-string, raw JSON, schemas or something else. */
+import { parseJson } from '../../lib/exact-json.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { type WireReader, wireTypes } from './wire.ts'
 
 /** Reads the scalar fields of a small message into `fields[number]`; fields that are not in `wire` are passed over. */
-function scalars(reader: WireReader, message: string, wire: Readonly<Record<number, 'int64' | 'text' | 'slice'>>): (number | string | Buffer | undefined)[] {
-  const fields: (number | string | Buffer | undefined)[] = []
+function scalars(
+  reader: WireReader,
+  message: string,
+  wire: Readonly<Record<number, 'int64' | 'int32' | 'text' | 'slice'>>,
+): (number | bigint | string | Buffer | undefined)[] {
+  const fields: (number | bigint | string | Buffer | undefined)[] = []
   reader.message(() => {
     while (!reader.done) {
       const { number, wireType } = reader.tag(message)
       const read = wire[number]
       if (!read) reader.skip(wireType)
-      else if (wireType !== (read === 'int64' ? wireTypes.varint : wireTypes.bytes))
+      else if (wireType !== (read === 'int64' || read === 'int32' ? wireTypes.varint : wireTypes.bytes))
         throw new DecodeError(`proto: wrong wireType = ${wireType} for field ${message}`)
       else fields[number] = reader[read]()
     }
@@ -39,8 +44,8 @@ export const readQuantity = (reader: WireReader): string => (scalars(reader, 'Qu
 
 /** A number, or a string if the type (field 1) says so. */
 export function readIntOrString(reader: WireReader): number | string {
-  const [, type = 0, number = 0, text = ''] = scalars(reader, 'IntOrString', { 1: 'int64', 2: 'int64', 3: 'text' })
-  return type === 1 ? (text as string) : (number as number) | 0
+  const [, type = 0, number = 0, text = ''] = scalars(reader, 'IntOrString', { 1: 'int32', 2: 'int32', 3: 'text' })
+  return type === 1 ? (text as string) : (number as number)
 }
 
 /** The JSON in a RawExtension, FieldsV1 or JSON; absent if there is none. */
@@ -48,7 +53,7 @@ export function readRawJson(reader: WireReader): unknown {
   const raw = scalars(reader, 'RawExtension', { 1: 'slice' })[1] as Buffer | undefined
   if (!raw?.length) return undefined
   try {
-    return JSON.parse(raw.toString())
+    return parseJson(raw.toString())
   } catch (error) {
     throw new DecodeError(`raw JSON in the message: ${(error as Error).message}`)
   }

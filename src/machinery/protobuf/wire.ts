@@ -1,4 +1,5 @@
 /** Protobuf's wire format: tags, varints, lengths, unknown fields. Errors are DecodeErrors in the words of Go's generated code. */
+import { integer } from '../../lib/exact-json.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { maxValues, tooManyValues } from '../decode/limits/value-limit.ts'
 
@@ -66,18 +67,17 @@ export class WireReader {
     }
   }
 
-  /** A varint as Go's int64; exact up to ±2⁵³. */
-  int64(): number {
+  /** A varint as Go's int64. */
+  int64(): number | bigint {
     const start = this.#position
     const value = this.unsigned()
-    if (value < two63) return value
-    // Near 2⁶⁴ doubles are too coarse for a negative number.
-    return Number(BigInt.asIntN(64, this.#bigVarint(start)))
+    return Number.isSafeInteger(value) ? value : integer(BigInt.asIntN(64, this.#bigVarint(start)))
   }
 
   /** A varint as Go's int32: what does not fit is cut off. */
   int32(): number {
-    return this.int64() | 0
+    const value = this.int64()
+    return typeof value === 'bigint' ? Number(BigInt.asIntN(32, value)) : value | 0
   }
 
   double(): number {

@@ -2,6 +2,7 @@
  * Structural schemas (KEP-1178) in the form that pruning, defaults and validation read. Texts for people are dropped, and
  * equal schemas within one definition are one: many thousands of fields have a few hundred shapes.
  */
+import { writeJson } from '../../lib/exact-json.ts'
 import { itemsOf, othersOf, propertiesOf, type SchemaSource } from './source.ts'
 
 export interface StructuralSchema {
@@ -114,7 +115,7 @@ class Compiler {
   #text({ keywords, items, properties, others, allOf, anyOf, oneOf, not }: StructuralSchema): string {
     const names = (list: readonly StructuralSchema[] | undefined): readonly (number | string)[] | 0 => list?.map((it) => this.#name(it)) ?? 0
     const members = properties ? [...properties].map(([name, it]) => [name, this.#name(it)]) : 0
-    return JSON.stringify([keywords, this.#name(items), members, this.#name(others), names(allOf), names(anyOf), names(oneOf), this.#name(not)])
+    return writeJson([keywords, this.#name(items), members, this.#name(others), names(allOf), names(anyOf), names(oneOf), this.#name(not)])
   }
 }
 
@@ -134,8 +135,13 @@ const dropped: ReadonlySet<string> = new Set([
   'not',
 ])
 
+const sizes: ReadonlySet<string> = new Set(['maxLength', 'minLength', 'maxItems', 'minItems', 'maxProperties', 'minProperties'])
+
 function keywordsOf(source: SchemaSource): Keywords {
-  const kept = Object.entries(source).filter(([name]) => !dropped.has(name))
+  const kept = Object.entries(source)
+    .filter(([name]) => !dropped.has(name))
+    // Nothing is as large as what a number cannot hold.
+    .map(([name, value]) => [name, typeof value === 'bigint' && sizes.has(name) ? Number(value) : value])
   return kept.length === 0 ? noKeywords : Object.fromEntries(kept)
 }
 

@@ -3,6 +3,7 @@
  * (k8s.io/apimachinery `field.Error`). A 422 carries one cause per field error.
  * Paths are plain strings: `spec.containers[0].name`, `data[a key]`.
  */
+import { writeJson } from '../../lib/exact-json.ts'
 import { noteFault } from './fault-limit.ts'
 
 export interface FieldError {
@@ -26,7 +27,7 @@ const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003
 /** How a value shows in a message: strings quoted, everything else as JSON, in which Go escapes what HTML would take for its own. */
 function show(value: unknown): string {
   if (value === undefined || value === null) return 'null'
-  const text = JSON.stringify(value)
+  const text = writeJson(value)
   return typeof value === 'object' ? text.replace(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? character) : text
 }
 

@@ -18,8 +18,8 @@ export class ImageStates {
     for (const { names, sizeBytes = 0 } of status?.images ?? [])
       for (const image of names ?? []) {
         let state = this.#images.get(image)
-        if (!state) this.#images.set(image, (state = { sizeBytes, nodes: 0 }))
-        state.sizeBytes = sizeBytes
+        if (!state) this.#images.set(image, (state = { sizeBytes: 0, nodes: 0 }))
+        state.sizeBytes = Number(sizeBytes)
         if (!has.has(image)) state.nodes++
         has.set(image, state)
       }

@@ -1,7 +1,9 @@
 /** Extenders over HTTP and HTTPS: each verb is a POST of JSON below one URL (the extender API v1 of kube-scheduler). */
+
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import type { Pod } from '../../client/kinds.ts'
+import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import { own } from '../../lib/own.ts'
 import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
 import type { Extender, Victims } from '../framework/extender.ts'
@@ -135,7 +137,7 @@ function fieldsOf(value: unknown): (name: string) => unknown {
 function post({ urlPrefix, timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings, verb: string, body: object): Promise<unknown> {
   const target = `${urlPrefix.replace(/\/+$/, '')}/${verb}`
   const url = new URL(target)
-  const payload = JSON.stringify(body)
+  const payload = writeJson(body)
   const isSecure = url.protocol === 'https:' || enableHTTPS
   if (isSecure) url.protocol = 'https:'
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
@@ -159,7 +161,7 @@ function post({ urlPrefix, timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings,
     response.on('end', () => {
       if (response.statusCode !== 200) return reject(new Error(`failed ${verb} with extender at URL ${target}, code ${response.statusCode}`))
       try {
-        resolve(JSON.parse(Buffer.concat(pieces).toString() || 'null'))
+        resolve(parseJson(Buffer.concat(pieces).toString() || 'null'))
       } catch (error) {
         fail(error as Error)
       }

@@ -2,6 +2,7 @@
  * The kubelets' HTTPS server: one for all simulated nodes of a process. Paths name the pod; where one is about a node, it is told by the
  * header that API servers set when they pass a request on (`X-Forwarded-Uri: /api/v1/nodes/NAME/proxy/…`).
  */
+
 import type { X509Certificate } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
@@ -9,6 +10,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Pod } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { writeJson } from '../../lib/exact-json.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
 import { CallerReview, callerOf, certificateOf, signedBy } from './callers.ts'
 import { logOptions, NoLog } from './logs.ts'
@@ -112,7 +114,7 @@ export class KubeletServer {
     if (call.path === '/apis' || call.path.startsWith('/apis/') || call.path.startsWith('/openapi')) {
       if (!certificate || !this.#isFrontProxy(certificate)) throw new Refusal(401, 'Unauthorized')
       const { status, body } = this.#options.api(call.path, call.query, request.headers.accept ?? '')
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      response.writeHead(status, { 'content-type': 'application/json' }).end(writeJson(body))
       return
     }
     const [, what = '', namespace = '', name = '', container = ''] = call.path.split('/').map(decodeURIComponent)

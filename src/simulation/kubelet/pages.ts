@@ -1,5 +1,7 @@
 /** What a kubelet tells of its node beside streams: its pods, its summary, its resource metrics. */
+
 import type { Pod } from '../../client/kinds.ts'
+import { writeJson } from '../../lib/exact-json.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
 import type { BehaviourDefaults } from '../pods/behaviour.ts'
 import { timestamp } from '../timing/timestamp.ts'
@@ -12,7 +14,7 @@ export interface PageSources {
   readonly now: () => number
 }
 
-const json = (body: object): Page => ({ type: 'application/json', text: JSON.stringify(body) })
+const json = (body: object): Page => ({ type: 'application/json', text: writeJson(body) })
 
 /** Undefined for a path that no kubelet knows. */
 export function kubeletPage(sources: PageSources, path: string, agent: NodeAgent): Page | undefined {

@@ -1,6 +1,8 @@
 /** Rules for how devices are asked for, in claims, templates and classes (KEP-4381). */
+
 import type { V1DeviceClaim } from '@kubernetes/client-node'
 import { costLimit, deviceSelector } from '../../../cel/devices/device-selector.ts'
+import { writeJson } from '../../../lib/exact-json.ts'
 import type { Wire } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
 import { all, follows, oneOf, requiredRule, valid } from '../../../machinery/validation/field-rules.ts'
@@ -120,7 +122,7 @@ export function configurationRules({ opaque }: Configuration, path: string): rea
 /** An object that only the driver understands. */
 export function parameterRules(parameters: unknown, path: string): readonly FieldError[] {
   if (parameters === undefined || parameters === null) return [required(path)]
-  if (Buffer.byteLength(JSON.stringify(parameters)) > longestParameters) return [tooLong(path, longestParameters)]
+  if (Buffer.byteLength(writeJson(parameters)) > longestParameters) return [tooLong(path, longestParameters)]
   return typeof parameters === 'object' && !Array.isArray(parameters) ? valid : [invalidValue(path, '<value omitted>', 'must be a valid JSON object')]
 }
 

@@ -1,5 +1,6 @@
 /** AdmissionReviews (admission.k8s.io, v1 and v1beta1): what a webhook is asked, and what it answers. */
 
+import { writeJson } from '../../../lib/exact-json.ts'
 import { goJsonType, parseJson } from '../../../machinery/decode/go-json.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
 import { type ReviewVersion, reviewVersions } from '../../webhooks/index.ts'
@@ -11,7 +12,7 @@ export function encodeReview(version: ReviewVersion, uid: string, attributes: Ad
   const { dryRun, options, ...request } = admissionRequest(attributes, objects)
   const { object = null, old = null } = objects
   return Buffer.from(
-    JSON.stringify({
+    writeJson({
       kind: 'AdmissionReview',
       apiVersion: `admission.k8s.io/${version}`,
       request: { uid, ...request, object, oldObject: old, dryRun, options: options ?? null },

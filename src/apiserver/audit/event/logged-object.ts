@@ -1,4 +1,5 @@
 /** Objects of requests and answers as events hold them: JSON, without managed fields where the policy does not want them. */
+import { parseJson } from '../../../lib/exact-json.ts'
 import { escapedJson, goJson, isObject, type JsonObject } from '../../../machinery/fields/json.ts'
 import { fromYaml } from '../../../machinery/yaml.ts'
 import type { Response } from '../../http/exchange.ts'
@@ -23,7 +24,7 @@ export function answerJson(response: Response, omitManagedFields: boolean): { re
   const text = Buffer.concat(parts).toString().trim()
   // Answers for people have lines; events are one.
   if (!isYaml && !omitManagedFields && !text.includes('\n')) return { json: escapedJson(text), response: gathered }
-  return { json: objectJson(isYaml ? fromYaml(text) : JSON.parse(text), omitManagedFields), response: gathered }
+  return { json: objectJson(isYaml ? fromYaml(text) : parseJson(text), omitManagedFields), response: gathered }
 }
 
 /** A copy of an object, a list or a table as far as it changes. */

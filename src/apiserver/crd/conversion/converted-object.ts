@@ -79,6 +79,7 @@ function textsOf(field: string, value: unknown): Record<string, string> | undefi
 function goType(value: unknown): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'
+  if (typeof value === 'bigint') return 'int64'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
   return { string: 'string', boolean: 'bool', object: 'map[string]interface {}' }[typeof value as 'string' | 'boolean' | 'object']
 }

@@ -1,10 +1,11 @@
 /** ConversionReviews (apiextensions.k8s.io/v1 and v1beta1): what a webhook is asked, and what it answers. */
+import { parseJson, writeJson } from '../../../lib/exact-json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { ReviewVersion } from '../../webhooks/index.ts'
 
 const group = 'apiextensions.k8s.io'
 export const encodeReview = (version: ReviewVersion, uid: string, desiredAPIVersion: string, objects: readonly KubeObject[]): Buffer =>
-  Buffer.from(JSON.stringify({ kind: 'ConversionReview', apiVersion: `${group}/${version}`, request: { uid, desiredAPIVersion, objects } }))
+  Buffer.from(writeJson({ kind: 'ConversionReview', apiVersion: `${group}/${version}`, request: { uid, desiredAPIVersion, objects } }))
 
 interface Review {
   readonly kind?: unknown
@@ -32,7 +33,7 @@ export function convertedObjects(version: ReviewVersion, uid: string, answer: Bu
 function parsed(answer: Buffer): Review {
   let value: unknown
   try {
-    value = JSON.parse(answer.toString())
+    value = parseJson(answer.toString())
   } catch (error) {
     throw new Error(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : error}`)
   }

@@ -2,9 +2,11 @@
  * Follows the CustomResourceDefinitions in the store: serves what they define, keeps their status, and cleans up after those
  * that are deleted. Every API server on a store does this; it comes to the same whoever is first.
  */
+
 import { createHash } from 'node:crypto'
 import type { Definition } from '../../../api/apiextensions/custom-resource-definition.ts'
 import { cleanupFinalizer } from '../../../api/apiextensions/custom-resource-definition.ts'
+import { writeJson } from '../../../lib/exact-json.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -52,7 +54,7 @@ interface Served {
 
 const retryMs = 1000
 
-const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64')
+const digest = (value: unknown): string => createHash('sha256').update(writeJson(value)).digest('base64')
 
 function servedBy(definition: Definition, names: Partial<Names>): Served | undefined {
   if (!isTrue(definition, 'Established')) return undefined

@@ -1,4 +1,5 @@
 /** Protobuf messages in the making: what both versions of gnostic's OpenAPI messages are written with. */
+import { writeJson } from '../../../lib/exact-json.ts'
 
 export type Node = Readonly<Record<string, unknown>>
 
@@ -104,7 +105,7 @@ export class Message {
 }
 
 /** A value of any kind travels as YAML; JSON is YAML. */
-export const any = (value: unknown): Message => new Message().text(2, JSON.stringify(value))
+export const any = (value: unknown): Message => new Message().text(2, writeJson(value))
 
 /** Extensions (`x-…`) of a node into the message's field. */
 export function withExtensions(message: Message, field: number, node: Node): Message {

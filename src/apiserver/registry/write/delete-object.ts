@@ -110,16 +110,19 @@ const withOwn = (finalizers: string[], metadata: ObjectMeta, own: string | undef
 const normalGrace = (asked: number | undefined): number | undefined => (asked !== undefined && asked < 0 ? 1 : asked)
 
 /** Once deletion has begun, its grace is only ever shortened. */
-const secondsLeft = (metadata: ObjectMeta, seconds: number): number =>
-  metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds !== undefined
-    ? Math.min(seconds, metadata.deletionGracePeriodSeconds)
-    : seconds
+function secondsLeft({ deletionTimestamp, deletionGracePeriodSeconds: left }: ObjectMeta, seconds: number): number {
+  const isShorter = deletionTimestamp !== undefined && left !== undefined && left < seconds
+  return isShorter ? left : seconds
+}
+
+/** Seconds as Go's durations count them: in an int64 of nanoseconds, in which more than 292 years wrap around. */
+const durationMs = (seconds: number): number => Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n)
 
 /** Notes that deletion has begun, or that its grace is shorter now; whether that changes anything. */
 function mark({ now }: WriteContext, metadata: ObjectMeta, seconds: number): boolean {
   const first = metadata.deletionTimestamp === undefined
   if (!first && metadata.deletionGracePeriodSeconds === seconds) return false
-  metadata.deletionTimestamp = timestamp(Date.parse(now()) + seconds * 1000)
+  metadata.deletionTimestamp = timestamp(Date.parse(now()) + durationMs(seconds))
   metadata.deletionGracePeriodSeconds = seconds
   if (first && metadata.generation) metadata.generation++
   return true

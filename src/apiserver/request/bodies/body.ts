@@ -1,5 +1,7 @@
 /** Reads request bodies: size limit, content types, and the errors of bodies that cannot be read, in upstream's words. */
+
 import { protobufNumbers } from '../../../api/schema/protobuf.ts'
+import { parseWholeJson } from '../../../lib/exact-json.ts'
 import { goJsonError } from '../../../machinery/decode/go-json.ts'
 import { checkValues } from '../../../machinery/decode/index.ts'
 import { type Envelope, messageDecoder, openEnvelope } from '../../../machinery/protobuf/index.ts'
@@ -88,7 +90,7 @@ function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
       if (format === 'json') checkValues(text)
       let value: unknown
       try {
-        if (format === 'json') value = parseSharing(text)
+        if (format === 'json') value = parseSharing(text, parseWholeJson)
         else ({ value, strict: repeated } = parseYaml(text))
       } catch (error) {
         throw unrecognized(

@@ -1,4 +1,5 @@
 /** Reads the body of a server-side apply, and decodes what applying made of it. */
+import { writeJson } from '../../../lib/exact-json.ts'
 import { DecodeError } from '../../../machinery/decode/index.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest, invalid } from '../../../machinery/status-error.ts'
@@ -68,7 +69,7 @@ export function decodeApplied(resource: ServedResource, applied: KubeObject): Ku
     return object
   } catch (error) {
     if (error instanceof DecodeError)
-      throw invalid(resource.groupKind, applied.metadata?.name ?? '', [invalidValue('patch', JSON.stringify(applied), error.message)])
+      throw invalid(resource.groupKind, applied.metadata?.name ?? '', [invalidValue('patch', writeJson(applied), error.message)])
     throw error
   }
 }

@@ -1,5 +1,6 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
 
+import { parseWholeJson, writeJson } from '../../../lib/exact-json.ts'
 import { pauses } from '../../../lib/flow/pauses.ts'
 import { own } from '../../../lib/own.ts'
 import { checkValues, DecodeError, duplicateFieldMessages, isDeeperThan, jsonPatchMessages, maxDepth } from '../../../machinery/decode/index.ts'
@@ -62,7 +63,7 @@ export async function readPatch(
     const pause = pauses()
     const patched = patch({ ...live })
     await pause()
-    const shown = (): string => (type === 'strategic' ? goValue(body) : JSON.stringify(patched))
+    const shown = (): string => (type === 'strategic' ? goValue(body) : writeJson(patched))
     const object = decodePatched(resource, patched, type, shown)
     const strict = [...duplicates, ...object.strict]
     if (strict.length && options.fieldValidation === 'Strict') throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
@@ -85,7 +86,7 @@ function parse(text: string): unknown {
   checkValues(text)
   let body: unknown
   try {
-    body = JSON.parse(text)
+    body = parseWholeJson(text)
   } catch (error) {
     throw badRequest(`error decoding patch: ${(error as Error).message}`)
   }

@@ -36,7 +36,7 @@ function recentTime(earliest: number, now: number, next: Next): RecentTime {
 export function dueTime(cron: CronJob, now: number, next: Next): { time: number | undefined; isTooMany: boolean } {
   const deadline = cron.spec?.startingDeadlineSeconds
   // What has passed its deadline is not made up for.
-  const earliest = Math.max(lastTime(cron), deadline === undefined ? Number.NEGATIVE_INFINITY : now - deadline * 1000)
+  const earliest = Math.max(lastTime(cron), deadline === undefined ? Number.NEGATIVE_INFINITY : now - Number(deadline) * 1000)
   const { time, missed } = recentTime(earliest, now, next)
   return { time, isTooMany: time !== undefined && missed > manyMissed }
 }

@@ -62,7 +62,7 @@ function timeToRun(cron: CronJob, active: readonly JobReference[], now: number, 
   if (due === undefined) return undefined
   const deadline = cron.spec?.startingDeadlineSeconds
   const about = new Date(due).toISOString()
-  if (deadline !== undefined && due + deadline * 1000 < now) {
+  if (deadline !== undefined && due + Number(deadline) * 1000 < now) {
     tellOnce('Warning', 'MissSchedule', `Missed scheduled time to start a job: ${new Date(due).toUTCString().replace('GMT', '+0000')}`)
     return undefined
   }

@@ -33,6 +33,6 @@ export function finishedAt(pod: Pod): number {
   if (ends.length > 0 && ends.every((end) => end !== undefined)) return Math.max(...ends.map((end) => Date.parse(end)))
   const notReady = status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'False')
   if (notReady?.lastTransitionTime) return Date.parse(notReady.lastTransitionTime)
-  if (metadata.deletionTimestamp) return Date.parse(metadata.deletionTimestamp) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000
+  if (metadata.deletionTimestamp) return Date.parse(metadata.deletionTimestamp) - Number(metadata.deletionGracePeriodSeconds ?? 0) * 1000
   return Date.parse(metadata.creationTimestamp ?? '')
 }

@@ -1,5 +1,7 @@
 /** The hash of a pod template, as names of ReplicaSets and the label `pod-template-hash` carry it. */
+
 import type { Deployment } from '../../../client/kinds.ts'
+import { writeJson } from '../../../lib/exact-json.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { sortMembers } from '../../../machinery/fields/json.ts'
 import { fnv1aHash } from '../../safe-hash.ts'
@@ -13,7 +15,7 @@ export const hashLabel = 'pod-template-hash'
  * another one when the name is taken by another template.
  */
 export function templateHash(template: Template, collisions: number | undefined): string {
-  return fnv1aHash(JSON.stringify(sortMembers(template)) + (collisions === undefined ? '' : `#${collisions}`))
+  return fnv1aHash(writeJson(sortMembers(template)) + (collisions === undefined ? '' : `#${collisions}`))
 }
 
 /** Whether two templates are the same but for the hash in their labels. */

@@ -22,7 +22,7 @@ export function evictionTime(claim: ResourceClaim, taintsOf: (driver: string, po
 /** How long those that bear a taint do so together: for ever if one of them does, else until the first of them ends. */
 function secondsBorne(bearing: readonly { readonly tolerationSeconds?: number }[]): number {
   if (bearing.length === 0) return 0
-  const ends = bearing.flatMap(({ tolerationSeconds }) => tolerationSeconds ?? [])
+  const ends = bearing.flatMap(({ tolerationSeconds }) => (tolerationSeconds === undefined ? [] : Number(tolerationSeconds)))
   return ends.length < bearing.length ? Number.POSITIVE_INFINITY : Math.max(0, Math.min(...ends))
 }
 
@@ -35,8 +35,8 @@ export function isFor(claim: ResourceClaim, pod: Pod): boolean {
 /** The taints of a device, by the newest of its pool's slices. */
 export function taintsOfDevice(slices: Iterable<ResourceSlice>, device: string): readonly DeviceTaint[] {
   const all = [...slices]
-  const newest = Math.max(...all.map(({ spec }) => spec?.pool.generation ?? 0))
-  const current = all.filter(({ spec }) => (spec?.pool.generation ?? 0) === newest)
+  const generationOf = ({ spec }: ResourceSlice): number => spec?.pool.generation ?? 0
+  const current = all.filter((slice) => !all.some((other) => generationOf(other) > generationOf(slice)))
   return current.flatMap(({ spec }) => spec?.devices?.find(({ name }) => name === device)?.taints ?? [])
 }
 

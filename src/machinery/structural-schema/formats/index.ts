@@ -2,6 +2,7 @@
  * Formats that custom resources are held to: of texts, those that every supported version of Kubernetes knows, and the two of 1.34;
  * of numbers, as of 1.36, what they are read into. Others are documentation, which writers are warned of.
  */
+import { isInt64 } from '../../../lib/exact-json.ts'
 import { own } from '../../../lib/own.ts'
 import { isDuration } from './duration.ts'
 import { isCidr, isEmail, isHostname, isIPv4Format, isIPv6Format, isMac, isRequestUri } from './network.ts'
@@ -9,7 +10,7 @@ import { isCreditCard, isIsbn10, isIsbn13, isUuid } from './numbers.ts'
 import { isBase64, isDate, isDateTime, isHexColor, isLongName, isObjectId, isRgbColor, isShortName, isSsn } from './texts.ts'
 
 export type FormatCheck = (text: string) => boolean
-export type NumberCheck = (value: number) => boolean
+export type NumberCheck = (value: number | bigint) => boolean
 
 const formats: Readonly<Record<string, FormatCheck>> = {
   bsonobjectid: isObjectId,
@@ -40,19 +41,20 @@ const formats: Readonly<Record<string, FormatCheck>> = {
   k8slongname: isLongName,
 }
 
-const float = (value: number): boolean => Number.isFinite(Math.fround(value))
-/** Integers are read as doubles: what is next to the greatest of 64 bits cannot be told from it. */
-const whole = (least: number, most: number) => (value: number) => Number.isInteger(value) && value >= least && value <= most
+const float = (value: number | bigint): boolean => Number.isFinite(Math.fround(Number(value)))
+const int32 = (value: number | bigint): boolean => Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31
+const int64 = (value: number | bigint): boolean =>
+  typeof value === 'bigint' ? isInt64(value) : Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
 
 const ranges: Readonly<Record<string, Readonly<Record<string, NumberCheck>>>> = {
-  integer: { int32: whole(-(2 ** 31), 2 ** 31 - 1), int64: whole(-(2 ** 63), 2 ** 63) },
+  integer: { int32, int64, '': int64 },
   number: { float, double: () => true },
 }
 
 /** The check of a format of texts by its name, in which dashes do not count (`date-time`); undefined for formats that are not checked. */
 export const formatCheck = (name: string): FormatCheck | undefined => own(formats, name.replaceAll('-', ''))
 
-/** Whether numbers of a type fit a format: it is theirs alone. Undefined for types and formats that are not checked. */
+/** The check of a format of numbers; integers without one are of 64 bits. Undefined for types and formats that are not checked. */
 export const numberCheck = (type: string, format: string): NumberCheck | undefined => own(own(ranges, type) ?? {}, format)
 
 /** Whether a format means something for values of a type; of no type, they may be texts. */

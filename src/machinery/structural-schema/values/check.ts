@@ -28,10 +28,10 @@ function checkValue(value: unknown, validator: Validator, path: string, old: unk
     found.matches++
     checkType(value, type, validator, path, found)
   }
-  if (validator.plain && type !== bits.object && type !== bits.array) return
+  if (validator.plain && type !== bits.object && type !== bits.array && (type !== bits.number || !validator.checkRange)) return
   if (validator.joins) checkJunctors(value, validator, path, old, found)
   if (typeof value === 'string') checkText(value, validator, path, found)
-  else if (typeof value === 'number') checkNumber(value, validator, path, found)
+  else if (typeof value === 'number' || typeof value === 'bigint') checkNumber(value, validator, path, found)
   else if (Array.isArray(value)) checkItems(value, validator, path, old, found)
   if (validator.enum && !validator.enum.some((it) => it !== null && jsonEqual(it, value))) found.notIn(path, value, validator.enum)
   if (isObject(value)) checkObject(value, validator, path, old, found)
@@ -43,6 +43,8 @@ function typeOf(value: unknown): number {
       return bits.string
     case 'number':
       return isWhole(value) ? bits.integer : bits.number
+    case 'bigint':
+      return bits.integer
     case 'boolean':
       return bits.boolean
     default:
@@ -96,22 +98,26 @@ function codePoints(text: string): number {
 
 /** Whole to the billionth, as upstream takes JSON numbers for integers. */
 function isWhole(value: number): boolean {
-  if (Number.isInteger(value)) return true
+  if (Number.isInteger(value)) return Number.isSafeInteger(value)
   const size = Math.abs(value)
   const whole = Math.trunc(size)
   return size > 1 && size < 2 ** 53 && (size - whole) / (size + whole) < 1e-9
 }
 
-function checkNumber(value: number, validator: Validator, path: string, found: Findings): void {
+/** A bound as messages show it, digit by digit. */
+const wholeNumber = (value: number): number | bigint => (Number.isSafeInteger(value) ? value : BigInt(value))
+
+function checkNumber(value: number | bigint, validator: Validator, path: string, found: Findings): void {
   found.matches += 2
   const { multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum, checkRange, typeText, format } = validator
-  const isWithin = (it: number, what: string): boolean => {
+  const isWithin = (it: number | bigint, what: string): boolean => {
     const fits = checkRange?.(it) ?? true
     if (!fits) found.outOfRange(path, what, typeText, format)
     return fits
   }
   // Whole numbers are held against whole bounds, if the format has room for these.
-  const bound = (it: number, what: string): number => (isWithin(it, what) && Number.isInteger(value) ? Math.trunc(it) : it)
+  const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
+  const bound = (it: number, what: string): number | bigint => (isWithin(it, what) && isInteger ? wholeNumber(Math.trunc(it)) : it)
   isWithin(value, 'Checked')
   if (multipleOf !== undefined) {
     isWithin(multipleOf, 'MultipleOf')
@@ -129,9 +135,15 @@ function checkNumber(value: number, validator: Validator, path: string, found: F
   }
 }
 
-function checkMultiple(value: number, factor: number, path: string, found: Findings): void {
-  if (factor < 0) found.badFactor(path, factor)
-  else if (!isWhole(factor < 1 ? (1 / factor) * value : value / factor)) found.invalid(path, value, `should be a multiple of ${goNumber(factor)}`)
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (typeof value === 'bigint') return Number.isInteger(factor) ? value % BigInt(factor) === 0n : isMultiple(Number(value), factor)
+  if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0
+  return isWhole(factor < 1 ? (1 / factor) * value : value / factor)
+}
+
+function checkMultiple(value: number | bigint, factor: number, path: string, found: Findings): void {
+  if (factor <= 0) found.badFactor(path, factor)
+  else if (!isMultiple(value, factor)) found.invalid(path, value, `should be a multiple of ${goNumber(factor)}`)
 }
 
 function checkItems(list: readonly unknown[], { minItems, maxItems, schema }: Validator, path: string, old: unknown, found: Findings): void {

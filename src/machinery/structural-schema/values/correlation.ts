@@ -1,4 +1,5 @@
 /** Which old value a new one replaces: faults that were there before do not keep the rest of an object from changing (KEP-4008). */
+import { writeJson } from '../../../lib/exact-json.ts'
 import { own } from '../../../lib/own.ts'
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
 import type { StructuralSchema } from '../schema.ts'
@@ -10,7 +11,7 @@ export const none: unique symbol = Symbol('none')
 export function correlatedItems(old: unknown, { keywords }: StructuralSchema): ((item: unknown) => unknown) | undefined {
   const keys = keywords['x-kubernetes-list-type'] === 'map' ? keywords['x-kubernetes-list-map-keys'] : undefined
   if (!keys?.length || !Array.isArray(old)) return undefined
-  const place = (item: JsonObject): string => JSON.stringify(keys.map((key) => own(item, key)))
+  const place = (item: JsonObject): string => writeJson(keys.map((key) => own(item, key)))
   const items = new Map<string, unknown>()
   // Of items with equal keys, the first is the one.
   for (const item of old.toReversed()) if (isObject(item)) items.set(place(item), item)

@@ -1,4 +1,5 @@
 /** What validation finds in a value: faults in upstream's words, and how well the value fits, by which `anyOf` and `oneOf` choose what to tell. */
+import { writeJson } from '../../../lib/exact-json.ts'
 import { sortMembers } from '../../fields/json.ts'
 import { type FieldError, fieldError, invalidValue, notSupported, required, tooLong, tooMany } from '../../validation/field-error.ts'
 
@@ -45,7 +46,7 @@ export class Findings {
   invalid(path: string, value: unknown, what: string): void {
     const text = `${path} in body ${what}`
     this.add(text, (prefix) =>
-      typeof value === 'number'
+      typeof value === 'number' || typeof value === 'bigint'
         ? fieldError('FieldValueInvalid', fieldOf(prefix, path), `Invalid value: ${goNumber(value)}: ${text}`)
         : invalidValue(fieldOf(prefix, path), sortMembers(value), text),
     )
@@ -68,8 +69,8 @@ export class Findings {
   }
 
   notIn(path: string, value: unknown, allowed: readonly unknown[]): void {
-    this.add(`${path} in body should be one of ${JSON.stringify(allowed)}`, (prefix) => {
-      const words = allowed.map((it) => (typeof it === 'string' ? it : JSON.stringify(it)))
+    this.add(`${path} in body should be one of ${writeJson(allowed)}`, (prefix) => {
+      const words = allowed.map((it) => (typeof it === 'string' ? it : writeJson(it)))
       return notSupported(fieldOf(prefix, path), sortMembers(value), words)
     })
   }
@@ -89,7 +90,7 @@ export class Findings {
 
   /** A number, or one of its schema, does not fit the format. */
   outOfRange(path: string, what: string, type: string, format: string): void {
-    this.#unplaced(`${what} value must be of type ${type} with format ${format} in ${path}`)
+    this.#unplaced(`${what} value must be of type ${type} ${format === '' ? '(default format)' : `with format ${format}`} in ${path}`)
   }
 
   /** Upstream names no field. */
@@ -105,7 +106,8 @@ function fieldOf(prefix: string, path: string): string {
 }
 
 /** A number as Go's `%v` prints it: `1e+21`, `1e-05`. */
-export function goNumber(value: number): string {
+export function goNumber(value: number | bigint): string {
+  if (typeof value === 'bigint') return String(value)
   const size = Math.abs(value)
   const text = size !== 0 && size < 1e-4 ? value.toExponential() : String(value)
   return text.replace(/e([+-])(\d)$/, 'e$10$2')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { writeJson } from '../../../lib/exact-json.ts'
 import { type SchemaSource, schemaFaults, structuralSchema, type ValueOptions } from '../index.ts'
 
 const string: SchemaSource = { type: 'string' }
@@ -26,11 +27,43 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
   [{ ...string, nullable: true, enum: ['a', null] }, null, 'f: Unsupported value: null: supported values: "a", "null"'],
   [{ type: 'object', enum: [{ a: 1 }], 'x-kubernetes-preserve-unknown-fields': true }, { a: 1 }],
   [integer, '5', 'f: Invalid value: "string": f in body must be of type integer: "string"'],
-  [integer, 1.5, 'f: Invalid value: "number": f in body must be of type integer: "number"'],
+  [
+    integer,
+    1.5,
+    'f: Invalid value: "number": f in body must be of type integer: "number"',
+    '<nil>: Invalid value: "": Checked value must be of type integer (default format) in f',
+  ],
+  [integer, 2n ** 63n - 1n],
+  [
+    integer,
+    2 ** 63,
+    'f: Invalid value: "number": f in body must be of type integer: "number"',
+    '<nil>: Invalid value: "": Checked value must be of type integer (default format) in f',
+  ],
+  [{ type: 'number' }, 2n ** 63n - 1n],
+  [string, 2n ** 60n, 'f: Invalid value: "integer": f in body must be of type string: "integer"'],
+  [{ ...integer, maximum: 2 ** 53 }, 2n ** 53n + 1n, 'f: Invalid value: 9007199254740993: f in body should be less than or equal to 9007199254740992'],
+  [{ ...integer, maximum: 2 ** 62 }, 2n ** 62n],
+  [{ ...integer, maximum: 2 ** 62 }, 2n ** 62n + 1n, 'f: Invalid value: 4611686018427387905: f in body should be less than or equal to 4611686018427387904'],
+  [{ ...integer, minimum: 10, exclusiveMinimum: true }, -(2n ** 60n), 'f: Invalid value: -1152921504606846976: f in body should be greater than 10'],
+  [{ ...integer, multipleOf: 3 }, 2n ** 60n - 1n],
+  [{ ...integer, multipleOf: 3 }, 2n ** 60n, 'f: Invalid value: 1152921504606846976: f in body should be a multiple of 3'],
+  [{ ...integer, multipleOf: 2 }, 2 ** 53 - 1, 'f: Invalid value: 9007199254740991: f in body should be a multiple of 2'],
+  [{ ...integer, multipleOf: 0 }, 1, 'f: Invalid value: 0: factor MultipleOf declared for f must be positive: 0'],
+  [{ ...integer, enum: [2n ** 53n + 1n] }, 2n ** 53n + 1n],
+  [{ ...integer, enum: [2n ** 53n + 1n] }, 2n ** 53n, 'f: Unsupported value: 9007199254740992: supported values: "9007199254740993"'],
+  [{ ...integer, format: 'int32' }, 2n ** 53n, '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f'],
+  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: integer }, [2n ** 53n, 2n ** 53n + 1n]],
+  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: integer }, [2n ** 53n, 2n ** 53n], 'f[1]: Duplicate value: 9007199254740992'],
   [{ ...integer, format: 'int32' }, 2 ** 31, '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f'],
   [{ ...integer, format: 'int32' }, -(2 ** 31)],
   [{ ...integer, format: 'int64' }, 2 ** 40],
-  [{ ...integer, format: 'int64' }, 1e19, '<nil>: Invalid value: "": Checked value must be of type integer with format int64 in f'],
+  [
+    { ...integer, format: 'int64' },
+    1e19,
+    'f: Invalid value: "float64": f in body must be of type int64: "float64"',
+    '<nil>: Invalid value: "": Checked value must be of type integer with format int64 in f',
+  ],
   [{ ...integer, format: 'uint32' }, 2 ** 40],
   [{ type: 'number', format: 'float' }, 3.5e38, '<nil>: Invalid value: "": Checked value must be of type number with format float in f'],
   [{ type: 'number', format: 'float' }, 0.1],
@@ -122,7 +155,7 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
 ]
 
 for (const [schema, value, ...expected] of cases)
-  test(`${JSON.stringify(value)} ${expected.length ? 'does not fit' : 'fits'} ${JSON.stringify(schema)}`, () => assert.deepEqual(told(schema, value), expected))
+  test(`${writeJson(value)} ${expected.length ? 'does not fit' : 'fits'} ${writeJson(schema)}`, () => assert.deepEqual(told(schema, value), expected))
 
 describe('ratcheting', () => {
   const short: SchemaSource = { ...string, maxLength: 1 }

@@ -1,4 +1,5 @@
 /** Lists that are sets or maps (`x-kubernetes-list-type`) hold nothing twice. */
+import { writeJson } from '../../../lib/exact-json.ts'
 import { isObject, type JsonObject, sortMembers } from '../../fields/json.ts'
 import { duplicate, type FieldError, invalidValue } from '../../validation/field-error.ts'
 import { memberSchema, type StructuralSchema } from '../schema.ts'
@@ -48,7 +49,7 @@ function repeated(values: readonly unknown[], shown: readonly unknown[], path: s
   for (let i = 0; i < values.length; i++) {
     const value = values[i]
     // A list or object cannot look like a text: those are quoted here.
-    const key = typeof value === 'object' || typeof value === 'string' ? JSON.stringify(sortMembers(value)) : value
+    const key = typeof value === 'object' || typeof value === 'string' ? writeJson(sortMembers(value)) : value
     const seen = times.get(key) ?? 0
     times.set(key, seen + 1)
     if (seen !== 1) continue

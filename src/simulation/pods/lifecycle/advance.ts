@@ -138,7 +138,7 @@ function terminate(pod: Pod, remembered: PodMemory, surroundings: Surroundings):
   const contexts = new Map(running.map((container) => [container.name, contextOf(pod, container, kindOf(pod, container), surroundings, false)]))
   const events = begun ? [] : [...contexts.values()].map(killing)
   const since = begun?.since ?? now
-  const graceMs = (pod.metadata.deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30) * secondMs
+  const graceMs = Number(pod.metadata.deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30) * secondMs
   const times: number[] = []
   const end = (status: ContainerStatus): ContainerStatus => {
     const context = contexts.get(status.name)
@@ -166,7 +166,9 @@ function terminate(pod: Pod, remembered: PodMemory, surroundings: Surroundings):
 const killed = 137
 
 const deadlineOf = ({ spec, status }: Pod, now: number): number | undefined =>
-  spec?.activeDeadlineSeconds === undefined ? undefined : (status?.startTime ? Date.parse(status.startTime) : now) + spec.activeDeadlineSeconds * secondMs
+  spec?.activeDeadlineSeconds === undefined
+    ? undefined
+    : (status?.startTime ? Date.parse(status.startTime) : now) + Number(spec.activeDeadlineSeconds) * secondMs
 
 function exceedDeadline(pod: Pod, memory: PodMemory, surroundings: Surroundings): Advance {
   const message = 'Pod was active on the node longer than the specified deadline'

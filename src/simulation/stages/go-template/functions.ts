@@ -1,4 +1,5 @@
 /** What templates may call: Go's own functions, those that kwok adds, and the ones of sprig that stages use. */
+import { writeJson } from '../../../lib/exact-json.ts'
 import { toYaml } from '../../../machinery/yaml.ts'
 
 export type Functions = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
@@ -78,7 +79,7 @@ export const plainFunctions: Functions = {
   Quote: (value) => JSON.stringify(text(value)),
   quote: (value) => JSON.stringify(text(value)),
   toYaml: yaml,
-  toJson: (value) => JSON.stringify(value ?? null),
+  toJson: (value) => writeJson(value ?? null),
   dict: (...args) => Object.fromEntries(args.flatMap((key, i) => (i % 2 === 0 ? [[text(key), args[i + 1]]] : []))),
   list: (...args) => args,
   get: item,

@@ -77,7 +77,7 @@ function hasEnded({ metadata, status }: Pod, now: number): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false
-  return now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
+  return now > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000
 }
 
 /** Whether a pod ends by itself. */

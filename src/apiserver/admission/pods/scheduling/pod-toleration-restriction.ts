@@ -1,5 +1,7 @@
 /** PodTolerationRestriction: pods get the tolerations of their namespace, and may have no others than its list allows. */
+
 import { qosClass } from '../../../../api/core/pod/resources/qos.ts'
+import { parseJson } from '../../../../lib/exact-json.ts'
 import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
 import { after } from '../../../../lib/flow/after.ts'
 import { own } from '../../../../lib/own.ts'
@@ -53,7 +55,7 @@ function parse(text: string | undefined): Toleration[] | undefined {
   if (text === undefined) return undefined
   if (text === '') return []
   try {
-    const list: unknown = JSON.parse(text)
+    const list: unknown = parseJson(text)
     if (isTolerations(list)) return list
   } catch {
     // Said below.

@@ -50,7 +50,7 @@ export const completed = (now: Moment): JobCondition =>
 export function deadlineInMs(job: Job, startTime: string | undefined, now: Moment): number | undefined {
   const seconds = job.spec?.activeDeadlineSeconds
   if (seconds === undefined || startTime === undefined || isSuspended(job)) return undefined
-  return Math.max(0, Date.parse(startTime) + seconds * 1000 - now.ms)
+  return Math.max(0, Date.parse(startTime) + Number(seconds) * 1000 - now.ms)
 }
 
 function failsByPolicy(job: Job, pods: readonly Pod[]): string | undefined {

@@ -91,7 +91,7 @@ class Search {
     const wanted = claim.requests.map((alternatives) =>
       alternatives.map((alternative): Wanted => {
         const all = alternative.wants.allocationMode === 'All' ? this.#allOf(alternative, claim) : undefined
-        return { alternative, all, count: all ? all.length : (alternative.wants.count ?? 1) }
+        return { alternative, all, count: all ? all.length : Number(alternative.wants.count ?? 1) }
       }),
     )
     const least = wanted.reduce((sum, alternatives) => sum + Math.min(...alternatives.map(({ count }) => count)), 0)

@@ -70,7 +70,7 @@ interface Placed {
   readonly at: number
 }
 
-const countOf = (request: Request | undefined): number => request?.exactly?.count ?? 0
+const countOf = (request: Request | undefined): number => Number(request?.exactly?.count ?? 0)
 
 /** What a container asks for of a resource: as much as it can of what is asked for already, and a request of its own for the rest. */
 function askedBy({ container, at }: Placed, resource: string, deviceClassName: string, reusable: readonly Request[]) {

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { mayHaveLongIntegers, parseJson, parseWholeJson, writeJson } from './exact-json.ts'
+
+/** Numbers from 0 to 1 that are the same in each run. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48271) % 2147483647
+    return state / 2147483647
+  }
+}
+
+const most = 2n ** 63n - 1n
+
+/** Integers of all sizes, mostly beyond what a number holds. */
+function integers(seed: number, count: number): bigint[] {
+  const random = randomOf(seed)
+  const one = (): bigint =>
+    BigInt.asIntN(64, (BigInt(Math.floor(random() * 2 ** 32)) << 32n) | BigInt(Math.floor(random() * 2 ** 32))) >> BigInt(Math.floor(random() * 64))
+  return [
+    0n,
+    most,
+    -most - 1n,
+    2n ** 53n - 1n,
+    2n ** 53n,
+    2n ** 53n + 1n,
+    -(2n ** 53n) + 1n,
+    -(2n ** 53n),
+    -(2n ** 53n) - 1n,
+    ...Array.from({ length: count }, one),
+  ]
+}
+
+describe('integers of 64 bits', () => {
+  test('are written as they were read', () => {
+    for (const value of integers(1, 2000)) {
+      const text = `{"a":${value},"b":[${value},{"c": ${value} }],"d":"${value}"}`
+      assert.equal(writeJson(parseJson(text)), text.replaceAll(' ', ''))
+      assert.equal(writeJson(parseWholeJson(text)), text.replaceAll(' ', ''))
+    }
+  })
+
+  test('are numbers where those are exact, and bigints beyond', () => {
+    assert.deepEqual(parseJson('[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992,9223372036854775807]'), [
+      9007199254740991,
+      9007199254740992n,
+      -9007199254740991,
+      -9007199254740992n,
+      most,
+    ])
+  })
+
+  test('may stand wherever a value may', () => {
+    for (const text of ['9007199254740993', ' 9007199254740993 ', '[1,9007199254740993]', '[\n9007199254740993]', '{"a":\t-9007199254740993}']) {
+      assert.equal(writeJson(parseJson(text)), text.replaceAll(/\s/g, ''))
+    }
+  })
+})
+
+describe('other numbers', () => {
+  test('are as JSON.parse reads them', () => {
+    const text = '[1.5,1e3,-0,0.1,1e21,0.12345678901234567890,9007199254740993e0,9007199254740993,1]'
+    assert.deepEqual(parseJson(text), [1.5, 1000, -0, 0.1, 1e21, 0.12345678901234568, 9007199254740992, 9007199254740993n, 1])
+  })
+
+  test('beyond 64 bits are floats, unless all digits are asked for', () => {
+    assert.deepEqual(parseJson('[9223372036854775808,-9223372036854775809]'), [2 ** 63, -(2 ** 63)])
+    assert.deepEqual(parseWholeJson('[9223372036854775808,-9223372036854775809]'), [2n ** 63n, -(2n ** 63n) - 1n])
+    assert.equal(parseWholeJson('9'.repeat(500)), Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('texts', () => {
+  test('without long integers are not looked at twice', () => {
+    for (const text of [
+      '{"a":"9223372036854775807"}',
+      '{"a":1234567890123456}',
+      '{"a":9007199254740991}',
+      '{"sha":"sha256:12345678901234567890"}'.replace(':1', ':a1'),
+      '{"uid":"12345678-1234-1234-1234-123456789012"}',
+      '{"a":0.12345678901234567890}',
+      '',
+    ])
+      assert.equal(mayHaveLongIntegers(text), false, text)
+  })
+
+  test('have them found at every place', () => {
+    for (let before = 0; before < 40; before++)
+      for (const digits of ['9007199254740993', '12345678901234567', '-9223372036854775808'])
+        assert.equal(mayHaveLongIntegers(`["${'x'.repeat(before)}",${digits}]`), true, `${before} ${digits}`)
+  })
+
+  test('that are no JSON are refused as JSON.parse refuses them', () => {
+    for (const text of ['', '{"a":9007199254740993', '9007199254740993x', '[09007199254740993]']) assert.throws(() => parseJson(text), SyntaxError)
+  })
+
+  test('that are nested without end are read', () => {
+    const text = `${'['.repeat(50_000)}9007199254740993${']'.repeat(50_000)}`
+    assert.ok(Array.isArray(parseJson(text)))
+  })
+
+  test('keep members of every name', () => {
+    const value = parseJson('{"__proto__":9007199254740993}') as object
+    assert.deepEqual(Object.entries(value), [['__proto__', 9007199254740993n]])
+  })
+})
+
+test('bigints are written as integers though a program has its own way with them', () => {
+  const prototype = BigInt.prototype as { toJSON?: () => string }
+  prototype.toJSON = () => 'mine'
+  try {
+    assert.equal(writeJson({ a: [most], b: 1 }), '{"a":[9223372036854775807],"b":1}')
+  } finally {
+    delete prototype.toJSON
+  }
+})
+
+test('what cannot be written fails as with JSON.stringify', () => {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  assert.throws(() => writeJson(circle), TypeError)
+  assert.equal(writeJson(undefined), undefined)
+})
