@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { mayHaveLongIntegers, parseJson, parseWholeJson, writeJson } from './exact-json.ts'
+import { floatTexts, mayHaveLongIntegers, parseJson, parseWholeJson, writeJson } from './exact-json.ts'
 
 /** Numbers from 0 to 1 that are the same in each run. */
 function randomOf(seed: number): () => number {
@@ -121,4 +121,15 @@ test('what cannot be written fails as with JSON.stringify', () => {
   circle.self = circle
   assert.throws(() => writeJson(circle), TypeError)
   assert.equal(writeJson(undefined), undefined)
+})
+
+test('integers that are written as floats are told apart from others', () => {
+  const texts = floatTexts('{"a":[1.0,1,1.5,-0],"b":1e3,"c":1e400,"d":9007199254740993,"e":1e-400}')
+  const { a, b, c, d, e } = texts?.value as { a: unknown[]; b: symbol; c: symbol; d: bigint; e: symbol }
+  assert.deepEqual(
+    [...a, b, c, d, e].map((value) => (typeof value === 'symbol' ? value.description : value)),
+    ['1.0', 1, 1.5, -0, '1e3', '1e400', 9007199254740993n, '1e-400'],
+  )
+  assert.equal(texts?.beyond, '1e400')
+  assert.equal(floatTexts('[1,-0,1.5,9007199254740993]'), undefined)
 })

@@ -86,6 +86,37 @@ export const parseJson = (text: string): unknown => parse(text, withInt64)
 /** Parses JSON with all its integers exact: for readers that refuse those which do not fit their types. Throws as JSON.parse. */
 export const parseWholeJson = (text: string): unknown => parse(text, withAll)
 
+export interface FloatTexts {
+  /** The value, in which a symbol with the text stands for each of them. */
+  readonly value: unknown
+  /** The first that is beyond float64, for which Go has no value. */
+  readonly beyond: string | undefined
+}
+
+/**
+ * Numbers of a JSON text that are written as floats and are integers, such as 1.0 or 1e3, or infinite, such as 1e400: JSON.parse does not
+ * let them be told apart from integers. Other integers keep all digits. Undefined without such numbers. Throws as JSON.parse.
+ */
+export function floatTexts(text: string): FloatTexts | undefined {
+  let isFound = false
+  let beyond: string | undefined
+  const revive: Reviver = (_key, value, { source }) => {
+    if (typeof value !== 'number' || source === undefined) return value
+    if (isIntegerText(source)) return Number.isSafeInteger(value) ? value : integer(BigInt(source))
+    if (Number.isFinite(value) && !Number.isInteger(value)) return value
+    isFound = true
+    if (!Number.isFinite(value)) beyond ??= source
+    return Symbol(source)
+  }
+  try {
+    const value = json.parse(text, revive)
+    return isFound ? { value, beyond } : undefined
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
 /** `this` holds the value as it is, even where a program has given bigints a toJSON. */
 function exactly(this: unknown, key: string, value: unknown): unknown {
   const original = (this as Record<string, unknown>)[key]

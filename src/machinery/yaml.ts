@@ -200,12 +200,15 @@ function eventsOf(text: string): Event[] {
   return events
 }
 
+/** Such as 1e400, which is a text in YAML. */
+const beyondFloat = /\d[eE]\+?\d{3}/
+
 /**
  * JSON is YAML too, and is what clients mostly send: JSON.parse is many times faster. Undefined for other YAML, and where
  * a key stands twice, which only the reader of YAML tells.
  */
 function asJson(text: string): unknown {
-  if (!text.startsWith('{')) return undefined
+  if (!text.startsWith('{') || beyondFloat.test(text)) return undefined
   checkValues(text)
   let value: unknown
   try {

@@ -10,7 +10,7 @@ import { canonicalBase64 } from './base64.ts'
 import { conversionFault, type GoKind } from './conversion.ts'
 import { DecodeError } from './decode-error.ts'
 import { fieldPath, type KeyPath, type PathElement } from './duplicate-keys.ts'
-import { goType, goValue } from './go-type.ts'
+import { goNumberValue, goType, goValue } from './go-type.ts'
 import { maxValues, tooManyValues } from './limits/value-limit.ts'
 import { canonicalTime } from './timestamp.ts'
 
@@ -70,7 +70,18 @@ function checkSize({ keys, items }: Run): void {
   if (keys + items > maxValues) throw tooManyValues()
 }
 
-/** Counts the keys and items of free-form JSON and bounds its depth. Integers beyond int64 become float64 in place, as Go reads them. */
+/** True for numbers that are not read as numbers: long integers, and floats by their texts. */
+const isSpecial = (value: unknown): value is bigint | symbol => typeof value === 'bigint' || typeof value === 'symbol'
+
+/** Such a number as Go reads it where there is no type: an int64 or a float64. */
+function plainNumber(value: bigint | symbol): number | bigint {
+  if (typeof value === 'bigint') return integerOrFloat(value)
+  const float = floatOf(value)
+  if (float === undefined) throw new DecodeError(`json: cannot unmarshal ${goNumberValue(value)} into Go value of type float64`)
+  return float
+}
+
+/** Counts the keys and items of free-form JSON, bounds its depth, and makes plain numbers of all others, in place. */
 function survey(value: unknown, run: Run, depth: number): void {
   if (typeof value !== 'object' || value === null) return
   if (depth > maxDepth) throw new DecodeError(`exceeded max depth: ${fieldPath(run.path)} is nested more than ${maxDepth} levels deep`)
@@ -78,21 +89,22 @@ function survey(value: unknown, run: Run, depth: number): void {
   if (Array.isArray(value)) {
     run.items += value.length
     for (let i = 0; i < value.length; i++) {
-      if (typeof value[i] === 'bigint') value[i] = integerOrFloat(value[i])
-      else survey(value[i], run, depth + 1)
+      const item: unknown = value[i]
+      if (typeof item === 'object') survey(item, run, depth + 1)
+      else if (isSpecial(item)) value[i] = plainNumber(item)
     }
     return
   }
   for (const key in value) {
     run.keys++
     const member = (value as Plain)[key]
-    if (typeof member === 'bigint') setOwn(value as Plain, key, integerOrFloat(member))
-    else survey(member, run, depth + 1)
+    if (typeof member === 'object') survey(member, run, depth + 1)
+    else if (isSpecial(member)) setOwn(value as Plain, key, plainNumber(member))
   }
 }
 
 const freeForm: Decoder = (value, run) => {
-  if (typeof value === 'bigint') return integerOrFloat(value)
+  if (isSpecial(value)) return plainNumber(value)
   survey(value, run, 0)
   return value
 }
@@ -107,6 +119,13 @@ function looseDecoder(object: StructType, place: Place): Decoder {
     run.items = silent.items
     return result
   }
+}
+
+/** The float that an integer or a text stands for; undefined beyond float64, and for other values. */
+function floatOf(value: unknown): number | undefined {
+  if (typeof value !== 'bigint' && typeof value !== 'symbol') return undefined
+  const float = Number(typeof value === 'symbol' ? value.description : value)
+  return Number.isFinite(float) ? float : undefined
 }
 
 const int32Of = (value: number | bigint): number | undefined =>
@@ -135,16 +154,18 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
       const { format } = type
       const fitting = format === 'int32' ? int32Of : int64Of
       return (value, run) => {
-        if (typeof value !== 'number' && typeof value !== 'bigint') mismatch(value, name, format, place, run)
+        if (typeof value !== 'number' && typeof value !== 'bigint') mismatch(value, name, format, place, run, goNumberValue(value))
         return fitting(value) ?? mismatch(value, name, format, place, run, `number ${value}`)
       }
     }
     case 'number':
-      return (value, run) => (typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : mismatch(value, name, 'float64', place, run))
+      return (value, run) => (typeof value === 'number' ? value : (floatOf(value) ?? mismatch(value, name, 'float64', place, run, goNumberValue(value))))
     case 'quantity':
       return (value) => {
         try {
-          return canonicalQuantity(typeof value === 'string' || typeof value === 'number' ? value : writeJson(value))
+          return canonicalQuantity(
+            typeof value === 'string' || typeof value === 'number' ? value : typeof value === 'symbol' ? (value.description ?? '') : writeJson(value),
+          )
         } catch (error) {
           throw error instanceof QuantityError ? new DecodeError(error.message) : error
         }
@@ -152,7 +173,7 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
     case 'int-or-string':
       return (value, run) => {
         if (typeof value === 'string') return value
-        if (typeof value !== 'number' && typeof value !== 'bigint') mismatch(value, 'int32', undefined, place, run)
+        if (typeof value !== 'number' && typeof value !== 'bigint') mismatch(value, 'int32', undefined, place, run, goNumberValue(value))
         return int32Of(value) ?? mismatch(value, 'int32', undefined, place, run, `number ${value}`)
       }
     case 'any': {

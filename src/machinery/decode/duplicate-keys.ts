@@ -13,18 +13,41 @@ function stringEnd(text: string, start: number): number {
   }
 }
 
-/** How many `"key":` there are in a text: more than a parsed tree has keys means that some stand twice. */
-export function countKeys(text: string): number {
-  let count = 0
-  for (let start = text.indexOf('"'); start >= 0; ) {
+export interface TextSurvey {
+  /** How many `"key":` there are: more than a parsed tree has keys means that some stand twice. */
+  readonly keys: number
+  /** True if a number has a point or an exponent. */
+  readonly hasFloats: boolean
+}
+
+/** True if a number with a point or an exponent stands in a part of the text without strings. */
+function hasFloat(text: string, start: number, end: number): boolean {
+  for (let at = start + 1; at < end; at++) {
+    const code = text.charCodeAt(at)
+    if (code !== 46 && code !== 69 && code !== 101) continue
+    const before = text.charCodeAt(at - 1)
+    if (before >= 48 && before <= 57) return true
+  }
+  return false
+}
+
+/** Looks through a text once. */
+export function surveyText(text: string): TextSurvey {
+  let keys = 0
+  let start = text.indexOf('"')
+  let hasFloats = hasFloat(text, 0, start < 0 ? text.length : start)
+  while (start >= 0) {
     let end = stringEnd(text, start)
     let code = text.charCodeAt(end)
     while (code === 32 || (code >= 9 && code <= 13)) code = text.charCodeAt(++end)
-    if (code === 58) count++
+    if (code === 58) keys++
     start = text.indexOf('"', end)
+    hasFloats ||= hasFloat(text, end, start < 0 ? text.length : start)
   }
-  return count
+  return { keys, hasFloats }
 }
+
+export const countKeys = (text: string): number => surveyText(text).keys
 
 /** Whether the text from which the value was parsed has a key twice. What is nested deeper than `depth` is not looked at, and counts as repeated. */
 export const hasRepeatedKeys = (text: string, value: unknown, depth: number): boolean => countKeys(text) !== keysOf(value, depth)

@@ -1,9 +1,9 @@
 /** Decoding: JSON text or parsed JSON becomes an object of a schema's type, as Go's strict decoder would have it. */
-import { parseWholeJson } from '../../lib/exact-json.ts'
+import { floatTexts, parseWholeJson } from '../../lib/exact-json.ts'
 import type { StructType } from '../schema.ts'
 import { DecodeError } from './decode-error.ts'
 import { decodeStruct, isDecoded, maxDepth, type Run } from './decoder.ts'
-import { countKeys, duplicateKeys, fieldPath, hasRepeatedKeys, visitKeys } from './duplicate-keys.ts'
+import { duplicateKeys, fieldPath, hasRepeatedKeys, surveyText, visitKeys } from './duplicate-keys.ts'
 
 export { DecodeError } from './decode-error.ts'
 export { maxDepth } from './decoder.ts'
@@ -23,7 +23,7 @@ export interface Decoded {
 }
 
 export interface DecodeOptions {
-  /** The JSON text that a parsed value was read from: duplicate keys are looked for in it. */
+  /** The JSON text that a parsed value was read from: duplicate keys, and integers written as floats, are looked for in it. */
   readonly text?: string
   /** Whether nobody else uses the parsed value: it is changed, and becomes the object where it needs no change. */
   readonly owned?: boolean
@@ -36,12 +36,18 @@ export interface DecodeOptions {
  */
 export function decode(type: StructType, input: unknown, { text, owned = false }: DecodeOptions = {}): Decoded {
   if (typeof input === 'string') return decode(type, parseJson(input), { text: input, owned: true })
-  const run: Run = { root: type, path: [], unknown: [], counting: text !== undefined, owned, keys: 0, items: 0 }
-  const object = decodeStruct(type, input, run)
+  const survey = text === undefined ? undefined : surveyText(text)
+  // Integers that are written as floats are refused by the types of their fields.
+  const floats = text !== undefined && survey?.hasFloats ? floatTexts(text) : undefined
+  const run: Run = { root: type, path: [], unknown: [], counting: text !== undefined, owned: owned || floats !== undefined, keys: 0, items: 0 }
+  const object = decodeStruct(type, floats ? floats.value : input, run)
   const { unknown } = run
-  if (text === undefined || countKeys(text) === run.keys) return { object, unknown, duplicates: [], strict: unknown.map(unknownField) }
+  if (text === undefined || survey?.keys === run.keys) return { object, unknown, duplicates: [], strict: unknown.map(unknownField) }
   return { object, unknown, ...repeatedKeys(type, text, unknown) }
 }
+
+/** True if a number of a JSON text has a point or an exponent. */
+export const hasFloats = (text: string): boolean => surveyText(text).hasFloats
 
 /** Parses JSON; the DecodeError of text that is none has `syntax` set. */
 export function parseJson(text: string): unknown {

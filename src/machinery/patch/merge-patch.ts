@@ -16,7 +16,7 @@ export function mergePatch<T extends object>(object: T, patch: unknown): T {
 export function jsonKind(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'boolean') return 'bool'
-  return value === null ? 'null' : typeof value
+  return value === null ? 'null' : typeof value === 'bigint' || typeof value === 'symbol' ? 'number' : typeof value
 }
 
 function mergeMembers(object: JsonObject, patch: JsonObject): JsonObject {

@@ -14,7 +14,7 @@ const absent = Symbol('a key that an item lacks')
 const end = Symbol('the end of a list, item or map')
 
 /** Names and keys stand for themselves. */
-type Step = string | number | boolean | symbol
+type Step = string | number | bigint | boolean | symbol
 
 /** A point on the way through objects. */
 export class Shape<T> {
@@ -87,7 +87,11 @@ function listShape<T>(items: readonly unknown[], node: Collection, start: Shape<
 
 /** What tells an item apart. Only scalars do. */
 const keyStep = (value: unknown): Step =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : value === undefined ? absent : nothing
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
+    ? value
+    : value === undefined
+      ? absent
+      : nothing
 
 function leaf(value: unknown): symbol {
   if (typeof value !== 'object') return value ? set : falsy

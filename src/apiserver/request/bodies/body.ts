@@ -2,7 +2,7 @@
 
 import { protobufNumbers } from '../../../api/schema/protobuf.ts'
 import { parseWholeJson } from '../../../lib/exact-json.ts'
-import { goJsonError } from '../../../machinery/decode/go-json.ts'
+import { goJsonError, goJsonType } from '../../../machinery/decode/go-json.ts'
 import { checkValues } from '../../../machinery/decode/index.ts'
 import { type Envelope, messageDecoder, openEnvelope } from '../../../machinery/protobuf/index.ts'
 import type { StructType } from '../../../machinery/schema.ts'
@@ -127,4 +127,4 @@ function summary(bytes: Buffer): string {
   return bytes.length > summaryBytes ? `${shown} ...` : shown
 }
 
-const goKind = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value)
+const goKind = (value: unknown): string => (value === null ? 'null' : goJsonType(value))

@@ -1,5 +1,6 @@
 /** Makes an object of a resource's kind out of a request body: type check, decoding, field validation, defaults. */
 import { pauses } from '../../../lib/flow/pauses.ts'
+import { goJsonType } from '../../../machinery/decode/go-json.ts'
 import { type Decoded, DecodeError } from '../../../machinery/decode/index.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest, invalid, type StatusError } from '../../../machinery/status-error.ts'
@@ -75,7 +76,7 @@ export function checkKind(
     ['kind', givenKind],
   ] as const) {
     if (typeof given !== 'string') {
-      const go = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given === 'boolean' ? 'bool' : typeof given
+      const go = given === null ? 'null' : goJsonType(given)
       throw unrecognized(kind, text, `json parse error: json: cannot unmarshal ${go} into Go struct field .${name} of type string`)
     }
   }
@@ -116,7 +117,7 @@ function decodeBody(
   try {
     // Parts of YAML may stand in several places.
     const owned = format !== 'yaml'
-    decoded = decodeAs(resource, fields ? fields(resource.type) : value, fieldValidation === 'Ignore' || format !== 'json' ? { owned } : { text, owned })
+    decoded = decodeAs(resource, fields ? fields(resource.type) : value, format === 'json' ? { text, owned } : { owned })
   } catch (error) {
     if (error instanceof DecodeError) throw notHandled(kind, resource.groupVersion, kind, error.message)
     throw error

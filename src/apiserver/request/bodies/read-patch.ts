@@ -1,9 +1,9 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
 
-import { parseWholeJson, writeJson } from '../../../lib/exact-json.ts'
+import { floatTexts, parseWholeJson, writeJson } from '../../../lib/exact-json.ts'
 import { pauses } from '../../../lib/flow/pauses.ts'
 import { own } from '../../../lib/own.ts'
-import { checkValues, DecodeError, duplicateFieldMessages, isDeeperThan, jsonPatchMessages, maxDepth } from '../../../machinery/decode/index.ts'
+import { checkValues, DecodeError, duplicateFieldMessages, hasFloats, isDeeperThan, jsonPatchMessages, maxDepth } from '../../../machinery/decode/index.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
 import { mergePatch } from '../../../machinery/patch/merge-patch.ts'
@@ -56,6 +56,7 @@ export async function readPatch(
   const body = parse(text)
   request.audit?.noteBody(body)
   const patch = patchOf(type, body, resource)
+  const withFloats = floatsPatch(type, text, resource)
   await pause()
   const duplicates = options.fieldValidation === 'Ignore' ? [] : type === 'json' ? jsonPatchMessages(text, body) : duplicateFieldMessages(text, body)
   let warned = false
@@ -64,6 +65,7 @@ export async function readPatch(
     const patched = patch({ ...live })
     await pause()
     const shown = (): string => (type === 'strategic' ? goValue(body) : writeJson(patched))
+    if (withFloats) decodePatched(resource, withFloats({ ...live }), type, shown)
     const object = decodePatched(resource, patched, type, shown)
     const strict = [...duplicates, ...object.strict]
     if (strict.length && options.fieldValidation === 'Strict') throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
@@ -106,6 +108,21 @@ function patchOf(type: PatchType, body: unknown, resource: ServedResource): Patc
   }
   if (type === 'merge') return (object) => mergePatch(object, body)
   return (object) => strategicMergePatch(object, body as Record<string, unknown>, resource.type)
+}
+
+/** True if operations copy values, which such numbers cannot be. */
+const copies = (operations: unknown): boolean => Array.isArray(operations) && operations.some((operation) => operation?.op === 'copy')
+
+/**
+ * The patch of a text with 1.0 or 1e3 in it, which stay apart from integers: what it makes is only for the decoder to refuse. Strategic
+ * merge takes them for integers, as Go's converter does.
+ */
+function floatsPatch(type: PatchType, text: string, resource: ServedResource): Patch | undefined {
+  const floats = hasFloats(text) ? floatTexts(text) : undefined
+  if (!floats) return undefined
+  if (type === 'merge' || (type === 'json' && !copies(floats.value))) return patchOf(type, floats.value, resource)
+  if (floats.beyond) throw badRequest(`json: cannot unmarshal number ${floats.beyond} into Go value of type float64`)
+  return undefined
 }
 
 function decodePatched(resource: ServedResource, patched: unknown, type: PatchType, shown: () => string): { object: KubeObject; strict: readonly string[] } {
