@@ -6,7 +6,7 @@ import { dynType, type ObjectType, type Type } from './types.ts'
 import { CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
 
 /**
- * The value of JSON declared as `type`. Numbers of type int are bigints, of type double doubles; of type dyn, whole numbers are ints.
+ * The value of JSON declared as `type`. Numbers of type int are bigints, of type double doubles; of type dyn, whole numbers are ints, unless they are beyond int64.
  * Strings become bytes (base64), timestamps (RFC 3339 times and dates) or durations, if so declared. What does not fit its type is taken
  * as it is.
  */
@@ -16,8 +16,9 @@ export function adapt(json: unknown, type: Type): Value {
       return adaptString(json, type)
     case 'number':
       return adaptNumber(json, type)
-    case 'boolean':
     case 'bigint':
+      return type.kind === 'double' ? Number(json) : type.kind === 'uint' ? new UInt(json) : json
+    case 'boolean':
       return json
     case 'object':
       if (json === null) return null
@@ -32,7 +33,7 @@ type JsonMembers = Readonly<Record<string, unknown>>
 
 function adaptNumber(json: number, type: Type): Value {
   if (type.kind === 'double') return json
-  const value = Number.isInteger(json) ? BigInt(json) : json
+  const value = Number.isSafeInteger(json) ? BigInt(json) : json
   return type.kind === 'uint' && typeof value === 'bigint' ? new UInt(value) : value
 }
 

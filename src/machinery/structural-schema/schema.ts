@@ -135,13 +135,23 @@ const dropped: ReadonlySet<string> = new Set([
   'not',
 ])
 
-const sizes: ReadonlySet<string> = new Set(['maxLength', 'minLength', 'maxItems', 'minItems', 'maxProperties', 'minProperties'])
+/** Floats, and sizes that nothing can have. */
+const floats: ReadonlySet<string> = new Set([
+  'maximum',
+  'minimum',
+  'multipleOf',
+  'maxLength',
+  'minLength',
+  'maxItems',
+  'minItems',
+  'maxProperties',
+  'minProperties',
+])
 
 function keywordsOf(source: SchemaSource): Keywords {
   const kept = Object.entries(source)
     .filter(([name]) => !dropped.has(name))
-    // Nothing is as large as what a number cannot hold.
-    .map(([name, value]) => [name, typeof value === 'bigint' && sizes.has(name) ? Number(value) : value])
+    .map(([name, value]) => [name, typeof value === 'bigint' && floats.has(name) ? Number(value) : value])
   return kept.length === 0 ? noKeywords : Object.fromEntries(kept)
 }
 

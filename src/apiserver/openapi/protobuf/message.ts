@@ -66,11 +66,13 @@ export class Message {
   }
 
   integer(field: number, value: unknown): this {
-    return typeof value === 'number' && value > 0 ? this.#add(field * 8 + asVarint, value, varintLength(value)) : this
+    const number = numberOf(value)
+    return number > 0 ? this.#add(field * 8 + asVarint, number, varintLength(number)) : this
   }
 
   double(field: number, value: unknown): this {
-    return typeof value === 'number' && value !== 0 ? this.presentDouble(field, value) : this
+    const number = numberOf(value)
+    return number === 0 ? this : this.presentDouble(field, number)
   }
 
   /** Present even when it is 0. */
@@ -103,6 +105,9 @@ export class Message {
     return bytes
   }
 }
+
+/** Of a number or a long integer; 0 of others. */
+const numberOf = (value: unknown): number => (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0)
 
 /** A value of any kind travels as YAML; JSON is YAML. */
 export const any = (value: unknown): Message => new Message().text(2, writeJson(value))

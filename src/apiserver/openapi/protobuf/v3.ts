@@ -17,7 +17,7 @@ const schemaOrReference = (schema: Node): Message =>
 /** Defaults are numbers, booleans and texts in this form; of others it only tells that they are there. */
 function defaultMessage(value: unknown): Message {
   const message = new Message()
-  if (typeof value === 'number') message.presentDouble(1, value)
+  if (typeof value === 'number' || typeof value === 'bigint') message.presentDouble(1, Number(value))
   else if (typeof value === 'boolean') message.presentFlag(2, value)
   else if (typeof value === 'string') message.presentText(3, value)
   return message
