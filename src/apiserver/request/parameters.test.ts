@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { StatusError } from '../../machinery/status-error.ts'
-import { parseListVersion, parseResourceVersion } from './parameters.ts'
+import { int64Parameter, integerParameter, parseListVersion, parseResourceVersion } from './parameters.ts'
 
 const refusal = (read: (text: string) => number, text: string): string => {
   try {
@@ -20,4 +20,14 @@ test('a version that is no number is a bad request of a list, and an internal er
     assert.equal(refusal(read, ''), '0')
     assert.equal(refusal(read, '7'), '7')
   }
+})
+
+test('integers of 64 bits keep their digits where they are stored', () => {
+  const query = new URLSearchParams('most=9223372036854775807&least=-9223372036854775808&few=%2B30&more=9223372036854775808&none=')
+  assert.equal(int64Parameter(query, 'most'), 2n ** 63n - 1n)
+  assert.equal(int64Parameter(query, 'least'), -(2n ** 63n))
+  assert.equal(int64Parameter(query, 'few'), 30)
+  assert.equal(int64Parameter(query, 'none'), undefined)
+  assert.equal(integerParameter(query, 'most'), 2 ** 63)
+  assert.throws(() => int64Parameter(query, 'more'), { code: 400, message: 'strconv.ParseInt: parsing "9223372036854775808": value out of range' })
 })

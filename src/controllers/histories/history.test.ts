@@ -114,3 +114,13 @@ test('the oldest revisions beyond the limit go, but none that is in use', () => 
   assert.deepEqual(names(['r4'], 10), [])
   assert.deepEqual(names(['r4'], -1), [])
 })
+
+test('numbers of revisions that somebody has set beyond 2^53 are in order, too', () => {
+  const huge = (number: bigint): ControllerRevision => ({ ...revision('a', 1), revision: number as unknown as number })
+  const all = [huge(2n ** 53n + 2n), revision('a', 1), huge(2n ** 53n + 1n), revision('b', 2)].sort(byRevision)
+  assert.deepEqual(
+    all.map(({ revision }) => BigInt(revision)),
+    [1n, 2n, 2n ** 53n + 1n, 2n ** 53n + 2n],
+  )
+  assert.deepEqual(historyStep(all, template('c')), { do: 'create', number: 2n ** 53n + 3n })
+})

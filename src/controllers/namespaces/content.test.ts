@@ -13,5 +13,7 @@ const pod = (terminationGracePeriodSeconds?: number, phase = 'Running'): Pod => 
 
 test('pods that have not ended are given the longest of their grace periods', () => {
   assert.equal(longestGrace([pod(30), pod(60), pod(), pod(90, 'Succeeded'), pod(90, 'Failed')]), 60)
+  // The client reads integers beyond 2^53 as bigints.
+  assert.equal(longestGrace([pod(30), pod((2n ** 63n - 1n) as unknown as number)]), 2 ** 63)
   assert.equal(longestGrace([]), 0)
 })

@@ -35,6 +35,8 @@ test('what is due is the last time that no Job was made for', () => {
 test('what has passed its deadline is not made up for', () => {
   assert.deepEqual(due(cron(`${day}01:30:00Z`, undefined, 600), '12:09:00'), ['12:00', false])
   assert.deepEqual(due(cron(`${day}01:30:00Z`, undefined, 600), '12:11:00'), [undefined, false])
+  // The client reads integers beyond 2^53 as bigints.
+  assert.deepEqual(due(cron(`${day}01:30:00Z`, undefined, (2n ** 63n - 1n) as unknown as number), '12:11:00'), ['12:00', false])
 })
 
 test('more than a hundred missed times are too many', () => {

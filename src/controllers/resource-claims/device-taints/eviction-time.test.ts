@@ -29,6 +29,8 @@ test('of several tolerations, the first that ends counts, unless one never does'
   const time = (...seconds: (number | undefined)[]) =>
     (evictionTime(claim(seconds.map((tolerationSeconds) => ({ operator: 'Exists', tolerationSeconds }))), () => [taint]) - Date.parse(added)) / 1000
   assert.equal(time(60, 30), 30)
+  // The client reads integers beyond 2^53 as bigints.
+  assert.equal(time(60, (2n ** 63n - 1n) as unknown as number), 60)
   assert.equal(time(60, undefined), Infinity)
   assert.equal(time(60, -5), 0)
 })

@@ -61,6 +61,8 @@ test('Jobs end by their limit of failures, their deadline or their policy, and w
   assert.equal(reason(jobOf({ backoffLimit: 0, ...policy }), [endedPod('a', 9)]), 'FailureTarget PodFailurePolicy')
   const since = { startTime: '2026-01-01T00:59:00Z' }
   assert.equal(reason(jobOf({ activeDeadlineSeconds: 61 }, since), []), undefined)
+  // The client reads integers beyond 2^53 as bigints.
+  assert.equal(reason(jobOf({ activeDeadlineSeconds: (2n ** 63n - 1n) as unknown as number }, since), []), undefined)
   assert.equal(reason(jobOf({ activeDeadlineSeconds: 60 }, since), []), 'FailureTarget DeadlineExceeded')
   assert.equal(reason(jobOf({ activeDeadlineSeconds: 60, suspend: true }, since), []), undefined)
   const restarted = podOf('a', { phase: 'Running', containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: true, restartCount: 2 }] })
