@@ -3,6 +3,7 @@
  * docs/client.md shows how they go together.
  */
 
+export { parseJson, writeJson } from '../lib/exact-json.ts'
 export { MetricsRegistry } from '../lib/metrics/registry.ts'
 export type { KubeObject, Model, ObjectMeta, OwnerReference, Unstructured } from '../machinery/object.ts'
 export { type Status, type StatusDetails, StatusError } from '../machinery/status-error.ts'

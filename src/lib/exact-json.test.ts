@@ -125,11 +125,11 @@ test('what cannot be written fails as with JSON.stringify', () => {
 
 test('integers that are written as floats are told apart from others', () => {
   const texts = floatTexts('{"a":[1.0,1,1.5,-0],"b":1e3,"c":1e400,"d":9007199254740993,"e":1e-400}')
-  const { a, b, c, d, e } = texts?.value as { a: unknown[]; b: symbol; c: symbol; d: bigint; e: symbol }
+  const { a, b, c, d, e } = texts!.value as { a: unknown[]; b: symbol; c: symbol; d: bigint; e: symbol }
   assert.deepEqual(
     [...a, b, c, d, e].map((value) => (typeof value === 'symbol' ? value.description : value)),
     ['1.0', 1, 1.5, -0, '1e3', '1e400', 9007199254740993n, '1e-400'],
   )
-  assert.equal(texts?.beyond, '1e400')
+  assert.equal(texts!.beyond, '1e400')
   assert.equal(floatTexts('[1,-0,1.5,9007199254740993]'), undefined)
 })
