@@ -15,6 +15,7 @@ test('numbers of replicas are neither negative nor larger than 32 bits', () => {
   assert.deepEqual(faults({ replicas: 1 }, { replicas: 2147483648 }), [
     '.status.replicas Invalid value: 2147483648: should be less than or equal to 2147483647',
   ])
+  assert.deepEqual(faults({ replicas: 2n ** 62n }), ['.spec.replicas Invalid value: 4611686018427387904: should be less than or equal to 2147483647'])
 })
 
 test('what is missing or no number is not judged here', () => {

@@ -8,7 +8,7 @@ import { type FieldError, invalidValue } from '../../machinery/validation/field-
 export function scaleFaults(object: KubeObject, { specReplicasPath, statusReplicasPath }: V1CustomResourceSubresourceScale): readonly FieldError[] {
   return [specReplicasPath, statusReplicasPath].flatMap((path) => {
     const [value] = jsonPath(path)(object) ?? []
-    if (value === undefined || typeof value !== 'number') return []
+    if (typeof value !== 'number' && typeof value !== 'bigint') return []
     return value < 0
       ? [invalidValue(path, value, 'should be a non-negative integer')]
       : value > 2147483647

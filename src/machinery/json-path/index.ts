@@ -97,10 +97,13 @@ function holds(item: unknown, { left, operator, right }: Extract<Step, { kind: '
 
 const valuesOf = (item: unknown, operand: Operand): readonly unknown[] => ('path' in operand ? (follow([item], operand.path) ?? []) : [operand.literal])
 
+const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
+
 function compare(a: unknown, operator: Operator, b: unknown): boolean {
   if (operator === '==') return a === b
   if (operator === '!=') return a !== b
-  if (typeof a !== typeof b || (typeof a !== 'number' && typeof a !== 'string')) return false
-  const [x, y] = [a, b as typeof a]
+  const areTexts = typeof a === 'string' && typeof b === 'string'
+  if (!areTexts && !(isNumber(a) && isNumber(b))) return false
+  const [x, y] = [a, b] as readonly [number, number]
   return operator === '<' ? x < y : operator === '>' ? x > y : operator === '<=' ? x <= y : x >= y
 }

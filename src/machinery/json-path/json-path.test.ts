@@ -41,3 +41,9 @@ test('a step that does not fit the value gives no answer', () => {
 test('what is no path is refused', () => {
   for (const path of ['spec', '.a[', '.a[x]', '.a b', '.a[?(x)]']) assert.throws(() => jsonPath(path), JsonPathError, path)
 })
+
+test('filters compare integers beyond 2^53 with others', () => {
+  const value = { list: [{ n: 5 }, { n: 2n ** 60n }, { n: -(2n ** 60n) }, { n: 'x' }] }
+  assert.deepEqual(jsonPath('.list[?(@.n > 4)].n')(value), [5, 2n ** 60n])
+  assert.deepEqual(jsonPath('.list[?(@.n <= 5)].n')(value), [5, -(2n ** 60n)])
+})

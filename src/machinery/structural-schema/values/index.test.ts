@@ -131,6 +131,19 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
     'f[2]: Duplicate value: {"k":"a"}',
   ],
   [
+    {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['protocol', 'port'],
+      items: { type: 'object', properties: { port: integer, protocol: string } },
+    },
+    [
+      { protocol: 'TCP', port: 1 },
+      { port: 1, protocol: 'TCP' },
+    ],
+    'f[1]: Duplicate value: {"port":1,"protocol":"TCP"}',
+  ],
+  [
     { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'object' } },
     [
       { b: 1, a: '<' },
