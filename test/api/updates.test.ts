@@ -108,3 +108,19 @@ test('keys that stand twice in YAML, and fields that no JSON patch has, are told
   })
   assert.deepEqual([patched.status, patched.headers.warning], [200, warning('json patch duplicate field "[0].path"', 'json patch unknown field "[0].note"')])
 })
+
+test('a deleted object of dynamic resource allocation is the answer', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  const group = 'resource.k8s.io/v1'
+  const devices = { requests: [{ name: 'r', exactly: { deviceClassName: 'c' } }] }
+  for (const [plural, kind, rest] of [
+    ['deviceclasses', 'DeviceClass', { spec: {} }],
+    ['namespaces/default/resourceclaims', 'ResourceClaim', { spec: { devices } }],
+    ['namespaces/default/resourceclaimtemplates', 'ResourceClaimTemplate', { spec: { spec: { devices } } }],
+    ['resourceslices', 'ResourceSlice', { spec: { driver: 'd.example.com', nodeName: 'n', pool: { name: 'p', generation: 1, resourceSliceCount: 1 } } }],
+  ] as const) {
+    const path = `/apis/${group}/${plural}`
+    assert.equal((await client.request('POST', path, { body: object(group, kind, rest) })).status, 201, kind)
+    assert.equal(json(await client.request('DELETE', `${path}/a`)).kind, kind)
+  }
+})

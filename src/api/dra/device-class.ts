@@ -17,6 +17,7 @@ export const deviceClasses = resource<DeviceClass>({
   kind: 'DeviceClass',
   plural: 'deviceclasses',
   scope: 'Cluster',
+  deletion: { returnsObject: true },
   generation: 'spec',
   validate: { object: classRules },
   columns: [name, age],

@@ -18,6 +18,7 @@ export const resourceClaims = resource<Claim>({
   plural: 'resourceclaims',
   model: 'ResourceV1ResourceClaim',
   scope: 'Namespaced',
+  deletion: { returnsObject: true },
   subresources: { status: true },
   defaults: [({ spec }) => deviceDefaults(spec?.devices)],
   resets: { status: ['metadata', 'spec'] },
@@ -48,6 +49,7 @@ export const resourceClaimTemplates = resource<Template>({
   plural: 'resourceclaimtemplates',
   model: 'V1ResourceClaimTemplate',
   scope: 'Namespaced',
+  deletion: { returnsObject: true },
   defaults: [({ spec }) => deviceDefaults(spec?.spec?.devices)],
   validate: {
     object: ({ spec }) => deviceClaimRules(spec?.spec?.devices, 'spec.spec.devices'),

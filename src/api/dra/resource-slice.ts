@@ -15,6 +15,7 @@ export const resourceSlices = resource<ResourceSlice>({
   kind: 'ResourceSlice',
   plural: 'resourceslices',
   scope: 'Cluster',
+  deletion: { returnsObject: true },
   generation: 'spec',
   selectableFields: { 'spec.nodeName': ({ spec }) => spec?.nodeName, 'spec.driver': ({ spec }) => spec?.driver },
   validate: {
