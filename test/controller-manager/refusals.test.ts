@@ -35,5 +35,5 @@ test('help lists flags with examples, and --version says which Kubernetes this i
   const help = t8s(['controller-manager', '--help']).stdout
   assert.match(help, /^Examples:\n {2}t8s controller-manager --kubeconfig kubeconfig --use-service-account-credentials$/m)
   assert.match(help, /^ {6}--secure-port int +The port to listen on; 0 for none\. \(default 10257\)$/m)
-  assert.match(t8s(['controller-manager', '--version']).stdout, /^Kubernetes v1\.36\.0/)
+  assert.match(t8s(['controller-manager', '--version']).stdout, /^Kubernetes v1\.36\.2/)
 })

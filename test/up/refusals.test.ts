@@ -101,5 +101,5 @@ test('mistyped commands are met with the nearest one, and help shows examples', 
   assert.equal(code, 1)
   assert.match(stderr, /Did you mean up\?/)
   assert.match(t8s(['--help']).stdout, /Examples:\n {2}t8s up/)
-  assert.match(t8s(['version']).stdout, /^t8s \d+\.\d+\.\d+\nKubernetes v1\.36\.0\+t8s\.\d+\.\d+\.\d+\n/)
+  assert.match(t8s(['version']).stdout, /^t8s \d+\.\d+\.\d+\nKubernetes v1\.36\.2\+t8s\.\d+\.\d+\.\d+\n/)
 })
