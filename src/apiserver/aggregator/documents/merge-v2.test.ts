@@ -29,3 +29,12 @@ test('definitions that refer to themselves and names of JavaScript are nothing s
   const merged = mergeV2({ paths: {}, definitions: {} }, [{ paths: { '/t': at('constructor') }, definitions: { constructor: tree } }])
   assert.deepEqual(Object.entries(merged.definitions as object), [['constructor', tree]])
 })
+
+test('parameters that operations share come with them, and so do the definitions of bodies', () => {
+  const body = { in: 'body', name: 'body', schema: { $ref: '#/definitions/A' } }
+  const merged = mergeV2({ paths: {}, definitions: { A: { type: 'object' } } }, [
+    { paths: { '/p': { parameters: [{ $ref: '#/parameters/body-1' }] } }, definitions: { A: { type: 'string' } }, parameters: { 'body-1': body } },
+  ])
+  assert.deepEqual(merged.paths, { '/p': { parameters: [{ ...body, schema: { $ref: '#/definitions/A_v2' } }] } })
+  assert.deepEqual(merged.definitions, { A: { type: 'object' }, A_v2: { type: 'string' } })
+})

@@ -5,16 +5,21 @@ import { own, setOwn } from '../../../lib/own.ts'
 export interface OpenApiV2 {
   readonly paths?: Readonly<Record<string, unknown>>
   readonly definitions?: Readonly<Record<string, unknown>>
+  /** Those that operations refer to. */
+  readonly parameters?: Readonly<Record<string, unknown>>
 }
 
 const prefix = '#/definitions/'
+const parameterPrefix = '#/parameters/'
 
 /** `document` with the paths of the others, and with the definitions that these refer to. */
 export function mergeV2(document: Readonly<Record<string, unknown>>, others: readonly OpenApiV2[]): Record<string, unknown> {
   const paths: Record<string, unknown> = { ...(document.paths as OpenApiV2['paths']) }
   const definitions: Record<string, unknown> = { ...(document.definitions as OpenApiV2['definitions']) }
   for (const other of others) {
-    const fresh = Object.entries(other.paths ?? {}).filter(([path]) => own(paths, path) === undefined)
+    const fresh = Object.entries(other.paths ?? {})
+      .filter(([path]) => own(paths, path) === undefined)
+      .map(([path, item]): [string, unknown] => [path, withParameters(item, other.parameters ?? {})])
     const used = closure(
       fresh.map(([, item]) => item),
       other.definitions ?? {},
@@ -28,6 +33,17 @@ export function mergeV2(document: Readonly<Record<string, unknown>>, others: rea
     for (const [path, item] of fresh) setOwn(paths, path, renamed(item, names))
   }
   return { ...document, paths, definitions }
+}
+
+/** Shared parameters take the places of the references to them: two documents may have different ones of one name. */
+function withParameters(value: unknown, parameters: Readonly<Record<string, unknown>>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withParameters(item, parameters))
+  if (typeof value !== 'object' || value === null) return value
+  const reference = (value as { readonly $ref?: unknown }).$ref
+  if (typeof reference === 'string' && reference.startsWith(parameterPrefix)) return own(parameters, reference.slice(parameterPrefix.length)) ?? value
+  const result: Record<string, unknown> = {}
+  for (const [key, member] of Object.entries(value)) setOwn(result, key, withParameters(member, parameters))
+  return result
 }
 
 /** The name itself if nothing else has it, or if that is the same but for the kinds it belongs to. */

@@ -36,6 +36,6 @@ export async function fetchOpenApi(groupVersion: GroupVersion, backend: Backend,
 
 const parsed = <T>({ status, body }: FetchedDocument): T | undefined => (status === 200 ? (JSON.parse(body.toString()) as T) : undefined)
 
-function onlyPaths({ paths = {}, definitions }: OpenApiV2, prefix: string): OpenApiV2 {
-  return { paths: Object.fromEntries(Object.entries(paths).filter(([path]) => path.startsWith(prefix))), definitions }
+function onlyPaths({ paths = {}, definitions, parameters }: OpenApiV2, prefix: string): OpenApiV2 {
+  return { paths: Object.fromEntries(Object.entries(paths).filter(([path]) => path.startsWith(prefix))), definitions, parameters }
 }
