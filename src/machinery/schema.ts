@@ -16,6 +16,8 @@ export interface StructType {
   readonly required: ReadonlySet<string>
   /** `x-kubernetes-map-type: atomic`: apply replaces the whole. */
   readonly atomic: boolean
+  /** `x-kubernetes-unions`: at most one of the fields is set, the one that the discriminator names. */
+  readonly union?: { readonly discriminator?: string; readonly fields: readonly string[] } | undefined
   /** Go's names of the embedded structs that hold a field, outermost first; absent: no struct is embedded. */
   readonly embeddedIn?: (field: string) => readonly string[]
   /** Group, version and kind when objects of this type stand alone. */
@@ -45,8 +47,9 @@ export interface Field {
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
   readonly mapType?: 'atomic' | 'granular'
-  /** Default of a list's key field or of the field, as OpenAPI publishes it. */
+  /** Default of a list's key field or of the field, as OpenAPI publishes it; `written` fields have their zero value. */
   readonly default?: unknown
+  /** The values that OpenAPI publishes: of the field, or of the items of its list or map. */
   readonly enum?: readonly string[]
   /**
    * Whether an empty value (`""`, 0, false, `{}`, `[]`) stays in the object: it does for required fields and where

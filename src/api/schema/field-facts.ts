@@ -28,6 +28,7 @@ interface Facts {
   listMapKeys?: readonly string[]
   mapType?: Field['mapType']
   default?: unknown
+  enum?: readonly string[]
   goType?: string
   or?: string
   pointer?: true
@@ -53,6 +54,9 @@ function readFact(fact: string, facts: Facts): void {
       break
     case 'default':
       facts.default = JSON.parse(value)
+      break
+    case 'enum':
+      facts.enum = value.split(',').map((one) => one.replaceAll('_', ' '))
       break
     case 'list-atomic':
       facts.listType = 'atomic'
@@ -82,7 +86,7 @@ function readFact(fact: string, facts: Facts): void {
 /**
  * The field and whether it is required. Facts: `pointer` (Go has a pointer: empty is kept, absent stays absent),
  * `written` (always there), `omitted` (required, yet left out when empty), `go:TYPE`, `merge:KEY` and other patch
- * strategies, `list-map:KEYS`, `list-set`, `list-atomic`, `map-atomic`, `granular`, `default:JSON`,
+ * strategies, `list-map:KEYS`, `list-set`, `list-atomic`, `map-atomic`, `granular`, `default:JSON`, `enum:A,B` (`_` is a space),
  * `or:MODEL` (free-form JSON whose objects are of that model).
  */
 export function readField(entry: string, struct: (model: string) => StructType): { field: Field; required: boolean } {

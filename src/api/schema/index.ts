@@ -6,6 +6,7 @@ import { modelOfDefinition, modelType } from './loader.ts'
 
 export { definitionName } from './group-versions.ts'
 export { descriptionsOf, modelNames, modelOfDefinition } from './loader.ts'
+export { numberedFields } from './protobuf.ts'
 
 type Kind = Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model'>
 

@@ -26,6 +26,7 @@ class ModelType implements StructType {
   readonly definition: string
   readonly goName: string
   readonly atomic: boolean
+  readonly union: StructType['union']
   readonly #source: Readonly<Record<string, string>>
   #fields: ReadonlyMap<string, Field> | undefined
   #required: ReadonlySet<string> | undefined
@@ -33,7 +34,9 @@ class ModelType implements StructType {
   constructor([definition, facts, fields]: GeneratedType) {
     this.definition = definition
     this.goName = definition.slice(definition.lastIndexOf('.') + 1)
-    this.atomic = facts === 'map-atomic'
+    const known = facts.split(' ')
+    this.atomic = known.includes('map-atomic')
+    this.union = readUnion(known.find((fact) => fact.startsWith('union:')))
     this.#source = fields
   }
 
@@ -66,6 +69,12 @@ class ModelType implements StructType {
     this.#fields = fields
     this.#required = required
   }
+}
+
+/** `union:DISCRIMINATOR=FIELD,FIELD`; some have no discriminator. */
+function readUnion(fact: string | undefined): StructType['union'] {
+  const [discriminator, fields] = fact?.slice('union:'.length).split('=') ?? []
+  return fields === undefined ? undefined : { ...(discriminator && { discriminator }), fields: fields.split(',') }
 }
 
 /** Field names in the order in which objects are encoded: kind, apiVersion, metadata, then the rest as the model has them. */

@@ -17,13 +17,17 @@ export function protobufNumbers(definition: string): string | undefined {
   return own(numbers, definition)
 }
 
+/** Embedded structs are named with their package only where it is another. */
+const innerDefinition = (definition: string, name: string): string =>
+  name.includes('.') ? name : `${definition.slice(0, definition.lastIndexOf('.'))}.${name}`
+
 /** Go's names of the embedded structs of a definition that hold a field, outermost first: `fc` of a Volume → VolumeSource. */
 export function embeddedStructs(definition: string, field: string): readonly string[] {
   const entries = protobufNumbers(definition)?.split(' ') ?? []
   for (const entry of entries) {
     if (!entry.startsWith('+')) continue
     const name = entry.slice(1, entry.indexOf(':'))
-    const inner = name.includes('.') ? name : `${definition.slice(0, definition.lastIndexOf('.'))}.${name}`
+    const inner = innerDefinition(definition, name)
     const hasField =
       protobufNumbers(inner)
         ?.split(' ')
@@ -32,4 +36,15 @@ export function embeddedStructs(definition: string, field: string): readonly str
     if (hasField || deeper.length > 0) return [name.slice(name.lastIndexOf('.') + 1), ...deeper]
   }
   return []
+}
+
+/** The fields of a definition in the order of their numbers, those of embedded structs in the place of the struct. */
+export function numberedFields(definition: string): readonly string[] {
+  const entries = protobufNumbers(definition)?.split(' ') ?? []
+  const placed = entries.map((entry): [name: string, number: number] => {
+    const colon = entry.indexOf(':')
+    return [entry.slice(0, colon), Number(entry.slice(colon + 1))]
+  })
+  placed.sort(([, a], [, b]) => a - b)
+  return placed.flatMap(([name]) => (name.startsWith('+') ? numberedFields(innerDefinition(definition, name.slice(1))) : [name.split('/', 1)[0]!]))
 }

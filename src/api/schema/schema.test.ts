@@ -117,3 +117,14 @@ test('descriptions are there for types and fields', () => {
   assert.match(descriptionsOf('V1PodSpec')[''] ?? '', /description of a pod/)
   assert.match(descriptionsOf('V1JSONSchemaProps')['x-kubernetes-validations'] ?? '', /CEL/)
 })
+
+test('list types, values and unions are those of 1.36', () => {
+  assert.equal(field('V1PersistentVolumeSpec', 'claimRef').mapType, 'granular')
+  assert.deepEqual(field('V1ResourceStatus', 'resources').listMapKeys, ['resourceID'])
+  assert.deepEqual(field('V1HostPathVolumeSource', 'type').enum?.slice(0, 2), ['', 'BlockDevice'])
+  assert.ok(field('V1CertificateSigningRequestSpec', 'usages').enum?.includes('digital signature'))
+  assert.equal(field('V1LocalObjectReference', 'name').default, '')
+  assert.equal(schemaType('V1MatchResources').atomic, true)
+  assert.deepEqual(schemaType('V1SeccompProfile').union, { discriminator: 'type', fields: ['localhostProfile'] })
+  assert.deepEqual(schemaType('V1PodSchedulingGroup').union, { fields: ['podGroupName'] })
+})

@@ -3,7 +3,7 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { descriptionsOf, schemaOf } from '../../api/schema/index.ts'
 import { setOwn } from '../../lib/own.ts'
 import { type Flavour, type JsonSchema, metaPackage, referenceTo } from './json-schema.ts'
-import { kindDefinition } from './names.ts'
+import { kindDefinition, listDefinition } from './names.ts'
 
 /** Keywords that OpenAPI v2 does not have; readers of v2 would refuse the document. */
 const missingInV2 = new Set(['nullable', 'allOf', 'oneOf', 'anyOf', 'not', 'default', 'x-kubernetes-validations'])
@@ -82,6 +82,7 @@ export function customDefinitions(resource: ResourceDefinition, flavour: Flavour
   const own = flavour === 'v2' && preserves(source) ? undefined : source
   const converted = own && (withEmbedded(flavour === 'v2' ? forV2(own) : forV3(own), flavour) as JsonSchema)
   const definition = kindDefinition(resource)
+  const selectable = selectableFields && { 'x-kubernetes-selectable-fields': Object.keys(selectableFields).map((fieldPath) => ({ fieldPath })) }
   const object = {
     type: 'object',
     ...converted,
@@ -89,7 +90,7 @@ export function customDefinitions(resource: ResourceDefinition, flavour: Flavour
       properties: { ...described, metadata: metadata('ObjectMeta', flavour), ...withoutType((converted.properties ?? {}) as JsonSchema) },
     }),
     'x-kubernetes-group-version-kind': [{ group, kind, version }],
-    ...(selectableFields && { 'x-kubernetes-selectable-fields': Object.keys(selectableFields).map((fieldPath) => ({ fieldPath })) }),
+    ...selectable,
   }
   const list = {
     description: `${listKind} is a list of ${kind}`,
@@ -101,10 +102,11 @@ export function customDefinitions(resource: ResourceDefinition, flavour: Flavour
       metadata: metadata('ListMeta', flavour),
     },
     'x-kubernetes-group-version-kind': [{ group, kind: listKind, version }],
+    ...selectable,
   }
   return [
     [definition, object],
-    [`${definition}List`, list],
+    [listDefinition(resource), list],
   ]
 }
 

@@ -11,21 +11,18 @@ import type { DocumentForm } from './forms.ts'
 import { definitionClosure, type Flavour, type JsonSchema, metaPackage, referencesOf, referenceTo } from './json-schema.ts'
 import type { Operation } from './operation.ts'
 import { operationsOf } from './operations.ts'
-import { parameter } from './parameters.ts'
+import { inNameOrder, type ParameterName, parameter } from './parameters.ts'
+import { type GroupVersion, schemeVersions } from './scheme-versions.ts'
+import { SharedParameters } from './shared-parameters.ts'
 import { staticOperations } from './static-paths.ts'
-
-const produced = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
-const streamed = [...produced, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch']
 
 const reasons: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
 
 const answerSchema = ({ answer }: Operation, flavour: Flavour): JsonSchema => (answer ? referenceTo(answer, flavour) : { type: 'string' })
 
-const answerTypes = ({ answer, streams }: Operation): readonly string[] => (answer ? (streams ? streamed : produced) : ['*/*'])
-
 const responses = (operation: Operation, flavour: Flavour): Record<string, unknown> => {
   const schema = answerSchema(operation, flavour)
-  const content = flavour === 'v2' ? { schema } : { content: Object.fromEntries(answerTypes(operation).map((type) => [type, { schema }])) }
+  const content = flavour === 'v2' ? { schema } : { content: Object.fromEntries(operation.produces.map((type) => [type, { schema }])) }
   return {
     ...Object.fromEntries(operation.codes.map((code) => [String(code), { description: reasons[code], ...content }])),
     401: { description: 'Unauthorized' },
@@ -37,8 +34,8 @@ const extensions = ({ action, kind }: Operation): Record<string, unknown> => ({
   ...(kind && { 'x-kubernetes-group-version-kind': kind }),
 })
 
-function operationV3(operation: Operation): Record<string, unknown> {
-  const { body, tag, description, id, parameters, deprecated } = operation
+function operationV3(operation: Operation, parameters: readonly ParameterName[]): Record<string, unknown> {
+  const { body, tag, description, id, consumes = [] } = operation
   return {
     tags: [tag],
     description,
@@ -46,56 +43,53 @@ function operationV3(operation: Operation): Record<string, unknown> {
     ...(parameters.length > 0 && { parameters: parameters.map((name) => parameter(name, 'v3')) }),
     ...(body && {
       requestBody: {
-        content: Object.fromEntries(body.types.map((type) => [type, { schema: referenceTo(body.definition, 'v3') }])),
+        content: Object.fromEntries(consumes.map((type) => [type, { schema: referenceTo(body.definition, 'v3') }])),
         ...(body.required && { required: true }),
       },
     }),
     responses: responses(operation, 'v3'),
-    ...(deprecated && { deprecated }),
     ...extensions(operation),
   }
 }
 
-function operationV2(operation: Operation): Record<string, unknown> {
-  const { body, tag, description, id, parameters, deprecated } = operation
-  const bodyParameter = body && { name: 'body', in: 'body', ...(body.required && { required: true }), schema: referenceTo(body.definition, 'v2') }
+function operationV2(operation: Operation, parameters: readonly ParameterName[], shared: SharedParameters): Record<string, unknown> {
+  const { body, tag, description, id, consumes, produces } = operation
+  // `body` comes first in the order of names, too: only `allowWatchBookmarks` would come before it, which no operation with a body has.
+  const all = [...(body ? [shared.body(body.definition, body.required)] : []), ...parameters.map((name) => shared.parameter(name))]
   return {
     description,
-    consumes: body && body.types.length > 1 ? body.types : ['*/*'],
-    produces: answerTypes(operation),
+    ...(consumes && { consumes }),
+    produces,
     schemes: ['https'],
     tags: [tag],
     operationId: id,
-    ...((parameters.length > 0 || bodyParameter) && {
-      parameters: [...(bodyParameter ? [bodyParameter] : []), ...parameters.map((name) => parameter(name, 'v2'))],
-    }),
+    ...(all.length > 0 && { parameters: all }),
     responses: responses(operation, 'v2'),
-    ...(deprecated && { deprecated }),
     ...extensions(operation),
   }
 }
 
-/** What the operations of each path are, in the order of the paths. */
-function pathItems(operations: readonly Operation[], flavour: Flavour): [path: string, item: Record<string, unknown>][] {
-  const paths = new Map<string, Record<string, unknown>>()
-  for (const operation of operations) {
-    let item = paths.get(operation.path)
-    if (!item) {
-      item = {}
-      paths.set(operation.path, item)
-    }
-    item[operation.method] = flavour === 'v2' ? operationV2(operation) : operationV3(operation)
-    if (operation.pathParameters.length > 0) item.parameters = operation.pathParameters.map((name) => parameter(name, flavour))
-  }
-  return [...paths].sort(([a], [b]) => (a < b ? -1 : 1))
+/** What the operations of each path are, in the order of the paths. Parameters that all of a path have stand there once. */
+function pathItems(operations: readonly Operation[], flavour: Flavour, shared: SharedParameters): [path: string, item: Record<string, unknown>][] {
+  return [...Map.groupBy(operations, ({ path }) => path)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, here]) => {
+      const common = new Set(here[0]!.parameters.filter((name) => here.every(({ parameters }) => parameters.includes(name))))
+      const item: Record<string, unknown> = {}
+      for (const operation of here) {
+        const own = inNameOrder(operation.parameters.filter((name) => !common.has(name)))
+        item[operation.method] = flavour === 'v2' ? operationV2(operation, own, shared) : operationV3(operation, own)
+      }
+      const names = inNameOrder(common)
+      if (names.length > 0) item.parameters = names.map((name) => (flavour === 'v2' ? shared.parameter(name) : parameter(name, flavour)))
+      return [path, item]
+    })
 }
 
-/** Kinds of the meta package that exist in every group: their schemas name all of Kubernetes' own. */
-function inAllGroups(name: string, schema: JsonSchema, builtIn: readonly ResourceDefinition[]): JsonSchema {
+/** Kinds of the meta package that exist in every group: their schemas name the groups. */
+function inAllGroups(name: string, schema: JsonSchema, groupVersions: readonly GroupVersion[]): JsonSchema {
   const kind = name === `${metaPackage}.DeleteOptions` ? 'DeleteOptions' : name === `${metaPackage}.WatchEvent` ? 'WatchEvent' : undefined
-  if (!kind) return schema
-  const groupVersions = new Map(builtIn.map(({ group, version }) => [`${group}/${version}`, { group, version }]))
-  return { ...schema, 'x-kubernetes-group-version-kind': [...groupVersions.values()].map(({ group, version }) => ({ group, kind, version })) }
+  return kind ? { ...schema, 'x-kubernetes-group-version-kind': groupVersions.map(({ group, version }) => ({ group, kind, version })) } : schema
 }
 
 export interface DocumentOptions {
@@ -107,13 +101,22 @@ export interface DocumentOptions {
   readonly builtIn: readonly ResourceDefinition[]
   /** Documents of other servers, in version 2, whose paths it shows too. */
   readonly others: readonly OpenApiV2[]
-  /** `v1.36.2+t8s.1`: stands in `info.version`. */
+  /** `1.36`: stands in `info.version`. */
   readonly version: string
+}
+
+/** The groups and versions whose kinds a document shows: all that Kubernetes knows in v2, the core's and its own in v3. */
+function groupVersionsOf(resources: readonly ResourceDefinition[], flavour: Flavour): readonly GroupVersion[] {
+  if (flavour === 'v2') return schemeVersions
+  const shown = [{ group: '', version: 'v1' }, ...resources]
+  return [...new Map(shown.map(({ group, version }) => [`${group}/${version}`, { group, version }])).values()]
 }
 
 /** The bytes of a document, in pieces. */
 export function* openapiDocument({ resources, paths, builtIn, others, version }: DocumentOptions, form: DocumentForm): Steps<Buffer[]> {
   const { flavour } = form
+  const shared = new SharedParameters()
+  const groupVersions = groupVersionsOf(resources, flavour)
   const roots = new Set<string>()
   const items: Buffer[] = []
   const definitions: Buffer[] = []
@@ -128,7 +131,7 @@ export function* openapiDocument({ resources, paths, builtIn, others, version }:
       if (body) roots.add(body.definition)
       if (answer) roots.add(answer)
     }
-    for (const [path, item] of pathItems(operations, flavour)) {
+    for (const [path, item] of pathItems(operations, flavour, shared)) {
       items.push(form.path(path, item))
       if (others.length > 0) setOwn(present.paths, path, item)
     }
@@ -149,12 +152,12 @@ export function* openapiDocument({ resources, paths, builtIn, others, version }:
     yield
   }
   for (const [name, schema] of definitionClosure(roots, flavour)) {
-    define(name, inAllGroups(name, schema, builtIn))
+    define(name, inAllGroups(name, schema, groupVersions))
     yield
   }
   const merged: OpenApiV2 = others.length > 0 ? mergeV2(present, others) : {}
   for (const [path, item] of Object.entries(merged.paths ?? {})) if (own(present.paths, path) === undefined) items.push(form.path(path, item as JsonSchema))
   for (const [name, schema] of Object.entries(merged.definitions ?? {}))
     if (own(present.definitions, name) === undefined) definitions.push(form.definition(name, schema as JsonSchema))
-  return form.document(version, items, definitions)
+  return form.document(version, items, definitions, shared.all)
 }

@@ -7,6 +7,7 @@ import { definitionEntryV2, documentV2, pathEntryV2 } from './protobuf/v2.ts'
 import { definitionEntryV3, documentV3, pathEntryV3 } from './protobuf/v3.ts'
 
 type Node = Readonly<Record<string, unknown>>
+type NamedNode = readonly [name: string, node: Node]
 
 export interface DocumentForm {
   readonly flavour: Flavour
@@ -15,11 +16,11 @@ export interface DocumentForm {
   readonly path: (path: string, item: Node) => Buffer
   /** A definition, as bytes. */
   readonly definition: (name: string, schema: Node) => Buffer
-  /** The document of such bytes, in pieces. */
-  readonly document: (version: string, paths: readonly Buffer[], definitions: readonly Buffer[]) => Buffer[]
+  /** The document of such bytes, in pieces. `parameters` are those that operations refer to, in v2. */
+  readonly document: (version: string, paths: readonly Buffer[], definitions: readonly Buffer[], parameters: readonly NamedNode[]) => Buffer[]
 }
 
-/** `v1.36.2+t8s.1` */
+/** `1.36` */
 const info = (version: string): Node => ({ title: 'Kubernetes', version })
 const bearer = { BearerToken: { description: 'Bearer Token authentication', in: 'header', name: 'authorization', type: 'apiKey' } }
 const security = [{ BearerToken: [] }]
@@ -38,11 +39,12 @@ export const jsonV2: DocumentForm = {
   contentType: 'application/json',
   path: member,
   definition: member,
-  document: (version, paths, definitions) => [
+  document: (version, paths, definitions, parameters) => [
     Buffer.from(`{"swagger":"2.0","info":${JSON.stringify(info(version))},"paths":`),
     ...object(paths),
     Buffer.from(',"definitions":'),
     ...object(definitions),
+    Buffer.from(`,"parameters":${JSON.stringify(Object.fromEntries(parameters))}`),
     Buffer.from(`,"securityDefinitions":${JSON.stringify(bearer)},"security":${JSON.stringify(security)}}`),
   ],
 }
@@ -66,7 +68,8 @@ export const protobufV2: DocumentForm = {
   contentType: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
   path: pathEntryV2,
   definition: definitionEntryV2,
-  document: (version, paths, definitions) => documentV2({ swagger: '2.0', info: info(version), securityDefinitions: bearer, security }, paths, definitions),
+  document: (version, paths, definitions, parameters) =>
+    documentV2({ swagger: '2.0', info: info(version), parameters: Object.fromEntries(parameters), securityDefinitions: bearer, security }, paths, definitions),
 }
 
 export const protobufV3: DocumentForm = {

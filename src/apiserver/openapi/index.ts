@@ -20,8 +20,10 @@ import { acceptedForm, type DocumentForm, jsonV2, jsonV3, protobufV2, protobufV3
 import { documentPaths, groupVersionPath } from './static-paths.ts'
 
 export interface OpenApiOptions {
-  /** Stands in `info.version`; `/version`'s gitVersion. */
+  /** `1.36`: stands in `info.version`. */
   readonly version?: string
+  /** The release of this server: documents of another one have other tags. */
+  readonly release?: string
   /** What other servers add; another object whenever that changes. */
   readonly remote?: () => RemoteDocuments
 }
@@ -84,11 +86,14 @@ async function respond(request: Request, { tag, contentType, bytes }: Document, 
 
 const keyOf = ({ contentType }: DocumentForm, tag: string): string => `${contentType} ${tag}`
 
+type Versions = Required<Pick<OpenApiOptions, 'version' | 'release'>>
+
 /** Documents of one state of the resources. */
 class Snapshot {
   readonly resources: readonly ResourceDefinition[]
   readonly remote: RemoteDocuments | undefined
   readonly #version: string
+  readonly #release: string
   readonly #builtIn: readonly ResourceDefinition[]
   readonly #byPath: ReadonlyMap<string, readonly ResourceDefinition[]>
   readonly #hashes: ReadonlyMap<string, string>
@@ -98,10 +103,11 @@ class Snapshot {
   #index: Document | undefined
 
   /** What `before` has made and is as it was is not made again. */
-  constructor(resources: readonly ResourceDefinition[], remote: RemoteDocuments | undefined, version: string, before?: Snapshot) {
+  constructor(resources: readonly ResourceDefinition[], remote: RemoteDocuments | undefined, { version, release }: Versions, before?: Snapshot) {
     this.resources = resources
     this.remote = remote
     this.#version = version
+    this.#release = release
     this.#builtIn = resources.filter(({ custom }) => !custom)
     this.#byPath = Map.groupBy(resources, groupVersionPath)
     const hashOfPath = (path: string): string => (before ? before.#sameHash(path, this.#own(path)) : undefined) ?? this.#fingerprint(path)
@@ -132,7 +138,7 @@ class Snapshot {
       resource.listKind,
       resource.custom?.fingerprint,
     ])
-    return hashOf(writeJson([path, this.#version, shape]))
+    return hashOf(writeJson([path, this.#version, this.#release, shape]))
   }
 
   #wholeTag({ contentType }: DocumentForm): string {
@@ -189,14 +195,14 @@ class Snapshot {
 /** OpenAPI for the resources: an array, or a function that gives a new array whenever resources come or go. */
 export function openapiDocuments(
   resources: readonly ResourceDefinition[] | (() => readonly ResourceDefinition[]),
-  { version = 'v1.36.2', remote }: OpenApiOptions = {},
+  { version = '1.36', release = '', remote }: OpenApiOptions = {},
 ): OpenApiDocuments {
   const current = typeof resources === 'function' ? resources : () => resources
   let snapshot: Snapshot | undefined
   const fresh = (): Snapshot => {
     const now = current()
     const others = remote?.()
-    if (snapshot?.resources !== now || snapshot.remote !== others) snapshot = new Snapshot(now, others, version, snapshot)
+    if (snapshot?.resources !== now || snapshot.remote !== others) snapshot = new Snapshot(now, others, { version, release }, snapshot)
     return snapshot
   }
 

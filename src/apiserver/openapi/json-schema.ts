@@ -1,6 +1,8 @@
 /** The JSON schemas of definitions as OpenAPI v2 and v3 publish them. */
 import { descriptionsOf, modelOfDefinition, schemaType } from '../../api/schema/index.ts'
 import type { Field, FieldType, StructType } from '../../machinery/schema.ts'
+import { inDeclaredOrder } from './declared-order.ts'
+import { capital } from './names.ts'
 
 export type JsonSchema = { [keyword: string]: unknown }
 
@@ -74,54 +76,65 @@ function definitionOf(type: FieldType, place: string): string | undefined {
   }
 }
 
-/** A reference; in v3 other keywords may only stand beside an `allOf`. */
-function referring(definition: string, flavour: Flavour, more: JsonSchema): JsonSchema {
+/** Fields that upstream says nothing of, so that their references stand alone in v3. */
+const undescribed = new Set([
+  'IngressRule.http',
+  ...['additionalItems', 'additionalProperties', 'example', 'externalDocs', 'items', 'not'].map((name) => `JSONSchemaProps.${name}`),
+])
+
+/** A field's reference; in v3 other keywords may only stand beside an `allOf`. */
+function fieldReference(definition: string, place: string, flavour: Flavour, more: JsonSchema): JsonSchema {
   const reference = referenceTo(definition, flavour)
-  if (flavour === 'v2') return { ...('description' in more && { description: more.description }), ...reference }
-  return Object.keys(more).length > 0 ? { allOf: [reference], ...more } : reference
+  return flavour === 'v2' || undescribed.has(place) ? { ...more, ...reference } : { ...more, allOf: [reference] }
 }
 
 const zeros: Readonly<Record<string, unknown>> = { string: '', boolean: false, integer: 0, number: 0, struct: {} }
 
-/** A default of nothing, which v3 publishes where Go always writes the value. */
-const zeroDefault = (type: FieldType, flavour: Flavour): JsonSchema =>
-  flavour === 'v3' && Object.hasOwn(zeros, type.kind) && !(type.kind === 'string' && type.format) ? { default: zeros[type.kind] } : {}
+/** The default of a field, which v3 publishes: its own, or nothing where Go always writes the value. */
+function defaultOf({ type, written, default: own }: Field, flavour: Flavour): JsonSchema {
+  if (flavour === 'v2') return {}
+  if (own !== undefined) return { default: own }
+  return written && Object.hasOwn(zeros, type.kind) && !(type.kind === 'string' && type.format) ? { default: zeros[type.kind] } : {}
+}
 
-function typeSchema(type: FieldType, place: string, flavour: Flavour, more: JsonSchema): JsonSchema {
+/** A type that is written out; one that is not is a reference. */
+function typeSchema(type: FieldType, place: string, flavour: Flavour, values: readonly string[] | undefined): JsonSchema {
   const definition = definitionOf(type, place)
-  if (definition) return referring(definition, flavour, more)
+  if (definition) return referenceTo(definition, flavour)
   switch (type.kind) {
     case 'array':
-      return { ...more, type: 'array', items: typeSchema(type.items, place, flavour, zeroDefault(type.items, flavour)) }
+      return { type: 'array', items: typeSchema(type.items, place, flavour, values) }
     case 'map':
-      return { ...more, type: 'object', additionalProperties: typeSchema(type.values, place, flavour, zeroDefault(type.values, flavour)) }
+      return { type: 'object', additionalProperties: typeSchema(type.values, place, flavour, values) }
     case 'integer':
-      return { ...more, type: 'integer', format: type.format }
+      return { type: 'integer', format: type.format }
     case 'number':
-      return { ...more, type: 'number', format: 'double' }
+      return { type: 'number', format: 'double' }
     case 'boolean':
-      return { ...more, type: 'boolean' }
+      return { type: 'boolean' }
     default:
-      return { ...more, type: 'string', ...(type.kind === 'string' && type.format === 'byte' && { format: 'byte' }) }
+      return { type: 'string', ...(type.kind === 'string' && type.format === 'byte' && { format: 'byte' }), ...(values && { enum: values }) }
   }
 }
 
 function fieldSchema(field: Field, place: string, flavour: Flavour, description: string | undefined): JsonSchema {
   const more: JsonSchema = {
     ...(description && { description }),
-    ...(field.written && zeroDefault(field.type, flavour)),
-    ...(field.default !== undefined && { default: field.default }),
-    ...(field.enum && flavour === 'v3' && { enum: field.enum }),
+    ...defaultOf(field, flavour),
     ...(field.listType && { 'x-kubernetes-list-type': field.listType }),
     ...(field.listMapKeys && { 'x-kubernetes-list-map-keys': field.listMapKeys }),
     ...(field.mapType && { 'x-kubernetes-map-type': field.mapType }),
     ...(field.patchStrategy && { 'x-kubernetes-patch-strategy': field.patchStrategy.join(',') }),
     ...(field.patchMergeKey && { 'x-kubernetes-patch-merge-key': field.patchMergeKey }),
   }
-  const schema = typeSchema(field.type, place, flavour, more)
-  // Swagger 2 readers take patch extensions from beside a reference.
-  return flavour === 'v2' && '$ref' in schema && field.patchStrategy ? { ...schema, 'x-kubernetes-patch-strategy': field.patchStrategy.join(',') } : schema
+  const definition = definitionOf(field.type, place)
+  return definition ? fieldReference(definition, place, flavour, more) : { ...more, ...typeSchema(field.type, place, flavour, field.enum) }
 }
+
+const unionSchema = ({ discriminator, fields }: NonNullable<StructType['union']>): JsonSchema => ({
+  ...(discriminator && { discriminator }),
+  'fields-to-discriminateBy': Object.fromEntries(fields.map((name) => [name, capital(name)])),
+})
 
 /** The schema of a struct with its fields' descriptions and the extensions that apply and patches go by. */
 function structSchema(type: StructType, model: string, flavour: Flavour): JsonSchema {
@@ -132,10 +145,11 @@ function structSchema(type: StructType, model: string, flavour: Flavour): JsonSc
   return {
     ...(descriptions[''] && { description: descriptions[''] }),
     type: 'object',
-    ...(type.required.size > 0 && { required: [...type.required].sort() }),
+    ...(type.required.size > 0 && { required: inDeclaredOrder(type) }),
     ...(Object.keys(properties).length > 0 && { properties }),
     ...(type.groupVersionKinds.length > 0 && { 'x-kubernetes-group-version-kind': type.groupVersionKinds }),
     ...(type.atomic && { 'x-kubernetes-map-type': 'atomic' }),
+    ...(type.union && { 'x-kubernetes-unions': [unionSchema(type.union)] }),
   }
 }
 

@@ -24,3 +24,9 @@ export function kindDefinition({ group, version, kind, model }: Pick<ResourceDef
   const own = schemaOf({ group, version, kind, model })
   return own ? own.definition : `${group.split('.').reverse().join('.')}.${version}.${kind}`
 }
+
+/** The definition of a resource's lists; custom resources may give their lists a kind of another name. */
+export function listDefinition(resource: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model' | 'listKind' | 'custom'>): string {
+  const { group, version, kind, listKind = `${kind}List`, custom } = resource
+  return custom ? kindDefinition({ group, version, kind: listKind }) : `${kindDefinition(resource)}List`
+}

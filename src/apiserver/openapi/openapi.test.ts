@@ -60,7 +60,7 @@ const parcels = resource({
 })
 const all = [pods, deployments, parcels]
 
-const options = { version: 'v1.36.2' }
+const options = { version: '1.36' }
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
 type Document = any
@@ -86,10 +86,10 @@ test('operations carry the ids, actions and kinds that clients look for', () => 
   assert.deepEqual(patch['x-kubernetes-group-version-kind'], { group: 'apps', version: 'v1', kind: 'Deployment' })
   assert.ok(patch.parameters.some((one: Document) => one.name === 'fieldValidation'))
   assert.deepEqual(Object.keys(patch.requestBody.content), [
-    'application/apply-patch+yaml',
     'application/json-patch+json',
     'application/merge-patch+json',
     'application/strategic-merge-patch+json',
+    'application/apply-patch+yaml',
   ])
   assert.equal(at(apps, 'get', `${item}/scale`).operationId, 'readAppsV1NamespacedDeploymentScale')
   assert.equal(at(apps, 'get', '/apis/apps/v1/watch/deployments').operationId, 'watchAppsV1DeploymentListForAllNamespaces')
@@ -97,7 +97,7 @@ test('operations carry the ids, actions and kinds that clients look for', () => 
   const core = v3('api/v1')
   assert.equal(at(core, 'post', '/api/v1/namespaces/{namespace}/pods/{name}/exec').operationId, 'connectCoreV1PostNamespacedPodExec')
   assert.equal(at(core, 'post', '/api/v1/namespaces/{namespace}/pods/{name}/eviction')['x-kubernetes-group-version-kind'].group, 'policy')
-  assert.equal(at(core, 'get', '/api/v1/namespaces/{namespace}/pods/{name}/log').responses[200].content['*/*'].schema.type, 'string')
+  assert.equal(at(core, 'get', '/api/v1/namespaces/{namespace}/pods/{name}/log').responses[200].content['text/plain'].schema.type, 'string')
 })
 
 test('every reference of every document leads somewhere, and ids are unique', () => {
@@ -109,7 +109,7 @@ test('every reference of every document leads somewhere, and ids are unique', ()
     assert.equal(new Set(ids).size, ids.length)
   }
   const whole = v2()
-  for (const [, name] of JSON.stringify(whole).matchAll(/"#\/definitions\/([^"]+)"/g)) assert.ok(whole.definitions[name!], name)
+  for (const [, section, name] of JSON.stringify(whole).matchAll(/"#\/(definitions|parameters)\/([^"]+)"/g)) assert.ok(whole[section!][name!], name)
 })
 
 test('schemas say how lists merge', () => {
@@ -140,7 +140,7 @@ test('custom resources are published with type and metadata, without strategic m
   const patch = at(document, 'patch', `${root}/namespaces/{namespace}/parcels/{name}`)
   assert.equal(patch.operationId, 'patchRpAccessExampleComV1NamespacedParcel')
   assert.deepEqual(patch.tags, ['rpAccessExampleCom_v1'])
-  assert.deepEqual(Object.keys(patch.requestBody.content), ['application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json'])
+  assert.deepEqual(Object.keys(patch.requestBody.content), ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'])
   const parcel = document.components.schemas['com.example.rp-access.v1.Parcel']
   assert.deepEqual(Object.keys(parcel.properties).sort(), ['apiVersion', 'kind', 'metadata', 'spec'])
   assert.deepEqual(parcel['x-kubernetes-group-version-kind'], [{ group: 'rp-access.example.com', kind: 'Parcel', version: 'v1' }])
@@ -148,6 +148,22 @@ test('custom resources are published with type and metadata, without strategic m
   const intOrString = { 'x-kubernetes-int-or-string': true }
   assert.deepEqual(v2().definitions['com.example.rp-access.v1.Parcel'].properties.spec.properties, { weight: intOrString, height: intOrString, note: {} })
   for (const name of ['weight', 'height']) assert.deepEqual(parcel.properties.spec.properties[name].anyOf, [{ type: 'integer' }, { type: 'string' }])
+})
+
+test('operations of custom resources have parameters and media types as upstream publishes them', () => {
+  const { paths } = v2()
+  const { post, get, delete: collection, parameters } = paths['/apis/rp-access.example.com/v1/namespaces/{namespace}/parcels']
+  const { patch, delete: one } = paths['/apis/rp-access.example.com/v1/namespaces/{namespace}/parcels/{name}']
+  const types = ['application/json', 'application/yaml']
+  assert.deepEqual([post.consumes, post.produces, get.produces, one.consumes], [types, types, types, types])
+  assert.deepEqual(patch.consumes, ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'])
+  assert.deepEqual(Object.keys(patch.responses), ['200', '401'])
+  const named = (list: Document[]): string[] => list.map(({ $ref, name }) => name ?? $ref.replace(/^.*\/(.*)-.{8}$/, '$1'))
+  assert.deepEqual(named(parameters), ['namespace', 'pretty'])
+  assert.deepEqual(named(collection.parameters), named(get.parameters))
+  assert.ok(named(get.parameters).includes('shardSelector'))
+  assert.deepEqual(named(post.parameters), ['body', 'dryRun', 'fieldManager', 'fieldValidation'])
+  assert.equal(named(one.parameters)[0], 'body')
 })
 
 interface Asked {
@@ -274,6 +290,10 @@ test('Go clients get version 2 as protobuf', async () => {
   assert.deepEqual(definitions, Object.keys(document.definitions as object))
   const paths = protobuf(fields.get(8) as Buffer).map(([, named]) => String(new Map(protobuf(named as Buffer)).get(1)))
   assert.deepEqual(paths, Object.keys(document.paths as object))
+  const parameters = protobuf(fields.get(10) as Buffer).map(([, named]) => String(new Map(protobuf(named as Buffer)).get(1)))
+  assert.deepEqual(parameters, Object.keys(document.parameters as object))
+  const text = (response.body as Buffer).toString('latin1')
+  for (const name of parameters) assert.ok(text.includes(`#/parameters/${name}`), name)
 })
 
 test('version 3 comes as protobuf to who asks for it, under the same tag and hash', async () => {
@@ -292,6 +312,16 @@ test('version 3 comes as protobuf to who asks for it, under the same tag and has
     assert.deepEqual([named.headers['content-type'], named.headers['cache-control']], [name, 'public, immutable'])
     assert.equal((await get(`${url}?hash=OLD`, { headers: { accept } })).status, 301)
   }
+})
+
+test('another release of the server has other tags', async () => {
+  const tags = ['v1.36.2+t8s.1', 'v1.36.2+t8s.2', 'v1.36.2+t8s.1'].map(async (release) => {
+    const request = { path: '/openapi/v2', query: new URLSearchParams(), header: () => undefined } as unknown as Request
+    return (await openapiDocuments(all, { ...options, release }).find('/openapi/v2')?.(request))?.headers.etag
+  })
+  const [one, other, again] = await Promise.all(tags)
+  assert.equal(one, again)
+  assert.notEqual(one, other)
 })
 
 test('forms that are not served are refused', async () => {

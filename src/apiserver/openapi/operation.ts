@@ -11,15 +11,30 @@ export interface Operation {
   readonly description: string
   readonly action: string
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
+  /** In the path and in the query. */
   readonly parameters: readonly ParameterName[]
-  /** Parameters in the path, which all operations of a path share. */
-  readonly pathParameters: readonly ParameterName[]
-  /** The definition of the body, and the media types it may come in. */
-  readonly body?: { readonly definition: string; readonly types: readonly string[]; readonly required: boolean }
+  /** The definition of the body. */
+  readonly body?: { readonly definition: string; readonly required: boolean }
+  /** Media types of bodies; undefined: the document names none. */
+  readonly consumes?: readonly string[]
   /** The definition of the answer; undefined means text. */
   readonly answer?: string
+  /** Media types of answers. */
+  readonly produces: readonly string[]
   readonly codes: readonly number[]
-  /** Whether watch events may come back. */
-  readonly streams: boolean
-  readonly deprecated?: boolean
+}
+
+const anything = ['*/*']
+const objects = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
+const patches = ['application/json-patch+json', 'application/merge-patch+json']
+
+/** Media types of operations: of Kubernetes' own kinds, and of custom resources, which have neither protobuf nor strategic merge patches. */
+export const mediaTypes = {
+  anything,
+  objects,
+  streams: [...objects, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'],
+  log: ['text/plain', ...objects],
+  patches: [...patches, 'application/strategic-merge-patch+json', 'application/apply-patch+yaml'],
+  customObjects: ['application/json', 'application/yaml'],
+  customPatches: [...patches, 'application/apply-patch+yaml'],
 }

@@ -2,19 +2,12 @@
 import { allVerbs, type ResourceDefinition, type SpecialSubresource, type Verb } from '../../api/resource.ts'
 import { definitionName, schemaOf } from '../../api/schema/index.ts'
 import { metaPackage } from './json-schema.ts'
-import { capital, groupName, groupTag, kindDefinition } from './names.ts'
-import type { Method, Operation } from './operation.ts'
+import { capital, groupName, groupTag, kindDefinition, listDefinition } from './names.ts'
+import { type Method, mediaTypes, type Operation } from './operation.ts'
 import type { ParameterName } from './parameters.ts'
 
 /** Whether the resource has a schema of Kubernetes' own: the others know neither strategic merge patches nor `/watch/` paths. */
 const isNative = (resource: ResourceDefinition): boolean => schemaOf(resource) !== undefined
-
-const patchTypes = (native: boolean): string[] => [
-  'application/apply-patch+yaml',
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  ...(native ? ['application/strategic-merge-patch+json'] : []),
-]
 
 const listParameters = [
   'allowWatchBookmarks',
@@ -25,31 +18,57 @@ const listParameters = [
   'resourceVersion',
   'resourceVersionMatch',
   'sendInitialEvents',
+  'shardSelector',
   'timeoutSeconds',
   'watch',
 ] as const
+const deletedListParameters = listParameters.filter((name) => name !== 'watch' && name !== 'allowWatchBookmarks')
 const writeParameters = ['dryRun', 'fieldManager', 'fieldValidation'] as const
+const patchParameters = ['dryRun', 'patchManager', 'fieldValidation', 'force'] as const
+const logParameters = [
+  'loggedContainer',
+  'follow',
+  'insecureSkipTLSVerifyBackend',
+  'limitBytes',
+  'previous',
+  'sinceSeconds',
+  'stream',
+  'tailLines',
+  'timestamps',
+] as const
 const deleteParameters = ['dryRun', 'gracePeriodSeconds', 'ignoreStoreReadErrorWithClusterBreakingPotential', 'orphanDependents', 'propagationPolicy'] as const
 
-const connecting: Readonly<Record<string, readonly Method[]>> = {
-  attach: ['get', 'post'],
-  exec: ['get', 'post'],
-  portforward: ['get', 'post'],
-  proxy: ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'],
+const proxied: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
+const streamed: readonly Method[] = ['get', 'post']
+
+/** Subresources whose requests become connections, by the kind of their options. */
+const connecting: Readonly<Record<string, { readonly methods: readonly Method[]; readonly parameters: readonly ParameterName[] }>> = {
+  PodAttachOptions: { methods: streamed, parameters: ['attachedContainer', 'attachedStderr', 'attachedStdin', 'attachedStdout', 'attachedTty'] },
+  PodExecOptions: { methods: streamed, parameters: ['command', 'execContainer', 'execStderr', 'execStdin', 'execStdout', 'execTty'] },
+  PodPortForwardOptions: { methods: streamed, parameters: ['ports'] },
+  NodeProxyOptions: { methods: proxied, parameters: ['nodePath'] },
+  PodProxyOptions: { methods: proxied, parameters: ['podPath'] },
+  ServiceProxyOptions: { methods: proxied, parameters: ['servicePath'] },
 }
 
 /** What each operation says of itself; the rest is the same for most of a resource. */
-type Told = Partial<Operation> & Pick<Operation, 'path' | 'method' | 'id' | 'description' | 'action' | 'pathParameters'>
+type Stated = Partial<Operation> & Pick<Operation, 'path' | 'method' | 'id' | 'description' | 'action' | 'parameters'>
 
 /** Paths and operations of one resource. */
 export function operationsOf(resource: ResourceDefinition): Operation[] {
   const paths = new ResourcePaths(resource)
-  const shared = { tag: groupTag(resource.group, resource.version), kind: paths.self, codes: [200], streams: false, parameters: [] }
-  const told = [...paths.ofCollection(), ...paths.ofItem(), ...paths.ofSubresources(), ...paths.ofWatches()]
-  return told.map((operation) => ({ ...shared, ...operation }))
+  const { anything, objects, customObjects } = mediaTypes
+  const shared = {
+    tag: groupTag(resource.group, resource.version),
+    kind: paths.self,
+    codes: [200],
+    ...(isNative(resource) ? { consumes: anything, produces: objects } : { consumes: customObjects, produces: customObjects }),
+  }
+  const stated = [...paths.ofCollection(), ...paths.ofItem(), ...paths.ofSubresources(), ...paths.ofWatches()]
+  return stated.map((operation) => ({ ...shared, ...operation }))
 }
 
-const body = (definition: string, required = true) => ({ definition, types: ['*/*'], required })
+const body = (definition: string, required = true) => ({ definition, required })
 
 /** The paths of one resource, and the words that names and texts of its operations are made of. */
 class ResourcePaths {
@@ -85,19 +104,19 @@ class ResourcePaths {
     this.self = { group, version, kind }
   }
 
-  *ofCollection(): Generator<Told> {
+  *ofCollection(): Generator<Stated> {
     const { kind, plural } = this.#resource
     const verbs = this.#verbs
-    const at = { path: this.#collection, pathParameters: this.#inCollection }
+    const at = { path: this.#collection }
+    const here = this.#inCollection
     const listing = {
       method: 'get' as const,
       action: 'list',
       description: `list or watch objects of kind ${kind}`,
-      parameters: listParameters,
-      answer: `${this.#definition}List`,
-      streams: verbs.has('watch'),
+      answer: listDefinition(this.#resource),
+      ...(this.#isNative && { produces: mediaTypes.streams }),
     }
-    if (verbs.has('list')) yield { ...at, ...listing, id: `list${this.#prefix}${this.#subject}` }
+    if (verbs.has('list')) yield { ...at, ...listing, id: `list${this.#prefix}${this.#subject}`, parameters: [...here, ...listParameters] }
     if (verbs.has('create'))
       yield {
         ...at,
@@ -105,7 +124,7 @@ class ResourcePaths {
         id: `create${this.#prefix}${this.#subject}`,
         action: 'post',
         description: `create a ${kind}`,
-        parameters: writeParameters,
+        parameters: [...here, ...writeParameters],
         body: body(this.#definition),
         answer: this.#definition,
         codes: [200, 201, 202],
@@ -117,52 +136,55 @@ class ResourcePaths {
         id: `delete${this.#prefix}Collection${this.#subject}`,
         action: 'deletecollection',
         description: `delete collection of ${kind}`,
-        parameters: [...listParameters.filter((name) => name !== 'watch' && name !== 'allowWatchBookmarks'), ...deleteParameters],
-        body: body(`${metaPackage}.DeleteOptions`, false),
+        ...(this.#isNative
+          ? { parameters: [...here, ...deletedListParameters, ...deleteParameters], body: body(`${metaPackage}.DeleteOptions`, false) }
+          : { parameters: [...here, ...listParameters] }),
         answer: `${metaPackage}.Status`,
       }
     if (this.#isNamespaced && verbs.has('list'))
-      yield { ...listing, path: `${this.#root}/${plural}`, pathParameters: ['pretty'], id: `list${this.#prefix}${kind}ForAllNamespaces` }
+      yield { ...listing, path: `${this.#root}/${plural}`, id: `list${this.#prefix}${kind}ForAllNamespaces`, parameters: ['pretty', ...listParameters] }
   }
 
-  *ofItem(): Generator<Told> {
+  *ofItem(): Generator<Stated> {
     yield* this.#readAndWrite(this.#item, '', '', this.#verbs, { answer: this.#definition })
     if (this.#verbs.has('delete'))
       yield {
         path: this.#item,
-        pathParameters: this.#inItem,
         method: 'delete',
         id: `delete${this.#prefix}${this.#subject}`,
         action: 'delete',
         description: `delete a ${this.#resource.kind}`,
-        parameters: deleteParameters,
+        parameters: [...this.#inItem, ...deleteParameters],
         body: body(`${metaPackage}.DeleteOptions`, false),
-        answer: `${metaPackage}.Status`,
+        answer: this.#resource.deletion?.returnsObject ? this.#definition : `${metaPackage}.Status`,
         codes: [200, 202],
       }
   }
 
-  *ofSubresources(): Generator<Told> {
+  *ofSubresources(): Generator<Stated> {
     const { status, scale, special = [] } = this.#resource.subresources ?? {}
     const readWrite = new Set(['get', 'update', 'patch'])
     if (status) yield* this.#readAndWrite(`${this.#item}/status`, 'Status', 'status of', readWrite, { answer: this.#definition })
     if (scale) {
       const kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
-      yield* this.#readAndWrite(`${this.#item}/scale`, 'Scale', 'scale of', readWrite, { kind, answer: definitionName('autoscaling', 'v1', 'Scale') })
+      yield* this.#readAndWrite(`${this.#item}/scale`, 'Scale', 'scale of', readWrite, {
+        kind: this.#isNative ? kind : this.self,
+        answer: definitionName('autoscaling', 'v1', 'Scale'),
+      })
     }
-    for (const sub of special) yield* connecting[sub.name] ? this.#connects(sub, connecting[sub.name]!) : this.#special(sub)
+    for (const sub of special) yield* connecting[sub.kind] ? this.#connects(sub, connecting[sub.kind]!) : this.#special(sub)
   }
 
   /** `/watch/`, which upstream keeps for clients of long ago. */
-  *ofWatches(): Generator<Told> {
+  *ofWatches(): Generator<Stated> {
     if (!this.#isNative || !this.#verbs.has('watch')) return
     const { kind, plural } = this.#resource
-    const watch = { answer: `${metaPackage}.WatchEvent`, streams: true, method: 'get' as const, deprecated: true }
+    const watch = { answer: `${metaPackage}.WatchEvent`, produces: mediaTypes.streams, method: 'get' as const }
     const below = (path: string): string => path.replace(this.#root, `${this.#root}/watch`)
     yield {
       ...watch,
       path: below(this.#collection),
-      pathParameters: [...this.#inCollection, ...listParameters],
+      parameters: [...this.#inCollection, ...listParameters],
       id: `watch${this.#prefix}${this.#subject}List`,
       action: 'watchlist',
       description: `watch individual changes to a list of ${kind}`,
@@ -170,7 +192,7 @@ class ResourcePaths {
     yield {
       ...watch,
       path: below(this.#item),
-      pathParameters: [...this.#inItem, ...listParameters],
+      parameters: [...this.#inItem, ...listParameters],
       id: `watch${this.#prefix}${this.#subject}`,
       action: 'watch',
       description: `watch changes to an object of kind ${kind}`,
@@ -179,7 +201,7 @@ class ResourcePaths {
       yield {
         ...watch,
         path: `${this.#root}/watch/${plural}`,
-        pathParameters: ['pretty', ...listParameters],
+        parameters: ['pretty', ...listParameters],
         id: `watch${this.#prefix}${kind}ListForAllNamespaces`,
         action: 'watchlist',
         description: `watch individual changes to a list of ${kind}`,
@@ -193,34 +215,44 @@ class ResourcePaths {
     what: string,
     allowed: ReadonlySet<string>,
     { kind, answer }: Pick<Operation, 'kind' | 'answer'>,
-  ): Generator<Told> {
+  ): Generator<Stated> {
     const of = `${what} the specified ${this.#resource.kind}`
     const name = `${this.#prefix}${this.#subject}${suffix}`
-    const at = { path, pathParameters: this.#inItem, answer, ...(kind && { kind }) }
-    const writing = { parameters: writeParameters, codes: [200, 201] }
-    if (allowed.has('get')) yield { ...at, method: 'get', id: `read${name}`, action: 'get', description: `read ${of}` }
+    const at = { path, answer, ...(kind && { kind }) }
+    const inItem = this.#inItem
+    if (allowed.has('get')) yield { ...at, method: 'get', id: `read${name}`, action: 'get', description: `read ${of}`, parameters: inItem }
     if (allowed.has('update'))
-      yield { ...at, ...writing, method: 'put', id: `replace${name}`, action: 'put', description: `replace ${of}`, body: body(answer ?? '') }
+      yield {
+        ...at,
+        method: 'put',
+        id: `replace${name}`,
+        action: 'put',
+        description: `replace ${of}`,
+        parameters: [...inItem, ...writeParameters],
+        body: body(answer ?? ''),
+        codes: [200, 201],
+      }
     if (allowed.has('patch'))
       yield {
         ...at,
-        ...writing,
         method: 'patch',
         id: `patch${name}`,
         action: 'patch',
         description: `partially update ${of}`,
-        parameters: [...writeParameters, 'force'],
-        body: { definition: `${metaPackage}.Patch`, types: patchTypes(this.#isNative), required: true },
+        parameters: [...inItem, ...patchParameters],
+        body: body(`${metaPackage}.Patch`),
+        ...(this.#isNative ? { consumes: mediaTypes.patches, codes: [200, 201] } : { consumes: mediaTypes.customPatches }),
       }
   }
 
   /** A subresource whose requests become connections. */
-  *#connects(sub: SpecialSubresource, methods: readonly Method[]): Generator<Told> {
+  *#connects(sub: SpecialSubresource, { methods, parameters }: (typeof connecting)[string]): Generator<Stated> {
     const path = `${this.#item}/${sub.name}`
-    const pathParameters = this.#inItem.filter((name) => name !== 'pretty')
-    const connect = (method: Method, more: '' | 'WithPath'): Told => ({
+    const all = [...this.#inItem.filter((name) => name !== 'pretty'), ...parameters]
+    const connect = (method: Method, more: '' | 'WithPath'): Stated => ({
       path: more ? `${path}/{path}` : path,
-      pathParameters: more ? [...pathParameters, 'path'] : pathParameters,
+      parameters: more ? [...all, 'pathBelow'] : all,
+      produces: mediaTypes.anything,
       method,
       id: `connect${this.#prefix}${capital(method)}${this.#subject}${capital(sub.name)}${more}`,
       action: 'connect',
@@ -231,22 +263,36 @@ class ResourcePaths {
     if (sub.name === 'proxy') for (const method of methods) yield connect(method, 'WithPath')
   }
 
-  *#special(sub: SpecialSubresource): Generator<Told> {
+  *#special(sub: SpecialSubresource): Generator<Stated> {
     const path = `${this.#item}/${sub.name}`
     const kind = this.#kindOf(sub)
     const suffix = capital(sub.name)
-    const answer = sub.name === 'log' ? undefined : (schemaOf(kind)?.definition ?? this.#definition)
+    if (sub.name === 'log') {
+      const parameters = [...this.#inItem, ...logParameters]
+      const id = `read${this.#prefix}${this.#subject}${suffix}`
+      yield {
+        path,
+        method: 'get',
+        id,
+        action: 'get',
+        kind,
+        description: `read log of the specified ${this.#resource.kind}`,
+        parameters,
+        produces: mediaTypes.log,
+      }
+      return
+    }
+    const answer = schemaOf(kind)?.definition ?? this.#definition
     yield* this.#readAndWrite(path, suffix, `${sub.name} of`, new Set<string>(sub.verbs), { kind, answer })
-    if (!sub.verbs.includes('create') || answer === undefined) return
+    if (!sub.verbs.includes('create')) return
     yield {
       path,
-      pathParameters: this.#inItem,
       method: 'post',
       id: `create${this.#prefix}${this.#subject}${suffix}`,
       action: 'post',
       kind,
       description: `create ${sub.name} of a ${this.#resource.kind}`,
-      parameters: writeParameters,
+      parameters: [...this.#inItem, ...writeParameters],
       body: body(answer),
       answer,
       codes: [200, 201, 202],

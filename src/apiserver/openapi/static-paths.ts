@@ -3,7 +3,7 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { schemaOf } from '../../api/schema/index.ts'
 import { metaPackage } from './json-schema.ts'
 import { groupName, groupTag } from './names.ts'
-import type { Operation } from './operation.ts'
+import { mediaTypes, type Operation } from './operation.ts'
 
 /** `apis/apps/v1`, `api/v1`: where the index has the document of a group and version. */
 export const groupVersionPath = ({ group, version }: Pick<ResourceDefinition, 'group' | 'version'>): string =>
@@ -19,18 +19,23 @@ export function documentPaths(resources: readonly ResourceDefinition[]): string[
   return [...paths].sort()
 }
 
-const base = { method: 'get', action: '', parameters: [], pathParameters: [], codes: [200], streams: false } as const
+const { objects } = mediaTypes
+const json = ['application/json']
+const base = { method: 'get', action: '', parameters: [], codes: [200], consumes: objects, produces: objects } as const
+const { consumes: _, ...bodiless } = base
 
 const fixed: Readonly<Record<string, Operation>> = {
   '.well-known/openid-configuration': {
-    ...base,
+    ...bodiless,
+    produces: json,
     path: '/.well-known/openid-configuration/',
     id: 'getServiceAccountIssuerOpenIDConfiguration',
     tag: 'WellKnown',
     description: 'get service account issuer OpenID configuration, also known as the OIDC discovery doc',
   },
   'openid/v1/jwks': {
-    ...base,
+    ...bodiless,
+    produces: ['application/jwk-set+json'],
     path: '/openid/v1/jwks/',
     id: 'getServiceAccountIssuerOpenIDKeyset',
     tag: 'openid',
@@ -38,6 +43,8 @@ const fixed: Readonly<Record<string, Operation>> = {
   },
   version: {
     ...base,
+    consumes: json,
+    produces: json,
     path: '/version/',
     id: 'getCodeVersion',
     tag: 'version',

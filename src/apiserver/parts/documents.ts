@@ -35,7 +35,11 @@ export function documentsOf(options: ApiServerOptions, sources: DocumentSources)
     serverUrl,
     () => aggregations.add(),
   )
-  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
+  const openapi = openapiDocuments(() => apis.state.resources, {
+    version: `${version.major}.${version.minor}`,
+    release: version.gitVersion,
+    remote: () => aggregator.documents,
+  })
   return nonResource({
     checks: healthChecks(sources.checked),
     version,

@@ -46,34 +46,35 @@ function namedSchemas(schemas: Node): Message {
 
 const known = new WeakMap<Node, Message>()
 
-/** The same parameters stand at thousands of operations. */
+/** The same parameters stand at thousands of operations: most as a reference. */
 function sharedParameter(parameter: Node): Message {
   let message = known.get(parameter)
-  if (!message) known.set(parameter, (message = parameterMessage(parameter)))
+  if (!message) known.set(parameter, (message = itemMessage(parameter)))
   return message
 }
+
+/** A parameter of an operation: itself, or a reference. */
+const itemMessage = (parameter: Node): Message =>
+  '$ref' in parameter ? new Message().message(2, new Message().text(1, parameter.$ref)) : new Message().message(1, parameterMessage(parameter))
 
 function parameterMessage(parameter: Node): Message {
   const { in: where, name, description, required, type, schema, uniqueItems } = parameter
   if (where === 'body')
     return new Message().message(
       1,
-      new Message().message(
-        1,
-        new Message()
-          .text(1, description)
-          .text(2, name)
-          .text(3, where)
-          .flag(4, required)
-          .message(5, schemaMessage(schema as Node)),
-      ),
+      new Message()
+        .text(1, description)
+        .text(2, name)
+        .text(3, where)
+        .flag(4, required)
+        .message(5, schemaMessage(schema as Node)),
     )
   const common = new Message().flag(1, required).text(2, where).text(3, description).text(4, name)
   const nonBody =
     where === 'query'
       ? new Message().message(3, common.text(6, type).flag(20, uniqueItems))
       : new Message().message(4, common.text(5, type).flag(19, uniqueItems))
-  return new Message().message(1, new Message().message(2, nonBody))
+  return new Message().message(2, nonBody)
 }
 
 function responsesMessage(responses: unknown): Message {
@@ -133,10 +134,12 @@ export function documentV2(rest: Node, paths: readonly Buffer[], definitions: re
   }
   const required = new Message()
   for (const [name] of entries((rest.security as readonly unknown[])[0])) required.message(1, new Message().text(1, name).message(2, new Message()))
+  const parameters = new Message()
+  for (const [name, parameter] of entries(rest.parameters)) parameters.message(1, new Message().text(1, name).message(2, parameterMessage(parameter as Node)))
   return [
     new Message().text(1, rest.swagger).message(2, new Message().text(1, info.title).text(2, info.version)).finish(),
     ...fieldOfPieces(8, paths),
     ...fieldOfPieces(9, definitions),
-    new Message().message(12, required).message(13, security).finish(),
+    new Message().message(10, parameters).message(12, required).message(13, security).finish(),
   ]
 }

@@ -183,7 +183,7 @@ test('what comes out of protobuf is the JSON document', () => {
     ['version', []],
     ['openid/v1/jwks', []],
   ] as const) {
-    const options = { version: 'v1.36.2', paths: [path], resources, builtIn: [pods, namespaces, deployments], others: [] }
+    const options = { version: '1.36', paths: [path], resources, builtIn: [pods, namespaces, deployments], others: [] }
     const json = Buffer.concat(atOnce(openapiDocument(options, jsonV3)))
     const protobuf = Buffer.concat(atOnce(openapiDocument(options, protobufV3)))
     assert.deepEqual(read(new WireReader(protobuf), 'Document'), JSON.parse(json.toString()), path)

@@ -1,0 +1,47 @@
+/** Parameters that many operations of a v2 document share: they stand in the document once, and operations refer to them. */
+import { createHash } from 'node:crypto'
+import { type Flavour, metaPackage, referenceTo } from './json-schema.ts'
+import { type ParameterName, parameter } from './parameters.ts'
+
+type Shape = Readonly<Record<string, unknown>>
+
+const flavour: Flavour = 'v2'
+
+/** As upstream: `name` is of one kind, and kubectl before 1.27 looks for the other two at the operation itself. */
+const unshared: ReadonlySet<ParameterName> = new Set(['name', 'dryRun', 'fieldValidation'])
+
+/** Names end in a hash of the parameter, as several have one name. */
+const sharedName = (shape: Shape): string => `${shape.name}-${createHash('sha256').update(JSON.stringify(shape)).digest('base64url').slice(0, 8)}`
+
+const references = new Map<Shape, Shape>()
+const bodies = new Map<string, Shape>()
+
+export class SharedParameters {
+  readonly #shapes = new Map<string, Shape>()
+
+  /** The parameter, or a reference to it. */
+  parameter(name: ParameterName): Shape {
+    const shape = parameter(name, flavour)
+    return unshared.has(name) ? shape : this.#refer(shape)
+  }
+
+  /** The body of requests; those of one kind alone are not shared. */
+  body(definition: string, required: boolean): Shape {
+    const key = `${definition} ${required}`
+    let shape = bodies.get(key)
+    if (!shape) bodies.set(key, (shape = { name: 'body', in: 'body', ...(required && { required }), schema: referenceTo(definition, flavour) }))
+    return definition.startsWith(metaPackage) ? this.#refer(shape) : shape
+  }
+
+  #refer(shape: Shape): Shape {
+    let reference = references.get(shape)
+    if (!reference) references.set(shape, (reference = { $ref: `#/parameters/${sharedName(shape)}` }))
+    this.#shapes.set((reference.$ref as string).slice('#/parameters/'.length), shape)
+    return reference
+  }
+
+  /** The parameters that were referred to, by name in order. */
+  get all(): [name: string, shape: Shape][] {
+    return [...this.#shapes].sort(([a], [b]) => (a < b ? -1 : 1))
+  }
+}
