@@ -5,6 +5,7 @@ import { RestClient } from '../client/rest/rest-client.ts'
 import { KubeletServer } from './kubelet/kubelet-server.ts'
 import { kubeletPage } from './kubelet/pages.ts'
 import { agentName } from './names.ts'
+import { Adoption } from './nodes/adoption.ts'
 import { Fleet, type WantedFleet } from './nodes/fleet.ts'
 import { NodeKeeper, type NodeStages } from './nodes/node-keeper.ts'
 import type { KubeletPlace } from './nodes/node-object.ts'
@@ -17,6 +18,8 @@ import { metricsApi } from './usage/metrics-api.ts'
 import { registerMetrics, unregisterMetrics } from './usage/register.ts'
 
 export interface SimulationOptions {
+  /** The name of the fleet: nodes of other owners are left alone. */
+  readonly owner: string
   readonly fleet: WantedFleet
   readonly kubelet: KubeletSettings
   /** The text of a file of stages (`parseStages`). */
@@ -59,7 +62,7 @@ export function runSimulation(options: SimulationOptions, server: ServerAccess, 
 }
 
 async function start(
-  { fleet: wanted, kubelet, stages: stageFile }: SimulationOptions,
+  { owner, fleet: wanted, kubelet, stages: stageFile }: SimulationOptions,
   client: RestClient,
   log: (line: string) => void,
 ): Promise<{ stop(): Promise<void> }> {
@@ -99,17 +102,19 @@ async function start(
     evictor.nodeChanged(of, isGone)
   }
   const evictor = new Evictor({ events, agent, podsOf, defaults, evict: (pod, message) => pods.evict(pod, message) })
-  const keeper = new NodeKeeper({ client, events, place, changed, stages: stages.nodes, log })
-  const fleet = new Fleet({ client, place, wanted, log })
+  const keeper = new NodeKeeper({ client, owner, events, place, changed, stages: stages.nodes, log })
+  const fleet = new Fleet({ client, owner, place, wanted, log })
+  const adoption = new Adoption({ client, owner, log })
   const stop = async (): Promise<void> => {
     evictor.stop()
-    await Promise.all([fleet.stop(), keeper.stop(), pods.stop(), http.close()])
+    await Promise.all([adoption.stop(), fleet.stop(), keeper.stop(), pods.stop(), http.close()])
     events.stop()
   }
   try {
+    await adoption.start()
     await keeper.start()
     await Promise.all([fleet.start(), pods.start()])
-    await offerMetrics(client, kubelet, place.port, wanted.size === 0, log)
+    await offerMetrics(client, owner, kubelet, place.port, wanted.size === 0, log)
   } catch (error) {
     await stop()
     throw error
@@ -138,10 +143,17 @@ async function publishedAuthorities(client: RestClient): Promise<Readonly<Record
   return published?.data ?? {}
 }
 
-async function offerMetrics(client: RestClient, { address, ca }: KubeletSettings, port: number, isEmpty: boolean, log: (line: string) => void): Promise<void> {
+async function offerMetrics(
+  client: RestClient,
+  owner: string,
+  { address, ca }: KubeletSettings,
+  port: number,
+  isEmpty: boolean,
+  log: (line: string) => void,
+): Promise<void> {
   try {
-    if (isEmpty) await unregisterMetrics(client)
-    else if (!(await registerMetrics(client, { host: address === '127.0.0.1' ? 'localhost' : address, port, ca })))
+    if (isEmpty) await unregisterMetrics(client, owner)
+    else if (!(await registerMetrics(client, owner, { host: address === '127.0.0.1' ? 'localhost' : address, port, ca })))
       log('metrics.k8s.io is answered by somebody else: simulated usage is not shown')
   } catch (error) {
     log(`metrics.k8s.io is not answered: ${error instanceof Error ? error.message : String(error)}`)

@@ -1,5 +1,5 @@
 /** `t8s simulated-nodes`: simulated nodes alone, against any API server. */
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { hasBegun } from '../../lib/process/has-begun.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
@@ -8,6 +8,7 @@ import { type NodeFlags, nodeFlags, simulatedNodes } from '../flags/node-flags.t
 import { stopSignal } from '../running/stop-signal.ts'
 
 interface SimulatedNodesFlags extends NodeFlags, ContextFlags {
+  readonly owner: string
   readonly kubeletAddress: string
   readonly kubeletPort: number
   readonly clientCaFile?: string
@@ -17,13 +18,17 @@ const examples = `
 Examples:
   t8s simulated-nodes --kubeconfig admin.conf --nodes 100
   t8s simulated-nodes --nodes 5 --kubelet-address 192.0.2.7    where the API server runs on another machine
+  t8s simulated-nodes --nodes 3 --owner jane                   beside the nodes of others, in the same cluster
 
 The nodes stay when it ends, and are missed by controllers after a while; started again, it goes on with them.
+Nodes carry their owner's name in the label simulation.typernetes.io/owner: nodes of other owners, such as those of t8s up, and those of real
+kubelets are never changed, and where they have a name, new nodes take the next number.
 t8s scale nodes and t8s node fail work as with t8s up.`
 
 export function simulatedNodesCommand(): Command {
   const command = new Command('simulated-nodes')
     .description('simulate nodes in a cluster that runs elsewhere: any API server')
+    .addOption(new Option('--owner <NAME>', 'the name of this fleet: it has nodes of its own').default('simulated-nodes').argParser(ownerName))
     .addOption(
       new Option('--kubelet-address <IP>', 'where the API server reaches this machine, for logs, exec and metrics')
         .default('127.0.0.1')
@@ -35,6 +40,12 @@ export function simulatedNodesCommand(): Command {
     .action((given: SimulatedNodesFlags) => simulate(given))
   for (const flag of [...contextFlags(), ...nodeFlags()]) command.addOption(flag)
   return command
+}
+
+function ownerName(text: string): string {
+  if (text === 'up') throw new InvalidArgumentError("'up' is the owner of the nodes of t8s up: choose another name.")
+  if (!/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(text)) throw new InvalidArgumentError('It must be up to 40 small letters, digits and dashes, such as jane.')
+  return text
 }
 
 async function simulate(given: SimulatedNodesFlags): Promise<void> {
@@ -58,7 +69,7 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
     ca: authority.cert,
     ...(given.clientCaFile && { clientCA: readAuthorities(given.clientCaFile, '--client-ca-file') }),
   }
-  const running = runSimulation({ fleet: { size: wanted.count, groups: wanted.groups }, stages: wanted.stages, kubelet }, access, print)
+  const running = runSimulation({ owner: given.owner, fleet: { size: wanted.count, groups: wanted.groups }, stages: wanted.stages, kubelet }, access, print)
   try {
     await Promise.race([running.started, stopping.requested])
     print(`simulating nodes of ${access.url}; Ctrl-C stops it`)

@@ -52,18 +52,19 @@ export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimu
   let begun: Promise<RunningSimulation | undefined> | undefined
 
   async function start(server: ServerPlace, administrator: Access, pki: ClusterPki): Promise<RunningSimulation | undefined> {
-    const { fleetConfigMap, runSimulation } = await import('../../simulation/index.ts')
+    const { fleetConfigMapOf, runSimulation, upOwner } = await import('../../simulation/index.ts')
     const connection = new Connection(administrator)
     try {
       const client = new RestClient(connection)
       // Nodes of an earlier start go, where none are wanted any more.
-      if (!isWanted && !(await client.find(configMaps, fleetConfigMap.namespace, fleetConfigMap.name))) return undefined
+      const { namespace, name } = fleetConfigMapOf(upOwner)
+      if (!isWanted && !(await client.find(configMaps, namespace, name))) return undefined
       await (await import('./rights.ts')).grantSimulation(client)
     } finally {
       connection.close()
     }
     const kubelet = { address: '127.0.0.1', tls: await pki.kubeletServer(), ca: pki.authority.cert, clientCA: pki.authority.cert }
-    const options = { fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups }, stages: nodes?.stages, kubelet }
+    const options = { owner: upOwner, fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups }, stages: nodes?.stages, kubelet }
     if (onThread) return (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
     return runSimulation(options, { ...server, credentials: bearerToken(token) }, log)
   }

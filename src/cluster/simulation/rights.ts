@@ -5,7 +5,7 @@
 import type { V1PolicyRule } from '@kubernetes/client-node'
 import { apiServices, clusterRoleBindings, clusterRoles } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
-import { fleetConfigMap } from '../../simulation/index.ts'
+import { fleetConfigMapOf, upOwner } from '../../simulation/index.ts'
 import { simulationUser } from './messages.ts'
 
 const role = 'system:simulated-nodes'
@@ -26,7 +26,7 @@ const rules: readonly V1PolicyRule[] = [
   rule('create patch', 'events'),
   rule('get list create update', 'leases', 'coordination.k8s.io'),
   rule('create', 'configmaps services'),
-  rule('get list watch update', 'configmaps', '', [fleetConfigMap.name]),
+  rule('get list watch update', 'configmaps', '', [fleetConfigMapOf(upOwner).name]),
   rule('get', 'configmaps', '', ['extension-apiserver-authentication']),
   rule('get update delete', 'services', '', ['metrics-server']),
   rule('create', apiServices.plural, apiServices.group),

@@ -1,5 +1,5 @@
 /**
- * Keeps the nodes with the simulation's label alive, as their kubelets would: their status when it changes and every five minutes, their
+ * Keeps the simulated nodes of one owner alive, as their kubelets would: their status when it changes and every five minutes, their
  * leases every ten seconds. One watch and one timer serve all of them, and what they write is spread over time.
  */
 import { Informer } from '../../client/informers/informer.ts'
@@ -8,7 +8,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { Lane } from '../lane.ts'
-import { leaseNamespace, nodeLabel } from '../names.ts'
+import { leaseNamespace, nodeLabel, ownerLabel } from '../names.ts'
 import { Alarms } from '../timing/alarms.ts'
 import { microTimestamp } from '../timing/timestamp.ts'
 import type { ToldEvents } from '../told-events.ts'
@@ -26,6 +26,7 @@ export interface NodeStages {
 
 export interface NodeKeeperOptions {
   readonly client: RestClient
+  readonly owner: string
   readonly events: ToldEvents
   readonly place: KubeletPlace
   /** A node that has come, has changed, or has gone. */
@@ -63,11 +64,12 @@ export class NodeKeeper {
   #ownRanges = 0
 
   constructor(options: NodeKeeperOptions) {
-    const { client, log, stages, now = Date.now } = options
+    const { client, owner, log, stages, now = Date.now } = options
     this.#options = options
     this.#now = now
     this.#alarms = new Alarms((key) => this.#ring(key), now)
-    this.#informer = new Informer({ client, resource: nodes, labelSelector: nodeLabel, transform: stages ? wholeNode : keptNode, log })
+    const labelSelector = `${nodeLabel},${ownerLabel}=${owner}`
+    this.#informer = new Informer({ client, resource: nodes, labelSelector, transform: stages ? wholeNode : keptNode, log })
     this.#informer.onChange((node, before) => this.#changed(node, before))
   }
 

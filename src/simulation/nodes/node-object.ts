@@ -1,7 +1,7 @@
 /** A simulated node as an object: what a kubelet registers, and what it tells of itself later. */
 import type { Node } from '../../client/kinds.ts'
 import { kubernetesVersion, release } from '../../lib/release.ts'
-import { fleetLabelValue, nodeLabel } from '../names.ts'
+import { fleetLabelValue, nodeLabel, ownerLabel } from '../names.ts'
 import { conditionsOf } from './conditions.ts'
 import { type NodeShape, type PlannedNode, usualCapacity, usualShape } from './node-shape.ts'
 
@@ -20,7 +20,7 @@ export interface KubeletPlace {
 }
 
 /** The node that is created: not ready before it has a network. */
-export function newNode({ name, shape }: PlannedNode, place: KubeletPlace, now: number): Node {
+export function newNode({ name, shape }: PlannedNode, owner: string, place: KubeletPlace, now: number): Node {
   const { labels, annotations, taints, architecture } = shape
   return {
     apiVersion: 'v1',
@@ -35,6 +35,7 @@ export function newNode({ name, shape }: PlannedNode, place: KubeletPlace, now: 
         'kubernetes.io/os': 'linux',
         ...labels,
         [nodeLabel]: fleetLabelValue,
+        [ownerLabel]: owner,
       },
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true', ...annotations },
     },

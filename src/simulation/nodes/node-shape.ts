@@ -46,14 +46,37 @@ export interface PlannedNode {
   readonly shape: NodeShape
 }
 
+/** Names of nodes that are there already. */
+export interface PresentNames {
+  /** The fleet's own, which are kept before new ones are made. */
+  readonly own: readonly string[]
+  /** Those of all other nodes: their names are not given to new ones. */
+  readonly taken: ReadonlySet<string>
+}
+
+const nonePresent: PresentNames = { own: [], taken: new Set() }
+
 /** The nodes of groups: of those with a number so many, and of the last one without as many as are left of `size`. */
-export function planNodes(groups: readonly NodeGroup[], size: number): PlannedNode[] {
+export function planNodes(groups: readonly NodeGroup[], size: number, present: PresentNames = nonePresent): PlannedNode[] {
   const fixed = groups.reduce((sum, { count = 0 }) => sum + count, 0)
   const planned = groups.flatMap(({ name, count, shape, zones }) => {
     const length = Math.max(0, count ?? size - fixed)
-    return Array.from({ length }, (_, i) => ({ name: `${name}-${i + 1}`, shape: zones?.length ? inZone(shape, zones[i % zones.length]!) : shape }))
+    return numbersOf(name, length, present).map((number) => ({
+      name: `${name}-${number}`,
+      shape: zones?.length ? inZone(shape, zones[(number - 1) % zones.length]!) : shape,
+    }))
   })
   return planned.slice(0, size)
+}
+
+/** So many numbers for nodes of a group, in their order: those that its nodes have, then the lowest ones that are free. */
+function numbersOf(group: string, length: number, { own, taken }: PresentNames): number[] {
+  const known = own.flatMap((name) =>
+    name.startsWith(`${group}-`) && /^[1-9]\d*$/.test(name.slice(group.length + 1)) ? Number(name.slice(group.length + 1)) : [],
+  )
+  const numbers = new Set(known.toSorted((a, b) => a - b).slice(0, length))
+  for (let number = 1; numbers.size < length; number++) if (!taken.has(`${group}-${number}`)) numbers.add(number)
+  return [...numbers].toSorted((a, b) => a - b)
 }
 
 /** `zone` or `region/zone`. */

@@ -2,7 +2,7 @@
 import { type APIService, apiServices, type Service, services } from '../../client/kinds.ts'
 import { unlessGone } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
-import { annotationPrefix } from '../names.ts'
+import { annotationPrefix, ownerLabel, upOwner } from '../names.ts'
 import { metricsGroup, metricsVersion } from './metrics-api.ts'
 
 /** A metrics server that somebody installs has the same names, without this label: it is left alone. */
@@ -18,15 +18,17 @@ export interface MetricsPlace {
   readonly ca: string
 }
 
-/** Makes the Service and the APIService, or brings them up to date. False if somebody else's are there. */
-export async function registerMetrics(client: RestClient, { host, port, ca }: MetricsPlace): Promise<boolean> {
-  const labels = { [ownLabel]: 'simulated' }
+/** Makes the Service and the APIService, or brings them up to date. False if a metrics server's, or another owner's, are there: `t8s up` replaces those. */
+export async function registerMetrics(client: RestClient, owner: string, { host, port, ca }: MetricsPlace): Promise<boolean> {
+  const labels = { [ownLabel]: 'simulated', [ownerLabel]: owner }
+  const isForeign = ({ metadata }: APIService | Service): boolean => !metadata.labels?.[ownLabel] || (owner !== upOwner && ownerOf(metadata.labels) !== owner)
   const known = await client.find(apiServices, '', apiServiceName)
-  if (known && !known.metadata.labels?.[ownLabel]) return false
+  if (known && isForeign(known)) return false
   const service: Service = { apiVersion: 'v1', kind: 'Service', metadata: { ...place, labels }, spec: { type: 'ExternalName', externalName: host } }
   const knownService = await client.find(services, place.namespace, place.name)
-  if (knownService && !knownService.metadata.labels?.[ownLabel]) return false
+  if (knownService && isForeign(knownService)) return false
   if (!knownService) await client.create(services, service)
+  else await client.update(services, { ...knownService, metadata: { ...knownService.metadata, labels }, spec: { ...knownService.spec, externalName: host } })
   const apiService: APIService = {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
@@ -45,10 +47,13 @@ export async function registerMetrics(client: RestClient, { host, port, ca }: Me
   return true
 }
 
+/** Objects of a release before owners are those of `t8s up`. */
+const ownerOf = (labels: Readonly<Record<string, string>>): string => labels[ownerLabel] ?? upOwner
+
 /** An API that nobody answers would keep namespaces from going. */
-export async function unregisterMetrics(client: RestClient): Promise<void> {
+export async function unregisterMetrics(client: RestClient, owner: string): Promise<void> {
   const known = await client.find(apiServices, '', apiServiceName)
-  if (!known?.metadata.labels?.[ownLabel]) return
+  if (!known?.metadata.labels?.[ownLabel] || ownerOf(known.metadata.labels) !== owner) return
   await client.delete(apiServices, '', apiServiceName).catch(unlessGone)
   await client.delete(services, place.namespace, place.name).catch(unlessGone)
 }
