@@ -20,7 +20,7 @@ export interface KubeconfigEntry {
 export interface KubeconfigFile {
   readonly file: string
   readonly currentContext: string | undefined
-  /** The entries of that kind by their names; of two with one name, the first. Throws an ExplainedError for a name that is no text: kubectl refuses those. */
+  /** The entries of that kind by their names. Throws an ExplainedError for a name that is no text, and for one that two have: kubectl refuses those. */
   entries(kind: EntryKind): ReadonlyMap<string, KubeconfigEntry>
 }
 
@@ -37,16 +37,24 @@ export async function readKubeconfigFile(file: string): Promise<KubeconfigFile> 
     entries(kind) {
       const listed = config[lists[kind]]
       const entries = new Map<string, KubeconfigEntry>()
+      const duplicate = firstDuplicate(Array.isArray(listed) ? listed.map((entry) => `${fieldsOf(entry)?.name ?? ''}`) : [])
+      if (duplicate !== undefined) throw notUsable(file, `${duplicateName(duplicate, lists[kind])}; rename or remove one of them`)
       for (const entry of Array.isArray(listed) ? listed.map(fieldsOf) : []) {
         if (typeof entry?.name === 'number' || typeof entry?.name === 'boolean')
           throw notUsable(file, `${entry.name} is a name of its ${lists[kind]}, and no text to YAML: put it between quotes`)
         const name = text(entry?.name)
-        if (name && !entries.has(name)) entries.set(name, { fields: fieldsOf(entry?.[kind]) ?? {}, folder })
+        if (name) entries.set(name, { fields: fieldsOf(entry?.[kind]) ?? {}, folder })
       }
       return entries
     },
   }
 }
+
+/** The first name that comes twice. */
+export const firstDuplicate = (names: readonly string[]): string | undefined => names.find((name, i) => names.indexOf(name) < i)
+
+/** In clientcmd's words. */
+export const duplicateName = (name: string, list: string): string => `duplicate name ${JSON.stringify(name)} in list of ${list}`
 
 export const notUsable = (file: string, why: string): ExplainedError => new ExplainedError(`the kubeconfig ${file} cannot be used: ${why}`)
 

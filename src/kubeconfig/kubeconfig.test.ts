@@ -80,6 +80,12 @@ test('merging again replaces our entries in place', async (t) => {
   assert.equal(again.clusters[1].cluster.server, 'https://127.0.0.1:7443')
 })
 
+test('merging into JSON leaves JSON', async (t) => {
+  const text = await mergedFile(t, `${JSON.stringify(parse(theirs), null, 2)}\n`)
+  assert.deepEqual(JSON.parse(text), parse(await mergedFile(t, theirs)))
+  assert.equal(await mergedFile(t, text), text)
+})
+
 test("another cluster's context, cluster or user is never replaced: ours takes another name, and finds it again", async (t) => {
   const file = join(folder(t), 'config')
   const merge = (given: typeof config) => mergeKubeconfig({ files: [file], target: file }, given, 'up')

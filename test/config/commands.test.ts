@@ -236,6 +236,70 @@ test('export writes a kubeconfig with one context alone, and merge takes all of 
   await home.refuses(['merge', 'x.yaml', 'gone.yaml'], /cannot read gone\.yaml \(no such file or directory\)/, { env })
 })
 
+/** As kubeadm writes it. */
+const kubeadm = (host: string): string => `apiVersion: v1
+kind: Config
+clusters:
+- cluster:
+    server: https://${host}:6443 # of ${host}
+    extensions: [{name: e, extension: {by: ${host}}}]
+  name: kubernetes
+contexts:
+- context: {cluster: kubernetes, user: kubernetes-admin}
+  name: kubernetes-admin@kubernetes
+current-context: kubernetes-admin@kubernetes
+preferences: {}
+users:
+- name: kubernetes-admin
+  user: {token: of-${host}, x-more: kept}
+`
+
+test('three kubeconfigs of kubeadm, all with the same names, are merged in one call', { skip }, async (t) => {
+  const home = new Home(t)
+  const hosts = ['dev', 'test', 'prod']
+  for (const host of hosts) home.write(`${host}.conf`, kubeadm(host))
+  await home.refuses(
+    ['merge', ...hosts.map((host) => `${host}.conf`)],
+    /"kubernetes-admin@kubernetes" already, and it is another one: give the names of its file a prefix by PREFIX=FILE \(for one file, --as PREFIX\), or replace/,
+  )
+  await home.refuses(['merge', '--as', 'x', 'dev.conf', 'prod.conf'], /--as is for one file: name each as PREFIX=FILE, such as x=dev\.conf/)
+  await home.refuses(['merge', '=dev.conf'], /"=dev\.conf" has no prefix/)
+  await home.refuses(['merge', '--as', 'x', 'y=dev.conf'], /there are two prefixes, "x" and "y": give one/)
+  assert.equal(await home.ok(['merge', ...hosts.map((host) => `${host}=${host}.conf`)]), '"dev" was added\n"test" was added\n"prod" was added\n')
+  assert.equal(await kubectl(home, ['get-contexts', '-o', 'name']), 'dev\nprod\ntest\n')
+  for (const host of hosts) {
+    const view = JSON.parse(await kubectl(home, ['view', '--raw', '--minify', '--context', host, '-o', 'json'])) as Record<string, unknown[]>
+    assert.deepEqual(view.contexts, [{ name: host, context: { cluster: host, user: host } }])
+    assert.deepEqual(view.clusters, [{ name: host, cluster: { server: `https://${host}:6443`, extensions: [{ name: 'e', extension: { by: host } }] } }])
+    assert.deepEqual(view.users, [{ name: host, user: { token: `of-${host}` } }])
+  }
+  for (const kept of ['# of prod', 'x-more: kept']) assert.ok(home.read().includes(kept), kept)
+  assert.equal(await home.ok(['merge', '--as', 'prod', 'prod.conf']), '"prod" is there already\n')
+  home.write('a=b.conf', kubeadm('other'))
+  assert.equal(await home.ok(['merge', '--as', 'other', 'a=b.conf']), '"other" was added\n')
+  assert.equal(await home.ok(['merge', 'again=~/dev.conf']), '"again" was added\n')
+})
+
+test('a kubeconfig in JSON stays JSON, and two entries of one name are refused as kubectl refuses them', { skip }, async (t) => {
+  const home = new Home(t)
+  home.write('.kube/config', JSON.stringify(parse(kubeadm('dev')), null, 2))
+  home.write('prod.conf', kubeadm('prod'))
+  await home.ok(['merge', 'prod=prod.conf'])
+  await home.ok(['use', 'prod'])
+  const written = JSON.parse(home.read()) as { readonly clusters: unknown[] }
+  assert.deepEqual(written.clusters, [parse(kubeadm('dev')).clusters[0], { ...parse(kubeadm('prod')).clusters[0], name: 'prod' }])
+  assert.match(home.read(), /^\{\n {2}"apiVersion": "v1",\n/)
+  assert.equal(await kubectl(home, ['current-context']), 'prod\n')
+  assert.equal(await kubectl(home, ['get-contexts', '-o', 'name']), 'kubernetes-admin@kubernetes\nprod\n')
+
+  home.write('twice.conf', kubeadm('a').replace('users:\n', 'users:\n- {name: kubernetes-admin, user: {}}\n'))
+  const env = { KUBECONFIG: home.path('twice.conf') }
+  for (const { path } of kubectls) assert.match((await home.run(path, ['config', 'view'], { env })).stderr, /duplicate name "kubernetes-admin" in list/)
+  const refusal = /duplicate name "kubernetes-admin" in list of users/
+  for (const args of [['list'], ['use', 'kubernetes-admin@kubernetes'], ['merge', 'prod.conf'], ['check', '-A']]) await home.refuses(args, refusal, { env })
+  await home.refuses(['merge', 'twice.conf'], refusal)
+})
+
 test('list and show tell where contexts lead and until when they are good', { skip: without('openssl') }, async (t) => {
   const home = new Home(t)
   const certificate = (days: string): string => {

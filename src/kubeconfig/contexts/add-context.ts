@@ -11,21 +11,21 @@ export interface AddOptions {
   readonly name: string
   /** Whether another one of that name goes. */
   readonly force: boolean
+  /** How to choose another name, for the refusal of one that is taken. */
+  readonly hint?: string
 }
 
 /** Whether it was added, took the place of another, or was there already. */
 export type Added = 'added' | 'replaced' | 'there already'
 
 /** Adds a context with its cluster and its user; where there is no current context, it becomes that. Throws an ExplainedError for a name that is taken. */
-export function addContext(config: ConfigSet, incoming: IncomingContext, { name, force }: AddOptions): Added {
+export function addContext(config: ConfigSet, incoming: IncomingContext, { name, force, hint = 'take it in under another name by --as' }: AddOptions): Added {
   checkName(name)
   const present = config.entry('context', name)
   if (present) {
     if (isSame(config, present, incoming)) return 'there already'
     if (!force) {
-      throw new ExplainedError(
-        `there is a context called ${JSON.stringify(name)} already, and it is another one: take it in under another name by --as, or replace the other by --force`,
-      )
+      throw new ExplainedError(`there is a context called ${JSON.stringify(name)} already, and it is another one: ${hint}, or replace the other by --force`)
     }
     dropParts(config, name)
   }
@@ -41,9 +41,33 @@ export interface Merged {
   readonly how: Added
 }
 
+/** All that a kubeconfig brings. */
+export interface Incoming {
+  readonly contexts: readonly IncomingContext[]
+  /** Clusters and users that no context needs. */
+  readonly spare: readonly ConfigEntry[]
+}
+
+/** The same with `name` for the context, cluster and user of a kubeconfig that has one context, and in front of all names (`name-`) otherwise. */
+export function renamed({ contexts, spare }: Incoming, name: string): Incoming {
+  const prefixed = (old: string): string => `${name}-${old}`
+  const entryName = (entry: ConfigEntry): string => (contexts.length === 1 && !spare.includes(entry) ? name : prefixed(entry.name))
+  const changed = (entry: ConfigEntry): ConfigEntry => changedEntry(entry, entryName(entry))
+  return {
+    contexts: contexts.map(({ name: old, context, cluster, user }) => ({
+      name: contexts.length === 1 ? name : prefixed(old),
+      context,
+      cluster: changed(cluster),
+      user: user && changed(user),
+    })),
+    spare: spare.map(changed),
+  }
+}
+
 /** Adds contexts under their own names, and clusters and users that no context needs where their names are free. Throws as `addContext`. */
-export function addAll(config: ConfigSet, contexts: readonly IncomingContext[], spare: readonly ConfigEntry[], force: boolean): Merged[] {
-  const merged = contexts.map((incoming) => ({ name: incoming.name, how: addContext(config, incoming, { name: incoming.name, force }) }))
+export function addAll(config: ConfigSet, { contexts, spare }: Incoming, force: boolean): Merged[] {
+  const hint = 'give the names of its file a prefix by PREFIX=FILE (for one file, --as PREFIX)'
+  const merged = contexts.map((incoming) => ({ name: incoming.name, how: addContext(config, incoming, { name: incoming.name, force, hint }) }))
   for (const entry of spare) if (!config.has(entry.kind, entry.name)) config.put(entry)
   return merged
 }

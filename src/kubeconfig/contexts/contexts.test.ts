@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigDocument, notAKubeconfig } from '../documents/config-document.ts'
 import { chosenContext, loopbackServer, serverAt } from '../import/incoming.ts'
-import { addAll, addContext, allContexts, spareEntries } from './add-context.ts'
+import { addAll, addContext, allContexts, renamed, spareEntries } from './add-context.ts'
 import { removeContext, renameContext, useContext } from './change-contexts.ts'
 import { ConfigSet } from './config-set.ts'
 
@@ -59,9 +59,23 @@ test('merging takes clusters and users along that no context needs', () => {
   const set = setOf('')
   const theirs = document(`${config(context('a'))}`.replace('users:\n', 'users:\n- {name: spare, user: {token: s}}\n'))
   const contexts = allContexts(theirs, 'THEIRS')
-  assert.deepEqual(addAll(set, contexts, spareEntries(theirs, contexts), false), [{ name: 'a', how: 'added' }])
+  assert.deepEqual(addAll(set, { contexts, spare: spareEntries(theirs, contexts) }, false), [{ name: 'a', how: 'added' }])
   assert.deepEqual(set.names('user'), ['u', 'spare'])
   assert.equal(set.currentContext, 'a')
+})
+
+test('a prefix names all of a kubeconfig with one context, and stands in front of the names of one with several', () => {
+  const merge = (text: string, prefix: string) => {
+    const theirs = document(text)
+    const contexts = allContexts(theirs, 'THEIRS')
+    const set = setOf('')
+    addAll(set, renamed({ contexts, spare: spareEntries(theirs, contexts) }, prefix), false)
+    return (['context', 'cluster', 'user'] as const).map((kind) => set.names(kind).join()).join(' ')
+  }
+  const one = config(context('a'))
+  assert.equal(merge(one, 'dev'), 'dev dev dev')
+  assert.equal(merge(one.replace('users:\n', 'users:\n- {name: spare, user: {token: s}}\n'), 'dev'), 'dev dev dev,dev-spare')
+  assert.match(merge(config(context('a') + context('b')), 'dev'), /^dev-a,dev-b dev-\w+ dev-\w+$/)
 })
 
 test('the context that is meant is the one named, the current one, or the only one', () => {

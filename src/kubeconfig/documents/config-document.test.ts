@@ -102,10 +102,41 @@ test('what is no kubeconfig is refused in one sentence', () => {
   }
 })
 
-test('JSON is a kubeconfig, too', () => {
-  const document = read('{"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "c"}}]}')
+test('JSON stays JSON: its layout, its numbers, and what comes in out of YAML', () => {
+  const line = '{"current-context": "a", "x": [1.0, true, null, 12345678901234567890], "contexts": [{"name": "a", "context": {"cluster": "c"}}]}'
+  assert.equal(read(line).toString(), line)
+  const document = read(line)
   document.rename('context', 'a', 'b')
   document.currentContext = 'b'
-  assert.deepEqual([document.currentContext, document.names('context')], ['b', ['b']])
-  assert.match(document.toString(), /name"?: b/)
+  assert.equal(document.toString(), line.replaceAll('"a"', '"b"'))
+
+  const pretty = `${JSON.stringify({ apiVersion: 'v1', clusters: [], empty: {}, 'x-old': 'yes' }, null, 4)}\n`
+  assert.equal(read(pretty).toString(), pretty)
+  assert.equal(read(pretty.replaceAll('\n', '\r\n')).toString(), pretty.replaceAll('\n', '\r\n'))
+  const mixed = read(pretty)
+  mixed.put(read(text).copyOf('cluster', 'a')!)
+  assert.deepEqual(JSON.parse(mixed.toString()), {
+    apiVersion: 'v1',
+    // As kubectl reads that YAML: 0644 is octal.
+    clusters: [{ cluster: { server: 'https://a', 'insecure-skip-tls-verify': true, 'x-number': 420, 'x-words': 'one\ntwo\n', 'x-nothing': null }, name: 'a' }],
+    empty: {},
+    'x-old': 'yes',
+  })
+  const compact = '{"clusters":[{"name":"a","cluster":{"server":"https://a"}}]}'
+  assert.equal(read(compact).toString(), compact)
+  const yaml = read('')
+  yaml.put(read(compact).copyOf('cluster', 'a')!)
+  assert.equal(yaml.toString(), 'apiVersion: v1\nkind: Config\nclusters:\n- "name": a\n  "cluster":\n    "server": "https://a"\n')
+})
+
+test('two entries of one name are refused in the words of kubectl', () => {
+  for (const [kind, list] of [
+    ['cluster', 'clusters'],
+    ['user', 'users'],
+    ['context', 'contexts'],
+  ])
+    assert.throws(
+      () => read(`${list}:\n- {name: a, ${kind}: {}}\n- {name: b, ${kind}: {}}\n- {name: a, ${kind}: {}}\n`),
+      new RegExp(`FILE is not a kubeconfig \\(duplicate name "a" in list of ${list}\\): it was left as it is`),
+    )
 })

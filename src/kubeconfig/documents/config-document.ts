@@ -1,11 +1,13 @@
 /**
- * A kubeconfig's text as a document that can be changed: comments, unknown fields, quotes and the order of things stay as they are.
+ * A kubeconfig's text as a document that can be changed: comments, unknown fields, quotes and the order of things stay as they are, and
+ * JSON stays JSON.
  * Scalars are texts here, whatever YAML would take them for, so that nothing that is not changed is written in another way.
  */
 import { Document, isMap, isScalar, isSeq, parseDocument, Scalar, visit, type YAMLMap, YAMLSeq } from 'yaml'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { own } from '../../lib/own.ts'
-import type { EntryKind } from '../kubeconfig-file.ts'
+import { duplicateName, type EntryKind, firstDuplicate } from '../kubeconfig-file.ts'
+import { type JsonLayout, jsonLayout, jsonText } from './json-text.ts'
 
 /** The lists of a kubeconfig, by what each entry is wrapped in: `clusters[].cluster`. */
 const sections = { context: 'contexts', cluster: 'clusters', user: 'users' } as const
@@ -41,7 +43,9 @@ export class ConfigDocument {
   /** Lists stand below their names without being indented, as kubectl writes them. */
   readonly #indentSeq: boolean
   readonly #lineEnd: string
-  /** Entries by their names, of two the first; a kind that was changed is read anew. */
+  /** Where the text is JSON. */
+  readonly #json: JsonLayout | undefined
+  /** Entries by their names; a kind that was changed is read anew. */
   readonly #found = new Map<EntryKind, ReadonlyMap<string, YAMLMap>>()
 
   /** An empty text is an empty kubeconfig. Throws what `refuse` makes for a text that is none. */
@@ -52,7 +56,8 @@ export class ConfigDocument {
     const [problem] = this.#document.errors
     if (problem) throw refuse(problem.message.split('\n')[0] ?? problem.message)
     if (!isMap(this.#document.contents)) throw refuse('it holds no fields')
-    for (const kind of Object.keys(sections) as EntryKind[]) this.#list(kind)
+    for (const kind of Object.keys(sections) as EntryKind[]) this.#refuseDuplicates(kind)
+    this.#json = jsonLayout(text)
     this.#lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
     const indented = /^(?:clusters|users|contexts):.*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*( *)- /m.exec(text)?.[1]
     this.#indentSeq = indented !== undefined && indented !== ''
@@ -110,6 +115,10 @@ export class ConfigDocument {
     const node = entry.clone() as YAMLMap
     let aliases = 0
     visit(node, {
+      // Entries of JSON read better below each other.
+      Collection: (_, collection) => {
+        if (this.#json) collection.flow = collection.items.length === 0
+      },
       Alias: (_, alias) => {
         const meant = alias.resolve(this.#document)
         if (!meant || ++aliases > maxAliases) throw this.#refuse(`${name} has aliases that cannot be written out`)
@@ -161,11 +170,22 @@ export class ConfigDocument {
   /** The text, which is as it was read where nothing was changed. Throws the refusal for what cannot be written, such as an alias whose anchor has gone. */
   toString(): string {
     try {
+      if (this.#json) return this.#inLines(jsonText(this.#document.contents, this.#json))
       const text = this.#document.toString({ lineWidth: 0, flowCollectionPadding: false, indentSeq: this.#indentSeq })
-      return this.#lineEnd === '\n' ? text : text.replaceAll('\n', this.#lineEnd)
+      return this.#inLines(text)
     } catch (error) {
       throw this.#refuse(error instanceof Error ? error.message : String(error))
     }
+  }
+
+  #inLines(text: string): string {
+    return this.#lineEnd === '\n' ? text : text.replaceAll('\n', this.#lineEnd)
+  }
+
+  /** kubectl reads no kubeconfig in which two entries have one name. */
+  #refuseDuplicates(kind: EntryKind): void {
+    const name = firstDuplicate((this.#list(kind)?.items ?? []).map((item) => (isMap(item) && textOf(item.get('name', true))) || ''))
+    if (name !== undefined) throw this.#refuse(duplicateName(name, sections[kind]))
   }
 
   #entries(kind: EntryKind): YAMLMap[] {
@@ -175,9 +195,7 @@ export class ConfigDocument {
   #find(kind: EntryKind, name: string): YAMLMap | undefined {
     let entries = this.#found.get(kind)
     if (!entries) {
-      // Of two with one name, the one that is set last stays.
-      const named = this.#entries(kind).map((entry) => [textOf(entry.get('name', true)) ?? '', entry] as const)
-      entries = new Map(named.toReversed())
+      entries = new Map(this.#entries(kind).map((entry) => [textOf(entry.get('name', true)) ?? '', entry] as const))
       this.#found.set(kind, entries)
     }
     return name === '' ? undefined : entries.get(name)
