@@ -1,5 +1,6 @@
 /** `t8s explain-panic`: reads the output of a Go program that crashed, and says what has happened. */
 import { Command, Option } from 'commander'
+import { clusterOrder } from '../../kubeconfig/find-cluster.ts'
 import type { ExplainFlags } from '../explain-panic/index.ts'
 import { repeated } from '../flags/repeated.ts'
 
@@ -28,7 +29,7 @@ export function explainPanicCommand(): Command {
     .addOption(new Option('-c, --container <NAME>', 'its container, where it has several'))
     .addOption(new Option('-p, --previous', 'the log of the container before it was restarted'))
     .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
-    .addOption(new Option('--kubeconfig <FILE>', 'a kubeconfig'))
+    .addOption(new Option('--kubeconfig <FILE>', `a kubeconfig (default: ${clusterOrder})`))
     .addOption(new Option('--context <NAME>', 'a context of it (default: the current one)'))
     .addOption(new Option('--all', 'all crashes, goroutines and frames'))
     .addOption(new Option('-o, --output <FORMAT>', 'text, or json for programs').choices(['text', 'json']).default('text'))

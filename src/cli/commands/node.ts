@@ -1,5 +1,6 @@
 /** `t8s node`: makes a simulated node fail, and recover, to see what controllers do. */
 import { Command, Option } from 'commander'
+import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
 import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
 
 /** As `failures` of the simulation, which is loaded only when it is needed. */
@@ -45,7 +46,7 @@ async function setFailure(name: string, how: string | null, flags: ContextFlags)
     import('../../simulation/index.ts'),
     import('../../lib/explained-error.ts'),
   ])
-  const client = await connectTo({ ...flags, userAgent: 't8s' })
+  const client = await connectTo({ ...flags, environment: await clusterEnvironment(flags), userAgent: 't8s' })
   try {
     const node = await client.find(nodes, '', name)
     if (!node) throw new ExplainedError(`there is no node ${name}: kubectl get nodes lists them`)

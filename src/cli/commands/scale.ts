@@ -1,5 +1,6 @@
 /** `t8s scale nodes`: how many simulated nodes a running cluster has. */
 import { Argument, Command, Option } from 'commander'
+import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
 import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
 import { nodeCount } from '../flags/node-flags.ts'
 
@@ -39,7 +40,7 @@ async function scaleNodes(count: number, { owner, ...flags }: ScaleFlags): Promi
     import('../../simulation/index.ts'),
     import('../../lib/explained-error.ts'),
   ])
-  const client = await connectTo({ ...flags, userAgent: 't8s' })
+  const client = await connectTo({ ...flags, environment: await clusterEnvironment(flags), userAgent: 't8s' })
   try {
     const { items } = await client.list(configMaps, { namespace: 'kube-system', labelSelector: ownerLabel })
     const owners = items.map(({ metadata }) => metadata.labels?.[ownerLabel] ?? '')

@@ -40,7 +40,12 @@ Examples:
 export function schedulerCommand(): Command {
   return new Command('scheduler')
     .description('run the scheduler alone, for any API server; of several that run, one leads')
-    .addOption(new Option('--kubeconfig <FILE>', 'the cluster, and who the scheduler is there (default: $KUBECONFIG, or the account of its pod)'))
+    .addOption(
+      new Option(
+        '--kubeconfig <FILE>',
+        'the cluster, and who the scheduler is there (default: $KUBECONFIG, else .t8s/kubeconfig in this folder, else the account of its pod)',
+      ),
+    )
     .addOption(new Option('--master <URL>', "the API server's URL, in place of the kubeconfig's"))
     .addOption(new Option('--config <FILE>', 'a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1)'))
     .addOption(new Option('--leader-elect [BOOL]', 'schedule only while holding the lease (default: true)').preset('true').argParser(boolean))

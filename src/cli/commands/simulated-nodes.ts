@@ -1,5 +1,6 @@
 /** `t8s simulated-nodes`: simulated nodes alone, against any API server. */
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
@@ -58,7 +59,7 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
     import('../../cluster/credentials/identity-files.ts'),
   ])
   const wanted = await simulatedNodes(given)
-  const access = await loadAccess(given)
+  const access = await loadAccess({ ...given, environment: await clusterEnvironment(given) })
   const authority = await makeAuthority('simulated-nodes', new Date())
   const hosts = [...new Set([given.kubeletAddress, '127.0.0.1', 'localhost', 'metrics-server.kube-system.svc'])]
   const tls = await issueCertificate(authority, { commonName: 'kubelet', usage: 'server', hosts }, new Date())

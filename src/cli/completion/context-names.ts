@@ -6,10 +6,15 @@ import type { Candidate } from './candidates.ts'
 
 export async function contextNames(kubeconfig: string | undefined): Promise<readonly Candidate[]> {
   const { files } = kubeconfigLocations(process.env, kubeconfig)
-  const configs = await Promise.all(files.filter((file) => existsSync(file)).map((file) => readKubeconfigFile(file).catch(() => undefined)))
+  const configs = await Promise.all(
+    files
+      .filter((file) => existsSync(file))
+      .map(async (file) => (await readKubeconfigFile(file)).entries('context'))
+      .map((entries) => entries.catch(() => undefined)),
+  )
   const names = new Map<string, string>()
   for (const config of configs) {
-    for (const [name, { fields }] of config?.entries('context') ?? []) if (!names.has(name)) names.set(name, text(fields.cluster) ?? '')
+    for (const [name, { fields }] of config ?? []) if (!names.has(name)) names.set(name, text(fields.cluster) ?? '')
   }
   return [...names].map(([name, note]) => ({ text: name, note }))
 }

@@ -5,6 +5,7 @@ import { loadAccess } from '../../client/connection/load-access.ts'
 import { pods } from '../../client/kinds.ts'
 import { objectPath } from '../../client/resource.ts'
 import { begin, bodyOf } from '../../client/rest/answer.ts'
+import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
@@ -24,7 +25,7 @@ const answerTimeoutMs = 30_000
 
 /** Throws ExplainedErrors that say what to do. */
 export async function* podLog({ pod, container, previous, namespace, kubeconfig, context }: PodLogOptions): AsyncGenerator<string> {
-  const { namespace: usual, ...access } = await loadAccess({ kubeconfig, context })
+  const { namespace: usual, ...access } = await loadAccess({ kubeconfig, context, environment: await clusterEnvironment({ kubeconfig, context }) })
   const place = namespace ?? usual
   const query = new URLSearchParams({ ...(container && { container }), ...(previous && { previous: 'true' }) }).toString()
   const path = `${objectPath(pods, place, pod, 'log')}${query && `?${query}`}`

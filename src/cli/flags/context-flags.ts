@@ -1,5 +1,6 @@
 /** Which cluster a command is about: a kubeconfig and one of its contexts. */
 import { Option } from 'commander'
+import { clusterOrder } from '../../kubeconfig/find-cluster.ts'
 
 export interface ContextFlags {
   readonly kubeconfig?: string
@@ -7,6 +8,6 @@ export interface ContextFlags {
 }
 
 export const contextFlags = (): readonly Option[] => [
-  new Option('--kubeconfig <FILE>', 'the kubeconfig (default: $KUBECONFIG, else ~/.kube/config)'),
+  new Option('--kubeconfig <FILE>', `the kubeconfig (default: ${clusterOrder})`),
   new Option('--context <NAME>', 'a context of it (default: the current one)'),
 ]

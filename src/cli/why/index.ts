@@ -1,6 +1,7 @@
 /** `t8s why`: says why somebody may do something, why an object is kept or goes, why a namespace does not, and where a pod can go. Works against any Kubernetes. */
 import { createInterface } from 'node:readline/promises'
 import { Command, Option } from 'commander'
+import { clusterEnvironment, clusterOrder } from '../../kubeconfig/find-cluster.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { repeated } from '../flags/repeated.ts'
 import type { WhyServer } from './server.ts'
@@ -43,7 +44,7 @@ Examples:
   t8s why can-i system:serviceaccount:shop:robot create pods -n shop
   t8s why can-i jane get /metrics                              a path that is no resource
 
-It reads roles and bindings, so it needs the administrator's kubeconfig: --kubeconfig, else KUBECONFIG, else ~/.kube/config.
+It reads roles and bindings, so it needs the administrator's kubeconfig: --kubeconfig, else ${clusterOrder}.
 It exits with 0 for yes and 1 for no.`
 
 const podExamples = `
@@ -54,7 +55,7 @@ Examples:
 
 The scheduler's own plug-ins are asked, on this machine, about what the API server shows now; nothing is written. A pod that has a node
 already is looked at as if it had none; one with gates as if they were lifted. Extenders are not asked.
-It needs the administrator's kubeconfig: --kubeconfig, else KUBECONFIG, else ~/.kube/config.
+It needs the administrator's kubeconfig: --kubeconfig, else ${clusterOrder}.
 It exits with 0 if the pod has a node or fits on one, and with 1 if it does not.`
 
 export function whyCommand(): Command {
@@ -114,13 +115,14 @@ export function whyCommand(): Command {
   return why
 }
 
-const kubeconfigOption = (): Option => new Option('--kubeconfig <FILE>', "the administrator's kubeconfig")
+const kubeconfigOption = (): Option => new Option('--kubeconfig <FILE>', `the administrator's kubeconfig (default: ${clusterOrder})`)
 const contextOption = (): Option => new Option('--context <NAME>', 'a context of it (default: the current one)')
 
 /** Calls `ask` with the server of a context, and the context's namespace. */
 async function atServer<T>(flags: ContextFlags, ask: (server: WhyServer, namespace: string) => Promise<T>): Promise<T> {
   const [{ kubeconfigFiles, readContext }, { WhyServer }] = await Promise.all([import('../../kubeconfig/read-context.ts'), import('./server.ts')])
-  const connection = await readContext(kubeconfigFiles(process.env, flags.kubeconfig), flags.context)
+  const environment = await clusterEnvironment(flags)
+  const connection = await readContext(kubeconfigFiles(environment, flags.kubeconfig), flags.context)
   const server = new WhyServer(connection)
   try {
     return await ask(server, connection.namespace)

@@ -3,6 +3,7 @@ import { connectTo } from '../../client/connection/connect-to.ts'
 import { nodes, type Pod, pods } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
@@ -31,7 +32,7 @@ export interface JudgedPod {
 /** Rejects with an ExplainedError for a pod that is not there, and for a server that does not answer. */
 export async function judgePod({ name, namespace, config, ...where }: AskedPod): Promise<JudgedPod> {
   const { profiles } = config ? readConfigurationFile(config, inTreePlugins) : defaultConfiguration(inTreePlugins)
-  const client = await connectTo(where)
+  const client = await connectTo({ ...where, environment: await clusterEnvironment(where) })
   try {
     const place = namespace ?? client.namespace
     const pod = await told(client.find(pods, place, name), 'pods')

@@ -7,6 +7,7 @@ import { featureGateFault, featureSettings } from '../../apiserver/serving-flags
 import type { ServerAccess } from '../../client/connection/connection.ts'
 import { kubeconfigAccess, loadAccess } from '../../client/connection/load-access.ts'
 import type { LeadershipEnd } from '../../client/election/leader-election.ts'
+import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
 import { contextOf } from '../../kubeconfig/read-context.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { defaultConfiguration } from '../../scheduler/configuration/index.ts'
@@ -93,7 +94,7 @@ function checkTimes({ leaseMs, renewMs, retryMs }: SchedulerConfiguration['leade
 }
 
 const accessOf = async (kubeconfig: string | undefined): Promise<ServerAccess> =>
-  kubeconfig ? kubeconfigAccess(await contextOf([resolve(kubeconfig)])) : loadAccess()
+  kubeconfig ? kubeconfigAccess(await contextOf([resolve(kubeconfig)])) : loadAccess({ environment: await clusterEnvironment({}) })
 
 /** The port: health for everybody, the rest for those whom the API server knows and lets in. */
 async function servedPort(options: LoneSchedulerOptions, server: ServerAccess, running: RunningScheduler, port: number): Promise<ComponentServer> {
