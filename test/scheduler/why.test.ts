@@ -75,6 +75,17 @@ test('t8s why pod says of each node what refuses a pod, what would help, and whi
   assert.match(placed.stdout, /^pod default\/busy is on the node large\n {2}what follows is where it would go now, if it had no node yet\n/)
   assert.match(placed.stdout, /It fits on 2 of 3 nodes/)
 
+  const isReady = { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: 'RuntimeIsDown', lastTransitionTime: '2026-01-01T12:00:00Z' }
+  await kubectl.ok(`patch node large --subresource=status -p ${JSON.stringify({ status: { conditions: [isReady] } })}`)
+  await kubectl.ok('taint nodes large example.com/broken:NoExecute')
+  const stuck = await why('busy')
+  assert.match(
+    stuck.stdout,
+    /^pod default\/busy is on the node large\n {2}the node large is not ready: Ready is False since \S+ \(KubeletNotReady: RuntimeIsDown\)\n {2}its taints: .*example\.com\/broken:NoExecute\n {2}the pod does not tolerate example\.com\/broken: it is evicted at once\n {2}next: kubectl describe node large/,
+  )
+  assert.equal(JSON.parse((await why('busy -o json')).stdout).nodeTrouble.ready.reason, 'KubeletNotReady')
+  await kubectl.ok('taint nodes large example.com/broken:NoExecute-')
+
   const all = JSON.parse((await why('tiny -o json')).stdout) as {
     nodes: { name: string; fits: boolean; total: number; scores: { plugin: string; weight: number }[] }[]
   }

@@ -166,10 +166,18 @@ async function namespace(name: string, flags: NamespaceFlags): Promise<void> {
 }
 
 async function pod(name: string, { output, ...flags }: PodFlags): Promise<boolean> {
-  const [{ judgePod }, { explainPod, podVerdictData }] = await Promise.all([import('./pod.ts'), import('../../scheduler/why/explain.ts')])
+  const [{ judgePod }, { explainPod, podVerdictData }, { nodeTrouble }] = await Promise.all([
+    import('./pod.ts'),
+    import('../../scheduler/why/explain.ts'),
+    import('../../controllers/nodes/why/explain.ts'),
+  ])
   const { pod, verdict, profile } = await judgePod({ name, ...flags })
   const { isPlaceable, lines } = explainPod(pod, verdict, profile)
-  print(output === 'json' ? [JSON.stringify(podVerdictData(pod, verdict, profile), null, 2)] : lines)
+  const place = verdict.nodes.find(({ node }) => node.name === pod.spec?.nodeName)?.node.node
+  const { lines: troubles = [], ...trouble } = (place && nodeTrouble(pod, place)) || {}
+  const [headline = '', ...rest] = lines
+  if (output === 'json') print([JSON.stringify({ ...podVerdictData(pod, verdict, profile), ...(troubles.length > 0 && { nodeTrouble: trouble }) }, null, 2)])
+  else print([headline, ...troubles.map((line) => `  ${line}`), ...rest])
   return isPlaceable
 }
 
