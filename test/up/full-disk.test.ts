@@ -41,7 +41,19 @@ test('a full disk: 503 with the cause and what to do, not ready, reads go on; wi
   writeFileSync(large, `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: large}\ndata: {key: "${'x'.repeat(200_000)}"}\n`)
   const refused = kubectl(kubeconfig, 'create', '-f', large)
   assert.notEqual(refused.code, 0)
-  assert.match(refused.stderr, /the disk of \S+ is full \(ENOSPC\): make room; writes go on by themselves once there is some/)
+  const isFull = /the disk of \S+ is full \(ENOSPC\): make room; writes go on by themselves once there is some/
+  assert.match(refused.stderr, isFull)
+  for (const write of [
+    ['patch', 'configmap', 'before', '-p', '{"data":{"key":"other"}}'],
+    ['annotate', 'configmap', 'before', 'a=b'],
+    ['delete', 'configmap', 'before'],
+    ['create', 'namespace', 'later'],
+  ]) {
+    const { code, stderr } = kubectl(kubeconfig, ...write, '-v=8')
+    assert.deepEqual([code, isFull.test(stderr)], [1, true], `${write.join(' ')}: ${stderr}`)
+    // kubectl would try for a minute before it shows the cause.
+    assert.doesNotMatch(stderr, /retry-after/i)
+  }
   assert.match(ask(kubeconfig, '/readyz?verbose'), /\[-\]etcd failed/)
   assert.match(ask(kubeconfig, '/livez?verbose'), /\[-\]etcd failed/)
   await waitFor('the log says so', () => /the disk of \S+ is full \(ENOSPC\)/.test(server.output()))

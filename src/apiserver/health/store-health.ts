@@ -10,7 +10,6 @@ export interface StoreHealth {
 }
 
 const lookMs = 500
-const retryAfterSeconds = 5
 
 export function storeHealth(store: Store, log: (line: string) => void): StoreHealth {
   let told: string | undefined
@@ -37,7 +36,8 @@ export function storeHealth(store: Store, log: (line: string) => void): StoreHea
     },
     refusal(error) {
       if (told === undefined) look()
-      return new StatusError(503, 'ServiceUnavailable', error.message, { retryAfterSeconds })
+      // Without Retry-After: kubectl would try for a minute before it shows the cause.
+      return new StatusError(503, 'ServiceUnavailable', error.message)
     },
   }
 }
