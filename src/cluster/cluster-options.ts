@@ -7,9 +7,17 @@ import type { ClusterUser, UserIdentity } from './credentials/cluster-users.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 import type { SimulatedNodes } from './simulation/index.ts'
 
+export interface StorageDirectory {
+  readonly directory: string
+  /** Goes on with what is left where the end of the store is damaged and acknowledged changes are missing, which is refused without it. */
+  readonly acceptDataLoss?: boolean
+  /** Gets a sentence on each thing that the operator should know of the store; without it they are warnings of the process. */
+  readonly notice?: (sentence: string) => void
+}
+
 export interface ClusterOptions {
   /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
-  readonly storage?: 'memory' | { readonly directory: string }
+  readonly storage?: 'memory' | StorageDirectory
   /** 127.0.0.1 unless said. */
   readonly bindAddress?: string
   /** Any free port unless said. */

@@ -7,7 +7,7 @@ import { checkControllerFlags, planControllers } from '../controllers/index.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
 import { flaggedOptions } from './cluster-flags.ts'
-import type { Cluster, ClusterOptions } from './cluster-options.ts'
+import type { Cluster, ClusterOptions, StorageDirectory } from './cluster-options.ts'
 import { clusterControllers, controllerTokens } from './controllers/index.ts'
 import type { BegunControllers } from './controllers/run-task.ts'
 import { clusterUser, userOf } from './credentials/cluster-users.ts'
@@ -35,11 +35,12 @@ const timingVerbosity = 2
 
 /** Starts a cluster and resolves when it is ready. Rejects with an ExplainedError where the user can do something about it. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const data = !options.storage || options.storage === 'memory' ? undefined : dataDirectory(options.storage.directory)
+  const onDisk = options.storage === 'memory' ? undefined : options.storage
+  const data = onDisk && dataDirectory(onDisk.directory)
   const timed = stopwatch(options)
   const flagged = await flaggedOptions(options, data?.path)
   if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
-  const store = await timed('store opened', openStore(data))
+  const store = await timed('store opened', openStore(data, onDisk))
   try {
     return await serve(store, data, options, flagged, timed)
   } catch (error) {
@@ -170,7 +171,7 @@ function stopwatch({ verbosity = 0, log = () => {} }: ClusterOptions): Stopwatch
   }
 }
 
-async function openStore(data: DataDirectory | undefined): Promise<Store> {
+async function openStore(data: DataDirectory | undefined, options?: StorageDirectory): Promise<Store> {
   if (!data) return (await import('../storage/memory/index.ts')).memoryStore()
-  return (await import('../storage/log/index.ts')).openLogStore({ directory: data.store })
+  return (await import('../storage/log/index.ts')).openLogStore({ ...options, directory: data.store })
 }

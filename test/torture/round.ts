@@ -105,11 +105,11 @@ function hear(torture: Torture, line: string): void {
 
 /** Notes what the kill has interrupted. */
 function inspect(torture: Torture): void {
-  const log = loadLog(storeOf(torture), 'r')!
+  const log = loadLog(storeOf(torture), { flags: 'r' })!
   const isUnfinished = readdirSync(storeOf(torture)).some((name) => name.endsWith(unfinished))
   // A version that was being moved is there twice.
   const places = new Set(log.versions.map(({ key, revision }) => `${revision} ${key}`))
-  if (!log.clean || isUnfinished || log.leftOver.length > 0 || places.size < log.versions.length) torture.interrupted++
+  if (log.end.kind !== 'whole' || isUnfinished || log.leftOver.length > 0 || places.size < log.versions.length) torture.interrupted++
   torture.oldest = log.segments[0]!.number
   for (const segment of log.segments) segment.close()
 }

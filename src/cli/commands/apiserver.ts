@@ -35,7 +35,7 @@ async function apiserver(args: readonly string[]): Promise<void> {
     ])
     for (const line of idleFlagLines(flagged)) log(line)
     const data = dataDirectory(flagged.text('data-dir') ?? defaultDataDirectory)
-    const store = await openLogStore({ directory: data.store })
+    const store = await openLogStore({ directory: data.store, acceptDataLoss: flagged.bool('accept-data-loss'), notice: log })
     try {
       const server = await startLoneServer({ flags: flagged, cwd: process.cwd(), store, directory: data.path, warmUp: true, log })
       log(`data in ${data.path}`)

@@ -15,6 +15,7 @@ import { stopSignal } from '../running/stop-signal.ts'
 
 interface UpFlags extends FrontProxyFiles, NodeFlags {
   readonly dataDir: string
+  readonly acceptDataLoss?: boolean
   readonly kubeconfig?: string
   readonly mergeKubeconfig?: boolean
   readonly bindAddress: string
@@ -39,6 +40,12 @@ export function upCommand(): Command {
   const command = new Command('up')
     .description('start a cluster and run it until Ctrl-C')
     .addOption(new Option('--data-dir <DIR>', 'where the cluster keeps its data, certificates and kubeconfig').default(flags.defaultDataDirectory))
+    .addOption(
+      new Option(
+        '--accept-data-loss',
+        'start although changes that had been acknowledged are missing at the end of the damaged store; what cannot be read is kept',
+      ),
+    )
     .addOption(new Option('--kubeconfig <FILE>', "where to write the administrator's kubeconfig (default: kubeconfig in the data directory)"))
     .addOption(
       new Option(
@@ -90,6 +97,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`)
   }
+  const printError = (line: string): void => void process.stderr.write(`${line}\n`)
   const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeKubeconfig }, { Ansis }] = await Promise.all([
     import('../../cluster/start-cluster.ts'),
     import('../../cluster/credentials/identity-files.ts'),
@@ -106,7 +114,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   const cluster = await startCluster({
     ...readIdentity(given, print),
     ...readFrontProxy(given),
-    storage: { directory: paths.path },
+    storage: { directory: paths.path, acceptDataLoss: given.acceptDataLoss, notice: printError },
     bindAddress: given.bindAddress,
     port: given.securePort,
     runtimeConfig: given.runtimeConfig,
@@ -135,7 +143,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     print(
       `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold(`kubectl --context ${merged.context} get nodes`)}\n` : ''}\nCtrl-C stops it`,
     )
-    surviveErrors((line) => process.stderr.write(`${line}\n`))
+    surviveErrors(printError)
     flushCompileCache()
     void cluster.synced.then(hasBegun)
     print(`stopping after ${await stopping.requested}: requests under way may finish; once more stops at once`)

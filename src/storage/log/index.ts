@@ -4,7 +4,9 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:f
 import { join } from 'node:path'
 import { errorCode, reasonOf } from '../../lib/explained-error.ts'
 import { type Store, StoreOpenError } from '../store.ts'
-import { Log } from './log.ts'
+import { readMark } from './damage/commit-mark.ts'
+import { reportEnd } from './damage/report.ts'
+import { Log, type Revisions, revisionBump } from './log.ts'
 import { acquire, heldError } from './owner.ts'
 import { loadLog } from './segments/load.ts'
 import { segmentPath, unfinished } from './segments/segment.ts'
@@ -14,6 +16,10 @@ import { type Disk, durable, systemDisk } from './writing/disk.ts'
 export interface OpenOptions {
   /** The store's folder; made if it is missing. */
   readonly directory: string
+  /** Goes on with what is left where acknowledged changes are missing at the end of the log. */
+  readonly acceptDataLoss?: boolean
+  /** Gets a sentence on each thing that the operator should know, such as what was left out. Without it they are warnings of the process. */
+  readonly notice?: (sentence: string) => void
   /** Smaller than usual in tests. */
   readonly tuning?: Partial<Tuning>
 }
@@ -40,12 +46,12 @@ export const openStoreOf = (directory: string): Store | undefined => (existsSync
  * Opens the directory's store, or makes one. This process is its only user until it is closed or the process ends.
  * Rejects with StoreOpenError if another process has it, or if what lies there is damaged or not a store.
  */
-export async function openLogStore({ directory, tuning }: OpenOptions): Promise<Store> {
+export async function openLogStore({ directory, tuning, acceptDataLoss = false, notice = warn }: OpenOptions): Promise<Store> {
   const path = realDirectory(directory)
   if (openStores.has(path)) throw heldError(directory, process.pid)
   openStores.set(path, undefined)
   try {
-    const store = await open(path, { ...usual, ...tuning }, () => openStores.delete(path))
+    const store = await open({ directory: path, acceptDataLoss, notice }, { ...usual, ...tuning }, () => openStores.delete(path))
     openStores.set(path, store)
     return store
   } catch (error) {
@@ -54,25 +60,43 @@ export async function openLogStore({ directory, tuning }: OpenOptions): Promise<
   }
 }
 
-async function open(directory: string, { segmentBytes, disk, ...options }: Tuning, closed: () => void): Promise<Store> {
+const warn = (sentence: string): void => process.emitWarning(sentence, 'StoreWarning')
+
+type Opening = Required<Omit<OpenOptions, 'tuning'>>
+
+async function open({ directory, acceptDataLoss, notice }: Opening, { segmentBytes, disk, ...options }: Tuning, closed: () => void): Promise<Store> {
   refuseOtherDriver(directory)
   const owner = acquire(directory)
   try {
-    const loaded = loadLog(directory, durable)
+    const loaded = loadLog(directory, { flags: durable, acceptDataLoss })
     const usual = { directory, owner, disk, segmentBytes }
     if (!loaded) {
-      const revisions = { revision: 1, compactedRevision: 0 }
+      const revisions = firstRevisions(directory, notice)
       return new LogStore(await Log.make({ ...usual, store: randomInt(2 ** 47) }, revisions), { versions: [], ...revisions }, options, closed)
     }
+    reportEnd(directory, loaded, notice)
     removeLeftOvers(directory, loaded.leftOver)
-    const { store, segments } = loaded
+    const { store, segments, end } = loaded
     // Whoever was wrongly held for dead may still be writing: it must not meet this process in one segment.
-    const clean = loaded.clean && !owner.tookOver
-    return new LogStore(new Log({ ...usual, store, segments, clean }), loaded, options, closed)
+    const log = new Log({ ...usual, store, segments, clean: end.kind === 'whole' && !owner.tookOver }, loaded.revision)
+    if (end.kind !== 'lost') return new LogStore(log, loaded, options, closed)
+    const revision = loaded.revision + revisionBump
+    const contents = { versions: loaded.versions, revision, compactedRevision: revision }
+    await log.begin(contents)
+    return new LogStore(log, contents, options, closed)
   } catch (error) {
     owner.release()
     throw error
   }
+}
+
+/** Where all files of a store are gone, the new one goes on far above what clients have seen. */
+function firstRevisions(directory: string, notice: (sentence: string) => void): Revisions {
+  const mark = readMark(directory)
+  if (typeof mark === 'string') return { revision: 1, compactedRevision: 0 }
+  notice(`all files of the store in ${directory} are missing, which had revision ${mark.revision}: an empty one was made`)
+  const revision = mark.revision + revisionBump
+  return { revision, compactedRevision: revision }
 }
 
 function realDirectory(directory: string): string {

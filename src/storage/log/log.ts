@@ -6,12 +6,19 @@ import { ftruncate } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { StoreFailedError } from '../store.ts'
+import { MarkFile } from './damage/commit-mark.ts'
 import { fileHeaderBytes } from './layout.ts'
 import type { Owner } from './owner.ts'
 import { makeSegment, type Segment } from './segments/segment.ts'
 import { sealSegment } from './segments/segment-index.ts'
 import type { Batch } from './writing/batch.ts'
 import type { Disk } from './writing/disk.ts'
+
+/**
+ * A store that goes on from less than it had acknowledged skips so many revisions, as etcdutl's --bump-revision does, so that no revision
+ * that a client has seen comes again with another meaning.
+ */
+export const revisionBump = 1_000_000_000
 
 /** What a new segment's header says of the store. */
 export interface Revisions {
@@ -49,12 +56,14 @@ export class Log {
   readonly #disk: Disk
   readonly #segmentBytes: number
   readonly #segments: Segment[]
+  readonly #mark: MarkFile
   #mayGrow: boolean
   #lost = false
   #closed = false
   #sealing = Promise.resolve()
 
-  constructor({ directory, owner, disk, segmentBytes, store, segments, clean }: LogOptions) {
+  /** `revision` is the newest one in the segments. */
+  constructor({ directory, owner, disk, segmentBytes, store, segments, clean }: LogOptions, revision: number) {
     this.directory = directory
     this.store = store
     this.#owner = owner
@@ -62,6 +71,8 @@ export class Log {
     this.#segmentBytes = segmentBytes
     this.#segments = segments
     this.#mayGrow = clean
+    this.#mark = new MarkFile(directory)
+    this.#acknowledge(revision)
     for (const segment of segments.slice(0, -1)) if (!segment.sealed) this.#seal(segment)
   }
 
@@ -69,7 +80,7 @@ export class Log {
   static async make(options: Omit<LogOptions, 'segments' | 'clean'>, revisions: Revisions): Promise<Log> {
     const { directory, disk, store } = options
     const first = await makeSegment(directory, { number: 1, oldest: 1, store, previousEnd: 0, ...revisions }, disk)
-    return new Log({ ...options, segments: [first], clean: true })
+    return new Log({ ...options, segments: [first], clean: true }, revisions.revision)
   }
 
   /** Oldest first; the last one grows. */
@@ -109,6 +120,7 @@ export class Log {
     }
     await this.#checkOwner()
     segment.end = position + batch.length
+    this.#acknowledge(Math.max(revisions.revision, batch.newestRevision))
     return { segment, position }
   }
 
@@ -116,6 +128,12 @@ export class Log {
   async recover(revisions: Revisions, room: number): Promise<void> {
     await this.#checkOwner()
     if (!this.#mayGrow) await this.#begin(revisions, room)
+  }
+
+  /** Begins a new segment now, so that it says durably where the one before it ends. */
+  async begin(revisions: Revisions): Promise<void> {
+    await this.#begin(revisions, 0)
+    this.#acknowledge(revisions.revision)
   }
 
   /** Drops the oldest segment. The log says so durably since this very turn: from now on, new segments say it too. */
@@ -136,7 +154,13 @@ export class Log {
     this.#closed = true
     await this.#sealing
     for (const segment of this.#segments) segment.close()
+    await this.#mark.close()
     this.#owner.release()
+  }
+
+  #acknowledge(revision: number): void {
+    const { number, end } = this.#newest
+    this.#mark.write({ store: this.store, segment: number, end, revision })
   }
 
   get #newest(): Segment {

@@ -2,8 +2,10 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreOpenError } from '../../store.ts'
+import { type CommitMark, markPath, readMark } from '../damage/commit-mark.ts'
+import { judge, type Verdict } from '../damage/verdict.ts'
 import { decodeFileHeader, type FileHeader, fileHeaderBytes, fileMagic, formatVersion, kinds } from '../layout.ts'
-import { recordsIn, scanBatches } from './scan.ts'
+import { recordsIn, type ScanEnd, scanBatches } from './scan.ts'
 import { type Location, Segment, segmentNumbers, segmentPath } from './segment.ts'
 import { type IndexedRecord, readIndex } from './segment-index.ts'
 import { Window } from './window.ts'
@@ -23,24 +25,40 @@ export interface LoadedLog {
   readonly versions: LoadedVersion[]
   readonly revision: number
   readonly compactedRevision: number
-  /** Whether the newest segment ends with a whole batch. */
-  readonly clean: boolean
+  /** How the newest segment ends. */
+  readonly end: Verdict
+  /** Bytes behind its last whole batch. */
+  readonly leftOutBytes: number
+  /** `other`: it is another store's. */
+  readonly mark: 'found' | 'missing' | 'damaged' | 'other'
   /** Segments that had been given up and are still there. */
   readonly leftOver: readonly number[]
 }
 
+export interface LoadOptions {
+  /** What segments are opened with. */
+  readonly flags: number | 'r'
+  /** Goes on with what is left where acknowledged changes are missing at the end of the log. */
+  readonly acceptDataLoss?: boolean
+}
+
 /**
- * Loads a directory's log; undefined if there is none. `flags` are those that segments are opened with. Throws StoreOpenError; `ENOENT`, if
- * a process that uses the store has just given a segment up.
+ * Loads a directory's log; undefined if there is none. Throws StoreOpenError for damage, and where changes are missing that had been
+ * acknowledged; `ENOENT`, if a process that uses the store has just given a segment up.
  */
-export function loadLog(directory: string, flags: number | 'r'): LoadedLog | undefined {
+export function loadLog(directory: string, { flags, acceptDataLoss = false }: LoadOptions): LoadedLog | undefined {
+  // Before the segments are looked for: a process that uses the store may go on meanwhile.
+  const mark = readMark(directory)
   const numbers = segmentNumbers(directory)
-  if (numbers.length === 0) return undefined
+  if (numbers.length === 0) {
+    if (typeof mark === 'string' || acceptDataLoss) return undefined
+    throw lost(markPath(directory), `the store had revision ${mark.revision}, and all its files are missing`)
+  }
   const files = numbers.map((number) => ({ number, path: segmentPath(directory, number), fd: -1 }))
   try {
     // All at once, so that none of them can go while others are read.
     for (const file of files) file.fd = openSync(file.path, flags)
-    return load(files)
+    return load(files, mark, acceptDataLoss)
   } catch (error) {
     for (const { fd } of files) if (fd >= 0) closeSync(fd)
     throw error
@@ -53,16 +71,23 @@ interface SegmentFile {
   readonly fd: number
 }
 
-function load(files: readonly SegmentFile[]): LoadedLog {
+function load(files: readonly SegmentFile[], found: CommitMark | 'missing' | 'damaged', acceptDataLoss: boolean): LoadedLog {
   const headers = files.map(readHeader)
   const segments = files.map(({ number, path, fd }, i) => new Segment(number, path, fd, headers[i + 1]?.previousEnd ?? fstatSync(fd).size))
   // The newest one knows which is the oldest.
   const loading = new Loading(headers.at(-1)!)
-  const clean = loading.addNewest(segments.at(-1)!)
+  const newest = segments.at(-1)!
+  const size = newest.end
+  const scanned = loading.addNewest(newest)
+  const mark = typeof found === 'string' ? found : found.store === loading.store ? 'found' : 'other'
+  const end = judge({ ...scanned, number: newest.number, size, revision: loading.revision }, mark === 'found' ? (found as CommitMark) : undefined)
+  if (end.kind === 'lost' && !acceptDataLoss) throw lost(newest.path, end.why)
   const kept = segments.filter(({ number }) => number >= loading.oldest)
-  if (kept.length === 0) throw damaged(files.at(-1)!.path, 'it names an oldest file that is newer')
+  if (kept.length === 0) throw damaged(newest.path, 'it names an oldest file that is newer')
+  // What says that the first files had been given up may be among what is missing.
+  const oldest = end.kind === 'lost' ? kept[0]!.number : loading.oldest
   for (const [i, segment] of kept.entries()) {
-    const expected = loading.oldest + i
+    const expected = oldest + i
     if (segment.number !== expected) throw damaged(segmentPath(dirname(segment.path), expected), 'it is missing')
     if (headers.at(i - kept.length)!.store !== loading.store) throw damaged(segment.path, 'it belongs to another store')
   }
@@ -75,7 +100,9 @@ function load(files: readonly SegmentFile[]): LoadedLog {
     versions: loading.versions.sort((a, b) => a.revision - b.revision),
     revision: loading.revision,
     compactedRevision: loading.compactedRevision,
-    clean,
+    end,
+    leftOutBytes: size - scanned.position,
+    mark,
     leftOver: leftOver.map(({ number }) => number),
   }
 }
@@ -107,16 +134,14 @@ class Loading {
     if (why !== 'end' || fstatSync(segment.fd).size < segment.end) throw damaged(segment.path, `it cannot be read from byte ${position} on`)
   }
 
-  /** The newest segment: its last batch may have been cut short, and was not acknowledged then. Returns whether it is whole. */
-  addNewest(segment: Segment): boolean {
-    const { position, why } = this.#scan(segment)
-    if (why === 'index') throw damaged(segment.path, 'the file that follows it is missing')
-    if (why === 'broken') throw damaged(segment.path, `it cannot be read at byte ${position}`)
-    segment.end = position
-    return why === 'end'
+  /** The newest segment, as far as its batches are whole. */
+  addNewest(segment: Segment): ScanEnd {
+    const end = this.#scan(segment)
+    segment.end = end.position
+    return end
   }
 
-  #scan(segment: Segment) {
+  #scan(segment: Segment): ScanEnd {
     const batches = scanBatches(segment.fd, fileHeaderBytes, segment.end, this.store)
     for (;;) {
       const { value, done } = batches.next()
@@ -162,6 +187,12 @@ export const foreign = (file: string): StoreOpenError =>
 
 export const otherFormat = (file: string, format: number): StoreOpenError =>
   new StoreOpenError(`${file} has format ${format}, this version of Typernetes knows ${formatVersion}: it was left as it is; use the version that wrote it`)
+
+/** Acknowledged changes are missing at the end of the log. */
+const lost = (file: string, why: string): StoreOpenError =>
+  new StoreOpenError(
+    `acknowledged changes are missing in ${file} (${why}): the store was left as it was; restore a snapshot into another data directory with \`t8s snapshot restore\`, or start once with --accept-data-loss to go on with what is left`,
+  )
 
 export const damaged = (file: string, why: string): StoreOpenError =>
   new StoreOpenError(`${file} is damaged (${why}): the store was left as it is; restore a snapshot into another data directory with \`t8s snapshot restore\``)

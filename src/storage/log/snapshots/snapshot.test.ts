@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { CompactedError, type Store } from '../../store.ts'
 import { openLogStore } from '../index.ts'
-import { restoreSnapshot, revisionBump, saveSnapshot } from './snapshot.ts'
+import { revisionBump } from '../log.ts'
+import { restoreSnapshot, saveSnapshot } from './snapshot.ts'
 
 const range = { start: '/', end: '0' }
 const put = (store: Store, key: string, value: string) => store.commit({ conditions: [], operations: [{ key, value: Buffer.from(value) }] })

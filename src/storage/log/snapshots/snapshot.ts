@@ -8,7 +8,7 @@ import { VersionIndex } from '../../mvcc/version-index.ts'
 import { CompactedError, type Entry, type Store, StoreOpenError } from '../../store.ts'
 import { openStoreOf } from '../index.ts'
 import { kinds, valueIn } from '../layout.ts'
-import { Log } from '../log.ts'
+import { Log, revisionBump } from '../log.ts'
 import { acquire } from '../owner.ts'
 import { type LoadedLog, loadLog } from '../segments/load.ts'
 import { recordsIn } from '../segments/scan.ts'
@@ -18,8 +18,6 @@ import { Batch } from '../writing/batch.ts'
 import { syncDirectory, systemDisk } from '../writing/disk.ts'
 import { openSnapshot, writeSnapshot } from './snapshot-file.ts'
 
-/** A restored store goes on so far above the snapshot's revision that no revision which a client has seen comes again, as etcdutl has it. */
-export const revisionBump = 1_000_000_000
 /** Another process may give segments up while they are looked for, or history be compacted while it is read. */
 const attempts = 20
 const entriesPerPortion = 500
@@ -121,7 +119,7 @@ async function saveStored(directory: string, target: string): Promise<void> {
 async function loadForReading(directory: string): Promise<LoadedLog> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const log = existsSync(directory) ? loadLog(directory, 'r') : undefined
+      const log = existsSync(directory) ? loadLog(directory, { flags: 'r' }) : undefined
       if (log) return log
       throw new StoreOpenError(`${directory} holds no store: check --data-dir`)
     } catch (error) {

@@ -1,5 +1,5 @@
 /** The bytes of one durable write, in a buffer that is used again and again. */
-import { blockHeaderBytes, blockMagic, type Kind, recordHeadBytes, writeBlockHeader, writeRecord } from '../layout.ts'
+import { blockHeaderBytes, blockMagic, type Kind, kinds, recordHeadBytes, writeBlockHeader, writeRecord } from '../layout.ts'
 
 /** What is kept between two writes. */
 const keptBytes = 512 * 1024
@@ -8,6 +8,7 @@ export class Batch {
   #bytes = Buffer.allocUnsafeSlow(64 * 1024)
   #length: number = blockHeaderBytes
   #records = 0
+  #newestRevision = 0
 
   /** Where the first record begins. */
   readonly firstRecord = blockHeaderBytes
@@ -15,6 +16,11 @@ export class Batch {
   /** Where the next record will begin. */
   get length(): number {
     return this.#length
+  }
+
+  /** Of its versions; 0 where it has none but those that are moved. */
+  get newestRevision(): number {
+    return this.#newestRevision
   }
 
   get isEmpty(): boolean {
@@ -26,12 +32,14 @@ export class Batch {
     if (this.#bytes.length > keptBytes) this.#bytes = Buffer.allocUnsafeSlow(keptBytes)
     this.#length = blockHeaderBytes
     this.#records = 0
+    this.#newestRevision = 0
   }
 
   /** Adds a record: of a version, or of a mark, which has no key. */
   add(kind: Kind, key: string, revision: number, value?: Buffer): void {
     this.#reserve(recordHeadBytes + key.length * 3 + (value?.length ?? 0))
     this.#length = writeRecord(this.#bytes, this.#length, kind, key, revision, value)
+    if (kind === kinds.put || kind === kinds.delete) this.#newestRevision = Math.max(this.#newestRevision, revision)
     this.#records++
   }
 

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { CompactedError, type Store, StoreOpenError } from '../../store.ts'
+import { openLogStore } from '../index.ts'
+import { revisionBump } from '../log.ts'
+import { saveSnapshot } from '../snapshots/snapshot.ts'
+
+const file = '000000000001.log'
+const range = { start: '/', end: '0' }
+const keysIn = async (store: Store) => (await store.list(range)).entries.map(({ key, revision }) => `${key}@${revision}`)
+const put = (store: Store, ...keys: string[]) =>
+  store.commit({ conditions: [], operations: keys.map((key) => ({ key, value: Buffer.from(`the value of ${key}`) })) })
+
+function folder(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 't8s-damage-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  return join(directory, 'store')
+}
+
+interface Files {
+  /** The only segment. */
+  readonly log: Buffer
+  readonly mark?: Buffer
+}
+
+/** A store: `/a` at revision 2, `/b` at 3, and in one last batch `/c` and `/d` at 4. */
+async function written(t: TestContext) {
+  const directory = folder(t)
+  const store = await openLogStore({ directory })
+  await put(store, '/a')
+  await put(store, '/b')
+  const read = (name: string): Buffer => readFileSync(join(directory, name))
+  const before = { log: read(file), mark: read('commit-mark') }
+  await put(store, '/c', '/d')
+  await store.close()
+  return { directory, before, whole: { log: read(file), mark: read('commit-mark') } }
+}
+
+function lay(directory: string, { log, mark }: Files): void {
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(directory)
+  writeFileSync(join(directory, file), log)
+  if (mark) writeFileSync(join(directory, 'commit-mark'), mark)
+}
+
+const contents = (directory: string) => new Map(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'latin1')]))
+
+async function refused(directory: string, message: RegExp, what: string): Promise<void> {
+  const before = contents(directory)
+  await assert.rejects(openLogStore({ directory }), (error) => {
+    assert.ok(error instanceof StoreOpenError, `${what}: ${error}`)
+    assert.match(error.message, message, what)
+    return true
+  })
+  assert.deepEqual(contents(directory), before, `${what}: nothing was touched`)
+}
+
+/** Opens a store; returns what it holds and what was said. */
+async function opened(directory: string, acceptDataLoss = false) {
+  const notices: string[] = []
+  const store = await openLogStore({ directory, acceptDataLoss, notice: (sentence) => notices.push(sentence) })
+  try {
+    return { keys: await keysIn(store), revision: store.revision, notices }
+  } finally {
+    await store.close()
+  }
+}
+
+/** The log with its last batch damaged in one place, in each of many ways. */
+function* damages({ log }: Files, last: number): Generator<{ readonly log: Buffer; readonly what: string }> {
+  for (let at = last; at < log.length; at++) {
+    yield { log: log.subarray(0, at), what: `cut at ${at}` }
+    for (const bit of [0x01, 0x80]) {
+      const flipped = Buffer.from(log)
+      flipped[at]! ^= bit
+      yield { log: flipped, what: `bit ${bit} changed at ${at}` }
+    }
+    const zeroed = Buffer.from(log).fill(0, at)
+    // Zeros may be what belongs there.
+    if (!zeroed.equals(log)) yield { log: zeroed, what: `zeros from ${at} on` }
+  }
+}
+
+test('a store whose acknowledged last write is damaged at any byte is refused, and left as it is', async (t) => {
+  const { directory, before, whole } = await written(t)
+  for (const { log, what } of damages(whole, before.log.length)) {
+    lay(directory, { log, mark: whole.mark })
+    const words =
+      /acknowledged changes are missing in .*000000000001\.log \((it ends at byte|it cannot be read from byte) \d+.*, and \d+ bytes up to byte \d+ had been acknowledged: revision 4\): .* left as it was; restore a snapshot .*--accept-data-loss/
+    await refused(directory, words, what)
+  }
+})
+
+test('a last write that was never acknowledged is left out, kept aside and spoken of, wherever it is torn', async (t) => {
+  const { directory, before, whole } = await written(t)
+  const position = before.log.length
+  for (const { log, what } of damages(whole, position)) {
+    lay(directory, { log, mark: before.mark })
+    const { keys, revision, notices } = await opened(directory)
+    assert.deepEqual([keys, revision], [['/a@2', '/b@3'], 3], what)
+    const aside = join(directory, `${file}.cut-${position}`)
+    if (log.length === position) {
+      assert.deepEqual(notices, [], what)
+      continue
+    }
+    assert.equal(notices.length, 1, what)
+    assert.match(notices[0]!, /^the last \d+ bytes? of .* are a write that had not been acknowledged .* left out; they are kept in .*\.log\.cut-\d+$/, what)
+    assert.ok(readFileSync(aside).equals(log.subarray(position)), what)
+    assert.equal(statSync(aside).mode & 0o777, 0o600)
+  }
+})
+
+test('what is kept aside is never written over', async (t) => {
+  const { directory, before, whole } = await written(t)
+  const aside = `${file}.cut-${before.log.length}`
+  const torn = whole.log.subarray(0, -7)
+  lay(directory, { log: torn, mark: before.mark })
+  writeFileSync(join(directory, aside), 'of somebody else')
+  await opened(directory)
+  await opened(directory)
+  assert.deepEqual(readdirSync(directory), [file, aside, `${aside}-2`, 'commit-mark'])
+  assert.equal(readFileSync(join(directory, aside), 'utf8'), 'of somebody else')
+  assert.ok(readFileSync(join(directory, `${aside}-2`)).equals(torn.subarray(before.log.length)))
+})
+
+test('with the consent of the operator a store goes on with what is left, once and for all', async (t) => {
+  const { directory, before, whole } = await written(t)
+  const broken = Buffer.from(whole.log)
+  broken[before.log.length - 1]! ^= 1
+  for (const log of [whole.log.subarray(0, -7), whole.log.subarray(0, whole.log.length >> 1), before.log, before.log.subarray(0, 64), broken]) {
+    lay(directory, { log, mark: whole.mark })
+    await refused(directory, /--accept-data-loss/, `${log.length} bytes`)
+    const { keys, revision, notices } = await opened(directory, true)
+    assert.deepEqual(keys, ['/a@2', '/b@3'].slice(0, keys.length))
+    assert.match(notices.join(), /^changes that had been acknowledged are lost .* goes on with what it has up to revision [123]/)
+    const aside = readdirSync(directory).find((name) => name.includes('.cut-'))
+    if (aside) assert.ok(readFileSync(join(directory, aside)).equals(log.subarray(Number(/\d+$/.exec(aside)![0]))))
+    else assert.doesNotMatch(notices.join(), /kept/)
+    assert.ok(revision >= revisionBump, 'no revision comes again')
+    const again = await openLogStore({ directory, notice: (sentence) => assert.fail(sentence) })
+    assert.deepEqual([await keysIn(again), again.revision], [keys, revision])
+    await assert.rejects(again.changes(range, 4), CompactedError)
+    await put(again, '/e')
+    await again.close()
+    assert.deepEqual((await opened(directory)).keys, [...keys, `/e@${revision + 1}`])
+  }
+})
+
+test('files that are missing as a whole are noticed', async (t) => {
+  const directory = folder(t)
+  const store = await openLogStore({ directory, tuning: { segmentBytes: 300 } })
+  for (const key of ['/a', '/b', '/c', '/d', '/e', '/f', '/g', '/h']) await put(store, key)
+  await store.close()
+  const newest = readdirSync(directory).findLast((name) => name.endsWith('.log'))!
+  rmSync(join(directory, newest))
+  await refused(directory, /the file that follows it is missing: revisions? .*--accept-data-loss/, 'the newest')
+  const { keys } = await opened(directory, true)
+  assert.ok(keys.length > 0 && keys.length < 8, `${keys}`)
+  assert.deepEqual((await opened(directory)).notices, [])
+  for (const name of readdirSync(directory)) if (name.endsWith('.log')) rmSync(join(directory, name))
+  await refused(directory, /the store had revision 1\d+, and all its files are missing.*--accept-data-loss/, 'all')
+  const { keys: left, revision, notices } = await opened(directory, true)
+  assert.deepEqual(left, [])
+  assert.ok(revision > 2 * revisionBump)
+  assert.match(notices.join(), /all files of the store in .* are missing/)
+})
+
+test('without a mark, or with one that cannot be used, the operator hears what is not known', async (t) => {
+  const { directory, before, whole } = await written(t)
+  const other = (await written(t)).whole.mark
+  const flipped = (at: number): Buffer => Buffer.from(whole.mark.map((byte, i) => (i === at ? byte ^ 1 : byte)))
+  const marks: [Buffer | undefined, RegExp][] = [
+    [undefined, /commit-mark is missing, as in stores that an earlier release wrote, so it is not known whether changes after revision 4 are missing/],
+    [other, /commit-mark belongs to another store/],
+    [Buffer.alloc(0), /commit-mark cannot be read/],
+    ...Array.from(whole.mark.keys(), (at): [Buffer, RegExp] => [flipped(at), /commit-mark cannot be read/]),
+  ]
+  for (const [mark, words] of marks) {
+    lay(directory, { log: whole.log, mark })
+    const { notices, revision } = await opened(directory)
+    assert.equal(revision, 4)
+    assert.equal(notices.length, 1)
+    assert.match(notices[0]!, words)
+    assert.deepEqual((await opened(directory)).notices, [], 'a new mark was made')
+    lay(directory, { log: whole.log.subarray(0, -7), mark })
+    const torn = await opened(directory)
+    assert.equal(torn.revision, 3)
+    assert.match(torn.notices[1]!, /the last \d+ bytes of .* cannot be read and were left out; they are kept in /)
+    assert.ok(existsSync(join(directory, `${file}.cut-${before.log.length}`)))
+  }
+})
+
+test('a mark that cannot be written is spoken of once, and the store goes on', async (t) => {
+  const { directory, whole } = await written(t)
+  const warnings: string[] = []
+  const listen = ({ name, message }: Error): void => void (name === 'StoreWarning' && warnings.push(message))
+  process.on('warning', listen)
+  t.after(() => process.off('warning', listen))
+  lay(directory, whole)
+  rmSync(join(directory, 'commit-mark'))
+  symlinkSync('/dev/full', join(directory, 'commit-mark'))
+  const store = await openLogStore({ directory, notice: () => {} })
+  for (const key of ['/e', '/f']) assert.equal((await put(store, key)).committed, true)
+  await store.close()
+  assert.equal(warnings.length, 1)
+  assert.match(warnings[0]!, /commit-mark cannot be written \(ENOSPC.*\): acknowledged changes that are lost later may not be noticed/)
+})
+
+test('a snapshot of a store that has lost changes is refused, too', async (t) => {
+  const { directory, whole } = await written(t)
+  lay(directory, whole)
+  truncateSync(join(directory, file), whole.log.length - 7)
+  await assert.rejects(saveSnapshot(directory, `${directory}.snapshot`), { name: 'StoreOpenError', message: /acknowledged changes are missing/ })
+})
