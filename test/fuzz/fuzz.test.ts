@@ -18,7 +18,7 @@ import { type FuzzAnswer, verdict } from './verdict.ts'
 
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
 const seconds = Number(process.env.FUZZ_SECONDS ?? (process.env.CI === 'true' ? 60 : 10))
-const hangMs = 10_000
+const hangMs = 30_000
 const workers = 16
 /** After this many different findings it is enough. */
 const maxFindings = 20

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface WaitOptions {
-  /** How long the condition may take, in ms; 15,000 unless said. */
+  /** How long the condition may take, in ms; 60,000 by default. */
   readonly deadlineMs?: number
   /** How often it is looked at, in ms; 20 unless said. */
   readonly everyMs?: number
@@ -15,7 +15,7 @@ export interface WaitOptions {
 export async function waitFor<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  { deadlineMs = 15_000, everyMs = 20 }: WaitOptions = {},
+  { deadlineMs = 60_000, everyMs = 20 }: WaitOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs
   let cause: unknown

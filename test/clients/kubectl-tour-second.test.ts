@@ -1,0 +1,3 @@
+import { tourPart } from './kubectl/tour.ts'
+
+tourPart(1)
