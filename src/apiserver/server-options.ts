@@ -1,6 +1,8 @@
 /** What an API server is started with, and what its starter gets. */
+
 import type { Duplex } from 'node:stream'
 import type { FeatureGates } from '../api/features/feature-gates.ts'
+import type { Log } from '../lib/log/log.ts'
 import type { Store } from '../storage/store.ts'
 import type { AdmissionOptions } from './admission/index.ts'
 import type { ProxyClient } from './aggregator/index.ts'
@@ -74,7 +76,7 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly requestTimeoutMs?: number
   /** As `-v`: from 1 on, versions of the API that are off are logged. */
   readonly verbosity?: number
-  readonly log?: (line: string) => void
+  readonly log?: Log
 }
 
 export interface ApiServer {

@@ -1,7 +1,9 @@
 /** What a cluster is started with, and what its starter gets. */
+
 import type { RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import type { Access, Kubeconfig } from '../kubeconfig/kubeconfig.ts'
+import type { Log } from '../lib/log/log.ts'
 import type { PluginFactory } from '../scheduler/index.ts'
 import type { ClusterUser, UserIdentity } from './credentials/cluster-users.ts'
 import type { KeyPair } from './pki/key-pair.ts'
@@ -64,7 +66,7 @@ export interface ClusterOptions {
    */
   readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number; readonly maxHistoryBytes?: number }
   /** Called with one line per step of the start, and for what is worth knowing later. */
-  readonly log?: (line: string) => void
+  readonly log?: Log
   /** As `-v`: 0 is calm, 2 shows how long each step of the start took. */
   readonly verbosity?: number
 }

@@ -2,6 +2,7 @@
 
 import { after } from '../../lib/flow/after.ts'
 import { settle } from '../../lib/flow/settle.ts'
+import type { Log } from '../../lib/log/log.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
@@ -99,7 +100,7 @@ export interface PluginSources {
   readonly configuration: (plugin: string) => unknown
   /** The server's own hand, whose writes all plug-ins look at too. To be asked for when there is something to write. */
   readonly writer: () => Writer
-  readonly log: (line: string) => void
+  readonly log: Log
 }
 
 export type PluginFactory<Options> = (sources: PluginSources, options: Options) => AdmissionPlugin

@@ -1,6 +1,8 @@
 /** What is kept and served: the store, encrypted where that is wanted, the registry on it, and the kinds that are on. */
+
 import { allResources, type ResourceRegistry, resourceRegistry, type ServedGroup } from '../../api/registry.ts'
 import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
+import type { Log } from '../../lib/log/log.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { EncryptedStore, EncryptionAtRest, encryptionMetrics } from '../encryption/index.ts'
 import type { HealthCheck } from '../health/health.ts'
@@ -31,15 +33,16 @@ function versionsOff({ all, resources }: ResourceRegistry): Iterable<string> {
 }
 
 /** Resolves when values can be read. Rejects with an Error for a bad `runtimeConfig`, and for an encryption that cannot be. */
-export async function openResources(options: ApiServerOptions, metrics: MetricsRegistry, lifetime: Lifetime, log: (line: string) => void): Promise<Resources> {
+export async function openResources(options: ApiServerOptions, metrics: MetricsRegistry, lifetime: Lifetime, log: Log): Promise<Resources> {
   const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, metrics, log)
   if (!encryption) encryptionMetrics(metrics)
   lifetime.onEnd(() => encryption?.stop())
   await encryption?.start()
   const store = encryption ? new EncryptedStore(options.store, encryption.transformerOf) : options.store
   const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
-  for (const warning of enabled.warnings) log(warning)
-  if ((options.verbosity ?? 0) >= skippedVerbosity) for (const version of versionsOff(enabled)) log(`Skipping API ${version} because it has no resources.`)
+  for (const warning of enabled.warnings) log(warning, 'warning')
+  if ((options.verbosity ?? 0) >= skippedVerbosity)
+    for (const version of versionsOff(enabled)) log(`Skipping API ${version} because it has no resources.`, 'warning')
   const registry = new Registry(store, allResources, log, options.features)
   lifetime.onEnd(() => registry.stop())
   const apis = new ServedApis(

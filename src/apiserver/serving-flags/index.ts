@@ -4,6 +4,7 @@ import { idleGateLines } from '../../api/features/gate-effects.ts'
 import { featureSettings } from './feature-gates/index.ts'
 import type { Flag } from './flag.ts'
 import { flagsHelp } from './help.ts'
+import { logFormatOf } from './log-format.ts'
 import { type FlagValues, parseFlags } from './parse.ts'
 import { admission, auditing, authentication, authorization } from './table/access.ts'
 import { global, logs, metrics } from './table/every-component.ts'
@@ -12,6 +13,7 @@ import { egress, enablement, etcd, generic, misc, secureServing } from './table/
 
 export { admissionControlErrors, admissionPluginErrors, admissionPluginNames } from './admission-plugins.ts'
 export { namedCertKey } from './go-values.ts'
+export { logFormatOf } from './log-format.ts'
 export { FlagError, type FlagValues } from './parse.ts'
 
 /** In upstream's order. */
@@ -38,7 +40,11 @@ const sets = [
 export const allApiServerFlags: readonly Flag[] = sets.flatMap(({ flags }) => flags)
 
 /** Reads the command line of kube-apiserver. Throws a FlagError with pflag's words. */
-export const apiServerFlags = (args: readonly string[]): FlagValues => parseFlags(sets, args)
+export function apiServerFlags(args: readonly string[]): FlagValues {
+  const values = parseFlags(sets, args)
+  logFormatOf(values)
+  return values
+}
 
 /** What is to be said of flags that were given and change nothing, a line each. */
 export const idleFlagLines = (values: FlagValues): string[] => [

@@ -18,17 +18,21 @@ export const passingOn = (command: Command): Command =>
   command.argument('[FLAGS...]').helpOption(false).allowUnknownOption().passThroughOptions().enablePositionalOptions()
 
 async function apiserver(args: readonly string[]): Promise<void> {
-  await inForeground('kube-apiserver', graceMs, async (log) => {
+  await inForeground('kube-apiserver', graceMs, async () => {
     const flagged = await answeredAtOnce(args)
     if (flagged === 'answered') process.exit()
+    const [{ idleFlagLines, logFormatOf }, { standardLog }] = await Promise.all([
+      import('../../apiserver/serving-flags/index.ts'),
+      import('../../lib/log/log.ts'),
+    ])
+    const log = standardLog(logFormatOf(flagged))
     const servers = flagged.list('etcd-servers')
     const surroundings = { cwd: process.cwd(), log }
     if (servers?.length) {
       const { runApiServer } = await import('../../envtest/program.ts')
-      return runApiServer(flagged, servers, surroundings)
+      return { ...(await runApiServer(flagged, servers, surroundings)), log }
     }
-    const [{ idleFlagLines }, { startLoneServer }, { dataDirectory }, { openLogStore }] = await Promise.all([
-      import('../../apiserver/serving-flags/index.ts'),
+    const [{ startLoneServer }, { dataDirectory }, { openLogStore }] = await Promise.all([
       import('../../cluster/lone-api-server/index.ts'),
       import('../../cluster/data-directory.ts'),
       import('../../storage/log/index.ts'),
@@ -40,7 +44,7 @@ async function apiserver(args: readonly string[]): Promise<void> {
       const server = await startLoneServer({ flags: flagged, cwd: process.cwd(), store, directory: data.path, warmUp: true, log })
       log(`data in ${data.path}`)
       log(`serving on ${server.url}`)
-      return { stop: (graceMs) => server.stop({ graceMs }).then(() => store.close()) }
+      return { log, stop: (graceMs) => server.stop({ graceMs }).then(() => store.close()) }
     } catch (error) {
       await store.close()
       throw error

@@ -1,6 +1,7 @@
 /** `t8s controller-manager`: the controllers alone, with the flags of kube-controller-manager. */
 import { Command } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
+import { standardLog } from '../../lib/log/log.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../running/stop-signal.ts'
@@ -17,7 +18,7 @@ export function controllerManagerCommand(): Command {
 
 async function controllerManager(args: readonly string[]): Promise<void> {
   const stopping = stopSignal()
-  const { managerFlags, managerHelp, startControllerManager } = await import('../../cluster/controller-manager/index.ts')
+  const { logFormatOf, managerFlags, managerHelp, startControllerManager } = await import('../../cluster/controller-manager/index.ts')
   // Before anything is read, as upstream: a wrong flag behind it does not matter.
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(managerHelp('t8s controller-manager'))
@@ -29,7 +30,7 @@ async function controllerManager(args: readonly string[]): Promise<void> {
     process.stdout.write(`Kubernetes ${versionInfo(release).gitVersion}\n`)
     process.exit()
   }
-  const log = (line: string): void => void process.stderr.write(`${line}\n`)
+  const log = standardLog(logFormatOf(flags))
   const manager = await startControllerManager({ flags, cwd: process.cwd(), log })
   if (manager.port !== undefined) log(`health and metrics on port ${manager.port}`)
   surviveErrors(log)

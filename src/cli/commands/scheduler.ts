@@ -1,6 +1,7 @@
 /** `t8s scheduler`: the scheduler alone, for any API server. */
 import { Command, Option } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
+import { type LogFormat, standardLog } from '../../lib/log/log.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import * as flags from '../flags/flags.ts'
@@ -25,6 +26,7 @@ interface SchedulerFlags {
   readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
+  readonly loggingFormat?: LogFormat
   readonly featureGates?: readonly string[]
 }
 
@@ -71,6 +73,12 @@ export function schedulerCommand(): Command {
         (text, before: readonly string[] = []) => [...before, text],
       ),
     )
+    .addOption(
+      new Option('--logging-format <FORMAT>', 'log in a form of Kubernetes: text, with the header of klog, or json (default: plain lines)').choices([
+        'text',
+        'json',
+      ]),
+    )
     .addOption(new Option('-v, --v <LEVEL>', 'how much to log: 4 shows where errors come from').default(0).argParser(flags.verbosity))
     .addHelpText('after', examples)
     .action((given: SchedulerFlags) => schedule(given))
@@ -78,7 +86,7 @@ export function schedulerCommand(): Command {
 
 async function schedule(given: SchedulerFlags): Promise<void> {
   const stopping = stopSignal()
-  const log = (line: string): void => void process.stderr.write(`${line}\n`)
+  const log = standardLog(given.loggingFormat)
   const { startLoneScheduler } = await import('../../cluster/scheduler/lone-scheduler.ts')
   const scheduler = await startLoneScheduler({
     ...given,

@@ -5,6 +5,7 @@ import { Command, Option } from 'commander'
 import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-files.ts'
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
 import type { Merged } from '../../kubeconfig/merge.ts'
+import { type LogFormat, standardLog } from '../../lib/log/log.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { addApiServerOptions, addControllerOptions, givenApiServerFlags, givenControllerFlags } from '../flags/component-options.ts'
@@ -110,11 +111,13 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   const colour = new Ansis(process.stdout.isTTY ? undefined : 0)
   const paths = dataDirectoryPaths(given.dataDir)
   const nodes = await simulatedNodes(given)
+  const format = await askedLogFormat(apiServerFlags)
+  const log = format ? standardLog(format) : print
   const hasScheduler = given.scheduler ?? (given.schedulerConfig !== undefined || nodes.count !== 0)
   const cluster = await startCluster({
     ...readIdentity(given, print),
     ...readFrontProxy(given),
-    storage: { directory: paths.path, acceptDataLoss: given.acceptDataLoss, notice: printError },
+    storage: { directory: paths.path, acceptDataLoss: given.acceptDataLoss, notice: format ? log : printError },
     bindAddress: given.bindAddress,
     port: given.securePort,
     runtimeConfig: given.runtimeConfig,
@@ -129,7 +132,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     apiServerFlags,
     warmUp: true,
     verbosity: given.v,
-    log: print,
+    log,
   })
   try {
     const kubeconfig = given.kubeconfig ? resolve(given.kubeconfig) : paths.kubeconfig
@@ -143,7 +146,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     print(
       `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold(`kubectl --context ${merged.context} get nodes`)}\n` : ''}\nCtrl-C stops it`,
     )
-    surviveErrors(printError)
+    surviveErrors(format ? log : printError)
     flushCompileCache()
     void cluster.synced.then(hasBegun)
     print(`stopping after ${await stopping.requested}: requests under way may finish; once more stops at once`)
@@ -151,6 +154,13 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     await cluster.stop()
   }
   print('stopped')
+}
+
+/** The form of log lines; undefined for plain ones, in which the steps of the start are told. */
+async function askedLogFormat(apiServerFlags: readonly string[]): Promise<LogFormat | undefined> {
+  if (!apiServerFlags.some((flag) => flag.startsWith('--logging-format='))) return undefined
+  const [{ parsedFlags }, { logFormatOf }] = await Promise.all([import('../../cluster/cluster-flags.ts'), import('../../apiserver/serving-flags/index.ts')])
+  return logFormatOf(await parsedFlags(apiServerFlags))
 }
 
 /** Merges into the kubeconfig that kubectl writes to. */

@@ -2,17 +2,20 @@
 import { complaint, exitCode } from '../../envtest/complaint.ts'
 import type { ProgramName } from '../../envtest/launcher-script.ts'
 import type { Running } from '../../envtest/program.ts'
+import { type Log, plainLog } from '../../lib/log/log.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { stopSignal } from './stop-signal.ts'
 
+/** A program that runs, and how it logs, where that is not in plain lines. */
+export type Logging = Running & { readonly log?: Log }
+
 /** Runs `start`, waits for a signal, stops within `graceMs`. Sets the exit code; never rejects. */
-export async function inForeground(program: ProgramName, graceMs: number, start: (log: (line: string) => void) => Promise<Running>): Promise<void> {
+export async function inForeground(program: ProgramName, graceMs: number, start: (log: Log) => Promise<Logging>): Promise<void> {
   const stopping = stopSignal()
   try {
-    const log = (line: string): void => void process.stderr.write(`${line}\n`)
-    const running = await start(log)
-    surviveErrors(log)
+    const running = await start(plainLog)
+    surviveErrors(running.log ?? plainLog)
     hasBegun()
     await stopping.requested
     await running.stop(graceMs)

@@ -20,6 +20,7 @@ import { managerMetrics } from './metrics.ts'
 import { serveByFlags } from './serving.ts'
 import { signersOf } from './signers.ts'
 
+export { logFormatOf } from '../../apiserver/serving-flags/log-format.ts'
 export { managerFlags, managerHelp } from './flags/index.ts'
 
 export interface ControllerManager {

@@ -1,8 +1,10 @@
 /** Runs a component on a thread of its own, where what it does delays no request: begun anew when it has failed, asked to stop at the end. */
+
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import type { Log } from '../../lib/log/log.ts'
 import { countUnhandledError } from '../../lib/process/unhandled-errors.ts'
 
 /** Something that runs until it is stopped. */
@@ -28,7 +30,7 @@ export interface ComponentThreadOptions<Report extends object> {
   readonly file: URL
   /** What the worker finds in `workerData`. */
   readonly task: unknown
-  readonly log: (line: string) => void
+  readonly log: Log
   /** Told of all else that the thread says. */
   readonly report?: (worker: Worker, report: Exclude<Report, ComponentReport>) => void
 }
@@ -52,7 +54,7 @@ export function componentThread<Report extends object = ComponentReport>({ name,
       if (isOfAll(told)) heard(told)
       else report?.(begun, told)
     })
-    begun.on('error', (error) => log(`the ${name} failed, and begins anew: ${error.stack ?? error.message}`))
+    begun.on('error', (error) => log(`the ${name} failed, and begins anew: ${error.stack ?? error.message}`, 'error'))
     begun.on('exit', () => {
       if (!isStopping) setTimeout(() => !isStopping && (worker = begin()), againMs).unref()
     })
@@ -63,7 +65,7 @@ export function componentThread<Report extends object = ComponentReport>({ name,
     if ('log' in told) log(told.log)
     else if ('unhandled' in told) {
       countUnhandledError()
-      log(`the ${name}: ${told.unhandled}`)
+      log(`the ${name}: ${told.unhandled}`, 'error')
     } else if ('synced' in told) resolve()
     else for (const answered of waiting.splice(0)) answered()
   }

@@ -1,4 +1,5 @@
 /** Keeps a serving process alive when an error reaches the event loop, as panic recovery does for a request. */
+import type { Log } from '../log/log.ts'
 
 let count = 0
 
@@ -25,14 +26,14 @@ export function countUnhandledError(): void {
  * FatalError ends the process. Returns what undoes it.
  * @example const undo = surviveErrors((line) => process.stderr.write(`${line}\n`))
  */
-export function surviveErrors(log: (line: string) => void): () => void {
+export function surviveErrors(log: Log): () => void {
   const handle = (kind: string) => (error: unknown) => {
     if (error instanceof FatalError) {
-      log(`the process ends: ${stackOf(error)}`)
+      log(`the process ends: ${stackOf(error)}`, 'error')
       process.exit(1)
     }
     countUnhandledError()
-    log(`${kind}, the server goes on: ${stackOf(error)}`)
+    log(`${kind}, the server goes on: ${stackOf(error)}`, 'error')
   }
   const onException = handle('unhandled exception')
   const onRejection = handle('unhandled rejection')

@@ -1,5 +1,7 @@
 /** Calls one webhook about one request, and says what became of it. */
+
 import { randomUUID } from 'node:crypto'
+import type { Log } from '../../../lib/log/log.ts'
 import { badRequest, StatusError, statusOf } from '../../../machinery/status-error.ts'
 import { reviewVersion, WebhookAnswerError, WebhookClientError } from '../../webhooks/index.ts'
 import type { VersionedObjects } from '../matching/versions.ts'
@@ -89,7 +91,7 @@ export interface Call {
   readonly attributes: AdmissionAttributes
   readonly type: WebhookType
   readonly metrics: WebhookMetrics
-  readonly log: (line: string) => void
+  readonly log: Log
   /** What audit events call it when the webhook fails and is ignored. */
   readonly failedOpen: string
 }
@@ -122,10 +124,10 @@ export async function byFailurePolicy<T>({ hook, attributes, type, metrics, log,
       counted(!ignoresFailures, error.code)
       if (!ignoresFailures) {
         rejected('calling_webhook_error', error.code)
-        log(`Failed calling webhook, failing closed ${name}: ${error.message}`)
+        log(`Failed calling webhook, failing closed ${name}: ${error.message}`, 'warning')
         throw statusOf(error)
       }
-      log(`Failed calling webhook, failing open ${name}: ${error.message}`)
+      log(`Failed calling webhook, failing open ${name}: ${error.message}`, 'warning')
       metrics.failedOpen(name, type)
       attributes.annotate(failedOpen, name)
       return undefined

@@ -1,4 +1,5 @@
 /** Turns what was thrown behind it into a Status; errors nobody foresaw are logged with their stack, and their client is told to look there. */
+import type { Log } from '../../../lib/log/log.ts'
 import { internal, StatusError } from '../../../machinery/status-error.ts'
 import { RequestTooLargeError, StoreFailedError } from '../../../storage/store.ts'
 import type { StoreHealth } from '../../health/store-health.ts'
@@ -15,12 +16,12 @@ export function foreseen(error: unknown, store: StoreHealth): StatusError | unde
   return undefined
 }
 
-export const panicRecovery = (log: (line: string) => void, store: StoreHealth): Filter => ({
+export const panicRecovery = (log: Log, store: StoreHealth): Filter => ({
   failed(request, error) {
     const answer = foreseen(error, store)
     if (answer) return errorResponse(request, answer)
     const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
-    log(`apiserver panic'd: ${request.method} ${uri} auditID=${request.auditId}: ${error instanceof Error ? error.stack : String(error)}`)
+    log(`apiserver panic'd: ${request.method} ${uri} auditID=${request.auditId}: ${error instanceof Error ? error.stack : String(error)}`, 'error')
     return text(500, 'This request caused apiserver to panic. Look in the logs for details.\n')
   },
 })

@@ -2,7 +2,7 @@
 import { type FlagSet, idle, works } from '../flag.ts'
 
 const metricsFixed = 'the metrics are the same for everybody'
-const plainLog = 'the log is a few plain lines'
+const plainLog = 'the log is a few lines'
 
 export const metrics: FlagSet = {
   name: 'metrics',
@@ -23,7 +23,7 @@ export const logs = (levels: string): FlagSet => ({
     idle(plainLog, 'log-json-split-stream', 'bool', 'write errors to stderr, the rest to stdout (JSON)'),
     idle(plainLog, 'log-text-info-buffer-size', 'string', 'how much of the log waits to be written (text)'),
     idle(plainLog, 'log-text-split-stream', 'bool', 'write errors to stderr, the rest to stdout (text)'),
-    idle(plainLog, 'logging-format', 'string', 'the format of the log: json, text', 'text'),
+    works('logging-format', 'string', 'the form of log lines: text, with the header of klog, or json; plain lines where it is not given'),
     { ...works('v', 'int', `how much to log: ${levels}`), short: 'v' },
     idle(plainLog, 'vmodule', 'string', 'how much to log, by file'),
   ],

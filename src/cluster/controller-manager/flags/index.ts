@@ -1,6 +1,7 @@
 /** The command line of kube-controller-manager 1.36: how it is read, and what its help says. */
 import type { Flag, FlagSet, FlagType } from '../../../apiserver/serving-flags/flag.ts'
 import { flagsHelp } from '../../../apiserver/serving-flags/help.ts'
+import { logFormatOf } from '../../../apiserver/serving-flags/log-format.ts'
 import { FlagError, type FlagValues, parseFlags } from '../../../apiserver/serving-flags/parse.ts'
 import { chosenControllers, controllerFlags, offByDefault } from '../../../controllers/index.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
@@ -28,6 +29,7 @@ const ofControllers = new Set(controllerFlags.map(({ name }) => name))
 /** Reads the command line. Throws a FlagError with pflag's words, and an ExplainedError for controllers and values that are none. */
 export function managerFlags(args: readonly string[]): FlagValues {
   const flags = parseFlags(sets, args, 'kube-controller-manager')
+  logFormatOf(flags)
   const lock = flags.text('leader-elect-resource-lock') ?? 'leases'
   if (lock !== 'leases') throw new FlagError(`resourceLock: Invalid value: ${JSON.stringify(lock)}: resourceLock value must be "leases"`)
   const port = flags.int('secure-port') ?? 0

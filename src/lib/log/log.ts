@@ -1,0 +1,65 @@
+/** Log lines in the forms of Kubernetes' programs: klog's text, and JSON. Without either the log is plain lines for a person at a terminal. */
+import { basename } from 'node:path'
+
+export type Severity = 'info' | 'warning' | 'error'
+
+/** Takes a line, which may have line breaks in it, and `info` where no severity is given. */
+export type Log = (line: string, severity?: Severity) => void
+
+/** What `--logging-format` takes, as component-base has it. */
+export type LogFormat = 'text' | 'json'
+
+/** A line each on stderr. */
+export const plainLog: Log = (line) => void process.stderr.write(`${line}\n`)
+
+/** On stderr, in a form of Kubernetes where one was asked for. */
+export const standardLog = (format: LogFormat | undefined): Log => (format ? formattedLog(format, (text) => process.stderr.write(text)) : plainLog)
+
+/**
+ * A log in one of Kubernetes' forms. `write` gets whole lines with their line break. Each line names the place in the running code that has
+ * logged it, which costs some microseconds a line.
+ * @example formattedLog('text', (text) => process.stderr.write(text))('serving on https://127.0.0.1:6443')
+ * // I1125 17:05:12.123456    4711 up-0A1B2C3D.js:4321] serving on https://127.0.0.1:6443
+ */
+export function formattedLog(format: LogFormat, write: (text: string) => void): Log {
+  const form = format === 'json' ? jsonLine : textLine
+  return function log(message, severity = 'info') {
+    write(`${form({ message, severity, at: performance.timeOrigin + performance.now(), place: callerOf(log) })}\n`)
+  }
+}
+
+export interface LogEntry {
+  readonly message: string
+  readonly severity: Severity
+  /** Milliseconds since 1970, with a fraction. */
+  readonly at: number
+  /** `FILE:LINE` */
+  readonly place: string
+}
+
+const digits = (value: number, width: number): string => String(value).padStart(width, '0')
+
+/** The header of klog (`Lmmdd hh:mm:ss.uuuuuu process file:line]`) and the message. The time is the machine's local one. */
+export function textLine({ message, severity, at, place }: LogEntry, pid = process.pid): string {
+  const micros = Math.floor(at * 1000)
+  const time = new Date(Math.floor(micros / 1000))
+  const day = digits(time.getMonth() + 1, 2) + digits(time.getDate(), 2)
+  const clock = [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => digits(part, 2)).join(':')
+  return `${severity[0]!.toUpperCase()}${day} ${clock}.${digits(micros % 1_000_000, 6)} ${String(pid).padStart(7)} ${place}] ${message}`
+}
+
+/** As component-base writes it: `ts` in milliseconds, and no `v` for errors. */
+export function jsonLine({ message, severity, at, place }: LogEntry): string {
+  return JSON.stringify({ ts: Math.round(at * 1000) / 1000, caller: place, msg: message, ...(severity === 'error' ? {} : { v: 0 }) })
+}
+
+/** Where a function has been called from. */
+function callerOf(called: Log): string {
+  const holder: { stack?: string } = {}
+  const before = Error.stackTraceLimit
+  Error.stackTraceLimit = 1
+  Error.captureStackTrace(holder, called)
+  Error.stackTraceLimit = before
+  const [, path = 'unknown', line = '1'] = /\(?([^()\n]+):(\d+):\d+\)?$/.exec(holder.stack ?? '') ?? []
+  return `${basename(path.replace(/^\s*at (async )?/, ''))}:${line}`
+}
