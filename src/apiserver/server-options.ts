@@ -43,6 +43,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly advertiseAddress?: string
   /** Whether the Service `kubernetes` gets no endpoints from this server (`--endpoint-reconciler-type=none`). */
   readonly withoutEndpoints?: boolean
+  /** Serves `/debug/pprof/`, which is the default. */
+  readonly profiling?: boolean
   /** The host, and port if it is another, in URLs that the server tells of itself. */
   readonly externalHostname?: string
   readonly admission?: AdmissionOptions

@@ -1,4 +1,5 @@
 /** The API server: puts its parts together on a store and listens. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { defaultFeatures } from '../api/features/feature-gates.ts'
 import { MetricsRegistry } from '../lib/metrics/registry.ts'
@@ -35,6 +36,7 @@ import { endpointServices } from './parts/endpoint-services.ts'
 import { expireEvents, usualEventTtlMs } from './parts/event-expiry.ts'
 import { Lifetime } from './parts/lifetime.ts'
 import { openResources } from './parts/resources.ts'
+import { profiles } from './profiling/index.ts'
 import { placesIn } from './proxy/index.ts'
 import type { ApiServer, ApiServerOptions } from './server-options.ts'
 import { serviceAllocation } from './services/index.ts'
@@ -123,7 +125,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     checked: { store: health.check, boot, isEnding: () => ending || waitGroup.stopping, others: resources.healthChecks },
     metrics,
     serverUrl: () => toldUrl,
-    pages: flow ? [flow.document] : [],
+    pages: [...(flow ? [flow.document] : []), ...((options.profiling ?? true) ? [profiles] : [])],
     log,
   })
   const { minRequestTimeoutSeconds } = options

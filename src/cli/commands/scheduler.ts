@@ -1,5 +1,5 @@
 /** `t8s scheduler`: the scheduler alone, for any API server. */
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { type LogFormat, standardLog } from '../../lib/log/log.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
@@ -26,6 +26,7 @@ interface SchedulerFlags {
   readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
+  readonly profiling?: boolean
   readonly loggingFormat?: LogFormat
   readonly featureGates?: readonly string[]
 }
@@ -68,6 +69,7 @@ export function schedulerCommand(): Command {
     )
     .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM) instead of one made here'))
     .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
+    .addOption(new Option('--profiling [BOOL]', 'serve profiles at /debug/pprof/ (default: true)').preset('true').argParser(boolean))
     .addOption(
       new Option('--feature-gates <NAME=BOOL>', 'features of 1.36 to turn on or off, with commas; repeatable').argParser(
         (text, before: readonly string[] = []) => [...before, text],
@@ -117,7 +119,7 @@ async function schedule(given: SchedulerFlags): Promise<void> {
 const paths = (text: string, before: readonly string[] = []): string[] => [...before, ...text.split(',').filter(Boolean)]
 
 function boolean(text: string): boolean {
-  if (text !== 'true' && text !== 'false') throw new ExplainedError(`--leader-elect has to be true or false, not ${JSON.stringify(text)}`)
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It must be true or false.')
   return text === 'true'
 }
 

@@ -6,13 +6,14 @@ import { type HealthCheck, type HealthPath, health, ping } from '../../apiserver
 import { healthMetrics } from '../../apiserver/health/health-metrics.ts'
 import { pageNotFound, type Request, type Response, text } from '../../apiserver/http/exchange.ts'
 import { listen } from '../../apiserver/http/listener.ts'
+import { profiles } from '../../apiserver/profiling/index.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { listenError } from '../listen-error.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import type { DelegatedAccess } from './delegated-access.ts'
 
 /** Answers the requests of a path; undefined where there is nothing. */
-export type Page = (request: Request) => Response | undefined
+export type Page = (request: Request) => Response | Promise<Response> | undefined
 
 export interface ComponentServerOptions {
   readonly bindAddress: string
@@ -26,6 +27,8 @@ export interface ComponentServerOptions {
   readonly checks: (path: HealthPath) => readonly HealthCheck[]
   /** By their paths, or by the beginnings of paths, which end in a slash. */
   readonly pages: Readonly<Record<string, Page>>
+  /** Serves `/debug/pprof/`, which is the default. */
+  readonly profiling?: boolean
 }
 
 export interface ComponentServer {
@@ -36,7 +39,16 @@ export interface ComponentServer {
 const healthPaths: readonly HealthPath[] = ['healthz', 'livez', 'readyz']
 
 /** Starts to listen. Rejects with an ExplainedError if the port cannot be had. */
-export async function serveComponent({ bindAddress, port, portFlag, tls, access, checks, pages }: ComponentServerOptions): Promise<ComponentServer> {
+export async function serveComponent({
+  bindAddress,
+  port,
+  portFlag,
+  tls,
+  access,
+  checks,
+  pages,
+  profiling = true,
+}: ComponentServerOptions): Promise<ComponentServer> {
   const results = healthMetrics()
   const served: Readonly<Record<string, Page>> = { '/metrics/slis': () => results.page(), ...pages }
   const answer = async (request: Request): Promise<Response> => {
@@ -51,7 +63,7 @@ export async function serveComponent({ bindAddress, port, portFlag, tls, access,
     if (probed) return health(probed, [ping, ...checks(probed)], request, results)
     const page = served[path] ?? Object.entries(served).find(([begin]) => begin.endsWith('/') && path.startsWith(begin))?.[1]
     if (page && request.method !== 'GET') return text(405, 'Method Not Allowed\n', { allow: 'GET' })
-    return page?.(request) ?? pageNotFound()
+    return page?.(request) ?? (profiling ? profiles(path)?.(request) : undefined) ?? pageNotFound()
   }
   const clientCA = access.clientCA === undefined ? undefined : { bundle: access.clientCA }
   try {

@@ -19,6 +19,7 @@ export interface ManagerServerOptions {
   readonly checks: readonly HealthCheck[]
   readonly metrics: () => string
   readonly configuration: object
+  readonly profiling?: boolean
 }
 
 /** Upstream's names. */

@@ -41,7 +41,9 @@ export async function serveByFlags(
     },
     log,
   }
-  return servedWithAccess(options, (access) => serveManager({ ...parts, bindAddress, port, portFlag: '--secure-port', tls, access }))
+  return servedWithAccess(options, (access) =>
+    serveManager({ ...parts, bindAddress, port, portFlag: '--secure-port', tls, access, profiling: flags.bool('profiling') }),
+  )
 }
 
 /** That of the flags, or one that is made, as upstream does it. */

@@ -41,6 +41,8 @@ export interface LoneSchedulerOptions {
   readonly tlsPrivateKeyFile?: string
   /** Values of `--feature-gates`. */
   readonly featureGates?: readonly string[]
+  /** Serves `/debug/pprof/`, which is the default. */
+  readonly profiling?: boolean
   readonly log: (line: string) => void
 }
 
@@ -113,6 +115,7 @@ async function servedPort(options: LoneSchedulerOptions, server: ServerAccess, r
         portFlag: '--secure-port',
         tls,
         access,
+        profiling: options.profiling,
         checks: (path) => (path === 'readyz' ? [handlers] : []),
         pages: { '/metrics': () => text(200, running.metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }) },
       }),

@@ -54,6 +54,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
     ...(advertiseAddress && { advertiseAddress }),
     ...(externalHostname && { externalHostname }),
     withoutEndpoints: flags.text('endpoint-reconciler-type') === 'none',
+    ...(flags.bool('profiling') === false && { profiling: false }),
     ...(serviceNodePortRange && { serviceNodePortRange }),
   }
 }

@@ -3,5 +3,5 @@ import type { RequestInfo } from '../../request/request-info.ts'
 
 const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
-export const isLongRunning = ({ verb, subresource }: RequestInfo): boolean =>
-  verb === 'watch' || verb === 'proxy' || (subresource !== '' && longSubresources.has(subresource))
+export const isLongRunning = ({ verb, subresource, isResourceRequest, path }: RequestInfo): boolean =>
+  verb === 'watch' || verb === 'proxy' || (subresource !== '' && longSubresources.has(subresource)) || (!isResourceRequest && path.startsWith('/debug/pprof/'))

@@ -1,16 +1,17 @@
 /** Flags about what the server tells of itself beside logs and metrics: traces, profiles; and the flags that are this project's own. */
 import { type FlagSet, idle, works } from '../flag.ts'
 
-const nodeProfiles = 'profiles are taken with Node (`node --cpu-prof`)'
+const noLocks = 'there are no locks to wait for'
+const noSocket = 'profiles are served at /debug/pprof/ alone'
 const noTraces = 'no traces are sent'
 
 export const features: FlagSet = {
   name: 'features',
   flags: [
-    idle(nodeProfiles, 'contention-profiling', 'bool', 'note where locks are waited for'),
-    idle(nodeProfiles, 'debug-socket-path', 'string', 'the socket that profiles are served on'),
+    idle(noLocks, 'contention-profiling', 'bool', 'note where locks are waited for'),
+    idle(noSocket, 'debug-socket-path', 'string', 'the socket that profiles are served on'),
     works('enable-priority-and-fairness', 'bool', 'queue requests by priority, and fairly', 'true'),
-    idle(nodeProfiles, 'profiling', 'bool', 'serve /debug/pprof', 'true'),
+    works('profiling', 'bool', 'serve profiles at /debug/pprof/', 'true'),
   ],
 }
 

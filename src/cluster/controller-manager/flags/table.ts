@@ -2,7 +2,7 @@
 import { type FlagSet, idle, works } from '../../../apiserver/serving-flags/flag.ts'
 import { global, logs, metrics } from '../../../apiserver/serving-flags/table/every-component.ts'
 
-const nodeProfiles = 'profiles are taken with Node (`node --cpu-prof`)'
+const noLocks = 'there are no locks to wait for'
 const noCloud = 'there is no cloud provider in this program'
 const noMigration = 'its controllers run nowhere else'
 const tlsFixed = 'TLS is 1.2 or newer, with the ciphers that Node prefers'
@@ -12,8 +12,8 @@ const noRecycling = 'volumes are not recycled, but deleted or kept'
 const debugging: FlagSet = {
   name: 'debugging',
   flags: [
-    idle(nodeProfiles, 'contention-profiling', 'bool', 'note where locks are waited for'),
-    idle(nodeProfiles, 'profiling', 'bool', 'serve /debug/pprof', 'true'),
+    idle(noLocks, 'contention-profiling', 'bool', 'note where locks are waited for'),
+    works('profiling', 'bool', 'serve profiles at /debug/pprof/', 'true'),
   ],
 }
 
