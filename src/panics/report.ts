@@ -10,7 +10,9 @@ import { groupsOf } from './goroutines/groups.ts'
 import { moduleOf, type Origin, originOf } from './goroutines/origin.ts'
 import { judge, type Suspicion } from './goroutines/suspects.ts'
 import { chainSentence, crashReason } from './reasons/crash-reason.ts'
-import { codeMeaning, nilOffset, signalName } from './reasons/signals.ts'
+import { type Phase, phasesOf } from './reasons/phases.ts'
+import { codeOf, nilOffset, signalName } from './reasons/signals.ts'
+import { stackNotes } from './stack-notes.ts'
 
 export interface FrameReport {
   /** As printed. */
@@ -69,14 +71,18 @@ export interface CrashReport {
   readonly line: number
   readonly times: number
   readonly panics: readonly PanicValue[]
-  readonly signal?: SignalFacts & { readonly text: string; readonly codeMeaning?: string; readonly nilOffset?: number }
+  readonly signal?: SignalFacts & { readonly text: string; readonly codeName?: string; readonly codeMeaning?: string; readonly nilOffset?: number }
   readonly notes: readonly string[]
+  /** Of a panic: what became of it, step by step. */
+  readonly phases: readonly Phase[]
   readonly exitStatus?: number
   /** The one that failed. */
   readonly goroutine?: GoroutineReport
   /** Indexes of its frames. */
   readonly failedFrame?: number
   readonly ownFrame?: number
+  /** What one has to know to read its frames. Sentences. */
+  readonly stackNotes: readonly string[]
   readonly excerpt?: readonly SourceLine[]
   /** Why the sources have no such line. */
   readonly sourcesMissing?: string
@@ -136,8 +142,10 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
     panics,
     ...(signal && { signal: signalReport(signal) }),
     notes,
+    phases: phasesOf(crash, failure?.goroutine),
     ...(exitStatus !== undefined && { exitStatus }),
     ...(failure && { goroutine: goroutineReport(failure.goroutine), failedFrame: failure.failed, ...(failure.own !== undefined && { ownFrame: failure.own }) }),
+    stackNotes: failure ? stackNotes(failure.goroutine.frames, own) : [],
     ...(excerpt?.length && { excerpt }),
     ...(sourcesMissing && { sourcesMissing }),
     arguments: argumentsOf(crash, failure?.goroutine, own, options),
@@ -174,8 +182,13 @@ function messageOf({ panics, fatalError, message, signal, kind, race, goroutines
 }
 
 function signalReport(signal: SignalFacts): NonNullable<CrashReport['signal']> {
-  const [meaning, offset] = [codeMeaning(signal), nilOffset(signal)]
-  return { ...signal, text: signalName(signal), ...(meaning && { codeMeaning: meaning }), ...(offset !== undefined && { nilOffset: offset }) }
+  const [code, offset] = [codeOf(signal), nilOffset(signal)]
+  return {
+    ...signal,
+    text: signalName(signal),
+    ...(code && { codeName: code.name, codeMeaning: code.meaning }),
+    ...(offset !== undefined && { nilOffset: offset }),
+  }
 }
 
 /** Those of the functions that were asked for, else those that the sources have for the first frame of its own. */

@@ -77,7 +77,7 @@ test('a file is explained, with the line and the arguments from its sources', as
   A field of a nil pointer was read or written: the one at offset 40 (0x28) of its struct. Or an element of a nil slice or array pointer, 40 bytes from its beginning.
   Next: Find out on the line below which pointer may be nil, and why nobody set it: an error that was not looked at, often.
 
-  signal       SIGSEGV (segmentation violation), code 1: nothing is mapped at the address, address 0x28, at instruction 0x483a40
+  signal       SIGSEGV (segmentation violation), code 1 (SEGV_MAPERR): nothing is mapped at the address, address 0x28, at instruction 0x483a40
   goroutine    7 [running]
   created by   main.main in goroutine 1
                /build/main.go:8
@@ -96,7 +96,7 @@ test('a file is explained, with the line and the arguments from its sources', as
                           length   0x5       5
     count         int              0x2       2
     (result)      error            ?
-    No word is marked: Go 1.17, which marks none, may show stale ones all the same.
+    No word is marked: Go 1.17, which marks none, may show stale ones all the same. Built with -gcflags="all=-N -l", without optimisation and inlining, a program keeps them.
     Results are not printed since Go 1.17.
 
   Stack
@@ -104,6 +104,14 @@ test('a file is explained, with the line and the arguments from its sources', as
         /build/cart/cart.go:5 +0x1d  (0x0, {0x4b1c1e, 0x5}, 0x2)
     main: main, closure func1
         /build/main.go:9 +0x2b
+    +0x1d behind line 5: the instruction lies 29 bytes behind the first one of the function. Of callers it is the one that the call returns to. \`go tool objdump -s '^example\\.com/shop/cart\\.\\(\\*Cart\\)\\.Add$' PROGRAM\` lists them.
+
+  What became of the panic
+    panic    The runtime called panic, as it does for every runtime error, and goroutine 7 stopped where it was. Each goroutine keeps a list of its panics. This one is alone on it.
+    defers   Its deferred functions ran, the newest first, on top of the stack that panicked.
+    recover  None of them recovered: recover() counts only where a deferred function of this goroutine calls it itself, while the panic is under way; in a function that it calls, or in another goroutine, it returns nil.
+    output   The runtime printed to stderr: the panic, the signal, the stack of the goroutine, then the other goroutines.
+    exit     The process ended with exit code 2. No other goroutine was asked, and none of their deferred functions ran.
 
   All 2 goroutines, 2 different stacks
 

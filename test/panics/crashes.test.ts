@@ -1,6 +1,7 @@
 /** What is said of real crashes: a program of Go that fails in every way there is. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { parseSignature } from '../../src/panics/go/parser.ts'
 import { Sources } from '../../src/panics/go/sources.ts'
@@ -103,6 +104,14 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     assert.match(signal?.codeMeaning ?? '', /nothing is mapped/)
     assert.match(signal?.pc ?? '', /^0x/)
     assert.match((await report('nil-field', { sources: new Sources(program.folder) })).explanation, /By the sources that is item\.price\.$/)
+  })
+
+  test('the offset behind a line is found where the note says', async () => {
+    const crash = await report('nil-field')
+    const [, offset, symbols = ''] = /^\+(0x[0-9a-f]+) .*objdump -s '(.*)' PROGRAM/.exec(crash.stackNotes[0] ?? '') ?? []
+    const listed = execFileSync('go', ['tool', 'objdump', '-s', symbols, join(program.folder, 'crash')], { encoding: 'utf8' })
+    const addresses = [...listed.matchAll(/\t(0x[0-9a-f]+)\t/g)].map(([, address]) => Number(address))
+    assert.ok(addresses.includes(addresses[0]! + Number(offset)), `${offset} in ${listed}`)
   })
 
   test('a goroutine that waits for itself, and two that wait for each other', async () => {

@@ -136,6 +136,25 @@ test('the output itself shows by which Go it was printed', () => {
   assert.deepEqual(laidOut('0x1, 0x2', 'func f(a, b int) bool', undefined).parts, ['a 0x1 1', 'b 0x2 2', '?'])
 })
 
+test('a type that is not known does not change by which Go a call is taken to be printed', () => {
+  const make = new FrameMaker()
+  const convention = (words: string, signature: string): string | undefined =>
+    layOut(make.frame(`main.f(${words})`, '\t/x/main.go:1 +0x1')!, parseSignature(signature), wide)?.convention
+  const calls: readonly (readonly [words: string, signature: string, expected: string])[] = [
+    ['0x1, 0x2', 'func f(a int, b T) bool', 'register'],
+    ['0x1, 0x2, 0x3', 'func f(a int, b T) bool', 'stack'],
+    ['0x1, 0x2, 0x3, 0x4', 'func f(a T, b T) error', 'stack'],
+    ['0x1, 0x2, 0x3', 'func f(a T, s string) ', 'stack'],
+    ['0x1, 0x2, 0x3, 0x4', 'func f(a T, s string) bool', 'stack'],
+    ['0x1', 'func f(a T)', 'register'],
+    ['0x1, {0x2, 0x3}', 'func f(a T, s string) bool', 'register'],
+    ['0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9, 0xa, ...', 'func f(a T, b, c, d, e string, g []int) error', 'stack'],
+  ]
+  for (const [words, signature, expected] of calls)
+    for (const type of ['int', 'uintptr', 'unsafe.Pointer', 'Options', 'shop.Options', 'Set[string]', 'other.Thing'])
+      assert.equal(convention(words, signature.replaceAll(/\bT\b/g, type)), expected, `${signature} with ${type}`)
+})
+
 test('words are read as they are printed, and nothing else is', () => {
   for (const text of ['0x1, {0x2?, _, {}}, ...', '', '{...}'])
     assert.equal(parseWords(text)?.map(wordText).join(', ').replaceAll('?', ''), text.replaceAll(/[?_]/g, ''))

@@ -55,7 +55,7 @@ export function layOut(frame: Frame, signature: Signature, build: Build, given?:
   const words = frame.words === undefined ? undefined : parseWords(frame.words)
   if (!words) return undefined
   const complete = frame.function.receiver && !signature.receiver ? { ...signature, receiver: impliedReceiver(frame.function.receiver) } : signature
-  const convention = given ?? (isStructured(words) ? 'register' : (build.convention ?? likely(words, complete, build)))
+  const convention = given ?? (isStructured(words) ? 'register' : (build.convention ?? likely(words, complete)))
   return convention === 'register' ? registerArguments(words, complete, build) : stackArguments(words, complete, build)
 }
 
@@ -65,22 +65,27 @@ const impliedReceiver = (receiver: string): NonNullable<Signature['receiver']> =
   type: receiver.startsWith('*') ? { kind: 'pointer', text: receiver } : { kind: 'named', text: receiver },
 })
 
-/** By how many words there are: older Go shows those of results too, and several of one value. */
-function likely(words: readonly Word[], signature: Signature, { wordBytes }: Build): CallingConvention {
-  const { expected } = flatArguments(signature, words, wordBytes)
+/**
+ * By how many words there are: older Go shows those of results too, and several of one value without braces. A type that is not known counts as
+ * one value, so that it changes nothing for the others.
+ */
+function likely(words: readonly Word[], signature: Signature): CallingConvention {
   const values = signature.parameters.length + (signature.receiver ? 1 : 0)
   const hasParts = signature.parameters.some(({ type }) => partsOf(type))
-  if (!hasParts && words.length === values) return 'register'
-  return expected === undefined ? 'register' : 'stack'
+  return !hasParts && words.length === values ? 'register' : 'stack'
 }
+
+/** How to get words that can be relied on. */
+const reliable = 'Built with -gcflags="all=-N -l", without optimisation and inlining, a program keeps them.'
 
 function registerArguments(words: readonly Word[], signature: Signature, { marks, wordBytes }: Build): ArgumentReport {
   const values = structuredArguments(signature, words, wordBytes)
   const shown = words.filter(({ kind }) => kind !== 'more').length
   const notes: string[] = []
   if (JSON.stringify(values).includes('?"'))
-    notes.push('A word with ? may be stale: its value was in a register, which has been used for something else since.')
-  else if (!marks && wordBytes === 8 && words.length > 0) notes.push('No word is marked: Go 1.17, which marks none, may show stale ones all the same.')
+    notes.push(`A word with ? may be stale: its value was in a register, which has been used for something else since. ${reliable}`)
+  else if (!marks && wordBytes === 8 && words.length > 0)
+    notes.push(`No word is marked: Go 1.17, which marks none, may show stale ones all the same. ${reliable}`)
   if (words.some(cut)) notes.push('Go prints at most ten words of a call, and values five deep: ... stands for the rest.')
   if (shown > values.length) notes.push(`The call shows ${shown} values and the signature has ${values.length}: it is that of another version, perhaps.`)
   else if (shown < values.length && !words.some(cut))

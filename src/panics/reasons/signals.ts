@@ -13,38 +13,47 @@ const descriptions: Readonly<Record<string, string>> = {
   SIGSYS: 'bad system call',
 }
 
-const codes: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+/** Linux' name of a code (sigaction(2)), and what it says. */
+type Code = readonly [name: string, meaning: string]
+
+const codes: Readonly<Record<string, Readonly<Record<number, Code>>>> = {
   SIGSEGV: {
-    1: 'nothing is mapped at the address',
-    2: 'the address may not be used so (written where it is read-only, for instance)',
-    128: 'the processor does not say where: no address of that form exists',
+    1: ['SEGV_MAPERR', 'nothing is mapped at the address'],
+    2: ['SEGV_ACCERR', 'the address may not be used so (written where it is read-only, for instance)'],
+    128: ['SI_KERNEL', 'the processor does not say where: no address of that form exists'],
   },
   SIGBUS: {
-    1: 'the address is not aligned',
-    2: 'there is no memory behind the address: a mapped file that was cut, for instance',
-    3: 'a fault of the hardware',
-    4: 'a fault of the memory',
-    5: 'a fault of the memory',
+    1: ['BUS_ADRALN', 'the address is not aligned'],
+    2: ['BUS_ADRERR', 'there is no memory behind the address: a mapped file that was cut, for instance'],
+    3: ['BUS_OBJERR', 'a fault of the hardware'],
+    4: ['BUS_MCEERR_AR', 'a fault of the memory'],
+    5: ['BUS_MCEERR_AO', 'a fault of the memory'],
   },
   SIGFPE: {
-    1: 'integer division by zero',
-    2: 'integer overflow',
-    3: 'division of a floating point number by zero',
-    4: 'floating point overflow',
-    5: 'floating point underflow',
-    6: 'inexact result',
-    7: 'invalid operation',
-    8: 'subscript out of range',
+    1: ['FPE_INTDIV', 'integer division by zero'],
+    2: ['FPE_INTOVF', 'integer overflow'],
+    3: ['FPE_FLTDIV', 'division of a floating point number by zero'],
+    4: ['FPE_FLTOVF', 'floating point overflow'],
+    5: ['FPE_FLTUND', 'floating point underflow'],
+    6: ['FPE_FLTRES', 'inexact result'],
+    7: ['FPE_FLTINV', 'invalid operation'],
+    8: ['FPE_FLTSUB', 'subscript out of range'],
   },
-  SIGILL: { 1: 'unknown instruction', 2: 'illegal operand', 3: 'illegal addressing', 4: 'illegal trap', 5: 'privileged instruction' },
-  SIGTRAP: { 1: 'breakpoint', 2: 'single step' },
-  SIGSYS: { 1: 'a seccomp profile forbids the system call' },
+  SIGILL: {
+    1: ['ILL_ILLOPC', 'unknown instruction'],
+    2: ['ILL_ILLOPN', 'illegal operand'],
+    3: ['ILL_ILLADR', 'illegal addressing'],
+    4: ['ILL_ILLTRP', 'illegal trap'],
+    5: ['ILL_PRVOPC', 'privileged instruction'],
+  },
+  SIGTRAP: { 1: ['TRAP_BRKPT', 'breakpoint'], 2: ['TRAP_TRACE', 'single step'] },
+  SIGSYS: { 1: ['SYS_SECCOMP', 'a seccomp profile forbids the system call'] },
 }
 
-const senders: Readonly<Record<number, string>> = {
-  0: 'a process sent it',
-  [-1]: 'a process sent it, with a value',
-  [-6]: 'a thread of the process sent it (raise, abort, or the runtime itself)',
+const senders: Readonly<Record<number, Code>> = {
+  0: ['SI_USER', 'a process sent it'],
+  [-1]: ['SI_QUEUE', 'a process sent it, with a value'],
+  [-6]: ['SI_TKILL', 'a thread of the process sent it (raise, abort, or the runtime itself)'],
 }
 
 export function signalName({ name, description }: SignalFacts): string {
@@ -52,10 +61,10 @@ export function signalName({ name, description }: SignalFacts): string {
   return said ? `${name} (${said})` : name
 }
 
-/** What a code says; undefined where there is none, or nobody knows it. */
-export function codeMeaning({ name, code }: SignalFacts): string | undefined {
-  if (code === undefined) return undefined
-  return codes[name]?.[code] ?? senders[code]
+/** Linux' name of a signal's code, and what it says; undefined where there is no code, or an unknown one. */
+export function codeOf({ name, code }: SignalFacts): { readonly name: string; readonly meaning: string } | undefined {
+  const known = code === undefined ? undefined : (codes[name]?.[code] ?? senders[code])
+  return known && { name: known[0], meaning: known[1] }
 }
 
 /** The runtime takes addresses below for fields of a nil pointer. */

@@ -57,7 +57,14 @@ function reportLines(report: CrashReport, options: TextOptions): string[] {
   }
   for (const one of report.arguments) lines.push('', ...argumentsText(one, colours))
   if (goroutine && goroutine.frames.length > 0)
-    lines.push('', `  ${colours.strong('Stack')}`, ...stackText(goroutine, { ...options, failed: failedFrame, own: ownFrame }))
+    lines.push(
+      '',
+      `  ${colours.strong('Stack')}`,
+      ...stackText(goroutine, { ...options, failed: failedFrame, own: ownFrame }),
+      ...report.stackNotes.map((note) => colours.faint(`    ${note}`)),
+    )
+  if (report.phases.length > 0)
+    lines.push('', `  ${colours.strong('What became of the panic')}`, ...report.phases.map(({ name, text }) => `    ${name.padEnd(8)} ${text}`))
   if (runtimeStack?.length) lines.push('', `  ${colours.strong('Stack of the thread, in the runtime')}`, ...stackText({ frames: runtimeStack }, options))
   for (const { title, frames } of race) lines.push('', `  ${colours.strong(title)}`, ...stackText({ frames }, options))
   lines.push(...groupsText(report, options))
@@ -76,10 +83,10 @@ function facts({ panics, signal, notes, exitStatus, registers }: CrashReport): s
     }
   }
   if (signal) {
-    const { text, code, codeMeaning, address, pc, duringCgo } = signal
+    const { text, code, codeName, codeMeaning, address, pc, duringCgo } = signal
     const parts = [
       text,
-      code === undefined ? '' : `code ${code}${codeMeaning ? `: ${codeMeaning}` : ''}`,
+      code === undefined ? '' : `code ${code}${codeName ? ` (${codeName})` : ''}${codeMeaning ? `: ${codeMeaning}` : ''}`,
       address ? `address ${address}` : '',
       pc ? `at instruction ${pc}` : '',
       duringCgo ? 'in C code' : '',
