@@ -150,3 +150,18 @@ test('where their kinds are not served they do not run, and names without work a
     [],
   )
 })
+
+test('a migration of what can be no resource is begun, and looked for, as any other', async () => {
+  const { call } = await cluster
+  const resource = { group: '.', resource: '10.0.0.0/8' }
+  await call('POST', migrations, {
+    apiVersion: 'storagemigration.k8s.io/v1beta1',
+    kind: 'StorageVersionMigration',
+    metadata: { name: 'odd' },
+    spec: { resource },
+  })
+  await waitFor('it runs', async () => {
+    const { status } = (await call('GET', `${migrations}/odd`)) as { status?: Migration }
+    return status?.conditions?.some(({ type, status }) => type === 'Running' && status === 'True')
+  })
+})

@@ -33,10 +33,14 @@ export async function markMigrated(migration: StorageVersionMigration, succeeded
   await tell(definition, verdict, client, now, succeeded && isSame && stored ? [stored] : undefined)
 }
 
+const isSubdomain = (name: string): boolean => /^[a-z0-9][a-z0-9.-]*$/.test(name)
+
 async function definitionOf({ spec }: StorageVersionMigration, client: RestClient): Promise<CustomResourceDefinition | undefined> {
   const { group, resource } = spec?.resource ?? {}
-  if (!group) return undefined
-  const { items } = await client.list(customResourceDefinitions, { fieldSelector: nameSelector(`${resource}.${group}`) })
+  const name = `${resource}.${group}`
+  // A migration may name anything; a selector by what is no name is refused.
+  if (!group || !isSubdomain(name)) return undefined
+  const { items } = await client.list(customResourceDefinitions, { fieldSelector: nameSelector(name) })
   return items[0]
 }
 
