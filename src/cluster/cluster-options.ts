@@ -1,21 +1,16 @@
 /** What a cluster is started with, and what its starter gets. */
-
 import type { RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import type { Access, Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import type { Log } from '../lib/log/log.ts'
 import type { PluginFactory } from '../scheduler/index.ts'
+import type { OpenOptions } from '../storage/log/index.ts'
 import type { ClusterUser, UserIdentity } from './credentials/cluster-users.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 import type { SimulatedNodes } from './simulation/index.ts'
 
-export interface StorageDirectory {
-  readonly directory: string
-  /** Goes on with what is left where the end of the store is damaged and acknowledged changes are missing, which is refused without it. */
-  readonly acceptDataLoss?: boolean
-  /** Gets a sentence on each thing that the operator should know of the store; without it they are warnings of the process. */
-  readonly notice?: (sentence: string) => void
-}
+/** A store on the disk. */
+export type StorageDirectory = Omit<OpenOptions, 'tuning'>
 
 export interface ClusterOptions {
   /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */

@@ -73,7 +73,7 @@ export interface CrashReport {
   readonly panics: readonly PanicValue[]
   readonly signal?: SignalFacts & { readonly text: string; readonly codeName?: string; readonly codeMeaning?: string; readonly nilOffset?: number }
   readonly notes: readonly string[]
-  /** Of a panic: what became of it, step by step. */
+  /** Of a panic: its phases, in their order. */
   readonly phases: readonly Phase[]
   readonly exitStatus?: number
   /** The one that failed. */
@@ -81,7 +81,7 @@ export interface CrashReport {
   /** Indexes of its frames. */
   readonly failedFrame?: number
   readonly ownFrame?: number
-  /** What one has to know to read its frames. Sentences. */
+  /** Explanations of offsets and missing words in its frames. Sentences. */
   readonly stackNotes: readonly string[]
   readonly excerpt?: readonly SourceLine[]
   /** Why the sources have no such line. */

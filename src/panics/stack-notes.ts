@@ -1,4 +1,4 @@
-/** What one has to know to read the stack of a crash: what stands behind a line's number, and why some calls show no words. */
+/** Explains the stack of a crash: the offset behind a line's number, and why some calls show no words. */
 import type { Frame } from './dump/frame.ts'
 import { originOf } from './goroutines/origin.ts'
 

@@ -1,4 +1,4 @@
-/** `/debug/pprof/` as `go tool pprof` uses it, and who may. */
+/** `/debug/pprof/` as `go tool pprof` uses it, and for whom. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -37,7 +37,7 @@ async function server(t: TestContext, ...flags: string[]): Promise<Server> {
   }
 }
 
-/** What `go tool pprof` says of a profile. */
+/** The output of `go tool pprof` for a profile. */
 function pprof({ folder }: Server, { bytes }: Answer, ...flags: string[]): string {
   const file = join(folder, `profile-${Math.random()}.pb.gz`)
   writeFileSync(file, bytes)
@@ -66,8 +66,7 @@ test('go tool pprof reads profiles of the CPU and of memory', async (t) => {
   assert.match(raw, /\/\.build\/[\w-]+\.js:\d+/, 'files and lines')
   assert.doesNotMatch(raw, /\((idle|root)\)/)
 
-  const window = Promise.all([running.get('/debug/pprof/allocs?seconds=1'), running.get('/api/v1/namespaces')])
-  const [allocs] = await window
+  const [allocs] = await Promise.all([running.get('/debug/pprof/allocs?seconds=1'), running.get('/openapi/v2')])
   assert.match(pprof(running, allocs, '-top'), /^Type: alloc_space$/m)
   const heap = await running.get('/debug/pprof/heap?seconds=1&gc=1')
   assert.equal(heap.headers['content-disposition'], 'attachment; filename="heap"')
@@ -82,7 +81,7 @@ test('paths, parameters and refusals are those of net/http/pprof', async (t) => 
   assert.equal((await running.get('/debug/pprof')).headers.location, '/debug/pprof/')
   assert.match((await running.get('/debug/pprof/cmdline')).bytes.toString(), /\0up\0/)
   assert.match((await running.get('/debug/pprof/symbol')).bytes.toString(), /^num_symbols: 0\n$/)
-  for (const name of ['goroutine', 'nothing', 'trace']) {
+  for (const name of ['goroutine', 'nothing', 'trace', 'constructor']) {
     const { status, headers, bytes } = await running.get(`/debug/pprof/${name}`)
     assert.deepEqual([status, headers['x-go-pprof'], bytes.toString()], [404, '1', 'Unknown profile\n'])
   }

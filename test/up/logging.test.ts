@@ -1,4 +1,4 @@
-/** `--logging-format`: log lines in the forms of Kubernetes' programs, for those who ask for them. */
+/** `--logging-format`: log lines in the forms of Kubernetes' programs. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
 /** What is kept and served: the store, encrypted where that is wanted, the registry on it, and the kinds that are on. */
-
 import { allResources, type ResourceRegistry, resourceRegistry, type ServedGroup } from '../../api/registry.ts'
 import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
 import type { Log } from '../../lib/log/log.ts'

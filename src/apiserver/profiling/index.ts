@@ -2,12 +2,10 @@
  * `/debug/pprof/`: profiles of the running process for `go tool pprof`, under the paths, parameters and messages of Go's net/http/pprof. What only Go
  * has (goroutines, locks, threads, traces) is an unknown profile here.
  */
-import { cpuProfile } from '../../lib/profiling/cpu.ts'
-import { heapProfile } from '../../lib/profiling/heap.ts'
+import { own } from '../../lib/own.ts'
 import { ProfilingInUseError } from '../../lib/profiling/session.ts'
 import { type Request, type Response, text } from '../http/exchange.ts'
 import type { Documents } from '../non-resource.ts'
-import { indexPage } from './index-page.ts'
 
 const prefix = '/debug/pprof/'
 const usualCpuSeconds = 30
@@ -17,15 +15,19 @@ const usualHeapSeconds = 10
 export const profiles: Documents = (path) => {
   if (path === '/debug/pprof') return () => ({ status: 301, headers: { location: prefix } })
   if (!path.startsWith(prefix)) return undefined
-  return pages[path.slice(prefix.length)] ?? unknownProfile
+  return own(pages, path.slice(prefix.length)) ?? unknownProfile
 }
 
+/** Everything that takes profiles is loaded when one is asked for: servers start without it. */
 const pages: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
-  '': () => ({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' }, body: Buffer.from(indexPage) }),
+  '': async () => text(200, (await import('./index-page.ts')).indexPage, { 'content-type': 'text/html; charset=utf-8' }),
   cmdline: () => text(200, process.argv.join('\0')),
   // Profiles have the names in them.
   symbol: () => text(200, 'num_symbols: 0\n'),
-  profile: (request) => taken('profile', 'CPU', () => cpuProfile(1000 * (positiveInteger(request.query.get('seconds')) ?? usualCpuSeconds), request.signal)),
+  profile: ({ query, signal }) => {
+    const seconds = positiveInteger(query.get('seconds')) ?? usualCpuSeconds
+    return taken('profile', 'CPU', async () => (await import('../../lib/profiling/cpu.ts')).cpuProfile(seconds * 1000, signal))
+  },
   heap: (request) => ofHeap('heap', 'live', request),
   allocs: (request) => ofHeap('allocs', 'all', request),
 }
@@ -37,7 +39,10 @@ function ofHeap(name: string, of: 'live' | 'all', { query, signal }: Request): R
   const seconds = given ? positiveInteger(given) : usualHeapSeconds
   if (seconds === undefined) return text(400, 'invalid value for "seconds" - must be a positive integer\n', { 'x-go-pprof': '1' })
   const collect = Number(query.get('gc') ?? 0) > 0
-  return taken(name, 'heap', () => heapProfile({ of, durationMs: seconds * 1000, collect, signal }))
+  return taken(name, 'heap', async () => {
+    const { heapProfile } = await import('../../lib/profiling/heap.ts')
+    return heapProfile({ of, durationMs: seconds * 1000, collect, signal })
+  })
 }
 
 /** A profile, or why there is none. */
@@ -55,7 +60,7 @@ async function taken(name: string, kind: string, take: () => Promise<Buffer>): P
   }
 }
 
-/** What timers take: 24 days. */
+/** Timers take no more: 24 days. */
 const mostSeconds = 2_147_483
 
 function positiveInteger(given: string | null): number | undefined {

@@ -1,4 +1,4 @@
-/** `--logging-format`: Kubernetes' forms of log lines for those who ask for them. Without the flag the log is plain lines. */
+/** `--logging-format`: Kubernetes' forms of log lines. Without the flag the log is plain lines. */
 import type { LogFormat } from '../../lib/log/log.ts'
 import { FlagError, type FlagValues } from './parse.ts'
 

@@ -98,7 +98,6 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`)
   }
-  const printError = (line: string): void => void process.stderr.write(`${line}\n`)
   const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeKubeconfig }, { Ansis }] = await Promise.all([
     import('../../cluster/start-cluster.ts'),
     import('../../cluster/credentials/identity-files.ts'),
@@ -113,11 +112,12 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   const nodes = await simulatedNodes(given)
   const format = await askedLogFormat(apiServerFlags)
   const log = format ? standardLog(format) : print
+  const errorLog = standardLog(format)
   const hasScheduler = given.scheduler ?? (given.schedulerConfig !== undefined || nodes.count !== 0)
   const cluster = await startCluster({
     ...readIdentity(given, print),
     ...readFrontProxy(given),
-    storage: { directory: paths.path, acceptDataLoss: given.acceptDataLoss, notice: format ? log : printError },
+    storage: { directory: paths.path, acceptDataLoss: given.acceptDataLoss, notice: errorLog },
     bindAddress: given.bindAddress,
     port: given.securePort,
     runtimeConfig: given.runtimeConfig,
@@ -146,7 +146,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     print(
       `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold(`kubectl --context ${merged.context} get nodes`)}\n` : ''}\nCtrl-C stops it`,
     )
-    surviveErrors(format ? log : printError)
+    surviveErrors(errorLog)
     flushCompileCache()
     void cluster.synced.then(hasBegun)
     print(`stopping after ${await stopping.requested}: requests under way may finish; once more stops at once`)
@@ -156,7 +156,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   print('stopped')
 }
 
-/** The form of log lines; undefined for plain ones, in which the steps of the start are told. */
+/** The form of log lines; undefined for plain ones, among the steps of the start. */
 async function askedLogFormat(apiServerFlags: readonly string[]): Promise<LogFormat | undefined> {
   if (!apiServerFlags.some((flag) => flag.startsWith('--logging-format='))) return undefined
   const [{ parsedFlags }, { logFormatOf }] = await Promise.all([import('../../cluster/cluster-flags.ts'), import('../../apiserver/serving-flags/index.ts')])

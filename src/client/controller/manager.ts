@@ -1,6 +1,7 @@
 /** Runs controllers together: over one connection, with informers that they share, and if that is wanted only while this process leads. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { plainLog } from '../../lib/log/log.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { type LeaderElectionOptions, LeaderElector, type LeadershipEnd } from '../election/leader-election.ts'
 import { leaderMetrics } from '../election/leader-metrics.ts'
@@ -38,7 +39,7 @@ export interface Manager {
 }
 
 /** Starts the controllers, or waits in the background to lead. */
-export function manager({ client, controllers, leaderElection, log = (line) => void process.stderr.write(`${line}\n`), ...options }: ManagerOptions): Manager {
+export function manager({ client, controllers, leaderElection, log = plainLog, ...options }: ManagerOptions): Manager {
   const registry = options.metrics ?? new MetricsRegistry()
   const metrics = workQueueMetrics(registry)
   const stopping = new AbortController()

@@ -50,7 +50,12 @@ export async function serveComponent({
   profiling = true,
 }: ComponentServerOptions): Promise<ComponentServer> {
   const results = healthMetrics()
-  const served: Readonly<Record<string, Page>> = { '/metrics/slis': () => results.page(), ...pages }
+  const profile: Page = (request) => profiles(request.path)?.(request)
+  const served: Readonly<Record<string, Page>> = {
+    '/metrics/slis': () => results.page(),
+    ...(profiling && { '/debug/pprof': profile, '/debug/pprof/': profile }),
+    ...pages,
+  }
   const answer = async (request: Request): Promise<Response> => {
     const { path } = request
     try {
@@ -63,7 +68,7 @@ export async function serveComponent({
     if (probed) return health(probed, [ping, ...checks(probed)], request, results)
     const page = served[path] ?? Object.entries(served).find(([begin]) => begin.endsWith('/') && path.startsWith(begin))?.[1]
     if (page && request.method !== 'GET') return text(405, 'Method Not Allowed\n', { allow: 'GET' })
-    return page?.(request) ?? (profiling ? profiles(path)?.(request) : undefined) ?? pageNotFound()
+    return page?.(request) ?? pageNotFound()
   }
   const clientCA = access.clientCA === undefined ? undefined : { bundle: access.clientCA }
   try {

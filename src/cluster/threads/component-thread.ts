@@ -1,5 +1,4 @@
 /** Runs a component on a thread of its own, where what it does delays no request: begun anew when it has failed, asked to stop at the end. */
-
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'

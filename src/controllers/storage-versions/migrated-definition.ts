@@ -5,6 +5,7 @@
 import { type CustomResourceDefinition, customResourceDefinitions, type StorageVersionMigration } from '../../client/kinds.ts'
 import { nameSelector } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { dnsSubdomain } from '../../machinery/validation/names.ts'
 
 type Condition = NonNullable<NonNullable<CustomResourceDefinition['status']>['conditions']>[number]
 type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>
@@ -33,13 +34,11 @@ export async function markMigrated(migration: StorageVersionMigration, succeeded
   await tell(definition, verdict, client, now, succeeded && isSame && stored ? [stored] : undefined)
 }
 
-const isSubdomain = (name: string): boolean => /^[a-z0-9][a-z0-9.-]*$/.test(name)
-
 async function definitionOf({ spec }: StorageVersionMigration, client: RestClient): Promise<CustomResourceDefinition | undefined> {
   const { group, resource } = spec?.resource ?? {}
   const name = `${resource}.${group}`
   // A migration may name anything; a selector by what is no name is refused.
-  if (!group || !isSubdomain(name)) return undefined
+  if (!group || dnsSubdomain(name).length > 0) return undefined
   const { items } = await client.list(customResourceDefinitions, { fieldSelector: nameSelector(name) })
   return items[0]
 }

@@ -6,7 +6,7 @@ export type Severity = 'info' | 'warning' | 'error'
 /** Takes a line, which may have line breaks in it, and `info` where no severity is given. */
 export type Log = (line: string, severity?: Severity) => void
 
-/** What `--logging-format` takes, as component-base has it. */
+/** The values of `--logging-format`, as component-base has it. */
 export type LogFormat = 'text' | 'json'
 
 /** A line each on stderr. */

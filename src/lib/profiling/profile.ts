@@ -33,7 +33,7 @@ export interface Measure {
 export interface ProfileContents {
   readonly measures: readonly Measure[]
   readonly samples: Iterable<StackSample>
-  /** What lies between two samples, in the unit of `periodMeasure`. */
+  /** Between two samples, in the unit of `periodMeasure`. */
   readonly period: number
   readonly periodMeasure: Measure
   /** Milliseconds since 1970. */

@@ -1,4 +1,4 @@
-/** What becomes of a goroutine that panics, from the panic to the end of the program, told of one crash (Go's specification, "Handling panics"). */
+/** The phases of one panic, from its beginning to the end of the program (Go's specification, "Handling panics"). */
 import type { Crash } from '../dump/crash.ts'
 import type { Frame } from '../dump/frame.ts'
 import type { Goroutine } from '../dump/goroutine.ts'
@@ -31,7 +31,7 @@ function begun({ panics: [first, ...others] }: Crash, where: string): string {
 
 const panicking = /^(panic|runtime\.gopanic)$/
 
-/** Deferred functions run on top of what panicked: the one that panicked again lies right above the older panic. */
+/** Deferred functions run on top of the function that panicked: the one that panicked again lies right above the older panic. */
 function deferred(panics: number, frames: readonly Frame[]): string {
   const isPanic = (frame: Frame | undefined): boolean => frame !== undefined && panicking.test(frame.function.full)
   const running = frames.flatMap((frame, at) => (isPanic(frames[at + 1]) && !isPanic(frame) ? [frame.function.full] : []))

@@ -13,7 +13,7 @@ const descriptions: Readonly<Record<string, string>> = {
   SIGSYS: 'bad system call',
 }
 
-/** Linux' name of a code (sigaction(2)), and what it says. */
+/** Linux' name of a code (sigaction(2)), and its meaning. */
 type Code = readonly [name: string, meaning: string]
 
 const codes: Readonly<Record<string, Readonly<Record<number, Code>>>> = {
@@ -61,7 +61,7 @@ export function signalName({ name, description }: SignalFacts): string {
   return said ? `${name} (${said})` : name
 }
 
-/** Linux' name of a signal's code, and what it says; undefined where there is no code, or an unknown one. */
+/** Linux' name of a signal's code, and its meaning; undefined where there is no code, or an unknown one. */
 export function codeOf({ name, code }: SignalFacts): { readonly name: string; readonly meaning: string } | undefined {
   const known = code === undefined ? undefined : (codes[name]?.[code] ?? senders[code])
   return known && { name: known[0], meaning: known[1] }

@@ -14,11 +14,11 @@ import { LogStore, type LogStoreOptions } from './store.ts'
 import { type Disk, durable, systemDisk } from './writing/disk.ts'
 
 export interface OpenOptions {
-  /** The store's folder; made if it is missing. */
+  /** The store's folder, or the data directory of a cluster; made if it is missing. */
   readonly directory: string
   /** Goes on with what is left where acknowledged changes are missing at the end of the log. */
   readonly acceptDataLoss?: boolean
-  /** Gets a sentence on each thing that the operator should know, such as what was left out. Without it they are warnings of the process. */
+  /** Gets a sentence on each thing that the operator should know, such as bytes that were left out. Without it they are warnings of the process. */
   readonly notice?: (sentence: string) => void
   /** Smaller than usual in tests. */
   readonly tuning?: Partial<Tuning>

@@ -1,5 +1,4 @@
 /** Calls one webhook about one request, and says what became of it. */
-
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../../lib/log/log.ts'
 import { badRequest, StatusError, statusOf } from '../../../machinery/status-error.ts'

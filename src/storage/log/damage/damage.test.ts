@@ -58,7 +58,7 @@ async function refused(directory: string, message: RegExp, what: string): Promis
   assert.deepEqual(contents(directory), before, `${what}: nothing was touched`)
 }
 
-/** Opens a store; returns what it holds and what was said. */
+/** Opens a store; returns its keys, its revision and the sentences about it. */
 async function opened(directory: string, acceptDataLoss = false) {
   const notices: string[] = []
   const store = await openLogStore({ directory, acceptDataLoss, notice: (sentence) => notices.push(sentence) })
@@ -166,6 +166,25 @@ test('files that are missing as a whole are noticed', async (t) => {
   assert.deepEqual(left, [])
   assert.ok(revision > 2 * revisionBump)
   assert.match(notices.join(), /all files of the store in .* are missing/)
+})
+
+test('with consent, files that had been given up are not missed, though the mark that says so is lost', async (t) => {
+  const directory = folder(t)
+  const tuning = { segmentBytes: 2_000, cleaning: { minBytes: 4_000, moveBytes: 1_000, pauseMs: 0 } }
+  const store = await openLogStore({ directory, tuning })
+  const first = (): string => readdirSync(directory).find((name) => name.endsWith('.log'))!
+  // Until the newest segment holds the mark that a segment was given up, and its header does not say so yet.
+  for (let i = 0; first() === file; i++) {
+    await put(store, `/k${i % 3}`)
+    await store.compact(store.revision)
+  }
+  await store.close()
+  const newest = readdirSync(directory).findLast((name) => name.endsWith('.log'))!
+  truncateSync(join(directory, newest), 64)
+  await refused(directory, /--accept-data-loss/, 'the mark is lost')
+  const { keys } = await opened(directory, true)
+  assert.ok(keys.length <= 3)
+  assert.deepEqual((await opened(directory)).keys, keys)
 })
 
 test('without a mark, or with one that cannot be used, the operator hears what is not known', async (t) => {

@@ -1,4 +1,4 @@
-/** Keeps what is left out of a log's end aside, and says so. */
+/** Keeps a copy of the bytes that are left out at the end of a log, and says so. */
 import { basename } from 'node:path'
 import { reasonOf } from '../../../lib/explained-error.ts'
 import { StoreOpenError } from '../../store.ts'

@@ -1,4 +1,4 @@
-/** Judges where the newest segment ends against the commit mark: is what is missing there a write that never ended, or acknowledged changes? */
+/** Compares the end of the newest segment with the commit mark: is a write that never ended missing there, or acknowledged changes? */
 import type { ScanEnd } from '../segments/scan.ts'
 import type { CommitMark } from './commit-mark.ts'
 

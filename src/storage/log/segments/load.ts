@@ -36,7 +36,7 @@ export interface LoadedLog {
 }
 
 export interface LoadOptions {
-  /** What segments are opened with. */
+  /** Segments are opened with these. */
   readonly flags: number | 'r'
   /** Goes on with what is left where acknowledged changes are missing at the end of the log. */
   readonly acceptDataLoss?: boolean
@@ -79,12 +79,12 @@ function load(files: readonly SegmentFile[], found: CommitMark | 'missing' | 'da
   const newest = segments.at(-1)!
   const size = newest.end
   const scanned = loading.addNewest(newest)
-  const mark = typeof found === 'string' ? found : found.store === loading.store ? 'found' : 'other'
-  const end = judge({ ...scanned, number: newest.number, size, revision: loading.revision }, mark === 'found' ? (found as CommitMark) : undefined)
+  const mark = typeof found !== 'string' && found.store === loading.store ? found : undefined
+  const end = judge({ ...scanned, number: newest.number, size, revision: loading.revision }, mark)
   if (end.kind === 'lost' && !acceptDataLoss) throw lost(newest.path, end.why)
   const kept = segments.filter(({ number }) => number >= loading.oldest)
   if (kept.length === 0) throw damaged(newest.path, 'it names an oldest file that is newer')
-  // What says that the first files had been given up may be among what is missing.
+  // The mark that says that the first files had been given up may be missing itself.
   const oldest = end.kind === 'lost' ? kept[0]!.number : loading.oldest
   for (const [i, segment] of kept.entries()) {
     const expected = oldest + i
@@ -102,7 +102,7 @@ function load(files: readonly SegmentFile[], found: CommitMark | 'missing' | 'da
     compactedRevision: loading.compactedRevision,
     end,
     leftOutBytes: size - scanned.position,
-    mark,
+    mark: mark ? 'found' : typeof found === 'string' ? found : 'other',
     leftOver: leftOver.map(({ number }) => number),
   }
 }
