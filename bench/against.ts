@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --against DIRECTORY`: this checkout beside another one, which has been set up. Both servers run at once, one is loaded at a time,
- * and each phase goes to one and then to the other: what the machine does meanwhile meets both.
+ * `npm run bench -- --against DIRECTORY`: this checkout beside another one, which has been set up. Both servers run at
+ * once, one is loaded at a time, and each phase goes to one and then to the other: what the machine does meanwhile
+ * meets both.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -18,7 +19,10 @@ export interface Comparison {
   readonly rounds: number
   /** New servers each round. */
   readonly isAnew: boolean
-  /** From when both are ready until the load. What they do after the start is over after 3 s; what they do at rest comes later. */
+  /**
+   * From when both are ready until the load. What they do after the start is over after 3 s; what they do at rest comes
+   * later.
+   */
   readonly restMs: number
   readonly kinds: readonly Kind[]
   readonly phases: readonly string[]
@@ -29,13 +33,15 @@ export interface Comparison {
 type Pair = readonly [here: number, there: number]
 
 /**
- * Loads both servers for some rounds and prints the CPU time that each took for a request, and their ratio. Servers that are started anew
- * each round also pay for compiling what has just begun to run, as in any short run.
+ * Loads both servers for some rounds and prints the CPU time that each took for a request, and their ratio. Servers
+ * that are started anew each round also pay for compiling what has just begun to run, as in any short run.
  */
 export async function benchAgainst(comparison: Comparison): Promise<void> {
   const { rounds, isAnew } = comparison
   const pairs = new Map<string, Pair[]>()
-  if (isAnew) for (let round = 0; round < rounds; round++) await withServers(comparison, `${round}`, (servers) => loadBoth(comparison, servers, round, pairs))
+  if (isAnew)
+    for (let round = 0; round < rounds; round++)
+      await withServers(comparison, `${round}`, (servers) => loadBoth(comparison, servers, round, pairs))
   else {
     await withServers(comparison, '', async (servers) => {
       for (let round = 0; round < rounds; round++) await loadBoth(comparison, servers, round, pairs)
@@ -52,7 +58,11 @@ export async function benchAgainst(comparison: Comparison): Promise<void> {
   ])
 }
 
-async function withServers(comparison: Comparison, name: string, use: (servers: readonly [Server, Server]) => Promise<void>): Promise<void> {
+async function withServers(
+  comparison: Comparison,
+  name: string,
+  use: (servers: readonly [Server, Server]) => Promise<void>,
+): Promise<void> {
   const { directory, tokenFile, other, restMs } = comparison
   const here = await startServer(made(directory, `here${name}`), tokenFile)
   try {
@@ -64,7 +74,12 @@ async function withServers(comparison: Comparison, name: string, use: (servers: 
   }
 }
 
-async function loadBoth(comparison: Comparison, servers: readonly [Server, Server], round: number, pairs: Map<string, Pair[]>): Promise<void> {
+async function loadBoth(
+  comparison: Comparison,
+  servers: readonly [Server, Server],
+  round: number,
+  pairs: Map<string, Pair[]>,
+): Promise<void> {
   const { kinds, phases, generator } = comparison
   for (const kind of kinds) {
     for (const phase of phases) {
@@ -75,11 +90,18 @@ async function loadBoth(comparison: Comparison, servers: readonly [Server, Serve
 }
 
 /** Who goes first takes turns: the second finds warmer caches. */
-async function measurePair(servers: readonly [Server, Server], isTurned: boolean, kind: Kind, phase: string, generator: Generator): Promise<Pair> {
+async function measurePair(
+  servers: readonly [Server, Server],
+  isTurned: boolean,
+  kind: Kind,
+  phase: string,
+  generator: Generator,
+): Promise<Pair> {
   const spent: number[] = []
   for (const server of isTurned ? servers.toReversed() : servers) {
     const results = await measure(server, kind, [phase], generator)
-    for (const { failures, firstFailure } of results) if (failures > 0) throw new Error(`${kind} ${phase}: ${failures} failed: ${firstFailure}`)
+    for (const { failures, firstFailure } of results)
+      if (failures > 0) throw new Error(`${kind} ${phase}: ${failures} failed: ${firstFailure}`)
     spent.push(results.find((result) => result.cpuMs !== undefined)?.cpuMs ?? NaN)
   }
   const [first = NaN, second = NaN] = spent
@@ -89,7 +111,10 @@ async function measurePair(servers: readonly [Server, Server], isTurned: boolean
 /** Started by its own benchmark, which knows its flags. */
 async function startOther(other: string, directory: string, tokenFile: string): Promise<Server> {
   const module = join(other, 'bench/server.ts')
-  if (!existsSync(module)) throw new Error(`--against ${other}: no checkout of this project is there; make one with git worktree add ${other} COMMIT`)
+  if (!existsSync(module))
+    throw new Error(
+      `--against ${other}: no checkout of this project is there; make one with git worktree add ${other} COMMIT`,
+    )
   execFileSync(join(other, 't8s'), ['version'], { stdio: 'ignore' })
   const { startServer: start } = (await import(module)) as typeof import('./server.ts')
   return start(directory, tokenFile)

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --apply`: what applying a 20 KB Deployment is in itself, without connection and store: the body is parsed, merged
- * into the live object with its managers, decoded, given defaults, validated and encoded. Phases `apply` and `apply-same` measure the
- * whole requests.
+ * `npm run bench -- --apply`: what applying a 20 KB Deployment is in itself, without connection and store: the body is
+ * parsed, merged into the live object with its managers, decoded, given defaults, validated and encoded. Phases `apply`
+ * and `apply-same` measure the whole requests.
  */
 import { deployments } from '../src/api/apps/deployment.ts'
 import { applyPatch } from '../src/apiserver/apply/index.ts'
@@ -20,7 +20,14 @@ export function benchApply(): void {
   const apply = (round: number): void => {
     const old = live === undefined ? undefined : (JSON.parse(live) as KubeObject)
     const applied = JSON.parse(deploymentTexts[round % deploymentTexts.length]!)
-    const named = { kind, type: resource.type, apiVersion: resource.groupVersion, manager: 'bench', force: false, now: '2026-01-01T00:00:00Z' }
+    const named = {
+      kind,
+      type: resource.type,
+      apiVersion: resource.groupVersion,
+      manager: 'bench',
+      force: false,
+      now: '2026-01-01T00:00:00Z',
+    }
     const object = decodeApplied(resource, applyPatch({ live: old, applied, ...named }).object)
     const faults = [...(validate?.object?.(object) ?? []), ...(old ? (validate?.update?.(object, old) ?? []) : [])]
     if (faults.length > 0) throw new Error(JSON.stringify(faults[0]))
@@ -32,7 +39,8 @@ export function benchApply(): void {
   const { user, system } = process.cpuUsage(started)
   const each = (user + system) / rounds
   console.log(
-    `applying ${kilobytes(deploymentTexts[0]!)} KB to ${kilobytes(live ?? '')} KB with a changed image: ${Math.round(each)} µs CPU, ${Math.round(1_000_000 / each)}/s of a core (target ${target})`,
+    `applying ${kilobytes(deploymentTexts[0]!)} KB to ${kilobytes(live ?? '')} KB with a changed image: ` +
+      `${Math.round(each)} µs CPU, ${Math.round(1_000_000 / each)}/s of a core (target ${target})`,
   )
 }
 

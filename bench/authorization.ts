@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --authorization`: what a decision of RBAC costs with 1,000 roles and 5,000 bindings, without connection and chain;
- * and the first one after a change, which compiles the rules of its user anew.
+ * `npm run bench -- --authorization`: what a decision of RBAC costs with 1,000 roles and 5,000 bindings, without
+ * connection and chain; and the first one after a change, which compiles the rules of its user anew.
  */
 import { allResources } from '../src/api/registry.ts'
 import { resourceKey } from '../src/api/resource.ts'
@@ -21,7 +21,17 @@ const targetMicroseconds = 20
 
 const group = 'rbac.authorization.k8s.io'
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']
-const resources = ['pods', 'services', 'configmaps', 'secrets', 'deployments', 'jobs', 'widgets', 'pods/log', 'deployments/scale']
+const resources = [
+  'pods',
+  'services',
+  'configmaps',
+  'secrets',
+  'deployments',
+  'jobs',
+  'widgets',
+  'pods/log',
+  'deployments/scale',
+]
 
 export async function benchAuthorization(): Promise<void> {
   const store = memoryStore()
@@ -31,16 +41,38 @@ export async function benchAuthorization(): Promise<void> {
   const authorizer = inTurn([systemMasters, rbacAuthorizer(roles)])
   const put = async (plural: string, object: KubeObject): Promise<void> => {
     const resource = find(`${group}/v1/${plural}`)
-    await registry.put(resource, resource.key(object.metadata.namespace ?? '', object.metadata.name!), object, undefined)
+    await registry.put(
+      resource,
+      resource.key(object.metadata.namespace ?? '', object.metadata.name!),
+      object,
+      undefined,
+    )
   }
   await roles.start()
   for (let i = 0; i < roleCount; i++) await put(i % 2 ? 'roles' : 'clusterroles', role(i))
   for (let i = 0; i < bindingCount; i++) await put(isLocal(i) ? 'rolebindings' : 'clusterrolebindings', binding(i))
   const decide = (round: number): boolean => {
-    const user: UserInfo = { name: `user-${round % users}`, groups: [`group-${round % 97}`, `group-${round % 89}`, 'system:authenticated'] }
+    const user: UserInfo = {
+      name: `user-${round % users}`,
+      groups: [`group-${round % 97}`, `group-${round % 89}`, 'system:authenticated'],
+    }
     const [resource = '', subresource = ''] = resources[round % resources.length]!.split('/')
-    const place = { prefix: 'api', version: 'v1', path: '', rest: [], name: `object-${round % 3}`, namespace: `namespace-${round % namespaces}` }
-    const info = { ...place, isResourceRequest: true, verb: verbs[round % verbs.length]!, group: round % 3 ? '' : 'apps', resource, subresource }
+    const place = {
+      prefix: 'api',
+      version: 'v1',
+      path: '',
+      rest: [],
+      name: `object-${round % 3}`,
+      namespace: `namespace-${round % namespaces}`,
+    }
+    const info = {
+      ...place,
+      isResourceRequest: true,
+      verb: verbs[round % verbs.length]!,
+      group: round % 3 ? '' : 'apps',
+      resource,
+      subresource,
+    }
     const decision = authorizer.authorize({ user, info })
     if (decision instanceof Promise) throw new Error('a decision of RBAC must not wait')
     return decision.verdict === 'allow'
@@ -51,7 +83,10 @@ export async function benchAuthorization(): Promise<void> {
   for (let round = 0; round < decisions; round++) if (decide(round)) allowed++
   const each = microseconds(started) / decisions
   const verdict = each <= targetMicroseconds ? '' : ': MISSED'
-  console.log(`${roleCount} roles, ${bindingCount} bindings, ${users} users: ${each.toFixed(2)} µs CPU a decision, target ≤ ${targetMicroseconds} µs${verdict}`)
+  console.log(
+    `${roleCount} roles, ${bindingCount} bindings, ${users} users: ${each.toFixed(2)} µs CPU a decision, target ` +
+      `≤ ${targetMicroseconds} µs${verdict}`,
+  )
   console.log(`${Math.round((allowed / decisions) * 100)} % of them were allowed`)
   // Everybody's rules hold this role from here on.
   await put('clusterrolebindings', {

@@ -1,6 +1,7 @@
 /**
- * Starts of a whole cluster, `./t8s up` as people call it: the first on a new data directory, which makes keys, certificates and the objects that every
- * cluster has, and later ones. A busy machine spoils times, so the CPU time that threads took until then is shown beside them.
+ * Starts of a whole cluster, `./t8s up` as people call it: the first on a new data directory, which makes keys,
+ * certificates and the objects that every cluster has, and later ones. A busy machine spoils times, so the CPU time
+ * that threads took until then is shown beside them.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -42,7 +43,19 @@ export async function benchClusterStarts(directory: string, n: number): Promise<
     return [sorted[Math.floor(n / 2)], sorted[0]].map((of) => (of ?? 0).toFixed(0))
   }
   print([
-    [`t8s up, ${n} starts on`, 'ready ms', 'least', 'target', 'CPU ms', 'least', 'main thread', 'least', 'MB after 3 s', 'least', 'target'],
+    [
+      `t8s up, ${n} starts on`,
+      'ready ms',
+      'least',
+      'target',
+      'CPU ms',
+      'least',
+      'main thread',
+      'least',
+      'MB after 3 s',
+      'least',
+      'target',
+    ],
     ...kinds.map(({ name, starts }) => [
       name,
       ...cells(starts, ({ readyMs }) => readyMs),
@@ -55,7 +68,10 @@ export async function benchClusterStarts(directory: string, n: number): Promise<
   ])
 }
 
-/** Starts `n` clusters in memory one after the other in this process, as tests do, and prints a table. The first, which loads the code, does not count. */
+/**
+ * Starts `n` clusters in memory one after the other in this process, as tests do, and prints a table. The first, which
+ * loads the code, does not count.
+ */
 export async function benchMemoryStarts(n: number): Promise<void> {
   const first = await startCluster()
   const times: number[] = []
@@ -75,7 +91,9 @@ export async function benchMemoryStarts(n: number): Promise<void> {
 }
 
 async function start(directory: string): Promise<Start> {
-  const child = spawn(launcher, ['up', '--data-dir', directory, '--secure-port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(launcher, ['up', '--data-dir', directory, '--secure-port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const exited = once(child, 'exit')
   try {
     for await (const line of createInterface({ input: child.stdout })) {
@@ -94,7 +112,8 @@ async function start(directory: string): Promise<Start> {
 
 /** CPU time of the threads so far: of the first, which serves, and of all. Linux only. */
 function cpuOf({ pid }: ChildProcess): { readonly mainCpuMs: number; readonly cpuMs: number } {
-  const ofThread = (thread: string): number => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]) / 1e6
+  const ofThread = (thread: string): number =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]) / 1e6
   const threads = readdirSync(`/proc/${pid}/task`).map(ofThread)
   return { mainCpuMs: ofThread(String(pid)), cpuMs: threads.reduce((sum, ms) => sum + ms, 0) }
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --custom`: custom resources beside ConfigMaps of the same size, phase by phase, and what hundreds of definitions
- * cost. Each kind has its turn several times, as others use the machine; the CPU time of the server is what counts.
+ * `npm run bench -- --custom`: custom resources beside ConfigMaps of the same size, phase by phase, and what hundreds
+ * of definitions cost. Each kind has its turn several times, as others use the machine; the CPU time of the server is
+ * what counts.
  */
 import { Agent, request } from 'node:https'
 import { token } from './rights.ts'
@@ -24,7 +25,9 @@ const text = { type: 'string', description: 'The text that says how it is to be 
 const structure = (depth: number): Schema => ({
   type: 'object',
   description: 'A structure that holds what the next level of this says.',
-  properties: Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`field${i}`, depth > 0 ? structure(depth - 1) : text])),
+  properties: Object.fromEntries(
+    Array.from({ length: 6 }, (_, i) => [`field${i}`, depth > 0 ? structure(depth - 1) : text]),
+  ),
 })
 
 const definitionOf = (plural: string, kind: string, group: string, spec: Schema): Schema => ({
@@ -35,7 +38,14 @@ const definitionOf = (plural: string, kind: string, group: string, spec: Schema)
     group,
     scope: 'Namespaced',
     names: { plural, kind },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } }],
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+      },
+    ],
   },
 })
 
@@ -64,14 +74,17 @@ export async function benchCustom(directory: string, tokenFile: string, generato
     const before = await atRest(server)
     const started = performance.now()
     const waits: number[] = []
-    for (let i = 0; i < definitions; i++) waits.push(await define(`things${i}`, `Thing${i}`, `g${i % 20}.example.com`, structure(1)))
+    for (let i = 0; i < definitions; i++)
+      waits.push(await define(`things${i}`, `Thing${i}`, `g${i % 20}.example.com`, structure(1)))
     const each = (performance.now() - started) / definitions
     const kilobytes = ((await atRest(server)) - before) * (1024 / definitions)
     waits.sort((a, b) => a - b)
     const [p50 = 0, p99 = 0] = [0.5, 0.99].map((share) => waits[Math.floor(waits.length * share)])
     console.log(
-      `${definitions} definitions: ${each.toFixed(1)} ms each, usable after ${p50.toFixed(0)} ms (p99 ${p99.toFixed(0)} ms), target ≤ ${targetUsableMs} ms${p50 <= targetUsableMs ? '' : ': MISSED'}; ` +
-        `${kilobytes.toFixed(0)} KB each at rest, target ≤ ${targetKilobytes} KB${kilobytes <= targetKilobytes ? '' : ': MISSED'}`,
+      `${definitions} definitions: ${each.toFixed(1)} ms each, usable after ${p50.toFixed(0)} ms (p99 ` +
+        `${p99.toFixed(0)} ms), target ≤ ${targetUsableMs} ms${p50 <= targetUsableMs ? '' : ': MISSED'}; ` +
+        `${kilobytes.toFixed(0)} KB each at rest, target ≤ ${targetKilobytes} ` +
+        `KB${kilobytes <= targetKilobytes ? '' : ': MISSED'}`,
     )
   } finally {
     agent.destroy()
@@ -85,14 +98,16 @@ async function compare(server: Server, generator: Generator): Promise<void> {
     for (const kind of kinds)
       for (const { phase, cpuMs, failures, firstFailure } of await measure(server, kind, phases, generator)) {
         if (failures > 0) throw new Error(`${kind}, ${phase}: ${firstFailure}`)
-        if (round > 0 && cpuMs !== undefined) spent.set(`${kind} ${phase}`, [...(spent.get(`${kind} ${phase}`) ?? []), cpuMs])
+        if (round > 0 && cpuMs !== undefined)
+          spent.set(`${kind} ${phase}`, [...(spent.get(`${kind} ${phase}`) ?? []), cpuMs])
       }
   for (const phase of phases) {
     const [usual, custom] = kinds.map((kind) => Math.min(...(spent.get(`${kind} ${phase}`) ?? [Number.NaN])))
     if (!usual || !custom) continue
     const ratio = usual / custom
     console.log(
-      `${phase}: ${(usual * 1000).toFixed(0)} µs CPU a ConfigMap, ${(custom * 1000).toFixed(0)} µs a custom resource: ${ratio.toFixed(2)} × the speed, target ≥ ${targetRatio}${ratio >= targetRatio ? '' : ': MISSED'}`,
+      `${phase}: ${(usual * 1000).toFixed(0)} µs CPU a ConfigMap, ${(custom * 1000).toFixed(0)} µs a custom ` +
+        `resource: ${ratio.toFixed(2)} × the speed, target ≥ ${targetRatio}${ratio >= targetRatio ? '' : ': MISSED'}`,
     )
   }
 }

@@ -1,4 +1,7 @@
-/** A Deployment of 18.5 KB, as larger charts bring along: eight containers with twenty variables each. `round` makes it another one. */
+/**
+ * A Deployment of 18.5 KB, as larger charts bring along: eight containers with twenty variables each. `round` makes it
+ * another one.
+ */
 export function deploymentOf(name: string, round: number): string {
   const containers = Array.from({ length: 8 }, (_, c) => ({
     name: `c-${c}`,
@@ -18,7 +21,10 @@ export function deploymentOf(name: string, round: number): string {
     spec: {
       replicas: 1,
       selector: { matchLabels: labels },
-      template: { metadata: { labels, annotations: { note: 'x'.repeat(200) } }, spec: { containers, volumes: [{ name: 'scratch', emptyDir: {} }] } },
+      template: {
+        metadata: { labels, annotations: { note: 'x'.repeat(200) } },
+        spec: { containers, volumes: [{ name: 'scratch', emptyDir: {} }] },
+      },
     },
   })
 }

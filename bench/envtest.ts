@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --envtest`: what a control plane for a test suite costs, started as envtest starts it: the first, which starts the
- * shared process, further ones beside it, and each with processes of its own. Time is from the start of `etcd` to the health of both.
+ * `npm run bench -- --envtest`: what a control plane for a test suite costs, started as envtest starts it: the first,
+ * which starts the shared process, further ones beside it, and each with processes of its own. Time is from the start
+ * of `etcd` to the health of both.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -47,8 +48,12 @@ export async function benchEnvtest(): Promise<void> {
       await plane.stop()
     }
     console.log(`first pair:     ${spread(firsts)} ms to both healthy (target 250)`)
-    console.log(`further pairs:  ${spread(further)} ms (target 60), ${spread(megabytes)} MB each with both launchers (target 5)`)
-    console.log(`stop of a pair: ${spread(stops)} ms; shared process with ${pairs} pairs: ${sharedMegabytes.toFixed(0)} MB`)
+    console.log(
+      `further pairs:  ${spread(further)} ms (target 60), ${spread(megabytes)} MB each with both launchers (target 5)`,
+    )
+    console.log(
+      `stop of a pair: ${spread(stops)} ms; shared process with ${pairs} pairs: ${sharedMegabytes.toFixed(0)} MB`,
+    )
     console.log(`T8S_ENVTEST_SHARED=false: ${spread(alone)} ms, ${aloneMegabytes.toFixed(0)} MB`)
   } finally {
     for (const cleanUp of cleanUps) cleanUp()
@@ -61,10 +66,15 @@ function spread(values: readonly number[]): string {
   return `${sorted[Math.floor(sorted.length / 2)]?.toFixed(1)} (at most ${sorted.at(-1)?.toFixed(1)})`
 }
 
-const residentOf = (pid: number): number => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024
+const residentOf = (pid: number): number =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024
 
 const sharedMemory = (binaries: Assets): number => residentOf(sharedPid(binaries)!)
 
 /** What two shells have of their own; the pages of /bin/sh belong to all. Linux only. */
 const launcherMemory = ({ etcd, apiServer }: ControlPlane): number =>
-  [etcd, apiServer].reduce((sum, { process: { pid } }) => sum + Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024, 0)
+  [etcd, apiServer].reduce(
+    (sum, { process: { pid } }) =>
+      sum + Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024,
+    0,
+  )

@@ -1,6 +1,7 @@
 /**
- * The load generator: kload's phases against any Kubernetes API server, in a process of its own. Takes its options as JSON in
- * the first argument and prints one JSON line a phase. One HTTP/2 connection for requests, as Go's client has; one for each watcher.
+ * The load generator: kload's phases against any Kubernetes API server, in a process of its own. Takes its options as
+ * JSON in the first argument and prints one JSON line a phase. One HTTP/2 connection for requests, as Go's client has;
+ * one for each watcher.
  */
 
 import { type ClientHttp2Session, connect } from 'node:http2'
@@ -44,7 +45,10 @@ const objectOf = (kind: LoadOptions['kind'], i: number): string =>
 
 const applied = 200
 
-/** A Deployment of 20 KB as somebody keeps it in a file: eight containers with twenty variables each. Rounds differ in the images. */
+/**
+ * A Deployment of 20 KB as somebody keeps it in a file: eight containers with twenty variables each. Rounds differ in
+ * the images.
+ */
 interface Reply {
   readonly status: number
   readonly chunks: readonly Buffer[]
@@ -52,12 +56,17 @@ interface Reply {
 }
 
 function open(url: string): ClientHttp2Session {
-  const session = connect(url, { rejectUnauthorized: false, settings: { initialWindowSize: 4 * 1024 * 1024, enablePush: false }, maxSessionMemory: 1000 })
+  const session = connect(url, {
+    rejectUnauthorized: false,
+    settings: { initialWindowSize: 4 * 1024 * 1024, enablePush: false },
+    maxSessionMemory: 1000,
+  })
   session.on('connect', () => session.setLocalWindowSize(1024 * 1024 * 1024))
   return session
 }
 
-const percentile = (sorted: readonly number[], share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+const percentile = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 
 class Load {
   readonly #options: LoadOptions
@@ -72,15 +81,28 @@ class Load {
   }
 
   async run(): Promise<void> {
-    await this.#ask('POST', '/api/v1/namespaces', `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"${namespace}"}}`)
-    for (const phase of this.#options.phases) for (const result of await this.#phase(phase)) process.stdout.write(`${JSON.stringify(result)}\n`)
+    await this.#ask(
+      'POST',
+      '/api/v1/namespaces',
+      `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"${namespace}"}}`,
+    )
+    for (const phase of this.#options.phases)
+      for (const result of await this.#phase(phase)) process.stdout.write(`${JSON.stringify(result)}\n`)
     this.#session.close()
   }
 
-  #ask(method: string, path: string, body?: string, type = 'application/json', accept = 'application/json'): Promise<Reply> {
+  #ask(
+    method: string,
+    path: string,
+    body?: string,
+    type = 'application/json',
+    accept = 'application/json',
+  ): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const headers = { ':method': method, ':path': path, authorization: `Bearer ${this.#options.token}`, accept }
-      const stream = this.#session.request(body === undefined ? headers : { ...headers, 'content-type': type }, { endStream: body === undefined })
+      const stream = this.#session.request(body === undefined ? headers : { ...headers, 'content-type': type }, {
+        endStream: body === undefined,
+      })
       let status = 0
       let bytes = 0
       const chunks: Buffer[] = []
@@ -108,13 +130,17 @@ class Load {
       case 'create':
         return [await this.#measure(phase, n, (i) => this.#ask('POST', this.#collection, objectOf(kind, i)), 201)]
       case 'get':
-        return [await this.#measure(phase, n * 4, () => this.#ask('GET', this.#object(Math.floor(Math.random() * n))), 200)]
+        return [
+          await this.#measure(phase, n * 4, () => this.#ask('GET', this.#object(Math.floor(Math.random() * n))), 200),
+        ]
       case 'list':
         return [await this.#measure(phase, lists, () => this.#ask('GET', this.#collection), 200)]
       case 'list0':
         return [await this.#measure(phase, lists, () => this.#ask('GET', `${this.#collection}?resourceVersion=0`), 200)]
       case 'table':
-        return [await this.#measure(phase, lists, () => this.#ask('GET', this.#collection, undefined, undefined, table), 200)]
+        return [
+          await this.#measure(phase, lists, () => this.#ask('GET', this.#collection, undefined, undefined, table), 200),
+        ]
       case 'update':
         return [await this.#measure(phase, n, (i) => this.#update(i), 200)]
       case 'patch':
@@ -122,7 +148,13 @@ class Load {
           await this.#measure(
             phase,
             n,
-            (i) => this.#ask('PATCH', this.#object(i), `{"metadata":{"annotations":{"t":"${i}"}}}`, 'application/merge-patch+json'),
+            (i) =>
+              this.#ask(
+                'PATCH',
+                this.#object(i),
+                `{"metadata":{"annotations":{"t":"${i}"}}}`,
+                'application/merge-patch+json',
+              ),
             200,
           ),
         ]
@@ -137,7 +169,10 @@ class Load {
       case 'delete':
         return [await this.#measure(phase, n, (i) => this.#ask('DELETE', this.#object(i)), 200)]
       default:
-        throw new Error(`unknown phase ${phase}: choose of create, get, list, list0, table, update, patch, apply-first, apply-same, apply, watch, delete`)
+        throw new Error(
+          `unknown phase ${phase}: choose of create, get, list, list0, table, update, patch, apply-first, ` +
+            'apply-same, apply, watch, delete',
+        )
     }
   }
 
@@ -158,7 +193,12 @@ class Load {
     )
   }
 
-  async #measure(phase: string, count: number, operation: (i: number) => Promise<Reply>, expected: number): Promise<PhaseResult> {
+  async #measure(
+    phase: string,
+    count: number,
+    operation: (i: number) => Promise<Reply>,
+    expected: number,
+  ): Promise<PhaseResult> {
     const times: number[] = []
     let next = 0
     let bytes = 0
@@ -180,14 +220,24 @@ class Load {
     await Promise.all(Array.from({ length: this.#options.clients }, client))
     const seconds = (performance.now() - started) / 1000
     times.sort((a, b) => a - b)
-    return { phase, rate: count / seconds, p50: percentile(times, 0.5), p99: percentile(times, 0.99), megabytes: bytes / 1e6, failures, firstFailure }
+    return {
+      phase,
+      rate: count / seconds,
+      p50: percentile(times, 0.5),
+      p99: percentile(times, 0.99),
+      megabytes: bytes / 1e6,
+      failures,
+      firstFailure,
+    }
   }
 
   /** Watchers count the objects that are created meanwhile; an event's delay runs from before its create was sent. */
   async #watch(): Promise<PhaseResult[]> {
     const { watchers, watched, kind, url, token } = this.#options
     const { chunks } = await this.#ask('GET', `${this.#collection}?limit=1`)
-    const { metadata } = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as { metadata: { resourceVersion: string } }
+    const { metadata } = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as {
+      metadata: { resourceVersion: string }
+    }
     const sent: number[] = []
     const delays: number[] = []
     let bytes = 0
@@ -242,7 +292,14 @@ class Load {
     const failures = watchers * watched - delays.length
     return [
       creates,
-      { phase: 'watch', rate: delays.length / seconds, p50: percentile(delays, 0.5), p99: percentile(delays, 0.99), megabytes: bytes / 1e6, failures },
+      {
+        phase: 'watch',
+        rate: delays.length / seconds,
+        p50: percentile(delays, 0.5),
+        p99: percentile(delays, 0.99),
+        megabytes: bytes / 1e6,
+        failures,
+      },
     ]
   }
 }

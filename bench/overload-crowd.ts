@@ -1,7 +1,7 @@
 /**
- * The crowd of the overload, in a process of its own: clients that send their next request when the one before is answered, whatever
- * the answer says. They share the cores with the server, so they are cheap: bytes that are ready, on a connection each, and of an answer
- * only what counts is read. Takes what to do as JSON in the first argument.
+ * The crowd of the overload, in a process of its own: clients that send their next request when the one before is
+ * answered, whatever the answer says. They share the cores with the server, so they are cheap: bytes that are ready, on
+ * a connection each, and of an answer only what counts is read. Takes what to do as JSON in the first argument.
  */
 import { connect, type TLSSocket } from 'node:tls'
 import { newTally, percentile, type Tally } from './overload-tally.ts'
@@ -18,7 +18,9 @@ const readEvery = 4
 /** A request of HTTP/1.1, whole. */
 function requestText(method: string, path: string, user: string, body: string): string {
   const head = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${user}\r\n`
-  return body ? `${head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}` : `${head}\r\n`
+  return body
+    ? `${head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    : `${head}\r\n`
 }
 
 /** Reads one answer after the other off a connection. */
@@ -38,7 +40,9 @@ class Client {
     this.#until = performance.now() + seconds * 1000
     this.#tally = tally
     this.#done = done
-    this.#socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] }, () => this.#next())
+    this.#socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] }, () =>
+      this.#next(),
+    )
     this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
     this.#socket.on('error', (error) => this.#failed(String(error)))
     this.#socket.on('close', () => this.#done())
@@ -55,7 +59,12 @@ class Client {
     this.#socket.write(
       i % readEvery === readEvery - 1
         ? requestText('GET', `${collection}?limit=100`, user, '')
-        : requestText('POST', collection, user, JSON.stringify({ metadata: { name: `o-${this.#number}-${i}` }, data: { text: 'x'.repeat(500) } })),
+        : requestText(
+            'POST',
+            collection,
+            user,
+            JSON.stringify({ metadata: { name: `o-${this.#number}-${i}` }, data: { text: 'x'.repeat(500) } }),
+          ),
     )
   }
 
@@ -93,6 +102,13 @@ class Client {
 
 const crowd = JSON.parse(process.argv[2] ?? '') as Crowd
 const tally = newTally()
-await Promise.all(Array.from({ length: crowd.clients }, (_, number) => new Promise<void>((resolve) => new Client(number, crowd, tally, resolve))))
+await Promise.all(
+  Array.from(
+    { length: crowd.clients },
+    (_, number) => new Promise<void>((resolve) => new Client(number, crowd, tally, resolve)),
+  ),
+)
 // Hundreds of thousands of times are not sent: what is asked of them is.
-process.send?.({ ...tally, times: [percentile(tally.times, 0.5), percentile(tally.times, 0.99)] }, () => process.disconnect())
+process.send?.({ ...tally, times: [percentile(tally.times, 0.5), percentile(tally.times, 0.99)] }, () =>
+  process.disconnect(),
+)

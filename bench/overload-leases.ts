@@ -1,6 +1,7 @@
 /**
- * Those who keep the cluster alive while a crowd overloads it: nodes and a leader that renew their leases. In a process of its own, that
- * comes before the crowd's: what it measures is the server's time, not the generator's. Takes what to do as JSON in the first argument.
+ * Those who keep the cluster alive while a crowd overloads it: nodes and a leader that renew their leases. In a process
+ * of its own, that comes before the crowd's: what it measures is the server's time, not the generator's. Takes what to
+ * do as JSON in the first argument.
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -32,7 +33,12 @@ const leaseEveryMs = 20
 const aboveOthers = -5
 
 /** Resolves with the answer's body, if there is one. */
-export async function send(url: string, agent: Agent, { method, path, user, body }: Sent, tally: Tally): Promise<string> {
+export async function send(
+  url: string,
+  agent: Agent,
+  { method, path, user, body }: Sent,
+  tally: Tally,
+): Promise<string> {
   const started = performance.now()
   const headers = { authorization: `Bearer ${user}`, 'content-type': 'application/json' }
   const sent = request(new URL(path, url), { method, agent, rejectUnauthorized: false, headers })
@@ -62,7 +68,12 @@ async function renew({ url, seconds }: Renewals, { name, user, namespace }: Leas
   while (performance.now() < until) {
     const spec = { holderIdentity: user, renewTime: new Date().toISOString().replace('Z', '000Z') }
     const body = { metadata: { name, resourceVersion }, spec }
-    const text = await send(url, agent, resourceVersion ? { method: 'PUT', path: `${path}/${name}`, user, body } : { method: 'POST', path, user, body }, tally)
+    const text = await send(
+      url,
+      agent,
+      resourceVersion ? { method: 'PUT', path: `${path}/${name}`, user, body } : { method: 'POST', path, user, body },
+      tally,
+    )
     resourceVersion = /"resourceVersion":"(\d+)"/.exec(text)?.[1] ?? resourceVersion
     await delay(leaseEveryMs)
   }
@@ -78,5 +89,7 @@ if (process.argv[1] === import.meta.filename) {
   const renewals = JSON.parse(process.argv[2] ?? '') as Renewals
   const tally = newTally()
   await Promise.all(renewals.leases.map((lease) => renew(renewals, lease, tally)))
-  process.send?.({ ...tally, times: [percentile(tally.times, 0.5), percentile(tally.times, 0.99)] }, () => process.disconnect())
+  process.send?.({ ...tally, times: [percentile(tally.times, 0.5), percentile(tally.times, 0.99)] }, () =>
+    process.disconnect(),
+  )
 }

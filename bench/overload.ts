@@ -1,6 +1,7 @@
 /**
- * Three times as many requests as the server takes, on two priority levels: 200 clients that never rest, and beside them nodes and a
- * leader that renew their leases. Shows what the crowd gets, and how long those who keep the cluster alive wait.
+ * Three times as many requests as the server takes, on two priority levels: 200 clients that never rest, and beside
+ * them nodes and a leader that renew their leases. Shows what the crowd gets, and how long those who keep the cluster
+ * alive wait.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,21 +42,41 @@ async function makeLevel(url: string): Promise<void> {
     rules: [{ subjects: [{ kind: 'Group', group: { name: 'crowd' } }], resourceRules }],
   }
   const level = { metadata: { name: 'crowd' }, spec: { type: 'Limited', limited } }
-  await send(url, agent, { method: 'POST', path: `${flowcontrol}/prioritylevelconfigurations`, user: token, body: level }, made)
-  await send(url, agent, { method: 'POST', path: `${flowcontrol}/flowschemas`, user: token, body: { metadata: { name: 'crowd' }, spec } }, made)
+  await send(
+    url,
+    agent,
+    { method: 'POST', path: `${flowcontrol}/prioritylevelconfigurations`, user: token, body: level },
+    made,
+  )
+  await send(
+    url,
+    agent,
+    { method: 'POST', path: `${flowcontrol}/flowschemas`, user: token, body: { metadata: { name: 'crowd' }, spec } },
+    made,
+  )
   const binding = {
     metadata: { name: 'crowd' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'crowd' }],
   }
-  await send(url, agent, { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', user: token, body: binding }, made)
+  await send(
+    url,
+    agent,
+    { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', user: token, body: binding },
+    made,
+  )
   agent.destroy()
   if (made.firstFailure) throw new Error(made.firstFailure)
 }
 
 function writeUsers(tokenFile: string): void {
-  const crowdUsers = Array.from({ length: clients }, (_, number) => `crowd-${number},crowd-${number},c${number},"crowd"`)
-  const nodes = leases.filter(({ namespace }) => namespace === 'kube-node-lease').map(({ user }) => `${user},system:node:${user},${user},"system:nodes"`)
+  const crowdUsers = Array.from(
+    { length: clients },
+    (_, number) => `crowd-${number},crowd-${number},c${number},"crowd"`,
+  )
+  const nodes = leases
+    .filter(({ namespace }) => namespace === 'kube-node-lease')
+    .map(({ user }) => `${user},system:node:${user},${user},"system:nodes"`)
   writeFileSync(tokenFile, [...users, 'scheduler,system:kube-scheduler,s', ...nodes, ...crowdUsers, ''].join('\n'))
 }
 
@@ -66,7 +87,8 @@ async function toldBy(process: ChildProcess): Promise<Tally> {
 }
 
 function row(name: string, { answers, times, mute }: Tally, seconds: number): string[] {
-  const sum = (of: (status: number) => boolean): number => Object.entries(answers).reduce((all, [status, count]) => all + (of(Number(status)) ? count : 0), 0)
+  const sum = (of: (status: number) => boolean): number =>
+    Object.entries(answers).reduce((all, [status, count]) => all + (of(Number(status)) ? count : 0), 0)
   const rate = (count: number): string => String(Math.round(count / seconds))
   const refused = answers[429] ?? 0
   return [
@@ -81,15 +103,23 @@ function row(name: string, { answers, times, mute }: Tally, seconds: number): st
 
 export async function overload(directory: string, tokenFile: string, seconds: number): Promise<void> {
   writeUsers(tokenFile)
-  const server = await startServer(directory, tokenFile, [`--max-requests-inflight=${limits.reads}`, `--max-mutating-requests-inflight=${limits.writes}`])
+  const server = await startServer(directory, tokenFile, [
+    `--max-requests-inflight=${limits.reads}`,
+    `--max-mutating-requests-inflight=${limits.writes}`,
+  ])
   try {
     await makeLevel(server.url)
     const { url } = server
-    const others = fork(join(import.meta.dirname, 'overload-crowd.ts'), [JSON.stringify({ port: Number(new URL(url).port), seconds, clients } satisfies Crowd)])
-    const renewing = fork(join(import.meta.dirname, 'overload-leases.ts'), [JSON.stringify({ url, seconds, leases } satisfies Renewals)])
+    const others = fork(join(import.meta.dirname, 'overload-crowd.ts'), [
+      JSON.stringify({ port: Number(new URL(url).port), seconds, clients } satisfies Crowd),
+    ])
+    const renewing = fork(join(import.meta.dirname, 'overload-leases.ts'), [
+      JSON.stringify({ url, seconds, leases } satisfies Renewals),
+    ])
     const [told, system] = await Promise.all([toldBy(others), toldBy(renewing)])
     console.log(
-      `${clients} clients, ${limits.reads + limits.writes} requests in flight, ${seconds} s; resident memory after it ${Math.round(residentMegabytes(server))} MB`,
+      `${clients} clients, ${limits.reads + limits.writes} requests in flight, ${seconds} s; resident memory ` +
+        `after it ${Math.round(residentMegabytes(server))} MB`,
     )
     print([
       ['', 'served/s', 'refused/s', 'told when to come again', 'failed', 'p50 ms', 'p99 ms'],

@@ -1,5 +1,14 @@
 /** The table of a benchmark, beside the numbers of kube-apiserver. */
-import { cpuTargetRatio, idleMegabytes, loadedMegabytes, startMs, targetRatio, upstream, upstreamCpuMs, watchP99Ms } from './reference.ts'
+import {
+  cpuTargetRatio,
+  idleMegabytes,
+  loadedMegabytes,
+  startMs,
+  targetRatio,
+  upstream,
+  upstreamCpuMs,
+  watchP99Ms,
+} from './reference.ts'
 import type { MeasuredPhase } from './run-load.ts'
 
 export interface Measurements {
@@ -13,15 +22,22 @@ export interface Measurements {
   readonly bare: readonly number[]
 }
 
-const number = (value: number): string => (value < 1 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : String(Math.round(value)))
+const number = (value: number): string =>
+  value < 1 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : String(Math.round(value))
 const times = (ratio: number): string => `${ratio.toFixed(2)}×`
 
-export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 export function report({ starts, idle, loaded, phases, bare }: Measurements): void {
   console.log(`bare http2 server: ${bare.map((rate) => Math.round(rate)).join(' before, ')} after, GETs a second`)
   // For time and memory less is better: the ratio says how many times better either way.
-  const less = (name: string, value: number, unit: string, reference: { upstream: number; target: number }): string[] => [
+  const less = (
+    name: string,
+    value: number,
+    unit: string,
+    reference: { upstream: number; target: number },
+  ): string[] => [
     name,
     `${number(value)} ${unit}`,
     '',
@@ -34,13 +50,25 @@ export function report({ starts, idle, loaded, phases, bare }: Measurements): vo
     '',
   ]
   print([
-    ['', 'value', 'p50 ms', 'p99 ms', 'target', 'upstream', 'ratio', 'CPU ms a request', 'upstream', `ratio (≥ ${cpuTargetRatio})`],
+    [
+      '',
+      'value',
+      'p50 ms',
+      'p99 ms',
+      'target',
+      'upstream',
+      'ratio',
+      'CPU ms a request',
+      'upstream',
+      `ratio (≥ ${cpuTargetRatio})`,
+    ],
     less(`start to /readyz (median of ${starts.length})`, median(starts), 'ms', startMs),
     less('resident memory, idle', idle, 'MB', idleMegabytes),
     less('resident memory, after the load', loaded, 'MB', loadedMegabytes),
     ...phases.map(phaseRow),
   ])
-  for (const { kind, phase, failures, firstFailure } of phases) if (failures > 0) console.log(`${kind} ${phase}: ${failures} failed: ${firstFailure ?? ''}`)
+  for (const { kind, phase, failures, firstFailure } of phases)
+    if (failures > 0) console.log(`${kind} ${phase}: ${failures} failed: ${firstFailure ?? ''}`)
 }
 
 function phaseRow({ kind, phase, rate, p50, p99, cpuMs }: MeasuredPhase): string[] {

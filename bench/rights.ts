@@ -1,4 +1,7 @@
-/** Who the load is: a user whose rights come from a binding, so that RBAC decides on every request; and the namespace that it fills. */
+/**
+ * Who the load is: a user whose rights come from a binding, so that RBAC decides on every request; and the namespace
+ * that it fills.
+ */
 import { request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -12,9 +15,16 @@ const waitMs = 10_000
 export const users: readonly string[] = [`${token},bench,1`, `${adminToken},bench-admin,2,"system:masters"`]
 
 /** Leaves an event of every request: what is usual in clusters that are audited. */
-export const auditPolicy = JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] })
+export const auditPolicy = JSON.stringify({
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  rules: [{ level: 'Metadata' }],
+})
 
-/** Gives the user its rights and makes its namespace, unless they are there. Pods need the namespace's account: waits for it. */
+/**
+ * Gives the user its rights and makes its namespace, unless they are there. Pods need the namespace's account: waits
+ * for it.
+ */
 export async function prepare(url: string): Promise<void> {
   const rbac = 'rbac.authorization.k8s.io'
   await ask(url, 'POST', `/apis/${rbac}/v1/clusterrolebindings`, {
@@ -25,7 +35,8 @@ export async function prepare(url: string): Promise<void> {
   await ask(url, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   const deadline = performance.now() + waitMs
   while ((await ask(url, 'GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`)) !== 200) {
-    if (performance.now() > deadline) throw new Error(`namespace ${namespace} has no account default after ${waitMs} ms`)
+    if (performance.now() > deadline)
+      throw new Error(`namespace ${namespace} has no account default after ${waitMs} ms`)
     await delay(20)
   }
 }
@@ -34,13 +45,17 @@ export async function prepare(url: string): Promise<void> {
 function ask(url: string, method: string, path: string, body?: object): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' }
-    const asked = request(new URL(path, url), { method, headers, rejectUnauthorized: false, agent: false }, (response) => {
-      const { statusCode = 0 } = response
-      response.resume().on('end', () => {
-        if (statusCode < 300 || statusCode === 404 || statusCode === 409) resolve(statusCode)
-        else reject(new Error(`${method} ${path}: ${statusCode}`))
-      })
-    })
+    const asked = request(
+      new URL(path, url),
+      { method, headers, rejectUnauthorized: false, agent: false },
+      (response) => {
+        const { statusCode = 0 } = response
+        response.resume().on('end', () => {
+          if (statusCode < 300 || statusCode === 404 || statusCode === 409) resolve(statusCode)
+          else reject(new Error(`${method} ${path}: ${statusCode}`))
+        })
+      },
+    )
     asked.on('error', reject)
     asked.end(body && JSON.stringify(body))
   })

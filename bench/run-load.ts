@@ -8,7 +8,19 @@ import { cpuMs, type Server } from './server.ts'
 
 export type Kind = LoadOptions['kind']
 
-export const allPhases = ['create', 'get', 'list', 'list0', 'table', 'update', 'patch', 'apply-same', 'apply', 'watch', 'delete']
+export const allPhases = [
+  'create',
+  'get',
+  'list',
+  'list0',
+  'table',
+  'update',
+  'patch',
+  'apply-same',
+  'apply',
+  'watch',
+  'delete',
+]
 
 const clients = 16
 const lists = 20
@@ -21,11 +33,19 @@ export interface Generator {
   readonly kload?: string
 }
 
-/** A phase, with the CPU time that the server took for a request of it. Its watches are paid by what they watched: creates. */
+/**
+ * A phase, with the CPU time that the server took for a request of it. Its watches are paid by what they watched:
+ * creates.
+ */
 export type MeasuredPhase = PhaseResult & { readonly kind: Kind; readonly cpuMs?: number }
 
 /** Runs phases one after the other. */
-export async function measure(server: Server, kind: Kind, phases: readonly string[], generator: Generator): Promise<MeasuredPhase[]> {
+export async function measure(
+  server: Server,
+  kind: Kind,
+  phases: readonly string[],
+  generator: Generator,
+): Promise<MeasuredPhase[]> {
   const measured: MeasuredPhase[] = []
   for (const phase of phases) {
     // What is applied is there already: the same, or with other images.
@@ -33,7 +53,8 @@ export async function measure(server: Server, kind: Kind, phases: readonly strin
     const before = cpuMs(server)
     const results = await load(kind, server.url, phase, generator)
     const after = cpuMs(server)
-    const spent = before === undefined || after === undefined ? undefined : (after - before) / requestsOf(phase, generator.n)
+    const spent =
+      before === undefined || after === undefined ? undefined : (after - before) / requestsOf(phase, generator.n)
     for (const result of results) measured.push({ ...result, kind, ...(result.phase === phase && { cpuMs: spent }) })
   }
   return measured
@@ -59,18 +80,33 @@ export async function load(kind: Kind, url: string, phase: string, { n, kload }:
 
 /** kload's lines: `create 1326.0 op/s p50 11.00 ms p99 32.00 ms 5.2 MB fails 0 <nil>`. */
 async function runKload(binary: string, kind: Kind, url: string, phase: string, n: number): Promise<PhaseResult[]> {
-  const text = await outputOf(binary, ['-base', url, '-token', token, '-kind', kind, '-n', String(n), '-c', String(clients), '-phases', phase])
-  return [...text.matchAll(/^(\S+) +([\d.]+) (?:op|ev)\/s +p50 +([\d.]+) ms +p99 +([\d.]+) ms +(?:([\d.]+) MB +fails (\d+) (.*)|\(.*)$/gm)].map(
-    ([, phase = '', rate, p50, p99, size = 0, failures = 0, firstFailure]) => ({
-      phase,
-      rate: Number(rate),
-      p50: Number(p50),
-      p99: Number(p99),
-      megabytes: Number(size),
-      failures: Number(failures),
-      firstFailure,
-    }),
-  )
+  const text = await outputOf(binary, [
+    '-base',
+    url,
+    '-token',
+    token,
+    '-kind',
+    kind,
+    '-n',
+    String(n),
+    '-c',
+    String(clients),
+    '-phases',
+    phase,
+  ])
+  return [
+    ...text.matchAll(
+      /^(\S+) +([\d.]+) (?:op|ev)\/s +p50 +([\d.]+) ms +p99 +([\d.]+) ms +(?:([\d.]+) MB +fails (\d+) (.*)|\(.*)$/gm,
+    ),
+  ].map(([, phase = '', rate, p50, p99, size = 0, failures = 0, firstFailure]) => ({
+    phase,
+    rate: Number(rate),
+    p50: Number(p50),
+    p99: Number(p99),
+    megabytes: Number(size),
+    failures: Number(failures),
+    firstFailure,
+  }))
 }
 
 async function outputOf(command: string, args: readonly string[]): Promise<string> {

@@ -1,7 +1,8 @@
 /**
- * `npm run bench`: starts `./t8s up` on a temporary directory, audited, for a user who has to ask RBAC, and measures start, memory,
- * kload's phases and the CPU time that they take. Asserts nothing. Compare numbers of one run on one machine only. Others use the same cores: a bare server is
- * measured before and after. `--soak` runs the load many times over instead.
+ * `npm run bench`: starts `./t8s up` on a temporary directory, audited, for a user who has to ask RBAC, and measures
+ * start, memory, kload's phases and the CPU time that they take. Asserts nothing. Compare numbers of one run on one
+ * machine only. Others use the same cores: a bare server is measured before and after. `--soak` runs the load many
+ * times over instead.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -93,7 +94,8 @@ else await bench()
 
 async function bench(): Promise<void> {
   const kinds: readonly Kind[] = flags.kind ? [flags.kind as Kind] : ['pods', 'configmaps']
-  for (const kind of kinds) if (Object.keys(upstream[kind] ?? {}).length === 0) throw new Error(`--kind ${kind}: choose pods or configmaps`)
+  for (const kind of kinds)
+    if (Object.keys(upstream[kind] ?? {}).length === 0) throw new Error(`--kind ${kind}: choose pods or configmaps`)
   const phases = flags.phases.split(',')
   const generator: Generator = { n: Number(flags.n), kload: flags.kload }
   const directory = mkdtempSync(join(tmpdir(), 't8s-bench-'))
@@ -133,7 +135,13 @@ async function bench(): Promise<void> {
   }
 }
 
-async function benchOnce(directory: string, tokenFile: string, kinds: readonly Kind[], chosen: readonly string[], generator: Generator): Promise<void> {
+async function benchOnce(
+  directory: string,
+  tokenFile: string,
+  kinds: readonly Kind[],
+  chosen: readonly string[],
+  generator: Generator,
+): Promise<void> {
   let server = await startServer(directory, tokenFile)
   try {
     const times: number[] = []
@@ -163,9 +171,13 @@ async function benchOnce(directory: string, tokenFile: string, kinds: readonly K
 /** GETs a second that a bare server in Node answers just now. */
 async function bareServer(directory: string, generator: Generator): Promise<number> {
   const pki = join(directory, 'data/pki')
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts'), join(pki, 'apiserver.crt'), join(pki, 'apiserver.key')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'bare-server.ts'), join(pki, 'apiserver.crt'), join(pki, 'apiserver.key')],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   try {
     const [port] = (await once(child.stdout, 'data')) as [Buffer]
     const [result] = await load('pods', `https://127.0.0.1:${port.toString().trim()}`, 'get', generator)

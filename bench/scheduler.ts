@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --scheduler`: the scheduler alone, for clusters in memory: how many pods a second find their node, beside the
- * thresholds of upstream's scheduler_perf, which are of larger machines. Asserts nothing.
+ * `npm run bench -- --scheduler`: the scheduler alone, for clusters in memory: how many pods a second find their node,
+ * beside the thresholds of upstream's scheduler_perf, which are of larger machines. Asserts nothing.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Pod } from '../src/client/kinds.ts'
@@ -28,11 +28,19 @@ const labelSelector = { matchLabels: labels }
 const plain = (name: string): Pod => aPod(name, requests)
 const apart = (name: string): Pod => {
   const term = { topologyKey: 'kubernetes.io/hostname', labelSelector, namespaces: ['default'] }
-  return aPod(name, { ...requests, affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } }, { labels })
+  return aPod(
+    name,
+    { ...requests, affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } },
+    { labels },
+  )
 }
 const together = (name: string): Pod => {
   const term = { topologyKey: 'topology.kubernetes.io/zone', labelSelector, namespaces: ['default'] }
-  return aPod(name, { ...requests, affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } }, { labels })
+  return aPod(
+    name,
+    { ...requests, affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } },
+    { labels },
+  )
 }
 const spread =
   (whenUnsatisfiable: string) =>
@@ -49,7 +57,15 @@ const workloads: readonly Workload[] = [
   { name: 'affinity', nodes: 5000, before: 1000, pods: 2000, upstream: 35, wanted: 300, pod: together },
   { name: 'spreading', nodes: 1000, before: 1000, pods: 2000, upstream: 85, wanted: 300, pod: spread('DoNotSchedule') },
   { name: 'spreading', nodes: 5000, before: 5000, pods: 2000, upstream: 85, wanted: 300, pod: spread('DoNotSchedule') },
-  { name: 'preferred spreading', nodes: 5000, before: 5000, pods: 2000, upstream: 125, wanted: 300, pod: spread('ScheduleAnyway') },
+  {
+    name: 'preferred spreading',
+    nodes: 5000,
+    before: 5000,
+    pods: 2000,
+    upstream: 125,
+    wanted: 300,
+    pod: spread('ScheduleAnyway'),
+  },
 ]
 
 export async function benchScheduler(): Promise<void> {
@@ -57,12 +73,22 @@ export async function benchScheduler(): Promise<void> {
   for (const workload of workloads) {
     const { perSecond, cpuMs } = await measured(workload)
     const { name, nodes, upstream, wanted } = workload
-    const columns = [`${Math.round(perSecond)}`.padStart(8), `${upstream}`.padStart(9), `${wanted}`.padStart(7), cpuMs.toFixed(3).padStart(13)]
+    const columns = [
+      `${Math.round(perSecond)}`.padStart(8),
+      `${upstream}`.padStart(9),
+      `${wanted}`.padStart(7),
+      cpuMs.toFixed(3).padStart(13),
+    ]
     console.log(`${name.padEnd(22)}${`${nodes}`.padStart(8)}${columns.join(' ')}`)
   }
 }
 
-async function measured({ nodes, before, pods, pod }: Workload): Promise<{ readonly perSecond: number; readonly cpuMs: number }> {
+async function measured({
+  nodes,
+  before,
+  pods,
+  pod,
+}: Workload): Promise<{ readonly perSecond: number; readonly cpuMs: number }> {
   const cluster = new MemoryCluster()
   for (let at = 0; at < nodes; at++) {
     const allocatable = { cpu: '4', memory: '32Gi' }
@@ -80,7 +106,12 @@ async function measured({ nodes, before, pods, pod }: Workload): Promise<{ reado
 }
 
 /** Makes the pods, and resolves when all of them have a node. */
-async function placed(cluster: MemoryCluster, prefix: string, count: number, pod: (name: string) => Pod): Promise<void> {
+async function placed(
+  cluster: MemoryCluster,
+  prefix: string,
+  count: number,
+  pod: (name: string) => Pod,
+): Promise<void> {
   const names = Array.from({ length: count }, (_, at) => `${prefix}-${at}`)
   cluster.put(...names.map(pod))
   for (const name of names) while (!cluster.pod(name)?.spec?.nodeName) await nextTurn()

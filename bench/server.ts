@@ -7,7 +7,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { auditPolicy, prepare } from './rights.ts'
 
-/** Those that every write of a pod needs. The others are not measured: the reference is kube-apiserver, without kube-controller-manager. */
+/**
+ * Those that every write of a pod needs. The others are not measured: the reference is kube-apiserver, without
+ * kube-controller-manager.
+ */
 const fewControllers = ['serviceaccount', 'root-ca-cert-publisher']
 
 export const launcher = join(import.meta.dirname, '../t8s')
@@ -20,8 +23,8 @@ export interface Server {
 }
 
 /**
- * Starts a server whose data are in `directory/data`, with all that a cluster has on (RBAC, the usual plug-ins, priority and fairness)
- * and an audit log, and waits until it is ready and its user has rights.
+ * Starts a server whose data are in `directory/data`, with all that a cluster has on (RBAC, the usual plug-ins,
+ * priority and fairness) and an audit log, and waits until it is ready and its user has rights.
  */
 export async function startServer(
   directory: string,
@@ -32,10 +35,24 @@ export async function startServer(
   const port = await freePort()
   const policy = join(directory, 'audit-policy.json')
   writeFileSync(policy, auditPolicy)
-  const audit = [`--audit-policy-file=${policy}`, `--audit-log-path=${join(directory, 'audit.log')}`, '--audit-log-maxbackup=1']
+  const audit = [
+    `--audit-policy-file=${policy}`,
+    `--audit-log-path=${join(directory, 'audit.log')}`,
+    '--audit-log-maxbackup=1',
+  ]
   const started = performance.now()
-  const flags = ['--nodes=0', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile]
-  const child = spawn(launcher, ['up', ...flags, `--controllers=${controllers.join()}`, ...audit, ...more], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const flags = [
+    '--nodes=0',
+    '--data-dir',
+    join(directory, 'data'),
+    '--secure-port',
+    String(port),
+    '--token-auth-file',
+    tokenFile,
+  ]
+  const child = spawn(launcher, ['up', ...flags, `--controllers=${controllers.join()}`, ...audit, ...more], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const url = `https://127.0.0.1:${port}`
   while (!(await isReady(port))) {
     if (child.exitCode !== null) throw new Error(`t8s up ended with ${child.exitCode}`)
@@ -68,7 +85,8 @@ export interface Memory {
 /** What the kernel says of the process's memory. Linux only. */
 export function memoryOf({ process: { pid } }: Pick<Server, 'process'>): Memory {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-  const megabytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024
+  const megabytes = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024
   return { resident: megabytes('VmRSS'), anonymous: megabytes('RssAnon'), file: megabytes('RssFile') }
 }
 
@@ -81,7 +99,10 @@ export function directoryMegabytes(directory: string): number {
 /** Linux counts CPU time in hundredths of a second, whatever its clock. */
 const msPerTick = 10
 
-/** CPU time of the server so far, of all its threads and of processes that it started; ms. Undefined where there is no /proc. */
+/**
+ * CPU time of the server so far, of all its threads and of processes that it started; ms. Undefined where there is no
+ * /proc.
+ */
 export function cpuMs({ process: { pid } }: Server): number | undefined {
   let processes: Map<number, { readonly parent: number; readonly ticks: number }>
   try {
@@ -120,10 +141,13 @@ async function freePort(): Promise<number> {
 
 function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request({ host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, agent: false }, (response) => {
-      response.resume()
-      resolve(response.statusCode === 200)
-    })
+    const asked = request(
+      { host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, agent: false },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode === 200)
+      },
+    )
     asked.on('error', () => resolve(false))
     asked.end()
   })

@@ -1,4 +1,7 @@
-/** The same load many times over on one server: whether its file and its memory stay bounded, and what it needs after a restart. */
+/**
+ * The same load many times over on one server: whether its file and its memory stay bounded, and what it needs after a
+ * restart.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { soakMegabytes } from './reference.ts'
 import { type Generator, type Kind, measure } from './run-load.ts'
@@ -27,9 +30,11 @@ export async function soak({ directory, tokenFile, loads, kinds, phases, generat
     const began = performance.now()
     let failures = 0
     for (let load = 1; load <= loads; load++) {
-      for (const kind of kinds) for (const result of await measure(server, kind, phases, generator)) failures += result.failures
+      for (const kind of kinds)
+        for (const result of await measure(server, kind, phases, generator)) failures += result.failures
       largest = Math.max(largest, memoryOf(server).resident)
-      if (load % reportEvery === 0 || load === loads) console.log(`${line(`${load} loads`, directory, server)}, ${seconds(began)} s, ${failures} failures`)
+      if (load % reportEvery === 0 || load === loads)
+        console.log(`${line(`${load} loads`, directory, server)}, ${seconds(began)} s, ${failures} failures`)
     }
     const file = directoryMegabytes(directory)
     await stopServer(server)
@@ -48,7 +53,10 @@ const seconds = (since: number): number => Math.round((performance.now() - since
 
 function line(when: string, directory: string, server: Server): string {
   const { resident, anonymous, file } = memoryOf(server)
-  return `${when}: data ${show(directoryMegabytes(directory))}, resident ${show(resident)} (anonymous ${show(anonymous)}, of files ${show(file)})`
+  return (
+    `${when}: data ${show(directoryMegabytes(directory))}, resident ${show(resident)} (anonymous ` +
+    `${show(anonymous)}, of files ${show(file)})`
+  )
 }
 
 const verdict = (name: string, value: number, target: number): void =>

@@ -1,6 +1,7 @@
 /**
- * Starts of commands that end at once, `./t8s explain-panic` and `./t8s config list`, in turns with `node -e 0`, which is the least that a
- * start can take. A busy machine spoils times, so CPU time is shown beside them, and how often of the bare Node's either is.
+ * Starts of commands that end at once, `./t8s explain-panic` and `./t8s config list`, in turns with `node -e 0`, which
+ * is the least that a start can take. A busy machine spoils times, so CPU time is shown beside them, and how often of
+ * the bare Node's either is.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -48,7 +49,12 @@ export function benchStarts(directory: string, n: number): void {
       one.cpuMs += (childrenCpuMs() - cpu) / n
     }
   }
-  const results = measured.map(({ command, ms, cpuMs }) => ({ name: command.slice(1, 3).join(' '), median: quantile(ms, 0.5), least: quantile(ms, 0), cpuMs }))
+  const results = measured.map(({ command, ms, cpuMs }) => ({
+    name: command.slice(1, 3).join(' '),
+    median: quantile(ms, 0.5),
+    least: quantile(ms, 0),
+    cpuMs,
+  }))
   const [bare] = results
   print([
     [`${n} starts`, 'median ms', 'least ms', 'target', 'times bare', 'more ms', 'CPU ms', 'times bare', 'more ms'],
@@ -66,7 +72,8 @@ export function benchStarts(directory: string, n: number): void {
 
 const compared = (value: number, bare: number): string[] => [(value / bare).toFixed(2), (value - bare).toFixed(0)]
 
-const quantile = (values: readonly number[], part: number): number => values.toSorted((a, b) => a - b)[Math.floor(values.length * part)] ?? 0
+const quantile = (values: readonly number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * part)] ?? 0
 
 function start([program, ...args]: readonly [string, ...string[]]): void {
   const { status, stderr } = spawnSync(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })

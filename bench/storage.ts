@@ -1,4 +1,7 @@
-/** Measures the store on disk: commits, reads, lists, watch replay. `node bench/storage.ts [directory]`; the disk is the directory's. */
+/**
+ * Measures the store on disk: commits, reads, lists, watch replay. `node bench/storage.ts [directory]`; the disk is the
+ * directory's.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +20,10 @@ try {
   const revisions = new Map<string, number>()
   const write = async (i: number) => {
     const key = keyOf(i % objects)
-    const result = await store.commit({ conditions: [{ key, revision: revisions.get(key) ?? 0 }], operations: [{ key, value: object() }] })
+    const result = await store.commit({
+      conditions: [{ key, revision: revisions.get(key) ?? 0 }],
+      operations: [{ key, value: object() }],
+    })
     if (!result.committed) throw new Error(`conflict on ${key}`)
     revisions.set(key, result.revision)
   }
@@ -35,7 +41,9 @@ try {
 
   await repeat('get', 20_000, (i) => store.get(keyOf((i * 7) % objects)))
   await repeat(`list of ${objects}, ${Math.round(store.revision / objects)} versions each`, 20, () => store.list(pods))
-  await repeat('list of 500 of them, at an old revision', 20, () => store.list({ ...pods, limit: 500, revision: Math.floor(store.revision / 2) }))
+  await repeat('list of 500 of them, at an old revision', 20, () =>
+    store.list({ ...pods, limit: 500, revision: Math.floor(store.revision / 2) }),
+  )
   await replay(store)
   await compaction(store)
   await repeat(`list of ${objects}, compacted`, 40, () => store.list(pods))
@@ -47,7 +55,12 @@ try {
   await rm(directory, { recursive: true })
 }
 
-async function commits(name: string, count: number, writers: number, write: (i: number) => Promise<void>): Promise<void> {
+async function commits(
+  name: string,
+  count: number,
+  writers: number,
+  write: (i: number) => Promise<void>,
+): Promise<void> {
   let next = 0
   const cpu = process.cpuUsage()
   const loop = performance.eventLoopUtilization()
@@ -61,7 +74,8 @@ async function commits(name: string, count: number, writers: number, write: (i: 
   const { active } = performance.eventLoopUtilization(loop)
   const { user, system } = process.cpuUsage(cpu)
   console.log(
-    `${name}: ${Math.round(count / seconds)} commits/s; per commit ${((active * 1000) / count).toFixed(1)} µs on the main thread, ${((user + system) / count).toFixed(1)} µs on all`,
+    `${name}: ${Math.round(count / seconds)} commits/s; per commit ${((active * 1000) / count).toFixed(1)} µs on ` +
+      `the main thread, ${((user + system) / count).toFixed(1)} µs on all`,
   )
 }
 
@@ -97,7 +111,9 @@ async function compaction(store: Store): Promise<void> {
   const blocked = stalls()
   const start = performance.now()
   await store.compact(revision)
-  console.log(`compaction of ${revision} revisions: ${Math.round(performance.now() - start)} ms; longest turn ${blocked()} ms`)
+  console.log(
+    `compaction of ${revision} revisions: ${Math.round(performance.now() - start)} ms; longest turn ${blocked()} ms`,
+  )
 }
 
 async function pagesWhileWriting(store: Store): Promise<void> {
@@ -126,7 +142,8 @@ async function pagesWhileWriting(store: Store): Promise<void> {
   writing = false
   await Promise.all(writers)
   console.log(
-    `${count} keys in pages of 500 at an old revision while writers run: ${total.toFixed(0)} ms, longest page ${longest.toFixed(1)} ms, ${written} commits meanwhile`,
+    `${count} keys in pages of 500 at an old revision while writers run: ${total.toFixed(0)} ms, longest page ` +
+      `${longest.toFixed(1)} ms, ${written} commits meanwhile`,
   )
 }
 

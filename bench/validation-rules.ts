@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --rules`: what validation rules cost. Two definitions that differ in nothing but 20 rules; their objects are created
- * and replaced in turns, and the server's CPU time a write is compared.
+ * `npm run bench -- --rules`: what validation rules cost. Two definitions that differ in nothing but 20 rules; their
+ * objects are created and replaced in turns, and the server's CPU time a write is compared.
  */
 import { Agent, request } from 'node:https'
 import { median } from './report.ts'
@@ -19,21 +19,37 @@ type Schema = Readonly<Record<string, unknown>>
 
 /** A schema such as routes of a gateway have; `ruled` says whether rules are in it. */
 function schema(ruled: boolean): Schema {
-  const rules = (...list: readonly string[]): Schema => (ruled ? { 'x-kubernetes-validations': list.map((rule) => ({ rule, message: 'must hold' })) } : {})
+  const rules = (...list: readonly string[]): Schema =>
+    ruled ? { 'x-kubernetes-validations': list.map((rule) => ({ rule, message: 'must hold' })) } : {}
   const backend = {
     type: 'object',
     required: ['name', 'port'],
     properties: { name: text, kind: text, port: whole, weight: whole },
-    ...rules('self.port > 0 && self.port < 65536', '!has(self.weight) || self.weight <= 100', '!has(self.kind) || self.kind in ["Service", "Bucket"]'),
+    ...rules(
+      'self.port > 0 && self.port < 65536',
+      '!has(self.weight) || self.weight <= 100',
+      '!has(self.kind) || self.kind in ["Service", "Bucket"]',
+    ),
   }
-  const backends = { type: 'array', maxItems: 16, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'], items: backend }
+  const backends = {
+    type: 'array',
+    maxItems: 16,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+    items: backend,
+  }
   const hosts = {
     type: 'array',
     maxItems: 16,
     items: { ...text, ...rules('!self.startsWith("*") || self.startsWith("*.")') },
     ...rules('self.all(host, self.exists_one(other, other == host))'),
   }
-  const labels = { type: 'object', maxProperties: 16, additionalProperties: text, ...rules('self.all(key, key.size() < 64)') }
+  const labels = {
+    type: 'object',
+    maxProperties: 16,
+    additionalProperties: text,
+    ...rules('self.all(key, key.size() < 64)'),
+  }
   const spec = {
     type: 'object',
     properties: {
@@ -96,7 +112,11 @@ export async function benchRules(directory: string, tokenFile: string, objects: 
   const count = Math.ceil(objects / 4)
   const server = await startServer(directory, tokenFile)
   const agent = new Agent({ keepAlive: true, maxSockets: clients, rejectUnauthorized: false })
-  const send = (method: string, path: string, body?: Schema): Promise<{ readonly status: number; readonly text: string }> =>
+  const send = (
+    method: string,
+    path: string,
+    body?: Schema,
+  ): Promise<{ readonly status: number; readonly text: string }> =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
       const asked = request(new URL(path, server.url), { method, agent, headers }, (response) => {
@@ -122,9 +142,14 @@ export async function benchRules(directory: string, tokenFile: string, objects: 
   }
   try {
     for (const { plural, kind, ruled } of kinds) {
-      const { status, text } = await send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition(plural, kind, ruled))
+      const { status, text } = await send(
+        'POST',
+        '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+        definition(plural, kind, ruled),
+      )
       if (status !== 201) throw new Error(`definition answered ${status}: ${text}`)
-      while ((await send('GET', `/apis/${group}/v1/${plural}`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 5))
+      while ((await send('GET', `/apis/${group}/v1/${plural}`)).status !== 200)
+        await new Promise((resolve) => setTimeout(resolve, 5))
     }
     const results = kinds.map(() => ({ create: [] as number[], replace: [] as number[] }))
     for (let round = 0; round < rounds; round++)
@@ -138,7 +163,9 @@ export async function benchRules(directory: string, tokenFile: string, objects: 
           return answer
         }
         results[at]?.create.push(await measured(201, create))
-        results[at]?.replace.push(await measured(200, (i) => send('PUT', `${path}/${name(i)}`, object(kind, name(i), 3, versions[i]))))
+        results[at]?.replace.push(
+          await measured(200, (i) => send('PUT', `${path}/${name(i)}`, object(kind, name(i), 3, versions[i]))),
+        )
       }
     for (const verb of ['create', 'replace'] as const) {
       // The first rounds warm the server up.
@@ -146,7 +173,8 @@ export async function benchRules(directory: string, tokenFile: string, objects: 
       const more = median(ruled.map((cost, round) => cost - (plain[round] ?? 0)))
       const verdict = more <= targetMicroseconds ? '' : ': MISSED'
       console.log(
-        `${verb}: ${median(plain).toFixed(0)} µs CPU a write without rules, ${median(ruled).toFixed(0)} µs with 20: ${more.toFixed(0)} µs more, target ≤ ${targetMicroseconds} µs${verdict}`,
+        `${verb}: ${median(plain).toFixed(0)} µs CPU a write without rules, ${median(ruled).toFixed(0)} µs with ` +
+          `20: ${more.toFixed(0)} µs more, target ≤ ${targetMicroseconds} µs${verdict}`,
       )
     }
     console.log(`resident ${residentMegabytes(server).toFixed(0)} MB`)

@@ -1,6 +1,7 @@
 /**
  * Builds what `./t8s` runs and what programs import: the schema (`.build/schema.json`) where it is out of date, then
- * `.build/t8s.js` and what the package exports with the chunks that they load on demand. Run it through `scripts/build`, which sees to the packages and to builds at the same time.
+ * `.build/t8s.js` and what the package exports with the chunks that they load on demand. Run it through
+ * `scripts/build`, which sees to the packages and to builds at the same time.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
@@ -14,15 +15,21 @@ const output = join(root, '.build')
 const dayMs = 24 * 3600 * 1000
 
 /**
- * Takes of Node's modules only what is named somewhere. An import reads every export of theirs, and many of those load much when they are
- * read: undici (node:http), workers (node:util), WebCrypto, streams of files, reports. At each start, for nothing.
+ * Takes of Node's modules only what is named somewhere. An import reads every export of theirs, and many of those load
+ * much when they are read: undici (node:http), workers (node:util), WebCrypto, streams of files, reports. At each
+ * start, for nothing.
  */
 const namedExports: Plugin = {
   name: 'named-exports',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^(node:)?[a-z0-9_/]+$/ }, ({ path, kind }) => {
       if (!isBuiltin(path)) return undefined
-      return { path: path.replace('node:', ''), namespace: 'named-exports', suffix: kind === 'require-call' ? '?whole' : '', sideEffects: false }
+      return {
+        path: path.replace('node:', ''),
+        namespace: 'named-exports',
+        suffix: kind === 'require-call' ? '?whole' : '',
+        sideEffects: false,
+      }
     })
     onLoad({ filter: /.*/, namespace: 'named-exports' }, ({ path, suffix }) => {
       const taken = `process.getBuiltinModule('node:${path}')`
@@ -30,7 +37,14 @@ const namedExports: Plugin = {
       // What nobody imports is left out: esbuild drops calls that it may take for pure.
       const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter((name) => name !== 'default')
       const exported = names.map((name) => `export const ${name} = /* @__PURE__ */ take('${name}')`)
-      return { contents: [`const taken = ${taken}`, 'const take = (name) => taken[name]', 'export default taken', ...exported].join('\n') }
+      return {
+        contents: [
+          `const taken = ${taken}`,
+          'const take = (name) => taken[name]',
+          'export default taken',
+          ...exported,
+        ].join('\n'),
+      }
     })
   },
 }
@@ -56,12 +70,16 @@ const withoutNative: Plugin = {
       contents: `const __dirname = '/'\n${readFileSync(path, 'utf8')}`,
       loader: 'js',
     }))
-    onLoad({ filter: /.*/, namespace: 'without-native' }, () => ({ contents: "throw new Error('not in the bundle')", loader: 'js' }))
+    onLoad({ filter: /.*/, namespace: 'without-native' }, () => ({
+      contents: "throw new Error('not in the bundle')",
+      loader: 'js',
+    }))
   },
 }
 
 /** CommonJS packages in the bundle call `require` for Node's own modules. */
-const banner = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
+const banner =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
 const commandLine = ['src/cli/t8s.ts', 'src/cli/main.ts']
 
@@ -110,7 +128,9 @@ mkdirSync(output, { recursive: true })
 await import('./generate-schema.ts')
 await buildBundle()
 
-/** Chunks carry a hash of their content in their names, so a server that runs from the old bundle still finds its own. */
+/**
+ * Chunks carry a hash of their content in their names, so a server that runs from the old bundle still finds its own.
+ */
 async function buildBundle(): Promise<void> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -140,7 +160,11 @@ async function buildBundle(): Promise<void> {
     metafile: true,
     logLevel: 'warning',
   })
-  const files = await mergeChunks({ texts: new Map(outputFiles.map(({ path, text }) => [basename(path), text])), metafile, banner }, programs, others)
+  const files = await mergeChunks(
+    { texts: new Map(outputFiles.map(({ path, text }) => [basename(path), text])), metafile, banner },
+    programs,
+    others,
+  )
   // The entry comes last: until then everything it names is in place.
   for (const [name, text] of [...files].sort(([a], [b]) => Number(a === 't8s.js') - Number(b === 't8s.js'))) {
     const path = join(output, name)
@@ -160,7 +184,8 @@ async function buildBundle(): Promise<void> {
   utimesSync(join(output, 't8s.js'), started, started)
   const kept = new Set(files.keys())
   for (const name of readdirSync(output)) {
-    const old = /-[A-Z0-9]{8}\.js$/.test(name) && !kept.has(name) && modified(join(output, name)) < started.getTime() - dayMs
+    const old =
+      /-[A-Z0-9]{8}\.js$/.test(name) && !kept.has(name) && modified(join(output, name)) < started.getTime() - dayMs
     if (old) rmSync(join(output, name), { force: true })
   }
 }

@@ -4,7 +4,10 @@ import { checkFile, importsOf } from './check-layers.ts'
 
 test('imports down the layers and within one are fine', () => {
   assert.deepEqual(
-    checkFile('apiserver/chain/index.ts', "import { a } from './a.ts'\nimport { b } from '../../machinery/b.ts'\nimport fs from 'node:fs'\n"),
+    checkFile(
+      'apiserver/chain/index.ts',
+      "import { a } from './a.ts'\nimport { b } from '../../machinery/b.ts'\nimport fs from 'node:fs'\n",
+    ),
     [],
   )
   assert.deepEqual(checkFile('cli/version.ts', "import p from '../../package.json' with { type: 'json' }\n"), [])
@@ -34,5 +37,8 @@ test('comments are no imports', () => {
 test('files and imports outside of all layers are refused', () => {
   assert.match(checkFile('loose.ts', '')[0] ?? '', /^src\/loose\.ts:1: stands in no layer/)
   assert.match(checkFile('utils/x.ts', '')[0] ?? '', /stands in no layer/)
-  assert.match(checkFile('cli/x.ts', "import '../utils/y.ts'")[0] ?? '', /^src\/cli\/x\.ts:1: imports \.\.\/utils\/y\.ts, which stands in no layer/)
+  assert.match(
+    checkFile('cli/x.ts', "import '../utils/y.ts'")[0] ?? '',
+    /^src\/cli\/x\.ts:1: imports \.\.\/utils\/y\.ts, which stands in no layer/,
+  )
 })

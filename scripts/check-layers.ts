@@ -30,9 +30,12 @@ export const layers = [
 /** Something that breaks the rule, as `file:line: what`. */
 export type Violation = string
 
-/** Specifiers of static imports, re-exports, dynamic imports and import types, with their lines. Comments do not count. */
+/**
+ * Specifiers of static imports, re-exports, dynamic imports and import types, with their lines. Comments do not count.
+ */
 export function importsOf(source: string): { readonly specifier: string; readonly line: number }[] {
-  // Comments become spaces, so that positions stay; a string that looks like a comment may vanish, an import never does.
+  // Comments become spaces, so that positions stay; a string that looks like a comment may vanish, an import never
+  // does.
   const code = source.replace(/^\s*(\/\/.*|\/\*[\s\S]*?\*\/)/gm, (comment) => comment.replace(/[^\n]/g, ' '))
   const found = code.matchAll(/\b(?:from|import)\s*\(?\s*(['"])(\.{1,2}\/[^'"\n]*)\1/g)
   return [...found].map((match) => ({ specifier: match[2] ?? '', line: code.slice(0, match.index).split('\n').length }))
@@ -49,12 +52,15 @@ export function checkFile(file: string, source: string): Violation[] {
     if (target.startsWith('..')) return []
     const other = layerOf(target)
     if (other < 0) return [at(line, `imports ${specifier}, which stands in no layer`)]
-    return other < own ? [at(line, `${layers[own]} may not import ${layers[other]} (${specifier}): imports go down only`)] : []
+    return other < own
+      ? [at(line, `${layers[own]} may not import ${layers[other]} (${specifier}): imports go down only`)]
+      : []
   })
 }
 
 /** The layer's place in the order, -1 for a file outside of all. */
-const layerOf = (file: string): number => (file.includes('/') ? layers.indexOf(file.split('/')[0] as (typeof layers)[number]) : -1)
+const layerOf = (file: string): number =>
+  file.includes('/') ? layers.indexOf(file.split('/')[0] as (typeof layers)[number]) : -1
 
 function main(): void {
   const root = join(import.meta.dirname, '../src')

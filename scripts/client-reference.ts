@@ -1,6 +1,6 @@
 /**
- * Writes the reference of `typernetes/client` and `typernetes/testing` out of their doc comments: `.build/docs/client-reference.md`.
- * It reads the code as it is formatted here, not as a compiler would.
+ * Writes the reference of `typernetes/client` and `typernetes/testing` out of their doc comments:
+ * `.build/docs/client-reference.md`. It reads the code as it is formatted here, not as a compiler would.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -19,15 +19,20 @@ const root = dirname(import.meta.dirname)
 /** What an index exports, in the order of the alphabet; kinds, which `export *` gives, are left out. */
 export function documentedOf(index: string): Documented[] {
   const found: Documented[] = []
-  for (const [, names = '', file = ''] of readFileSync(index, 'utf8').matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'/gm)) {
+  for (const [, names = '', file = ''] of readFileSync(index, 'utf8').matchAll(
+    /^export (?:type )?\{([^}]*)\} from '([^']+)'/gm,
+  )) {
     const source = readFileSync(resolve(dirname(index), file), 'utf8')
-    for (const name of names.split(',').map((text) => text.trim().replace(/^type /, ''))) if (name) found.push(documented(source, name))
+    for (const name of names.split(',').map((text) => text.trim().replace(/^type /, '')))
+      if (name) found.push(documented(source, name))
   }
   return found.sort((a, b) => a.name.localeCompare(b.name))
 }
 
 function documented(source: string, name: string): Documented {
-  const start = new RegExp(String.raw`^export (?:async )?(?:class|interface|type|const|function) ${name}\b`, 'm').exec(source)
+  const start = new RegExp(String.raw`^export (?:async )?(?:class|interface|type|const|function) ${name}\b`, 'm').exec(
+    source,
+  )
   // Handed on from a file below.
   if (!start) return { name, comment: '', declaration: '' }
   const before = source.slice(0, start.index)
@@ -74,7 +79,8 @@ function classFace(text: string): string {
       continue
     }
     const isMember = /^ {2}(?:readonly |get |async |\*|async \*)?[a-z]\w*(?:<[^(]*>)?[(:]/.test(line)
-    if (isMember && !/^ {2}constructor\(connection: Connection, namespace/.test(line)) kept.push(...comment, line.replace(/ \{$/, ''))
+    if (isMember && !/^ {2}constructor\(connection: Connection, namespace/.test(line))
+      kept.push(...comment, line.replace(/ \{$/, ''))
     comment = []
   }
   return [...kept, '}'].join('\n')
@@ -88,11 +94,18 @@ export function reference(): string {
   ]
   const sections = parts.map(({ module, index }) => {
     const entries = documentedOf(index).filter(({ declaration }) => declaration !== '')
-    const texts = entries.map(({ name, comment, declaration }) => `### ${name}\n\n${comment}\n\n\`\`\`ts\n${declaration}\n\`\`\`\n`)
+    const texts = entries.map(
+      ({ name, comment, declaration }) => `### ${name}\n\n${comment}\n\n\`\`\`ts\n${declaration}\n\`\`\`\n`,
+    )
     return `## ${module}\n\n${texts.join('\n')}`
   })
-  const kinds = [...readFileSync(join(root, 'src/client/kinds.ts'), 'utf8').matchAll(/^export const (\w+) =/gm)].map(([, name]) => `\`${name}\``)
-  return `# Reference\n\n${sections.join('\n')}\n## Kinds\n\nEach with the type of its objects (\`pods\`, \`Pod\`): ${kinds.join(', ')}.\n`
+  const kinds = [...readFileSync(join(root, 'src/client/kinds.ts'), 'utf8').matchAll(/^export const (\w+) =/gm)].map(
+    ([, name]) => `\`${name}\``,
+  )
+  return (
+    `# Reference\n\n${sections.join('\n')}\n## Kinds\n\nEach with the type of its objects (\`pods\`, \`Pod\`): ` +
+    `${kinds.join(', ')}.\n`
+  )
 }
 
 if (import.meta.main) {

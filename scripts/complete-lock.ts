@@ -33,7 +33,8 @@ const processors: readonly (readonly [RegExp, string])[] = [
 function platformOf(name: string): Pick<LockedPackage, 'cpu' | 'os' | 'libc'> {
   const system = systems.find((system) => name.includes(system))
   const processor = processors.find(([pattern]) => pattern.test(name))?.[1]
-  if (!system || !processor) throw new Error(`${name} does not say for which platform it is: add it to package-lock.json by hand`)
+  if (!system || !processor)
+    throw new Error(`${name} does not say for which platform it is: add it to package-lock.json by hand`)
   const libc = name.includes('musl') ? ['musl'] : name.includes('gnu') ? ['glibc'] : undefined
   return { cpu: [processor], ...(libc && { libc }), os: [system] }
 }
@@ -43,7 +44,12 @@ for (const { dev, optionalDependencies } of Object.values(lock.packages)) {
   for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
     const path = `node_modules/${name}`
     if (lock.packages[path]) continue
-    lock.packages[path] = { version: version.replace(/^[\^~]/, ''), ...(dev && { dev }), optional: true, ...platformOf(name) }
+    lock.packages[path] = {
+      version: version.replace(/^[\^~]/, ''),
+      ...(dev && { dev }),
+      optional: true,
+      ...platformOf(name),
+    }
     added++
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Build step: turns the models of `@kubernetes/client-node` and our table of facts into `.build/schema.json` (what
- * decoding reads), `.build/descriptions.json` (what OpenAPI reads besides) and `.build/protobuf.json` (the field numbers of
- * protobuf bodies). Does nothing when they are up to date.
+ * decoding reads), `.build/descriptions.json` (what OpenAPI reads besides) and `.build/protobuf.json` (the field
+ * numbers of protobuf bodies). Does nothing when they are up to date.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,10 @@ const root = join(import.meta.dirname, '..')
 const client = join(root, 'node_modules/@kubernetes/client-node')
 const models = join(client, 'dist/gen/models')
 
-/** One model: its definition's name, facts of the type as a whole, and its fields as `TYPE[!] FACTS` (see `api/schema/loader.ts`). */
+/**
+ * One model: its definition's name, facts of the type as a whole, and its fields as `TYPE[!] FACTS` (see
+ * `api/schema/loader.ts`).
+ */
 type GeneratedType = [definition: string, facts: string, fields: Record<string, string>]
 
 export interface GeneratedSchema {
@@ -24,8 +27,12 @@ export interface GeneratedSchema {
 
 export type Descriptions = Record<string, Record<string, string>>
 
-/** The models that the client's version has. Its folder also holds models of older versions, which its index does not name. */
-const modelNames = (): string[] => [...readFileSync(join(models, 'all.js'), 'utf8').matchAll(/models\/(\w+)\.js/g)].map((match) => match[1]!)
+/**
+ * The models that the client's version has. Its folder also holds models of older versions, which its index does not
+ * name.
+ */
+const modelNames = (): string[] =>
+  [...readFileSync(join(models, 'all.js'), 'utf8').matchAll(/models\/(\w+)\.js/g)].map((match) => match[1]!)
 
 const scalars: Record<string, string> = { string: 'string', boolean: 'bool', any: 'any', IntOrString: 'intstr' }
 const formats: Record<string, string> = {
@@ -56,7 +63,9 @@ const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, '$1').r
 /** The text of the doc comments that stand before fields, and before the class under ''. */
 function descriptionsOf(declaration: string, names: ReadonlyMap<string, string>): Record<string, string> {
   const result: Record<string, string> = {}
-  for (const [, comment, name] of declaration.matchAll(/\/\*\*\n((?: *\*(?!\/).*\n)*) *\*\/\n\s*(?:'([^']+)'\??:|export declare class)/g)) {
+  for (const [, comment, name] of declaration.matchAll(
+    /\/\*\*\n((?: *\*(?!\/).*\n)*) *\*\/\n\s*(?:'([^']+)'\??:|export declare class)/g,
+  )) {
     const text = comment!
       .split('\n')
       .map((line) => line.replace(/^ *\* ?/, ''))
@@ -100,7 +109,10 @@ function generate(stamp: string): { schema: GeneratedSchema; descriptions: Descr
       names.set(name!, baseName!)
       const tokens = (known[baseName!] ?? '').split(' ').filter(Boolean)
       const text = typeName(type!, format!, tokens.includes('quantity'))
-      fields[baseName!] = [text + (required.has(name!) ? '!' : ''), ...tokens.filter((token) => token !== 'quantity')].join(' ')
+      fields[baseName!] = [
+        text + (required.has(name!) ? '!' : ''),
+        ...tokens.filter((token) => token !== 'quantity'),
+      ].join(' ')
     }
     schema.types[model] = [definition, known[''] ?? '', fields]
     descriptions[model] = descriptionsOf(declaration, names)
@@ -111,7 +123,11 @@ function generate(stamp: string): { schema: GeneratedSchema; descriptions: Descr
 /** The field numbers of messages by definition: the table of facts without its sections. */
 function numbersByDefinition(): Record<string, string> {
   const packages: Record<string, Record<string, string>> = protobufNumbers
-  return Object.fromEntries(Object.entries(packages).flatMap(([name, types]) => Object.entries(types).map(([type, numbers]) => [`${name}.${type}`, numbers])))
+  return Object.fromEntries(
+    Object.entries(packages).flatMap(([name, types]) =>
+      Object.entries(types).map(([type, numbers]) => [`${name}.${type}`, numbers]),
+    ),
+  )
 }
 
 /** Version of the client, this script and the facts: what the output depends on. */

@@ -11,16 +11,26 @@ const banner = "import { createRequire } from 'node:module'; const require = cre
 
 /** A server that loads its parts on demand, and a command that shares a word with it. */
 const sources = {
-  'server.js': "export const parts = async () => [(await import('./one.js')).name, (await import('./two.js')).name, (await import('./rare.js')).name]",
-  'one.js': "import { word } from './word.js'; import { both } from './both.js'; export const name = ['one', word, both.count++].join(' ')",
-  'two.js': "import { word } from './word.js'; import { both } from './both.js'; export const name = ['two', word, both.count++].join(' ')",
-  'rare.js': "import { both } from './both.js'; export const name = ['rare', both.count++, require('node:path').sep].join(' ')",
+  'server.js':
+    "export const parts = async () => [(await import('./one.js')).name, (await import('./two.js')).name, (await " +
+    "import('./rare.js')).name]",
+  'one.js':
+    "import { word } from './word.js'; import { both } from './both.js'; export const name = ['one', word, " +
+    "both.count++].join(' ')",
+  'two.js':
+    "import { word } from './word.js'; import { both } from './both.js'; export const name = ['two', word, " +
+    "both.count++].join(' ')",
+  'rare.js':
+    "import { both } from './both.js'; export const name = ['rare', both.count++, require('node:path').sep].join(' ')",
   'both.js': 'export const both = { count: 1 }',
   'word.js': "export const word = 'part'",
   'command.js': "import { word } from './word.js'; export const said = word",
 }
 
-async function merged(t: TestContext, changed: Partial<typeof sources> = {}): Promise<{ readonly directory: string; readonly files: Map<string, string> }> {
+async function merged(
+  t: TestContext,
+  changed: Partial<typeof sources> = {},
+): Promise<{ readonly directory: string; readonly files: Map<string, string> }> {
   const directory = mkdtempSync(join(tmpdir(), 't8s-chunks-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   for (const [name, text] of Object.entries({ ...sources, ...changed })) writeFileSync(join(directory, name), text)
@@ -38,7 +48,11 @@ async function merged(t: TestContext, changed: Partial<typeof sources> = {}): Pr
     metafile: true,
   })
   const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
-  const files = await mergeChunks({ texts, metafile, banner }, [{ sources: ['server.js', 'one.js', /^two/] }], [{ sources: ['command.js'] }])
+  const files = await mergeChunks(
+    { texts, metafile, banner },
+    [{ sources: ['server.js', 'one.js', /^two/] }],
+    [{ sources: ['command.js'] }],
+  )
   mkdirSync(join(directory, 'merged'))
   for (const [name, text] of files) writeFileSync(join(directory, 'merged', name), text)
   return { directory: join(directory, 'merged'), files }

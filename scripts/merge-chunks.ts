@@ -1,14 +1,18 @@
 /**
- * Puts into one file what is always loaded together. esbuild makes a chunk for every set of entries that something is reached from, and whatever is
- * imported on demand is an entry: hundreds of small chunks, of which a start has to find, read and link half. Here a set counts programs instead:
- * a program is all that runs in any case when something is started.
+ * Puts into one file what is always loaded together. esbuild makes a chunk for every set of entries that something is
+ * reached from, and whatever is imported on demand is an entry: hundreds of small chunks, of which a start has to find,
+ * read and link half. Here a set counts programs instead: a program is all that runs in any case when something is
+ * started.
  */
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 
 export interface Program {
-  /** The sources that it loads in any case, each an entry of the build or imported on demand somewhere. A pattern stands for all of these that match. */
+  /**
+   * The sources that it loads in any case, each an entry of the build or imported on demand somewhere. A pattern stands
+   * for all of these that match.
+   */
   readonly sources: readonly (string | RegExp)[]
 }
 
@@ -21,10 +25,15 @@ export interface Chunks {
 }
 
 /**
- * The same chunks, with those merged that are in the same of `programs`, and are also used by the same of `others`, so that none of those loads
- * much more than it needs. The files of entries keep their names; the others are named by what they, and all that they load, hold.
+ * The same chunks, with those merged that are in the same of `programs`, and are also used by the same of `others`, so
+ * that none of those loads much more than it needs. The files of entries keep their names; the others are named by what
+ * they, and all that they load, hold.
  */
-export async function mergeChunks(chunks: Chunks, programs: readonly Program[], others: readonly Program[]): Promise<Map<string, string>> {
+export async function mergeChunks(
+  chunks: Chunks,
+  programs: readonly Program[],
+  others: readonly Program[],
+): Promise<Map<string, string>> {
   const graph = graphOf(chunks.metafile)
   const groups = groupsOf(graph, programs, others)
   const groupOf = new Map([...groups].flatMap(([group, members]) => members.map((member) => [member, group] as const)))
@@ -34,7 +43,8 @@ export async function mergeChunks(chunks: Chunks, programs: readonly Program[], 
     exportsOf(chunk)
       .map((name) => of(name, `${chunk.replace(/\W/g, '_')}_${name}`))
       .join(', ')
-  const namedInGroup = (chunk: string, from: string): string => `export { ${renamed(chunk, (name, inGroup) => `${inGroup} as ${name}`)} } from ${from}`
+  const namedInGroup = (chunk: string, from: string): string =>
+    `export { ${renamed(chunk, (name, inGroup) => `${inGroup} as ${name}`)} } from ${from}`
 
   const plugin: Plugin = {
     name: 'merge-chunks',
@@ -49,20 +59,32 @@ export async function mergeChunks(chunks: Chunks, programs: readonly Program[], 
         return group === groupOf.get(importer) ? { path: name, namespace: 'chunk' } : { path: name, namespace: 'moved' }
       })
       onLoad({ filter: /.*/, namespace: 'chunk' }, ({ path }) => ({ contents: withoutBanner(chunks, path) }))
-      onLoad({ filter: /.*/, namespace: 'moved' }, ({ path }) => ({ contents: namedInGroup(path, `"./${groupOf.get(path)}"`) }))
+      onLoad({ filter: /.*/, namespace: 'moved' }, ({ path }) => ({
+        contents: namedInGroup(path, `"./${groupOf.get(path)}"`),
+      }))
       onLoad({ filter: /.*/, namespace: 'merged' }, ({ path }) => ({ contents: contentsOf(path) }))
     },
   }
   function contentsOf(file: string): string {
     const members = groups.get(file)
-    if (!members) return groupOf.has(file) ? namedInGroup(file, `"./${groupOf.get(file)}"`) : `import 'chunk:${file}'; export * from 'chunk:${file}'`
+    if (!members)
+      return groupOf.has(file)
+        ? namedInGroup(file, `"./${groupOf.get(file)}"`)
+        : `import 'chunk:${file}'; export * from 'chunk:${file}'`
     return members
-      .map((chunk) => `import 'chunk:${chunk}'; export { ${renamed(chunk, (name, inGroup) => `${name} as ${inGroup}`)} } from 'chunk:${chunk}'`)
+      .map(
+        (chunk) =>
+          `import 'chunk:${chunk}'; export { ${renamed(chunk, (name, inGroup) => `${name} as ${inGroup}`)} } ` +
+          `from 'chunk:${chunk}'`,
+      )
       .join('\n')
   }
 
   // Members that are imported on demand keep a file of their own, which leads to the group.
-  const files = [...groups.keys(), ...[...graph].filter(([chunk, { source }]) => source || !groupOf.has(chunk)).map(([chunk]) => chunk)]
+  const files = [
+    ...groups.keys(),
+    ...[...graph].filter(([chunk, { source }]) => source || !groupOf.has(chunk)).map(([chunk]) => chunk),
+  ]
   const { outputFiles } = await build({
     entryPoints: files.map((file) => ({ in: file, out: file.replace(/\.js$/, '') })),
     outdir: '.',
@@ -89,19 +111,32 @@ interface Chunk {
 function graphOf({ outputs }: Metafile): Map<string, Chunk> {
   return new Map(
     Object.entries(outputs).map(([path, { entryPoint, exports, imports }]) => {
-      const of = (kind: string): string[] => imports.filter((one) => !one.external && one.kind === kind).map((one) => basename(one.path))
-      return [basename(path), { source: entryPoint, exports, imports: of('import-statement'), onDemand: of('dynamic-import') }]
+      const of = (kind: string): string[] =>
+        imports.filter((one) => !one.external && one.kind === kind).map((one) => basename(one.path))
+      return [
+        basename(path),
+        { source: entryPoint, exports, imports: of('import-statement'), onDemand: of('dynamic-import') },
+      ]
     }),
   )
 }
 
 /** Which chunks become one file, by the name of that. */
-function groupsOf(graph: ReadonlyMap<string, Chunk>, programs: readonly Program[], others: readonly Program[]): Map<string, string[]> {
+function groupsOf(
+  graph: ReadonlyMap<string, Chunk>,
+  programs: readonly Program[],
+  others: readonly Program[],
+): Map<string, string[]> {
   const entries = [...graph].flatMap(([chunk, { source }]) => (source ? [{ chunk, source }] : []))
   function loadedBy({ sources }: Program): Set<string> {
     const from = sources.flatMap((wanted) => {
-      const found = entries.filter(({ source }) => (typeof wanted === 'string' ? source === wanted : wanted.test(source)))
-      if (found.length === 0) throw new Error(`${wanted} is no entry of the bundle, and not imported on demand: mend the programs in scripts/build.ts`)
+      const found = entries.filter(({ source }) =>
+        typeof wanted === 'string' ? source === wanted : wanted.test(source),
+      )
+      if (found.length === 0)
+        throw new Error(
+          `${wanted} is no entry of the bundle, and not imported on demand: mend the programs in scripts/build.ts`,
+        )
       return found.map(({ chunk }) => chunk)
     })
     return closure(from, (chunk) => graph.get(chunk)?.imports ?? [])
@@ -111,7 +146,9 @@ function groupsOf(graph: ReadonlyMap<string, Chunk>, programs: readonly Program[
   // The files of entries are imported by their names.
   const merged = [...graph.keys()].filter((chunk) => isHashed(chunk) && loads.some((loaded) => loaded.has(chunk)))
   const bySet = Map.groupBy(merged, (chunk) => all.map((loaded) => Number(loaded.has(chunk))).join(''))
-  return new Map([...bySet.values()].filter(({ length }) => length > 1).map((members, index) => [`group-${index}.js`, members]))
+  return new Map(
+    [...bySet.values()].filter(({ length }) => length > 1).map((members, index) => [`group-${index}.js`, members]),
+  )
 }
 
 function closure(from: readonly string[], next: (chunk: string) => readonly string[]): Set<string> {
@@ -134,16 +171,23 @@ const reference = /(?<=")\.\/([\w.-]+\.js)(?=")/g
 /** Files under names that change when their texts do, or those of files that they load. Entries keep theirs. */
 function namedByContent(texts: ReadonlyMap<string, string>, graph: ReadonlyMap<string, Chunk>): Map<string, string> {
   const referred = new Map(
-    [...texts].map(([file, text]) => [file, [...text.matchAll(reference)].map(([, name = '']) => name).filter((name) => texts.has(name))]),
+    [...texts].map(([file, text]) => [
+      file,
+      [...text.matchAll(reference)].map(([, name = '']) => name).filter((name) => texts.has(name)),
+    ]),
   )
   const nameOf = (file: string): string => {
     if (graph.has(file) && !isHashed(file)) return file
     const hash = createHash('sha256').update(file)
-    for (const reached of [...closure([file], (other) => referred.get(other) ?? [])].sort()) hash.update(`${reached}\n${texts.get(reached)}\n`)
+    for (const reached of [...closure([file], (other) => referred.get(other) ?? [])].sort())
+      hash.update(`${reached}\n${texts.get(reached)}\n`)
     return `${file.replace(hashed, '').replace(/\.js$/, '')}-${hash.digest('hex').slice(0, 8).toUpperCase()}.js`
   }
   const names = new Map([...texts.keys()].map((file) => [file, nameOf(file)]))
   return new Map(
-    [...texts].map(([file, text]) => [names.get(file)!, text.replace(reference, (whole, name: string) => (names.has(name) ? `./${names.get(name)}` : whole))]),
+    [...texts].map(([file, text]) => [
+      names.get(file)!,
+      text.replace(reference, (whole, name: string) => (names.has(name) ? `./${names.get(name)}` : whole)),
+    ]),
   )
 }

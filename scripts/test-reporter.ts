@@ -1,4 +1,7 @@
-/** A reporter for node:test that is silent about what passed: failures with their place and cause, skips with their reason, a count. */
+/**
+ * A reporter for node:test that is silent about what passed: failures with their place and cause, skips with their
+ * reason, a count.
+ */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'

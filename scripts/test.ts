@@ -26,18 +26,34 @@ const reporter = ['--test-reporter', join(root, 'scripts/test-reporter.ts'), '--
 const steps: readonly Step[] = [
   { name: 'types', command: [bin('tsc'), '--noEmit'] },
   { name: 'lint', command: [bin('biome'), 'check', '--error-on-warnings', '--diagnostic-level=warn'] },
-  { name: 'promises', command: [bin('oxlint'), '--type-aware', '--deny-warnings', 'src', 'test', 'scripts', 'examples'] },
+  {
+    name: 'promises',
+    command: [bin('oxlint'), '--type-aware', '--deny-warnings', 'src', 'test', 'scripts', 'examples'],
+  },
   { name: 'layers', command: [node, join(root, 'scripts/check-layers.ts')] },
   { name: 'dead code', command: [bin('knip'), '--no-progress', '--no-config-hints'] },
   // One process for all units: starting one for each would take longer than the tests.
   {
     name: 'unit',
-    command: [node, '--test', '--test-isolation=none', ...reporter, ...globSync(['src/**/*.test.ts', 'scripts/**/*.test.ts'], { cwd: root }).sort()],
+    command: [
+      node,
+      '--test',
+      '--test-isolation=none',
+      ...reporter,
+      ...globSync(['src/**/*.test.ts', 'scripts/**/*.test.ts'], { cwd: root }).sort(),
+    ],
     tests: true,
   },
   {
     name: 'integration',
-    command: [node, '--test', '--test-concurrency=2', '--test-timeout=600000', ...reporter, ...globSync('test/**/*.test.ts', { cwd: root }).sort()],
+    command: [
+      node,
+      '--test',
+      '--test-concurrency=2',
+      '--test-timeout=600000',
+      ...reporter,
+      ...globSync('test/**/*.test.ts', { cwd: root }).sort(),
+    ],
     tests: true,
   },
 ]
@@ -62,7 +78,10 @@ for (const step of steps) {
   counts.passed += Number(tally?.[1] ?? 0)
   counts.failed += Number(tally?.[2] ?? 0)
   if (failed) failures.push(step.name)
-  console.log(`${failed ? '✗' : '✓'} ${step.name}${tally ? `: ${tally[0]}` : ''} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+  console.log(
+    `${failed ? '✗' : '✓'} ${step.name}${tally ? `: ${tally[0]}` : ''} ` +
+      `(${((performance.now() - started) / 1000).toFixed(1)} s)`,
+  )
   // Tests that were skipped say why, also when all is well.
   if ((failed || step.tests) && lines.join('').trim() !== '') console.log(lines.map((line) => `    ${line}`).join('\n'))
 }

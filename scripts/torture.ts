@@ -63,10 +63,14 @@ const { values, positionals } = parsed()
 const [part = 'store', ...rest] = positionals
 const given = (name: Exclude<keyof typeof options, 'help' | 'cancel'>): number | undefined => number(name, values[name])
 if (values.help) console.log(help)
-else if (rest.length > 0 || (part !== 'store' && part !== 'api')) fail(`there is nothing called ${positionals.join(' ')}`)
+else if (rest.length > 0 || (part !== 'store' && part !== 'api'))
+  fail(`there is nothing called ${positionals.join(' ')}`)
 else if (values.cancel) {
   if (positionals.length > 0) fail(`--cancel stands alone, without ${part}`)
-  const hasFault = await tortureCancel({ minutes: given('minutes') ?? 10, seed: given('seed') ?? Date.now() % 1_000_000 })
+  const hasFault = await tortureCancel({
+    minutes: given('minutes') ?? 10,
+    seed: given('seed') ?? Date.now() % 1_000_000,
+  })
   process.exitCode = hasFault ? 1 : 0
 } else if (part === 'api') {
   const rounds = given('rounds')
@@ -79,7 +83,11 @@ else if (values.cancel) {
     seconds: given('seconds') ?? 10,
   })
   process.exitCode = broken ? 1 : 0
-} else await tortureStore(given('rounds') ?? Number.POSITIVE_INFINITY, given('hours') ?? (values.rounds ? Number.POSITIVE_INFINITY : 1))
+} else
+  await tortureStore(
+    given('rounds') ?? Number.POSITIVE_INFINITY,
+    given('hours') ?? (values.rounds ? Number.POSITIVE_INFINITY : 1),
+  )
 
 async function tortureStore(rounds: number, hours: number): Promise<void> {
   const deadline = Date.now() + hours * 3_600_000
@@ -93,7 +101,8 @@ async function tortureStore(rounds: number, hours: number): Promise<void> {
     await tortureRound(torture, Math.random() * 400, snapshot)
     if (round % roundsPerReport === roundsPerReport - 1)
       console.log(
-        `${round + 1} kills, ${torture.acknowledgements} acknowledgements, revision ${torture.revision}, files from ${torture.oldest} on, ${torture.interrupted} in the middle of something`,
+        `${round + 1} kills, ${torture.acknowledgements} acknowledgements, revision ${torture.revision}, files ` +
+          `from ${torture.oldest} on, ${torture.interrupted} in the middle of something`,
       )
   }
   await endTorture(torture)

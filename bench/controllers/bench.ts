@@ -1,4 +1,6 @@
-/** A server with all controllers, and who asks it: a client that fills it, and another whose reads are timed meanwhile. */
+/**
+ * A server with all controllers, and who asks it: a client that fills it, and another whose reads are timed meanwhile.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { bearerToken, type Client, configMaps, connectTo, type Resource } from '../../src/client/index.ts'
 import { collectionPath } from '../../src/client/resource.ts'
@@ -44,7 +46,10 @@ export async function openBench(directory: string, tokenFile: string): Promise<B
   }
 }
 
-async function timingReads<T>(reader: Client, work: () => Promise<T>): Promise<{ readonly result: T; readonly p99: number }> {
+async function timingReads<T>(
+  reader: Client,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly p99: number }> {
   const times: number[] = []
   let isOver = false
   const reading = (async () => {
@@ -76,10 +81,10 @@ export async function many(count: number, work: (at: number) => Promise<unknown>
 /** How many objects there are, of a namespace or of all. */
 export async function countOf(client: Client, of: Resource, inNamespace?: string): Promise<number> {
   const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
-  const { items, metadata } = await client.read<{ items: readonly unknown[]; metadata: { remainingItemCount?: number } }>(
-    `${collectionPath(of, inNamespace)}?limit=1`,
-    accept,
-  )
+  const { items, metadata } = await client.read<{
+    items: readonly unknown[]
+    metadata: { remainingItemCount?: number }
+  }>(`${collectionPath(of, inNamespace)}?limit=1`, accept)
   return items.length + (metadata.remainingItemCount ?? 0)
 }
 

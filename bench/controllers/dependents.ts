@@ -6,12 +6,26 @@ import type { Measured } from './index.ts'
 
 const count = 20_000
 
-export async function benchDependents({ server, client, timingReads }: Bench, propagationPolicy: DeleteOptions['propagationPolicy']): Promise<Measured[]> {
+export async function benchDependents(
+  { server, client, timingReads }: Bench,
+  propagationPolicy: DeleteOptions['propagationPolicy'],
+): Promise<Measured[]> {
   const base = await countOf(client, configMaps, namespace)
-  const owner = await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner', namespace } })
-  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid ?? '', blockOwnerDeletion: true }]
+  const owner = await client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'owner', namespace },
+  })
+  const ownerReferences = [
+    { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid ?? '', blockOwnerDeletion: true },
+  ]
   await many(count, (at) =>
-    client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `d-${at}`, namespace, ownerReferences }, data: { key: 'value' } }),
+    client.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `d-${at}`, namespace, ownerReferences },
+      data: { key: 'value' },
+    }),
   )
   let seconds = 0
   let cpu = 0

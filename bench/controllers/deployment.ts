@@ -14,7 +14,11 @@ export const deploymentOf = (name: string, replicas: number, inNamespace: string
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name, namespace: inNamespace },
-  spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'example/app:1' }] } } },
+  spec: {
+    replicas,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'example/app:1' }] } },
+  },
 })
 
 export async function benchDeployment({ server, client, timingReads }: Bench): Promise<Measured[]> {

@@ -12,7 +12,17 @@ export async function benchIdle({ server }: Bench): Promise<Measured[]> {
   await delay(restMs)
   const cpu = await cpuSeconds(server, () => delay(measuredMs))
   return [
-    { name: `resident memory ${restMs / 1000} s after the start`, value: residentMegabytes(server), unit: 'MB', target: 180 },
-    { name: `CPU at rest, from then on for ${measuredMs / 1000} s`, value: (cpu * 100_000) / measuredMs, unit: '%', target: 1 },
+    {
+      name: `resident memory ${restMs / 1000} s after the start`,
+      value: residentMegabytes(server),
+      unit: 'MB',
+      target: 180,
+    },
+    {
+      name: `CPU at rest, from then on for ${measuredMs / 1000} s`,
+      value: (cpu * 100_000) / measuredMs,
+      unit: '%',
+      target: 1,
+    },
   ]
 }

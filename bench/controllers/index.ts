@@ -1,5 +1,6 @@
 /**
- * `npm run bench -- --controllers`: what all controllers together do with many objects, each line on a server of its own: `t8s up
+ * `npm run bench -- --controllers`: what all controllers together do with many objects, each line on a server of its
+ * own: `t8s up
  * --nodes 0` with all of them. Asserts nothing.
  */
 import { mkdtempSync } from 'node:fs'
@@ -55,7 +56,8 @@ export async function benchControllers(directory: string, tokenFile: string, cho
   }
 }
 
-const number = (value: number): string => (value < 1 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : String(Math.round(value)))
+const number = (value: number): string =>
+  value < 1 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : String(Math.round(value))
 
 /** The ratio says how many times better than the target it is. */
 const row = ({ name, value, unit, target }: Measured): readonly string[] => [

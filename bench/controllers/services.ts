@@ -1,4 +1,6 @@
-/** A thousand Services get their EndpointSlices: for pods that are ready already, or as pods become ready one by one. */
+/**
+ * A thousand Services get their EndpointSlices: for pods that are ready already, or as pods become ready one by one.
+ */
 import { type Client, type EndpointSlice, endpointSlices, nodes, pods, services } from '../../src/client/index.ts'
 import { Informer } from '../../src/client/informers/informer.ts'
 import { namespace } from '../rights.ts'
@@ -13,16 +15,29 @@ const slicesLimitMs = 120_000
 const appOf = (service: number): Record<string, string> => ({ app: `service-${service}` })
 
 /** Endpoints of pods on nodes that are not there are not told. */
-const createNode = (client: Client): Promise<unknown> => client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } })
+const createNode = (client: Client): Promise<unknown> =>
+  client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } })
 
 /** Plays the node of a pod, which tells its address. */
 async function createReadyPod(client: Client, at: number): Promise<void> {
   const name = `pod-${at}`
   const spec = { nodeName, containers: [{ name: 'main', image: 'example/app:1', ports: [{ containerPort: 8080 }] }] }
-  await client.create(pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels: appOf(at % count) }, spec })
+  await client.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, labels: appOf(at % count) },
+    spec,
+  })
   const podIP = `10.1.${Math.floor(at / 250)}.${(at % 250) + 1}`
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]
-  await client.patch(pods, namespace, name, { status: { phase: 'Running', podIP, podIPs: [{ ip: podIP }], conditions } }, 'strategic', 'status')
+  await client.patch(
+    pods,
+    namespace,
+    name,
+    { status: { phase: 'Running', podIP, podIPs: [{ ip: podIP }], conditions } },
+    'strategic',
+    'status',
+  )
 }
 
 const createPods = (client: Client): Promise<void> => many(count * podsOfEach, (at) => createReadyPod(client, at))
@@ -49,7 +64,10 @@ async function untilComplete(client: Client, work: () => Promise<void>): Promise
   })
   const stopping = new AbortController()
   const running = informer.run(stopping.signal)
-  const late = setTimeout(() => complete.reject(new Error(`${incomplete.size} Services lack endpoints after ${slicesLimitMs / 1000} s`)), slicesLimitMs)
+  const late = setTimeout(
+    () => complete.reject(new Error(`${incomplete.size} Services lack endpoints after ${slicesLimitMs / 1000} s`)),
+    slicesLimitMs,
+  )
   try {
     await Promise.all([work(), complete.promise])
   } finally {
@@ -65,7 +83,12 @@ export async function benchServices({ server, client }: Bench): Promise<Measured
   const started = performance.now()
   const cpu = await cpuSeconds(server, () => untilComplete(client, () => createServices(client)))
   return [
-    { name: `${count} Services for ${podsOfEach} pods each: CPU until their slices are built`, value: cpu, unit: 's', target: 30 },
+    {
+      name: `${count} Services for ${podsOfEach} pods each: CPU until their slices are built`,
+      value: cpu,
+      unit: 's',
+      target: 30,
+    },
     { name: 'that took', value: (performance.now() - started) / 1000, unit: 's' },
   ]
 }
@@ -76,7 +99,12 @@ export async function benchReadyPods({ server, client }: Bench): Promise<Measure
   const started = performance.now()
   const cpu = await cpuSeconds(server, () => untilComplete(client, () => createPods(client)))
   return [
-    { name: `${count * podsOfEach} pods made and ready one by one, ${podsOfEach} a Service: CPU for all of it`, value: cpu, unit: 's', target: 30 },
+    {
+      name: `${count * podsOfEach} pods made and ready one by one, ${podsOfEach} a Service: CPU for all of it`,
+      value: cpu,
+      unit: 's',
+      target: 30,
+    },
     { name: 'that took', value: (performance.now() - started) / 1000, unit: 's' },
   ]
 }

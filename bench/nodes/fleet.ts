@@ -21,7 +21,9 @@ const nodesMs = 600_000
 export async function startFleet(directory: string, size: number): Promise<Cluster> {
   const data = join(directory, `fleet-${size}`)
   const began = performance.now()
-  const child = spawn(launcher, ['up', '--nodes', `${size}`, '--data-dir', data, '--secure-port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(launcher, ['up', '--nodes', `${size}`, '--data-dir', data, '--secure-port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const kubeconfig = join(data, 'kubeconfig')
   await isReady(child)
   const client = await connectTo({ kubeconfig })
@@ -38,7 +40,8 @@ function isReady(child: ChildProcess): Promise<void> {
 
 async function readyNodes(client: Client): Promise<number> {
   let count = 0
-  for await (const { status } of client.items(nodes)) if (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) count++
+  for await (const { status } of client.items(nodes))
+    if (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) count++
   return count
 }
 
@@ -76,7 +79,10 @@ export async function rollOut({ client }: Cluster, wanted: readonly Deployment[]
   for (const one of wanted) await client.create(deployments, one)
   await until(mostMs, `${replicas} pods run`, async () => {
     const { items } = await client.list(deployments, { namespace })
-    const ready = items.reduce((sum, { metadata, status }) => sum + (names.has(metadata.name) ? (status?.readyReplicas ?? 0) : 0), 0)
+    const ready = items.reduce(
+      (sum, { metadata, status }) => sum + (names.has(metadata.name) ? (status?.readyReplicas ?? 0) : 0),
+      0,
+    )
     return ready >= replicas
   })
   return performance.now() - began

@@ -1,4 +1,7 @@
-/** A thread that reads one Deployment again and again, and tells how long that took: what else the benchmark does delays it not. */
+/**
+ * A thread that reads one Deployment again and again, and tells how long that took: what else the benchmark does delays
+ * it not.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { connectTo, deployments } from '../../src/client/index.ts'

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --nodes`: what clusters of simulated nodes take: 5,000 of them at rest, and how fast pods run on 1,000. With
- * `--pods 100000` so many pods on 1,000 nodes, read in pages, watched, and some of them replaced. Asserts nothing.
+ * `npm run bench -- --nodes`: what clusters of simulated nodes take: 5,000 of them at rest, and how fast pods run on
+ * 1,000. With `--pods 100000` so many pods on 1,000 nodes, read in pages, watched, and some of them replaced. Asserts
+ * nothing.
  */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -42,7 +43,11 @@ function megabytes(cluster: Cluster): string {
 }
 const serverOf = ({ process, readyMs }: Cluster): Server => ({ process, readyMs, url: '' })
 
-async function withFleet(directory: string, size: number, measure: (cluster: Cluster) => Promise<Row[]>): Promise<Row[]> {
+async function withFleet(
+  directory: string,
+  size: number,
+  measure: (cluster: Cluster) => Promise<Row[]>,
+): Promise<Row[]> {
   const cluster = await startFleet(directory, size)
   try {
     const rows = await measure(cluster)
@@ -68,10 +73,20 @@ const idle = (directory: string): Promise<Row[]> =>
 const busy = (directory: string, count: number): Promise<Row[]> =>
   withFleet(directory, busyNodes, async (cluster) => {
     const ms = await rollOut(cluster, [deploymentOf('rate', ratePods)], hourMs)
-    const rows: Row[] = [[`${ratePods} pods on ${busyNodes} nodes: created until they run`, `${whole((ratePods * 1000) / ms)} pods/s`, '≥ 300']]
+    const rows: Row[] = [
+      [
+        `${ratePods} pods on ${busyNodes} nodes: created until they run`,
+        `${whole((ratePods * 1000) / ms)} pods/s`,
+        '≥ 300',
+      ],
+    ]
     if (count > 0) {
       await cluster.client.delete(deployments, namespace, 'rate', { propagationPolicy: 'Foreground' })
-      await until(hourMs, 'the first pods are gone', async () => !(await cluster.client.find(deployments, namespace, 'rate')))
+      await until(
+        hourMs,
+        'the first pods are gone',
+        async () => !(await cluster.client.find(deployments, namespace, 'rate')),
+      )
       rows.push(...(await many(cluster, count)))
     }
     return rows
@@ -85,7 +100,11 @@ async function many(cluster: Cluster, count: number): Promise<Row[]> {
   const ms = await rollOut(cluster, wanted, 4 * hourMs)
   const cpu = (cpuMs(serverOf(cluster)) ?? 0) - before
   const rows: Row[] = [
-    [`${count} pods: created until they run`, `${whole((count * 1000) / ms)} pods/s, ${(cpu / count).toFixed(1)} ms CPU each`, ''],
+    [
+      `${count} pods: created until they run`,
+      `${whole((count * 1000) / ms)} pods/s, ${(cpu / count).toFixed(1)} ms CPU each`,
+      '',
+    ],
     [`${count} pods: resident memory when they run`, megabytes(cluster), '≤ 2000 MB'],
   ]
   rows.push(...(await pages(cluster, count)), ...(await restart(cluster)))
@@ -106,17 +125,32 @@ async function pages({ client }: Cluster, count: number): Promise<Row[]> {
     seen += items.length
   }
   const problem = seen === count ? '' : `, ${seen} of ${count} pods`
-  return [[`list in pages of ${pageSize}`, `${((last - began) / 1000).toFixed(1)} s, a page p99 ${whole(percentile(times, 0.99))} ms${problem}`, '']]
+  return [
+    [
+      `list in pages of ${pageSize}`,
+      `${((last - began) / 1000).toFixed(1)} s, a page p99 ${whole(percentile(times, 0.99))} ms${problem}`,
+      '',
+    ],
+  ]
 }
 
 /** One Deployment is replaced pod by pod, with a watch on all pods, and somebody who reads meanwhile. */
 async function restart({ client, kubeconfig }: Cluster): Promise<Row[]> {
   const name = 'web-0'
   const stopping = new AbortController()
-  const { items, resourceVersion } = await client.list(pods, { namespace, labelSelector: `app=${name}`, metadataOnly: true })
+  const { items, resourceVersion } = await client.list(pods, {
+    namespace,
+    labelSelector: `app=${name}`,
+    metadataOnly: true,
+  })
   let events = 0
   const watching = (async () => {
-    for await (const { type } of client.watch(pods, { resourceVersion, signal: stopping.signal, metadataOnly: true, timeoutSeconds: hourMs / 1000 }))
+    for await (const { type } of client.watch(pods, {
+      resourceVersion,
+      signal: stopping.signal,
+      metadataOnly: true,
+      timeoutSeconds: hourMs / 1000,
+    }))
       if (type === 'ADDED' || type === 'DELETED') events++
   })().catch((error: Error) => (stopping.signal.aborted ? undefined : `, the watch ended: ${error.message}`))
   const task: GetTask = { kubeconfig, namespace, name }
@@ -126,7 +160,10 @@ async function restart({ client, kubeconfig }: Cluster): Promise<Row[]> {
   await client.patch(deployments, namespace, name, { spec: { template } })
   await until(hourMs, 'the Deployment is replaced', async () => {
     const { metadata, spec, status } = await client.get(deployments, namespace, name)
-    const isAll = status?.updatedReplicas === spec?.replicas && status?.availableReplicas === spec?.replicas && status?.replicas === spec?.replicas
+    const isAll =
+      status?.updatedReplicas === spec?.replicas &&
+      status?.availableReplicas === spec?.replicas &&
+      status?.replicas === spec?.replicas
     return isAll && status?.observedGeneration === metadata.generation
   })
   const seconds = (performance.now() - began) / 1000
@@ -137,8 +174,16 @@ async function restart({ client, kubeconfig }: Cluster): Promise<Row[]> {
   stopping.abort()
   const problem = (await watching) ?? ''
   return [
-    [`rolling restart of ${items.length} pods`, `${seconds.toFixed(0)} s, ${events} pods came and went on the watch${problem}`, ''],
-    ['GET meanwhile: p50, p99, longest', [0.5, 0.99, 1].map((part) => `${percentile(times, part).toFixed(1)} ms`).join(', '), 'p99 ≤ 50 ms'],
+    [
+      `rolling restart of ${items.length} pods`,
+      `${seconds.toFixed(0)} s, ${events} pods came and went on the watch${problem}`,
+      '',
+    ],
+    [
+      'GET meanwhile: p50, p99, longest',
+      [0.5, 0.99, 1].map((part) => `${percentile(times, part).toFixed(1)} ms`).join(', '),
+      'p99 ≤ 50 ms',
+    ],
   ]
 }
 

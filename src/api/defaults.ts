@@ -19,7 +19,8 @@ export function compileDefaults(defaults: readonly Defaults<KubeObject>[]): (obj
 }
 
 /** A value that may be put into many objects: containers are copied. */
-const fresh = (value: unknown): (() => unknown) => (typeof value === 'object' && value !== null ? () => structuredClone(value) : () => value)
+const fresh = (value: unknown): (() => unknown) =>
+  typeof value === 'object' && value !== null ? () => structuredClone(value) : () => value
 
 /** `a.b` needs a; `a!.b` makes it; `a[].b` goes through all items. */
 function setter([segment = '', ...rest]: readonly string[], value: unknown): Setter {

@@ -1,4 +1,7 @@
-/** Go's decoder writes null for required lists and maps that are absent, and leaves out most of the rest: no hook of a kind may stumble over either. */
+/**
+ * Go's decoder writes null for required lists and maps that are absent, and leaves out most of the rest: no hook of a
+ * kind may stumble over either.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { KubeObject, Unstructured } from '../machinery/object.ts'
@@ -13,8 +16,8 @@ const registry = resourceRegistry({ runtimeConfig: 'api/all=true' })
 const creator = { name: 'tester', groups: [] }
 
 /**
- * The write path puts what an endpoint does not write back by reference: hooks must not change it, or the write would look as
- * if it changed nothing. The old object is frozen, and the new one has a part of it.
+ * The write path puts what an endpoint does not write back by reference: hooks must not change it, or the write would
+ * look as if it changed nothing. The old object is frozen, and the new one has a part of it.
  */
 function sharing(object: KubeObject, old: KubeObject, field: 'spec' | 'status'): KubeObject {
   freeze(old)
@@ -31,7 +34,18 @@ function freeze(value: unknown): void {
 
 /** What a create, an update and a delete do with an object, and what reads do. */
 function lifeOf(resource: ResourceDefinition, type: StructType): (fields: Fields) => void {
-  const { prepare, validate, warnings, columns, rowConditions, selectableFields, deletion, generation, storedAs, subresources } = resource
+  const {
+    prepare,
+    validate,
+    warnings,
+    columns,
+    rowConditions,
+    selectableFields,
+    deletion,
+    generation,
+    storedAs,
+    subresources,
+  } = resource
   const applyDefaults = compileDefaults(resource.defaults ?? [])
   const fresh = (fields: Fields): KubeObject => {
     const object = decoded(resource, type, fields)

@@ -18,8 +18,14 @@ type Rows = readonly (readonly [plural: string, what: string, part: object, wron
 const segment = (name: string): string => `Invalid value: "${name}": may not contain '/'`
 const slice = { driver: 'd', pool: { name: 'p', resourceSliceCount: 1 }, allNodes: true }
 const version = 'must be a valid semantic version'
-const label = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`
-const subdomain = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
+const label =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
+  "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+const subdomain =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
+  "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 const candidate = { leaseName: 'l', strategy: 'a/b', binaryVersion: '1.36.0' }
 
 const writes: Rows = [
@@ -28,14 +34,19 @@ const writes: Rows = [
     'two limits',
     { spec: { maxUnavailable: '50%', minAvailable: 1, selector: { matchLabels: { b: '', a: '' } } } },
     [
-      'spec: Invalid value: {"MinAvailable":1,"Selector":{"matchLabels":{"a":"","b":""}},"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
+      'spec: Invalid value: ' +
+        '{"MinAvailable":1,"Selector":{"matchLabels":{"a":"","b":""}},"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: ' +
+        'minAvailable and maxUnavailable cannot be both set',
     ],
   ],
   [
     'csinodes',
     'another node id',
     { spec: { drivers: [{ name: 'd', nodeID: 'b' }] } },
-    ['spec.drivers: Invalid value: {"Name":"d","NodeID":"b","TopologyKeys":null,"Allocatable":null}: field is immutable'],
+    [
+      'spec.drivers: Invalid value: {"Name":"d","NodeID":"b","TopologyKeys":null,"Allocatable":null}: field is ' +
+        'immutable',
+    ],
     { spec: { drivers: [{ name: 'd', nodeID: 'a' }] } },
   ],
   [
@@ -45,12 +56,20 @@ const writes: Rows = [
     ['spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"","Name":"b"}: field is immutable'],
     { spec: { parentRef: { resource: 'services', name: 'a' } } },
   ],
-  ['csidrivers', 'tokens as secrets', { spec: { serviceAccountTokenInSecrets: true, tokenRequests: [{ audience: 'a' }] } }, []],
+  [
+    'csidrivers',
+    'tokens as secrets',
+    { spec: { serviceAccountTokenInSecrets: true, tokenRequests: [{ audience: 'a' }] } },
+    [],
+  ],
   [
     'csidrivers',
     'no tokens as secrets',
     { spec: { serviceAccountTokenInSecrets: false } },
-    ['spec.serviceAccountTokenInSecrets: Invalid value: false: serviceAccountTokenInSecrets is set but no tokenRequests are specified'],
+    [
+      'spec.serviceAccountTokenInSecrets: Invalid value: false: serviceAccountTokenInSecrets is set but no ' +
+        'tokenRequests are specified',
+    ],
   ],
   ['volumeattributesclasses', 'a driver', { driverName: 'CSI.example.com', parameters: { a: 'b' } }, []],
   [
@@ -58,7 +77,9 @@ const writes: Rows = [
     'no driver',
     { driverName: '-', parameters: { a: 'b' } },
     [
-      `driverName: Invalid value: "-": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+      "driverName: Invalid value: \"-\": name part must consist of alphanumeric characters, '-', '_' or '.', and " +
+        "must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used " +
+        "for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
     ],
   ],
   [
@@ -73,7 +94,13 @@ const writes: Rows = [
     { spec: { defaultBackend: { resource: { kind: 'a/b', name: 'c/d' } } } },
     [`spec.defaultBackend.resource.kind: ${segment('a/b')}`, `spec.defaultBackend.resource.name: ${segment('c/d')}`],
   ],
-  ['servicecidrs', 'a second family', { spec: { cidrs: ['10.0.0.0/24', 'fd00::/112'] } }, [], { spec: { cidrs: ['10.0.0.0/24'] } }],
+  [
+    'servicecidrs',
+    'a second family',
+    { spec: { cidrs: ['10.0.0.0/24', 'fd00::/112'] } },
+    [],
+    { spec: { cidrs: ['10.0.0.0/24'] } },
+  ],
   [
     'servicecidrs',
     'a family less',
@@ -103,19 +130,32 @@ const writes: Rows = [
     { spec: { preferredHolder: 'a' } },
     ['spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined'],
   ],
-  ['leases', 'a strategy of somebody', { spec: { preferredHolder: 'a', holderIdentity: '', strategy: 'example.com/mine' } }, []],
+  [
+    'leases',
+    'a strategy of somebody',
+    { spec: { preferredHolder: 'a', holderIdentity: '', strategy: 'example.com/mine' } },
+    [],
+  ],
   [
     'leases',
     'a strategy of nobody',
     { spec: { strategy: 'a/b/c' } },
     [
-      `spec.strategy.strategy: Invalid value: "a/b/c": a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      'spec.strategy.strategy: Invalid value: "a/b/c": a valid label key must consist of alphanumeric ' +
+        "characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or " +
+        "'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an " +
+        "optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
     ],
   ],
   [
     'csidrivers',
     'an audience twice, a mode that is none',
-    { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a', expirationSeconds: 1 }], volumeLifecycleModes: ['foo'] } },
+    {
+      spec: {
+        tokenRequests: [{ audience: 'a' }, { audience: 'a', expirationSeconds: 1 }],
+        volumeLifecycleModes: ['foo'],
+      },
+    },
     [
       'spec.tokenRequests[1].audience: Duplicate value: "a"',
       'spec.volumeLifecycleModes: Unsupported value: "foo": supported values: "Persistent", "Ephemeral"',
@@ -128,7 +168,10 @@ const writes: Rows = [
       provisioner: 'a',
       reclaimPolicy: 'Delete',
       volumeBindingMode: 'Immediate',
-      allowedTopologies: [{ matchLabelExpressions: [{ key: 'k', values: ['a', 'b'] }] }, { matchLabelExpressions: [{ key: 'k', values: ['b', 'a'] }] }],
+      allowedTopologies: [
+        { matchLabelExpressions: [{ key: 'k', values: ['a', 'b'] }] },
+        { matchLabelExpressions: [{ key: 'k', values: ['b', 'a'] }] },
+      ],
     },
     ['allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'],
   ],
@@ -147,13 +190,25 @@ const writes: Rows = [
     'ingressclasses',
     'parameters that are not whole',
     { spec: { controller: 'a.b/c', parameters: { scope: 'Namespace', namespace: '' } } },
-    ['spec.parameters.kind: Required value', 'spec.parameters.name: Required value', `spec.parameters.namespace: Invalid value: "": ${label}`],
+    [
+      'spec.parameters.kind: Required value',
+      'spec.parameters.name: Required value',
+      `spec.parameters.namespace: Invalid value: "": ${label}`,
+    ],
   ],
   [
     'ingresses',
     'an address as a host',
-    { spec: { rules: [{ host: '[::1]' }, { host: '10.0.0.1' }], defaultBackend: { service: { name: 'a', port: { number: 80 } } } } },
-    [`spec.rules[0].host: Invalid value: "[::1]": ${subdomain}`, 'spec.rules[1].host: Invalid value: "10.0.0.1": must be a DNS name, not an IP address'],
+    {
+      spec: {
+        rules: [{ host: '[::1]' }, { host: '10.0.0.1' }],
+        defaultBackend: { service: { name: 'a', port: { number: 80 } } },
+      },
+    },
+    [
+      `spec.rules[0].host: Invalid value: "[::1]": ${subdomain}`,
+      'spec.rules[1].host: Invalid value: "10.0.0.1": must be a DNS name, not an IP address',
+    ],
   ],
   [
     'networkpolicies',
@@ -161,20 +216,29 @@ const writes: Rows = [
     {
       spec: {
         podSelector: {},
-        ingress: [{ ports: [{ protocol: 'TCP', port: 20, endPort: 10 }], from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16', 'x'] } }] }],
+        ingress: [
+          {
+            ports: [{ protocol: 'TCP', port: 20, endPort: 10 }],
+            from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16', 'x'] } }],
+          },
+        ],
       },
     },
     [
       'spec.ingress[0].ports[0].endPort: Invalid value: 20: must be greater than or equal to `port`',
       'spec.ingress[0].from[0].ipBlock.except[0]: Invalid value: "11.0.0.0/16": must be a strict subset of `cidr`',
-      'spec.ingress[0].from[0].ipBlock.except[1]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+      'spec.ingress[0].from[0].ipBlock.except[1]: Invalid value: "x": must be a valid CIDR value, (e.g. ' +
+        '10.9.8.0/24 or 2001:db8::/64)',
     ],
   ],
   [
     'servicecidrs',
     'ranges of one family',
     { spec: { cidrs: ['10.0.0.0/24', '10.1.0.0/24'] } },
-    ['spec.cidrs: Invalid value: ["10.0.0.0/24","10.1.0.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'],
+    [
+      'spec.cidrs: Invalid value: ["10.0.0.0/24","10.1.0.0/24"]: may specify no more than one IP for each IP ' +
+        'family, i.e 192.168.0.0/24 and 2001:db8::/64',
+    ],
   ],
   [
     'servicecidrs',
@@ -199,15 +263,29 @@ const writes: Rows = [
     ['spec.pool.name: Invalid value: "q": field is immutable'],
     { spec: slice },
   ],
-  ['devicetaintrules', 'one device', { spec: { deviceSelector: { driver: 'd', pool: 'p', device: 'a' }, taint: { key: 'k', effect: 'NoExecute' } } }, []],
+  [
+    'devicetaintrules',
+    'one device',
+    { spec: { deviceSelector: { driver: 'd', pool: 'p', device: 'a' }, taint: { key: 'k', effect: 'NoExecute' } } },
+    [],
+  ],
   ['devicetaintrules', 'no effect', { spec: { taint: { key: 'k' } } }, ['spec.taint.effect: Required value']],
-  ['devicetaintrules', 'an effect of old', { spec: { taint: { key: 'k', effect: 'Old' } } }, [], { spec: { taint: { key: 'k', effect: 'Old' } } }],
+  [
+    'devicetaintrules',
+    'an effect of old',
+    { spec: { taint: { key: 'k', effect: 'Old' } } },
+    [],
+    { spec: { taint: { key: 'k', effect: 'Old' } } },
+  ],
 ]
 
 for (const [plural, what, part, wrong, old] of writes)
   test(`what may be written of ${plural}: ${what}`, () => {
     const { validate } = find(plural) ?? {}
-    const errors = [...(validate?.object?.(of(part)) ?? []), ...((old ? validate?.update?.(of(part), of(old)) : validate?.create?.(of(part))) ?? [])]
+    const errors = [
+      ...(validate?.object?.(of(part)) ?? []),
+      ...((old ? validate?.update?.(of(part), of(old)) : validate?.create?.(of(part))) ?? []),
+    ]
     assert.deepEqual(
       errors.map(({ field, message }) => `${field}: ${message}`),
       wrong,
@@ -215,14 +293,25 @@ for (const [plural, what, part, wrong, old] of writes)
   })
 
 test('conditions of budgets and of taint rules are whole', () => {
-  const condition = { type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods', lastTransitionTime: '2026-01-01T00:00:00Z', message: '' }
+  const condition = {
+    type: 'DisruptionAllowed',
+    status: 'True',
+    reason: 'SufficientPods',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+    message: '',
+  }
   for (const plural of ['poddisruptionbudgets', 'devicetaintrules']) {
     const told = (...conditions: object[]): string[] =>
-      (find(plural)?.validate?.status?.(of({ status: { conditions } }), of({})) ?? []).map(({ field, message }) => `${field}: ${message}`)
+      (find(plural)?.validate?.status?.(of({ status: { conditions } }), of({})) ?? []).map(
+        ({ field, message }) => `${field}: ${message}`,
+      )
     assert.deepEqual(told(condition), [], plural)
     assert.deepEqual(
       told(condition, { ...condition, reason: '' }),
-      ['status.conditions[1].type: Duplicate value: "DisruptionAllowed"', 'status.conditions[1].reason: Required value: must be set'],
+      [
+        'status.conditions[1].type: Duplicate value: "DisruptionAllowed"',
+        'status.conditions[1].reason: Required value: must be set',
+      ],
       plural,
     )
   }
@@ -239,10 +328,13 @@ test('addresses and drivers that are not written as they should be are told abou
 })
 
 test('ranges with bits beyond the prefix are refused, but may stay where they are', () => {
-  const policy = (...ranges: string[]): KubeObject => of({ spec: { podSelector: {}, ingress: [{ from: ranges.map((cidr) => ({ ipBlock: { cidr } })) }] } })
+  const policy = (...ranges: string[]): KubeObject =>
+    of({ spec: { podSelector: {}, ingress: [{ from: ranges.map((cidr) => ({ ipBlock: { cidr } })) }] } })
   const rules = find('networkpolicies')?.validate?.object ?? assert.fail()
   const fields = (now: KubeObject, old?: KubeObject): string[] => rules(now, old).map(({ field }) => field)
   assert.deepEqual(fields(policy('10.0.0.1/24')), ['spec.ingress[0].from[0].ipBlock.cidr'])
   assert.deepEqual(fields(policy('10.0.0.1/24'), policy('10.0.0.1/24')), [])
-  assert.deepEqual(fields(policy('10.0.0.1/24', '10.1.0.1/24'), policy('10.0.0.1/24')), ['spec.ingress[0].from[1].ipBlock.cidr'])
+  assert.deepEqual(fields(policy('10.0.0.1/24', '10.1.0.1/24'), policy('10.0.0.1/24')), [
+    'spec.ingress[0].from[1].ipBlock.cidr',
+  ])
 })

@@ -12,18 +12,30 @@ import { resources as storage } from './storage/index.ts'
 const all: readonly ResourceDefinition[] = [...core, ...apps, ...batch, ...networking, ...node, ...storage]
 const told = (plural: string, rest: object, metadata: object = {}, old?: object): readonly string[] => {
   const definition = all.find((one) => one.plural === plural)
-  const of = (part: object, meta: object): KubeObject => ({ apiVersion: 'v1', kind: definition?.kind ?? '', metadata: { name: 'x', ...meta }, ...part })
+  const of = (part: object, meta: object): KubeObject => ({
+    apiVersion: 'v1',
+    kind: definition?.kind ?? '',
+    metadata: { name: 'x', ...meta },
+    ...part,
+  })
   return definition?.warnings?.(of(rest, metadata), old && of(old, { generation: 1 })) ?? []
 }
-const template = { spec: { containers: [{ name: 'c', image: 'i' }], nodeSelector: { 'beta.kubernetes.io/os': 'linux' } } }
+const template = {
+  spec: { containers: [{ name: 'c', image: 'i' }], nodeSelector: { 'beta.kubernetes.io/os': 'linux' } },
+}
 const label = 'deprecated since v1.14; use "kubernetes.io/os" instead'
 const expression = { key: 'beta.kubernetes.io/os', operator: 'In', values: ['linux'] }
 const dotted =
-  'metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]'
+  'metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label ' +
+  'is recommended: [must not contain dots]'
 
 test('every kind with a template warns of it where it stands', () => {
   for (const plural of ['deployments', 'replicasets', 'statefulsets', 'daemonsets', 'replicationcontrollers', 'jobs'])
-    assert.deepEqual(told(plural, { spec: { template } }), [`spec.template.spec.nodeSelector[beta.kubernetes.io/os]: ${label}`], plural)
+    assert.deepEqual(
+      told(plural, { spec: { template } }),
+      [`spec.template.spec.nodeSelector[beta.kubernetes.io/os]: ${label}`],
+      plural,
+    )
   assert.deepEqual(told('cronjobs', { spec: { jobTemplate: { spec: { template } } } }), [
     `spec.jobTemplate.spec.template.spec.nodeSelector[beta.kubernetes.io/os]: ${label}`,
   ])
@@ -49,19 +61,23 @@ test('jobs, StatefulSets and nodes have warnings of their own', () => {
   )
   const claim = { metadata: { name: 'd' }, spec: { resources: { requests: { storage: '1500m' } } } }
   assert.deepEqual(told('statefulsets', { spec: { revisionHistoryLimit: -1, volumeClaimTemplates: [claim] } }), [
-    'spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
+    'spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be ' +
+      'an integer',
     'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
   ])
   assert.deepEqual(told('nodes', { spec: { externalID: 'e', configSource: {}, podCIDRs: ['10.0.0.1/24'] } }), [
     'spec.configSource: the feature is removed',
     'spec.externalID: this field is deprecated, and is unused by Kubernetes',
-    'spec.podCIDRs[0]: CIDR value "10.0.0.1/24" is ambiguous in this context (should be "10.0.0.0/24" or "10.0.0.1/32"?)',
+    'spec.podCIDRs[0]: CIDR value "10.0.0.1/24" is ambiguous in this context (should be "10.0.0.0/24" or ' +
+      '"10.0.0.1/32"?)',
   ])
 })
 
 test('storage warns of annotations, volumes and labels that have gone', () => {
   const beta = { annotations: { 'volume.beta.kubernetes.io/storage-class': 'fast' } }
-  const words = 'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead'
+  const words =
+    'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use ' +
+    '"storageClassName" attribute instead'
   assert.deepEqual(told('persistentvolumeclaims', { spec: {} }, beta), [words])
   const spec = {
     glusterfs: {},
@@ -70,23 +86,28 @@ test('storage warns of annotations, volumes and labels that have gone', () => {
   }
   assert.deepEqual(told('persistentvolumes', { spec }, beta), [
     words,
-    'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
+    'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended ' +
+      'approach is to use dynamic provisioning.',
     `spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: beta.kubernetes.io/os is ${label}`,
     'spec.glusterfs: deprecated in v1.25, non-functional in v1.26+',
   ])
   assert.deepEqual(told('storageclasses', { allowedTopologies: [{ matchLabelExpressions: [expression] }] }), [
     `allowedTopologies[0].matchLabelExpressions[0].key: beta.kubernetes.io/os is ${label}`,
   ])
-  assert.deepEqual(told('csistoragecapacities', { nodeTopology: { matchLabels: { 'beta.kubernetes.io/os': 'linux' } } }), [
-    `nodeTopology.matchLabels.beta.kubernetes.io/os: ${label}`,
+  assert.deepEqual(
+    told('csistoragecapacities', { nodeTopology: { matchLabels: { 'beta.kubernetes.io/os': 'linux' } } }),
+    [`nodeTopology.matchLabels.beta.kubernetes.io/os: ${label}`],
+  )
+  assert.deepEqual(told('runtimeclasses', { scheduling: { nodeSelector: { 'beta.kubernetes.io/os': 'linux' } } }), [
+    `scheduling.nodeSelector: ${label}`,
   ])
-  assert.deepEqual(told('runtimeclasses', { scheduling: { nodeSelector: { 'beta.kubernetes.io/os': 'linux' } } }), [`scheduling.nodeSelector: ${label}`])
 })
 
 test('an account warns of the annotation that bound pods to its secrets, when it comes to have it', () => {
   const enforcing = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'false' } }
   const words =
-    'metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets'
+    'metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate ' +
+    'namespaces to isolate access to mounted secrets'
   assert.deepEqual(told('serviceaccounts', {}, enforcing), [words])
   assert.deepEqual(told('serviceaccounts', {}, enforcing, {}), [words])
   assert.deepEqual(told('serviceaccounts', {}, enforcing, { metadata: enforcing }), [])
@@ -94,7 +115,13 @@ test('an account warns of the annotation that bound pods to its secrets, when it
 })
 
 test('network policies warn of ranges that are not canonical', () => {
-  assert.deepEqual(told('networkpolicies', { spec: { egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.1/16'] } }] }] } }), [
-    'spec.egress[0].to[0].ipBlock.except[0]: CIDR value "10.1.0.1/16" is ambiguous in this context (should be "10.1.0.0/16" or "10.1.0.1/32"?)',
-  ])
+  assert.deepEqual(
+    told('networkpolicies', {
+      spec: { egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.1/16'] } }] }] },
+    }),
+    [
+      'spec.egress[0].to[0].ipBlock.except[0]: CIDR value "10.1.0.1/16" is ambiguous in this context (should be ' +
+        '"10.1.0.0/16" or "10.1.0.1/32"?)',
+    ],
+  )
 })

@@ -25,7 +25,8 @@ const made = (key: string, fields: Record<string, unknown>, name = 'x'): Unstruc
 }
 const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`.replace(/ \(e\.g\. .*/, ''))
-const refusals = (key: string, fields: Record<string, unknown>, name?: string): string[] => told(find(key).validate?.object?.(made(key, fields, name)))
+const refusals = (key: string, fields: Record<string, unknown>, name?: string): string[] =>
+  told(find(key).validate?.object?.(made(key, fields, name)))
 
 test('each kind refuses what breaks its rules, in upstream’s words', () => {
   const rules = [{ host: '10.1.2.3', http: { paths: [{ path: 'relative', pathType: 'Prefix', backend: {} }] } }]
@@ -60,13 +61,25 @@ test('each kind refuses what breaks its rules, in upstream’s words', () => {
       { webhooks: [hook] },
       [
         'webhooks[0].name: Invalid value: "short": should be a domain with at least three segments separated by dots',
-        'webhooks[0].rules[0].resources[1]: Invalid value: "pods/status": if \'pods/*\' is present, must not specify pods/status',
-        'webhooks[0].clientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; desired format: https://host[/path]',
+        'webhooks[0].rules[0].resources[1]: Invalid value: "pods/status": if \'pods/*\' is present, must not ' +
+          'specify pods/status',
+        'webhooks[0].clientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; desired ' +
+          'format: https://host[/path]',
       ],
     ],
     [
       'admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
-      { webhooks: [{ ...hook, name: 'a.b.c', rules: [], clientConfig: { service: { name: 's' } }, admissionReviewVersions: ['v9'] }] },
+      {
+        webhooks: [
+          {
+            ...hook,
+            name: 'a.b.c',
+            rules: [],
+            clientConfig: { service: { name: 's' } },
+            admissionReviewVersions: ['v9'],
+          },
+        ],
+      },
       [
         'webhooks[0].clientConfig.service.name: Required value',
         'webhooks[0].admissionReviewVersions: Invalid value: ["v9"]: must include at least one of v1, v1beta1',
@@ -80,14 +93,28 @@ test('each kind refuses what breaks its rules, in upstream’s words', () => {
     [
       'rbac.authorization.k8s.io/v1/clusterrolebindings',
       { roleRef: { kind: 'Role', name: 'r' }, subjects: [{ kind: 'ServiceAccount', name: 's' }] },
-      ['roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"', 'subjects[0].namespace: Required value'],
+      [
+        'roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"',
+        'subjects[0].namespace: Required value',
+      ],
     ],
-    ['scheduling.k8s.io/v1/priorityclasses', { value: 1000000001 }, ['value: Forbidden: maximum allowed value of a user defined priority is 1000000000']],
-    ['coordination.k8s.io/v1/leases', { spec: { leaseDurationSeconds: 0 } }, ['spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0']],
+    [
+      'scheduling.k8s.io/v1/priorityclasses',
+      { value: 1000000001 },
+      ['value: Forbidden: maximum allowed value of a user defined priority is 1000000000'],
+    ],
+    [
+      'coordination.k8s.io/v1/leases',
+      { spec: { leaseDurationSeconds: 0 } },
+      ['spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0'],
+    ],
     [
       'discovery.k8s.io/v1/endpointslices',
       { addressType: 'IPv4', endpoints: [{ addresses: ['127.0.0.1'] }] },
-      ['endpoints[0].addresses[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+      [
+        'endpoints[0].addresses[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ' +
+          '::1/128)',
+      ],
     ],
     [
       'flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations',
@@ -120,7 +147,11 @@ test('each kind refuses what breaks its rules, in upstream’s words', () => {
 
 test('each kind fills in its defaults', () => {
   const cases: [string, Record<string, unknown>, Record<string, unknown>][] = [
-    ['networking.k8s.io/v1/networkpolicies', { spec: { egress: [{}] } }, { spec: { egress: [{}], podSelector: {}, policyTypes: ['Ingress', 'Egress'] } }],
+    [
+      'networking.k8s.io/v1/networkpolicies',
+      { spec: { egress: [{}] } },
+      { spec: { egress: [{}], podSelector: {}, policyTypes: ['Ingress', 'Egress'] } },
+    ],
     ['storage.k8s.io/v1/storageclasses', {}, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }],
     [
       'rbac.authorization.k8s.io/v1/rolebindings',
@@ -130,12 +161,19 @@ test('each kind fills in its defaults', () => {
         subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'u' }],
       },
     ],
-    ['discovery.k8s.io/v1/endpointslices', { ports: [{}] }, { endpoints: null, ports: [{ name: '', protocol: 'TCP' }] }],
+    [
+      'discovery.k8s.io/v1/endpointslices',
+      { ports: [{}] },
+      { endpoints: null, ports: [{ name: '', protocol: 'TCP' }] },
+    ],
     ['rbac.authorization.k8s.io/v1/roles', { rules: [] }, { rules: null }],
     [
       'resource.k8s.io/v1beta1/resourceclaims',
       { spec: { devices: { requests: [{ name: 'a', deviceClassName: 'c' }] } } },
-      { spec: { devices: { requests: [{ name: 'a', deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 }] } }, status: {} },
+      {
+        spec: { devices: { requests: [{ name: 'a', deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 }] } },
+        status: {},
+      },
     ],
     [
       'apiextensions.k8s.io/v1/customresourcedefinitions',
@@ -164,9 +202,21 @@ test('a request for a certificate keeps the condition that it has, and notes whe
     prepare(object, old, '2026-01-01T00:00:00Z')
     return (object as unknown as { status: { conditions: Record<string, unknown>[] } }).status.conditions
   }
-  const denied = { type: 'Denied', status: 'True', reason: 'R', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' }
-  assert.deepEqual(written(request({ type: 'Denied', status: 'True', reason: 'Other', message: '' }), request(denied)), [denied])
-  assert.match(String(written(request({ type: 'Failed', status: 'True' }), request())[0]?.lastTransitionTime), /^\d{4}-/)
+  const denied = {
+    type: 'Denied',
+    status: 'True',
+    reason: 'R',
+    message: 'm',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
+  assert.deepEqual(
+    written(request({ type: 'Denied', status: 'True', reason: 'Other', message: '' }), request(denied)),
+    [denied],
+  )
+  assert.match(
+    String(written(request({ type: 'Failed', status: 'True' }), request())[0]?.lastTransitionTime),
+    /^\d{4}-/,
+  )
   assert.deepEqual(written(request(denied), request()), [denied])
 })
 
@@ -222,7 +272,11 @@ test('requests of resource.k8s.io/v1beta1 claims and devices of slices keep thei
         },
       },
     ],
-    ['resourceslices', { devices: [{ name: 'd', basic: { allNodes: true } }] }, { devices: [{ name: 'd', allNodes: true }] }],
+    [
+      'resourceslices',
+      { devices: [{ name: 'd', basic: { allNodes: true } }] },
+      { devices: [{ name: 'd', allNodes: true }] },
+    ],
   ] as const) {
     const { storedAs, kind } = find(`resource.k8s.io/v1beta1/${key}`)
     const object = { apiVersion: 'resource.k8s.io/v1beta1', kind, metadata: { name: 'x' }, spec }

@@ -15,12 +15,21 @@ const otherPaths: readonly [RegExp, string][] = [
   [/^\/api\/v1\/watch\/|^\/apis\/[^/]+\/[^/]+\/watch\//, 'watches in the path are the same resources'],
 ]
 
-/** Methods and path templates of the client's API classes. Stale files of older releases are in the package too: what it exports counts. */
+/**
+ * Methods and path templates of the client's API classes. Stale files of older releases are in the package too: what it
+ * exports counts.
+ */
 function clientOperations(): string[] {
-  const exported = new Set([...readFileSync(`${apis}/types/PromiseAPI.js`, 'utf8').matchAll(/class Promise(\w+Api) /g)].map(([, name]) => name))
+  const exported = new Set(
+    [...readFileSync(`${apis}/types/PromiseAPI.js`, 'utf8').matchAll(/class Promise(\w+Api) /g)].map(
+      ([, name]) => name,
+    ),
+  )
   return [...exported].flatMap((name) => {
     const source = readFileSync(`${apis}/apis/${name}.js`, 'utf8')
-    return [...source.matchAll(/const localVarPath = '([^']+)'[\s\S]*?HttpMethod\.([A-Z]+)/g)].map(([, path, method]) => `${method} ${path}`)
+    return [...source.matchAll(/const localVarPath = '([^']+)'[\s\S]*?HttpMethod\.([A-Z]+)/g)].map(
+      ([, path, method]) => `${method} ${path}`,
+    )
   })
 }
 
@@ -36,15 +45,21 @@ function servedOperations(resource: ResourceDefinition): string[] {
   if (verbs.has('list')) found.push(`GET ${collection}`, ...(scope === 'Namespaced' ? [`GET ${root}/${plural}`] : []))
   if (verbs.has('create')) found.push(`POST ${collection}`)
   if (verbs.has('deletecollection')) found.push(`DELETE ${collection}`)
-  for (const verb of ['get', 'update', 'patch', 'delete'] as const) if (verbs.has(verb)) found.push(`${methods[verb]} ${item}`)
-  const readWrite = [subresources.status && 'status', subresources.scale && 'scale'].filter((name) => typeof name === 'string')
+  for (const verb of ['get', 'update', 'patch', 'delete'] as const)
+    if (verbs.has(verb)) found.push(`${methods[verb]} ${item}`)
+  const readWrite = [subresources.status && 'status', subresources.scale && 'scale'].filter(
+    (name) => typeof name === 'string',
+  )
   for (const name of readWrite) found.push(...['GET', 'PUT', 'PATCH'].map((method) => `${method} ${item}/${name}`))
   for (const { name, verbs: own } of subresources.special ?? []) {
     found.push(...own.map((verb) => `${methods[verb]} ${item}/${name}`))
     // Proxies take every method, also for paths below.
     if (name === 'proxy')
       found.push(
-        ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].flatMap((method) => [`${method} ${item}/${name}`, `${method} ${item}/${name}/{path}`]),
+        ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].flatMap((method) => [
+          `${method} ${item}/${name}`,
+          `${method} ${item}/${name}/{path}`,
+        ]),
       )
   }
   return found
@@ -53,14 +68,17 @@ function servedOperations(resource: ResourceDefinition): string[] {
 test('every operation of the official client is served', () => {
   const served = new Set(allResources.flatMap(servedOperations))
   const missing = [...new Set(clientOperations())].filter(
-    (operation) => !served.has(operation) && !otherPaths.some(([pattern]) => pattern.test(operation.replace(/^\w+ /, ''))),
+    (operation) =>
+      !served.has(operation) && !otherPaths.some(([pattern]) => pattern.test(operation.replace(/^\w+ /, ''))),
   )
   assert.deepEqual(missing, [])
 })
 
 test('nothing is served that the official client does not know', () => {
   const known = new Set(clientOperations())
-  const extra = allResources.flatMap(servedOperations).filter((operation) => !known.has(operation) && !operation.includes('/proxy'))
+  const extra = allResources
+    .flatMap(servedOperations)
+    .filter((operation) => !known.has(operation) && !operation.includes('/proxy'))
   assert.deepEqual(extra, [])
 })
 
@@ -69,7 +87,9 @@ test('resources are declared once and are stored by one that exists', () => {
   const keys = allResources.map(resourceKey)
   assert.equal(new Set(keys).size, keys.length)
   for (const resource of allResources) assert.equal(registry.storageOf(resource).storedAs, undefined)
-  const stored = allResources.filter(({ storedAs, virtual }) => !storedAs && !virtual).map(({ storagePath, plural }) => storagePath ?? plural)
+  const stored = allResources
+    .filter(({ storedAs, virtual }) => !storedAs && !virtual)
+    .map(({ storagePath, plural }) => storagePath ?? plural)
   assert.equal(new Set(stored).size, stored.length)
 })
 
@@ -104,5 +124,12 @@ test('groups come in the order of /apis, their preferred version first', () => {
 })
 
 test('versions are preferred by stability, then by number', () => {
-  assert.deepEqual(['v1alpha1', 'v1', 'v2beta1', 'v2', 'v1beta2', 'foo'].sort(compareVersions), ['v2', 'v1', 'v2beta1', 'v1beta2', 'v1alpha1', 'foo'])
+  assert.deepEqual(['v1alpha1', 'v1', 'v2beta1', 'v2', 'v1beta2', 'foo'].sort(compareVersions), [
+    'v2',
+    'v1',
+    'v2beta1',
+    'v1beta2',
+    'v1alpha1',
+    'foo',
+  ])
 })

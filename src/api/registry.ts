@@ -28,7 +28,10 @@ import { resources as scheduling } from './scheduling/index.ts'
 import { resources as storage } from './storage/index.ts'
 import { resources as storagemigration } from './storagemigration/index.ts'
 
-/** Everything that is built in, on or off. The order of groups is that of `/apis`; the first version of a group is the preferred one. */
+/**
+ * Everything that is built in, on or off. The order of groups is that of `/apis`; the first version of a group is the
+ * preferred one.
+ */
 export const allResources: readonly ResourceDefinition[] = [
   ...core,
   ...apiregistration,
@@ -81,7 +84,10 @@ export interface ResourceRegistry {
   readonly find: (group: string, version: string, plural: string) => ResourceDefinition | undefined
   readonly group: (group: string) => ServedGroup | undefined
   readonly version: (group: string, version: string) => ServedVersion | undefined
-  /** The resource whose objects are stored for this one: itself, or the one it is stored as, which may itself not be served. */
+  /**
+   * The resource whose objects are stored for this one: itself, or the one it is stored as, which may itself not be
+   * served.
+   */
   readonly storageOf: (resource: ResourceDefinition) => ResourceDefinition
 }
 
@@ -97,7 +103,9 @@ export function resourceRegistry({ runtimeConfig = [], all = allResources }: Reg
   const config = typeof runtimeConfig === 'string' ? runtimeConfig : runtimeConfig.join(',')
   const { enabled: resources, warnings } = enabledResources(all, parseRuntimeConfig(config, all))
   const groups = groupsOf(resources)
-  const byPath = new Map(resources.map((resource) => [pathKey(resource.group, resource.version, resource.plural), resource]))
+  const byPath = new Map(
+    resources.map((resource) => [pathKey(resource.group, resource.version, resource.plural), resource]),
+  )
   const byGroup = new Map(groups.map((group) => [group.group, group]))
   const byKey = new Map(all.map((resource) => [resourceKey(resource), resource]))
   return {
@@ -110,7 +118,8 @@ export function resourceRegistry({ runtimeConfig = [], all = allResources }: Reg
     version: (group, version) => byGroup.get(group)?.versions.find((served) => served.version === version),
     storageOf: (resource) => {
       const storage = resource.storedAs ? byKey.get(resource.storedAs.resource) : resource
-      if (!storage) throw new Error(`${resourceKey(resource)} is stored as ${resource.storedAs?.resource}, which does not exist`)
+      if (!storage)
+        throw new Error(`${resourceKey(resource)} is stored as ${resource.storedAs?.resource}, which does not exist`)
       return storage
     },
   }
@@ -120,7 +129,9 @@ const pathKey = (group: string, version: string, plural: string): string => `${g
 
 const byPlural = (a: ResourceDefinition, b: ResourceDefinition): number => (a.plural < b.plural ? -1 : 1)
 
-/** Resources by group and version. Groups stand in the order in which they first occur, versions in that of preference. */
+/**
+ * Resources by group and version. Groups stand in the order in which they first occur, versions in that of preference.
+ */
 export function groupsOf(resources: readonly ResourceDefinition[]): ServedGroup[] {
   const groups = new Map<string, Map<string, ResourceDefinition[]>>()
   for (const resource of resources) {

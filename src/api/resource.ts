@@ -8,7 +8,16 @@ import type { StructType } from '../machinery/schema.ts'
 import type { FieldError } from '../machinery/validation/field-error.ts'
 
 export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
-export const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+export const allVerbs: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+]
 
 /** A moment whose distance from now is printed, such as the Age of an object: `prefix` + `5m` + `suffix`. */
 export interface Elapsed {
@@ -49,7 +58,10 @@ export type Defaults<T> = Readonly<Record<string, unknown>> | ((object: T) => vo
 
 /** What a kind says about validity. Paths are strings (`spec.containers[0].name`); an empty list means valid. */
 export interface Validation<T> {
-  /** As `object`, and before it: rules that look at nothing but `spec`. One that has passed is not asked about again while it stays as it is. */
+  /**
+   * As `object`, and before it: rules that look at nothing but `spec`. One that has passed is not asked about again
+   * while it stays as it is.
+   */
   readonly spec?: (object: T) => readonly FieldError[]
   /** On create, and on update before `update`: then `old` is the object as it was, whose invalid values may stay. */
   readonly object?: (object: T, old?: T) => readonly FieldError[]
@@ -61,10 +73,15 @@ export interface Validation<T> {
   readonly status?: (object: T, old: T) => readonly FieldError[]
 }
 
-/** How names of a kind are checked: a function of `machinery/validation/names.ts` that returns what is wrong, in words. */
+/**
+ * How names of a kind are checked: a function of `machinery/validation/names.ts` that returns what is wrong, in words.
+ */
 export type NameRule = (name: string, generated: boolean) => string[]
 
-/** A subresource served for one kind alone (`/token`, `/binding`, `/approval`, …): its name, kind and verbs as discovery shows them. */
+/**
+ * A subresource served for one kind alone (`/token`, `/binding`, `/approval`, …): its name, kind and verbs as discovery
+ * shows them.
+ */
 export interface SpecialSubresource<T = never> {
   readonly name: string
   readonly kind: string
@@ -154,20 +171,26 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly fromStorage?: (object: KubeObject) => T
   }
   /**
-   * The version that the storage hash of discovery documents is of, where it is not the version that objects are stored in here:
-   * Kubernetes stores these objects in a beta version, and tools that compare the hashes of two clusters shall see no difference.
+   * The version that the storage hash of discovery documents is of, where it is not the version that objects are stored
+   * in here: Kubernetes stores these objects in a beta version, and tools that compare the hashes of two clusters shall
+   * see no difference.
    */
   readonly hashedVersion?: string
   /** Other group versions whose bodies are taken as they are: what older clients send, of the same shape. */
   readonly takesBodiesOf?: readonly string[]
-  /** Nothing is stored: the server answers by itself (`tokenreviews`, `componentstatuses`). The handler is found by this name. */
+  /**
+   * Nothing is stored: the server answers by itself (`tokenreviews`, `componentstatuses`). The handler is found by this
+   * name.
+   */
   readonly virtual?: boolean
 
   readonly defaults?: readonly Defaults<T>[]
   readonly validate?: Validation<T>
   /** A DNS subdomain unless said. */
   readonly nameRule?: NameRule
-  /** On create, metadata is validated only if nothing else is wrong: kinds whose own validation leaves it out upstream. */
+  /**
+   * On create, metadata is validated only if nothing else is wrong: kinds whose own validation leaves it out upstream.
+   */
   readonly metadataRulesLast?: boolean
   /**
    * Changes the server makes to what a client sent, before validation: fields clients may not set are dropped,
@@ -180,8 +203,9 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly status?: (object: T, old: T, now: string) => void
   }
   /**
-   * Fields that writes do not set whatever the client sends, so that nobody comes to own them, by subresource (`''` is the object
-   * itself); dotted. Those of the metadata are as they were after a write of the status. Unless said: `status` for the object and `spec` for the status, where there is a status subresource.
+   * Fields that writes do not set whatever the client sends, so that nobody comes to own them, by subresource (`''` is
+   * the object itself); dotted. Those of the metadata are as they were after a write of the status. Unless said:
+   * `status` for the object and `spec` for the status, where there is a status subresource.
    */
   readonly resets?: Readonly<Record<string, readonly string[]>>
   /** A status given with a new object counts (nodes): elsewhere it is dropped. */
@@ -209,7 +233,10 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly gracePeriod?: (object: T, asked: number | undefined) => number
     /** Whether selectable fields alone tell that `gracePeriod` is 0. */
     readonly isImmediate?: (fields: Readonly<Record<string, string>>, asked: number | undefined) => boolean
-    /** The propagation policy when the client asks for none; `unsupported` where none counts, since nothing depends on objects of this kind. */
+    /**
+     * The propagation policy when the client asks for none; `unsupported` where none counts, since nothing depends on
+     * objects of this kind.
+     */
     readonly defaultPropagation?: 'orphan' | 'background' | 'unsupported'
     /** Sent as a Warning header when the client asks for no policy and `defaultPropagation` decides. */
     readonly defaultPropagationWarning?: string
@@ -225,7 +252,10 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly deprecationWarning?: string
   /** Sent as Warning headers with a write of this object; `old` is undefined on create. */
   readonly warnings?: (object: T, old: T | undefined) => readonly string[]
-  /** Group versions or resources that are off unless asked for by `--runtime-config`: beta and alpha ones are off without it. */
+  /**
+   * Group versions or resources that are off unless asked for by `--runtime-config`: beta and alpha ones are off
+   * without it.
+   */
   readonly onByDefault?: boolean
 }
 
@@ -248,7 +278,8 @@ export const column = <T>(name: string, cell: (object: T) => Cell, options: Colu
 })
 
 /** A column shown with `-o wide`. */
-export const wide = <T>(name: string, cell: (object: T) => Cell, options: ColumnOptions = {}): Column<T> => column(name, cell, { ...options, priority: 1 })
+export const wide = <T>(name: string, cell: (object: T) => Cell, options: ColumnOptions = {}): Column<T> =>
+  column(name, cell, { ...options, priority: 1 })
 
 /** The column every table begins with. */
 export const name: Column<KubeObject> = column('Name', ({ metadata }) => metadata.name ?? '', {
@@ -264,9 +295,16 @@ export const age: Column<KubeObject> = column('Age', ({ metadata }) => ({ since:
 /** What kinds without columns of their own print: Name and Created At. */
 export const defaultColumns: readonly Column<KubeObject>[] = [
   name,
-  column('Created At', ({ metadata }) => metadata.creationTimestamp ?? '', { type: 'date', description: 'When the object was created.' }),
+  column('Created At', ({ metadata }) => metadata.creationTimestamp ?? '', {
+    type: 'date',
+    description: 'When the object was created.',
+  }),
 ]
 
 /** Names a resource across groups and versions: `apps/v1/deployments`, `v1/pods`. */
-export const resourceKey = ({ group, version, plural }: Pick<ResourceDefinition, 'group' | 'version' | 'plural'>): string =>
+export const resourceKey = ({
+  group,
+  version,
+  plural,
+}: Pick<ResourceDefinition, 'group' | 'version' | 'plural'>): string =>
   `${group ? `${group}/` : ''}${version}/${plural}`

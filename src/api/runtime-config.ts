@@ -1,7 +1,7 @@
 /**
  * `--runtime-config`: which group versions and resources are served, beside what is on by default.
- * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `GROUP/VERSION`, `GROUP/VERSION/RESOURCE` (`v1` for the core group), each `=true`
- * or `=false`; the value may be left out and means true.
+ * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `GROUP/VERSION`, `GROUP/VERSION/RESOURCE` (`v1` for the core group),
+ * each `=true` or `=false`; the value may be left out and means true.
  */
 import type { ResourceDefinition } from './resource.ts'
 
@@ -22,21 +22,30 @@ export function parseRuntimeConfig(text: string, all: readonly ResourceDefinitio
     config.set(key, value !== 'false')
   }
   if (config.get('api/all') === false && config.size === 1)
-    throw new Error('--runtime-config: api/all=false turns everything off; name what to serve as well, for instance api/all=false,v1=true,apps/v1=true')
+    throw new Error(
+      '--runtime-config: api/all=false turns everything off; name what to serve as well, for instance ' +
+        'api/all=false,v1=true,apps/v1=true',
+    )
   return config
 }
 
 function check(key: string, all: readonly ResourceDefinition[]): void {
   if (stages.includes(key)) return
   if (key.startsWith('api/') && key !== 'api/v1')
-    throw new Error(`--runtime-config: unknown key ${JSON.stringify(key)}; the keys for all groups are ${stages.join(', ')}`)
+    throw new Error(
+      `--runtime-config: unknown key ${JSON.stringify(key)}; the keys for all groups are ${stages.join(', ')}`,
+    )
   const { group, version, plural } = partsOf(key)
   if (!/^v\d+((alpha|beta)\d+)?$/.test(version))
-    throw new Error(`--runtime-config: ${JSON.stringify(key)} names no version; write GROUP/VERSION, such as apps/v1, or v1 for the core group`)
+    throw new Error(
+      `--runtime-config: ${JSON.stringify(key)} names no version; write GROUP/VERSION, such as apps/v1, or v1 ` +
+        'for the core group',
+    )
   const inGroup = all.filter((resource) => resource.group === group)
   if (inGroup.length === 0) throw new Error(`--runtime-config: there is no API group ${JSON.stringify(group)}`)
   const inVersion = inGroup.filter((resource) => resource.version === version)
-  if (plural && !inVersion.some((resource) => resource.plural === plural)) throw new Error(`--runtime-config: there is no resource ${JSON.stringify(key)}`)
+  if (plural && !inVersion.some((resource) => resource.plural === plural))
+    throw new Error(`--runtime-config: there is no resource ${JSON.stringify(key)}`)
 }
 
 /** `v1`, `api/v1`, `apps/v1`, `apps/v1/deployments`, `v1/pods`. */
@@ -47,13 +56,17 @@ function partsOf(key: string): { group: string; version: string; plural?: string
   return { group: first, version: second, ...(third && { plural: third }) }
 }
 
-const stageOf = (version: string): string => (version.includes('alpha') ? 'api/alpha' : version.includes('beta') ? 'api/beta' : 'api/ga')
+const stageOf = (version: string): string =>
+  version.includes('alpha') ? 'api/alpha' : version.includes('beta') ? 'api/beta' : 'api/ga'
 
 /**
  * What is on: a resource's own word counts before its version's, that before its stage's, and `api/all` counts last.
  * Group versions that were asked for and have no resource are told in `warnings`.
  */
-export function enabledResources(all: readonly ResourceDefinition[], config: RuntimeConfig): { enabled: ResourceDefinition[]; warnings: string[] } {
+export function enabledResources(
+  all: readonly ResourceDefinition[],
+  config: RuntimeConfig,
+): { enabled: ResourceDefinition[]; warnings: string[] } {
   const words = new Map<string, boolean>()
   for (const [key, on] of config) {
     const { group, version, plural } = partsOf(key)
@@ -61,14 +74,19 @@ export function enabledResources(all: readonly ResourceDefinition[], config: Run
   }
   const enabled = all.filter(
     ({ group, version, plural, onByDefault = true }) =>
-      words.get(`${group}/${version}/${plural}`) ?? words.get(`${group}/${version}`) ?? words.get(stageOf(version)) ?? words.get('api/all') ?? onByDefault,
+      words.get(`${group}/${version}/${plural}`) ??
+      words.get(`${group}/${version}`) ??
+      words.get(stageOf(version)) ??
+      words.get('api/all') ??
+      onByDefault,
   )
   const served = new Set(enabled.map(({ group, version }) => `${group}/${version}`))
   const warnings = new Set<string>()
   for (const [key, on] of config) {
     if (!on || stages.includes(key)) continue
     const { group, version } = partsOf(key)
-    if (!served.has(`${group}/${version}`)) warnings.add(`Skipping API ${group ? `${group}/${version}` : version} because it has no resources.`)
+    if (!served.has(`${group}/${version}`))
+      warnings.add(`Skipping API ${group ? `${group}/${version}` : version} because it has no resources.`)
   }
   for (const { group, version } of all) {
     const gv = `${group}/${version}`

@@ -12,13 +12,27 @@ export interface Conversion {
  * The resource in another version, beta or alpha, stored as the given one and off unless asked for. Where the shapes
  * differ, `conversion` tells how; otherwise objects change their apiVersion only.
  */
-export function servedAlso(storage: ResourceDefinition, version: string, model: string, conversion?: Conversion): ResourceDefinition {
-  const shared = { ...storage, version, model, storedAs: { resource: resourceKey(storage), ...conversion }, onByDefault: false }
+export function servedAlso(
+  storage: ResourceDefinition,
+  version: string,
+  model: string,
+  conversion?: Conversion,
+): ResourceDefinition {
+  const shared = {
+    ...storage,
+    version,
+    model,
+    storedAs: { resource: resourceKey(storage), ...conversion },
+    onByDefault: false,
+  }
   return conversion ? { ...shared, ...inOtherShape(storage, conversion) } : shared
 }
 
 /** Defaults and rules know the stored shape only: they see a converted copy. */
-function inOtherShape({ defaults, validate }: ResourceDefinition, { toStorage, fromStorage }: Conversion): Pick<ResourceDefinition, 'defaults' | 'validate'> {
+function inOtherShape(
+  { defaults, validate }: ResourceDefinition,
+  { toStorage, fromStorage }: Conversion,
+): Pick<ResourceDefinition, 'defaults' | 'validate'> {
   const stored = (object: KubeObject): KubeObject => toStorage(structuredClone(object))
   return {
     defaults: defaults?.map((some): Defaults<KubeObject> => {

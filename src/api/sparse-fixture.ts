@@ -22,7 +22,9 @@ function wrapped(type: FieldType, inner: unknown): unknown {
 const emptyOf = ({ kind }: FieldType): unknown => (kind === 'array' ? [] : {})
 const collects = ({ kind }: FieldType): boolean => kind === 'struct' || kind === 'array' || kind === 'map'
 
-/** Objects in which one path leads to a field that is empty, null or a list of null; every such path up to the depth. */
+/**
+ * Objects in which one path leads to a field that is empty, null or a list of null; every such path up to the depth.
+ */
 function* sparse(type: StructType, left: number): Generator<Fields> {
   for (const [name, field] of type.fields) {
     if (!collects(field.type) || name === 'metadata') continue
@@ -60,7 +62,8 @@ export function* sparseFields(type: StructType, depth: number): Generator<Fields
 /** An object with the fields, as it is decoded from a request. */
 export function decoded(resource: ResourceDefinition, type: StructType, fields: Fields): KubeObject {
   const { group, version, kind } = resource
-  const object = decode(type, { apiVersion: group ? `${group}/${version}` : version, kind, ...structuredClone(fields) }).object as unknown as KubeObject
+  const object = decode(type, { apiVersion: group ? `${group}/${version}` : version, kind, ...structuredClone(fields) })
+    .object as unknown as KubeObject
   object.metadata = { ...object.metadata, name: 'x', ...(resource.scope === 'Namespaced' && { namespace: 'default' }) }
   return object
 }

@@ -78,7 +78,11 @@ function endpointOf(request: Request, resource: ServedResource): Endpoint {
   if (info.subresource && info.verb !== verbs[0]) throw resourceNotFound()
   const isNamespaceItself = resource.definition.plural === 'namespaces' && resource.definition.group === ''
   const everywhere = resource.namespaced && !info.namespace
-  if (resource.definition.custom && (everywhere ? info.verb !== 'list' && info.verb !== 'watch' : !resource.namespaced && info.namespace)) return noSuchPage
+  if (
+    resource.definition.custom &&
+    (everywhere ? info.verb !== 'list' && info.verb !== 'watch' : !resource.namespaced && info.namespace)
+  )
+    return noSuchPage
   if (!resource.namespaced && info.namespace && !isNamespaceItself) throw resourceNotFound()
   const watchPath = info.verb === 'watch' && info.path.includes('/watch/')
   // Lists of one object by field selector have a name too: the path tells.

@@ -24,7 +24,11 @@ export interface NonResourceOptions {
 }
 
 /** Indented for everybody, as upstream's are. */
-const page = (value: unknown): Response => ({ status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(indented(value)) })
+const page = (value: unknown): Response => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(indented(value)),
+})
 
 /** Everything here is read. */
 function readOnly(request: Request): void {
@@ -69,7 +73,10 @@ export function nonResource(options: NonResourceOptions): (request: Request) => 
   }
 }
 
-async function answer(request: Request, respond: (request: Request) => Response | Promise<Response>): Promise<Response> {
+async function answer(
+  request: Request,
+  respond: (request: Request) => Response | Promise<Response>,
+): Promise<Response> {
   readOnly(request)
   const response = await respond(request)
   return request.method === 'HEAD' ? { ...response, body: undefined } : response

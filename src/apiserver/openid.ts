@@ -21,9 +21,14 @@ const cached = { 'cache-control': `public, max-age=${maxAge}` }
 /** Undefined, with a line in the log, where the issuer is no address that OpenID takes. */
 export function openidIssuer(of: ServiceAccountIssuer, log: (line: string) => void): OpenidIssuer | undefined {
   const issuer = of.issuers[0] ?? ''
-  const fault = issuerFault(issuer) ?? (of.jwksUri && !isHttps(of.jwksUri) ? `jwksURI requires https scheme, parsed as: ${of.jwksUri}` : undefined)
+  const fault =
+    issuerFault(issuer) ??
+    (of.jwksUri && !isHttps(of.jwksUri) ? `jwksURI requires https scheme, parsed as: ${of.jwksUri}` : undefined)
   if (fault) {
-    log(`service account issuer discovery is off: ${fault}; check --service-account-issuer and --service-account-jwks-uri`)
+    log(
+      `service account issuer discovery is off: ${fault}; check --service-account-issuer and ` +
+        '--service-account-jwks-uri',
+    )
     return undefined
   }
   return { issuer, jwksUri: of.jwksUri, keys: verificationKeysOf(of) }
@@ -39,7 +44,10 @@ function issuerFault(issuer: string): string | undefined {
 }
 
 /** `/.well-known/openid-configuration` */
-export async function openidConfiguration({ issuer, jwksUri, keys }: OpenidIssuer, serverUrl: string): Promise<Response> {
+export async function openidConfiguration(
+  { issuer, jwksUri, keys }: OpenidIssuer,
+  serverUrl: string,
+): Promise<Response> {
   const { headers, ...answer } = json(200, {
     issuer,
     jwks_uri: jwksUri ?? `${serverUrl}${jwksPath}`,
@@ -53,7 +61,10 @@ export async function openidConfiguration({ issuer, jwksUri, keys }: OpenidIssue
 /** `/openid/v1/jwks`: the public keys that tokens are verified with. */
 export async function keySet(request: Request, { keys }: OpenidIssuer): Promise<Response> {
   const accept = request.header('accept')
-  if (accept && !acceptClauses(accept).some(({ type }) => type === jwksType || type === '*/*' || type === 'application/*')) {
+  if (
+    accept &&
+    !acceptClauses(accept).some(({ type }) => type === jwksType || type === '*/*' || type === 'application/*')
+  ) {
     throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${jwksType}`)
   }
   const body = JSON.stringify({ keys: (await keys()).map(jsonWebKey) })

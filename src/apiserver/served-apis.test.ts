@@ -16,7 +16,8 @@ function apis(): ServedApis {
   )
 }
 const widgets = (version: string): ServedResource => new ServedResource(define('example.com', version, 'widgets'))
-const groupsOf = ({ state }: ServedApis): string[] => state.groups.map(({ group, versions }) => `${group} ${versions.map(({ version }) => version).join()}`)
+const groupsOf = ({ state }: ServedApis): string[] =>
+  state.groups.map(({ group, versions }) => `${group} ${versions.map(({ version }) => version).join()}`)
 
 test('custom resources are found and shown after the built-in ones, and no longer once their owner has none', () => {
   const served = apis()

@@ -1,6 +1,6 @@
 /**
- * What the server serves just now: the built-in resources, and those that come and go while it runs. Who shows all of it
- * (discovery, OpenAPI) works from `state`, which is another object after every change.
+ * What the server serves just now: the built-in resources, and those that come and go while it runs. Who shows all of
+ * it (discovery, OpenAPI) works from `state`, which is another object after every change.
  */
 import { groupsOf, type ResourceRegistry, type ServedGroup } from '../api/registry.ts'
 import type { ResourceDefinition } from '../api/resource.ts'
@@ -45,24 +45,30 @@ export class ServedApis {
 
   /** All that is served now, in all versions. */
   *all(): Generator<ServedResource> {
-    for (const versions of this.#resources.values()) for (const resources of versions.values()) yield* resources.values()
+    for (const versions of this.#resources.values())
+      for (const resources of versions.values()) yield* resources.values()
   }
 
   /** All resources that show the same stored objects as this one, itself among them. */
   equivalents({ storage }: ServedResource): readonly ServedResource[] {
     const found: ServedResource[] = []
     for (const versions of this.#resources.values())
-      for (const resources of versions.values()) for (const resource of resources.values()) if (resource.storage === storage) found.push(resource)
+      for (const resources of versions.values())
+        for (const resource of resources.values()) if (resource.storage === storage) found.push(resource)
     return found
   }
 
   /** The resource of a kind. */
   ofKind(group: string, version: string, kind: string): ServedResource | undefined {
-    for (const resource of this.#resources.get(group)?.get(version)?.values() ?? []) if (resource.definition.kind === kind) return resource
+    for (const resource of this.#resources.get(group)?.get(version)?.values() ?? [])
+      if (resource.definition.kind === kind) return resource
     return undefined
   }
 
-  /** Whether a group has resources of Kubernetes' own: what it lacks is a missing resource; elsewhere it is a missing page. */
+  /**
+   * Whether a group has resources of Kubernetes' own: what it lacks is a missing resource; elsewhere it is a missing
+   * page.
+   */
   isBuiltIn(group: string): boolean {
     return this.#builtInGroups.has(group)
   }
@@ -115,11 +121,19 @@ export class ServedApis {
     const resources = [...this.#builtIn.resources, ...definitions]
     const groups = definitions.length > 0 ? groupsOf(resources) : this.#builtIn.groups
     const byName = new Map(groups.map((group) => [group.group, group]))
-    return { resources, groups, group: (name) => byName.get(name), storageOf: (resource) => storage.get(resource) ?? this.#builtIn.storageOf(resource) }
+    return {
+      resources,
+      groups,
+      group: (name) => byName.get(name),
+      storageOf: (resource) => storage.get(resource) ?? this.#builtIn.storageOf(resource),
+    }
   }
 }
 
-/** Custom groups stand in the order of their APIServices' names, `v1.example.com`, as all of them have the same priority. */
+/**
+ * Custom groups stand in the order of their APIServices' names, `v1.example.com`, as all of them have the same
+ * priority.
+ */
 function inOrder(definitions: readonly ResourceDefinition[]): ResourceDefinition[] {
   const names = new Map<string, string>()
   for (const { group, version } of definitions) {
@@ -127,7 +141,9 @@ function inOrder(definitions: readonly ResourceDefinition[]): ResourceDefinition
     const first = names.get(group)
     if (first === undefined || name < first) names.set(group, name)
   }
-  return [...definitions].sort((a, b) => compare(names.get(a.group)!, names.get(b.group)!) || compare(a.plural, b.plural))
+  return [...definitions].sort(
+    (a, b) => compare(names.get(a.group)!, names.get(b.group)!) || compare(a.plural, b.plural),
+  )
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

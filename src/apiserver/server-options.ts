@@ -55,7 +55,10 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** How many requests are served at once; as upstream unless said. */
   readonly flowControl?: FlowControlOptions
   readonly audit?: AuditOptions
-  /** How to ask the components in this process about their health; those that are missing are asked at their usual ports. */
+  /**
+   * How to ask the components in this process about their health; those that are missing are asked at their usual
+   * ports.
+   */
   readonly components?: LocalComponents
   readonly http?: HttpOptions
   /** Watches that name no time end after this to twice this, in seconds; 1,800 unless said, never if 0. */
@@ -70,7 +73,10 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly watchTerminationGraceMs?: number
   /** The release of this package, shown in `/version`. */
   readonly release?: string
-  /** Makes the first requests fast at the price of 0.6 s of CPU after the start, and 0.15 s now and then: for servers that live long. */
+  /**
+   * Makes the first requests fast at the price of 0.6 s of CPU after the start, and 0.15 s now and then: for servers
+   * that live long.
+   */
   readonly warmUp?: boolean
   /** What the listener bears of its clients, where it differs from the defaults. */
   readonly limits?: Partial<ListenerLimits>
@@ -86,7 +92,10 @@ export interface ApiServer {
   readonly port: number
   /** A new connection (HTTP/2) from within this process, without a port and TLS. */
   readonly dial: () => Duplex
-  /** Serves on for `shutdownDelayMs`, unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
+  /**
+   * Serves on for `shutdownDelayMs`, unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s)
+   * for the rest.
+   */
   stop(options?: StopOptions): Promise<void>
 }
 

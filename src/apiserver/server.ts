@@ -51,7 +51,10 @@ const defaultGraceMs = 10_000
 /** What the Service of a server says that listens nowhere. */
 const httpsPort = 443
 
-/** Starts a server. Rejects with Node's errors when it cannot listen, and with an Error for a bad runtimeConfig; then nothing runs. */
+/**
+ * Starts a server. Rejects with Node's errors when it cannot listen, and with an Error for a bad runtimeConfig; then
+ * nothing runs.
+ */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const lifetime = new Lifetime()
   try {
@@ -65,9 +68,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<ApiServer> {
   const { bindAddress, requestTimeoutMs = defaultRequestTimeoutMs, log = () => {} } = options
   const metrics = new MetricsRegistry()
-  metrics.keptCounter('apiserver_unhandled_errors_total', 'Errors that no code of this process handled: each is logged with its stack.', [], () => [
-    [[], unhandledErrors()],
-  ])
+  metrics.keptCounter(
+    'apiserver_unhandled_errors_total',
+    'Errors that no code of this process handled: each is logged with its stack.',
+    [],
+    () => [[[], unhandledErrors()]],
+  )
   processMetrics(metrics)
   versionMetrics(metrics, versionInfo(options.release ?? '0.0.0'))
   featureMetrics(metrics, options.features ?? defaultFeatures)
@@ -93,10 +99,22 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const access = accessOf(options, { registry, find, apis, places, metrics, lifetime, log })
   const { authentication, authorizer, admission, writer } = access
   const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
-  const isServed = (group: string, plural: string): boolean => ['v1', 'v1beta1', 'v1alpha1'].some((version) => served(group, version, plural) !== undefined)
-  const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer, metrics, requestTimeoutMs, log })
+  const isServed = (group: string, plural: string): boolean =>
+    ['v1', 'v1beta1', 'v1alpha1'].some((version) => served(group, version, plural) !== undefined)
+  const flow = priorityAndFairnessOf(options.flowControl ?? {}, {
+    registry,
+    find,
+    served,
+    writer,
+    metrics,
+    requestTimeoutMs,
+    log,
+  })
   lifetime.onEnd(() => flow?.stop())
-  const boot = new BootSequence(['access', 'objects', ...(flow ? (['flowControl'] as const) : []), 'addedApis', 'services'], options)
+  const boot = new BootSequence(
+    ['access', 'objects', ...(flow ? (['flowControl'] as const) : []), 'addedApis', 'services'],
+    options,
+  )
   const added = addedApis(options, { ...resources, writer, places, waitGroup, lifetime, log })
   const { aggregator } = added
   availabilityMetrics(metrics, aggregator)
@@ -122,7 +140,12 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const documents = documentsOf(options, {
     apis,
     aggregator,
-    checked: { store: health.check, boot, isEnding: () => ending || waitGroup.stopping, others: resources.healthChecks },
+    checked: {
+      store: health.check,
+      boot,
+      isEnding: () => ending || waitGroup.stopping,
+      others: resources.healthChecks,
+    },
     metrics,
     serverUrl: () => toldUrl,
     pages: [...(flow ? [flow.document] : []), ...((options.profiling ?? true) ? [profiles] : [])],
@@ -165,17 +188,27 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const clientCA = authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined
   const { tls, transport, limits } = options
   const inMemory = listenInMemory(handler)
-  const listener = tls ? await listen({ bindAddress, port: options.port, tls, transport, clientCA, limits, handler, handshakeFailed }) : inMemory
+  const listener = tls
+    ? await listen({ bindAddress, port: options.port, tls, transport, clientCA, limits, handler, handshakeFailed })
+    : inMemory
   url = urlOf(bindAddress, listener.port)
   toldUrl = externalUrl(options.externalHostname, listener.port) ?? url
   const { advertiseAddress, withoutEndpoints } = options
-  const listening = { bindAddress, advertiseAddress, withoutEndpoints, port: listener.port || httpsPort, context: writer }
+  const listening = {
+    bindAddress,
+    advertiseAddress,
+    withoutEndpoints,
+    port: listener.port || httpsPort,
+    context: writer,
+  }
   await boot.during('services', allocation.begin(listening)).catch(async (error) => {
     await listener.close(0)
     throw error
   })
   const warmUpChain = () => buildChain(uncounted(chain, definitionOf, audit?.unkept()), direct)
-  const warmth = options.warmUp ? warmUp({ handler: warmUpChain(), waitGroup, mayWrite: () => !admission.asksOthers }) : undefined
+  const warmth = options.warmUp
+    ? warmUp({ handler: warmUpChain(), waitGroup, mayWrite: () => !admission.asksOthers })
+    : undefined
   const keepMemory = warmth ? giveBackMemory(() => warmth.again()) : undefined
 
   return {

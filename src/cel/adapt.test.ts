@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapt, environment } from './index.ts'
-import { bytesType, doubleType, durationType, intType, listType, type ObjectType, stringType, timestampType } from './types.ts'
+import {
+  bytesType,
+  doubleType,
+  durationType,
+  intType,
+  listType,
+  type ObjectType,
+  stringType,
+  timestampType,
+} from './types.ts'
 
 const self: ObjectType = {
   kind: 'object',
@@ -27,8 +36,21 @@ function evaluate(source: string, json: unknown): unknown {
 }
 
 test('JSON is read by its declared type', () => {
-  const json = { whole: 3, part: 3, at: '2024-01-01T00:00:00Z', day: '2024-01-01', span: '90s', data: 'QUI=', 'a-b': 'x', nothing: null, list: [1, 2.5] }
-  assert.equal(evaluate('type(self.whole) == int && type(self.part) == double && type(self.list[0]) == double', json), true)
+  const json = {
+    whole: 3,
+    part: 3,
+    at: '2024-01-01T00:00:00Z',
+    day: '2024-01-01',
+    span: '90s',
+    data: 'QUI=',
+    'a-b': 'x',
+    nothing: null,
+    list: [1, 2.5],
+  }
+  assert.equal(
+    evaluate('type(self.whole) == int && type(self.part) == double && type(self.list[0]) == double', json),
+    true,
+  )
   assert.equal(evaluate('self.at == self.day && self.span == duration("1m30s") && self.data == b"AB"', json), true)
   assert.equal(evaluate('self.a__dash__b == "x"', json), true)
 })

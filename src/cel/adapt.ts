@@ -1,4 +1,6 @@
-/** JSON as CEL's values, by its declared type and without copying: elements and fields are adapted when they are read. */
+/**
+ * JSON as CEL's values, by its declared type and without copying: elements and fields are adapted when they are read.
+ */
 import { durationInWords } from '../machinery/structural-schema/index.ts'
 import { associated } from './associative-lists.ts'
 import { parseDuration, parseTime } from './standard/time-text.ts'
@@ -6,9 +8,9 @@ import { dynType, type ObjectType, type Type } from './types.ts'
 import { CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
 
 /**
- * The value of JSON declared as `type`. Numbers of type int are bigints, of type double doubles; of type dyn, whole numbers are ints, unless they are beyond int64.
- * Strings become bytes (base64), timestamps (RFC 3339 times and dates) or durations, if so declared. What does not fit its type is taken
- * as it is.
+ * The value of JSON declared as `type`. Numbers of type int are bigints, of type double doubles; of type dyn, whole
+ * numbers are ints, unless they are beyond int64. Strings become bytes (base64), timestamps (RFC 3339 times and dates)
+ * or durations, if so declared. What does not fit its type is taken as it is.
  */
 export function adapt(json: unknown, type: Type): Value {
   switch (typeof json) {
@@ -22,8 +24,11 @@ export function adapt(json: unknown, type: Type): Value {
       return json
     case 'object':
       if (json === null) return null
-      if (Array.isArray(json)) return type.kind === 'list' ? associated(new JsonList(json, type.element), type) : new JsonList(json, dynType)
-      return type.kind === 'object' ? new JsonObject(json as JsonMembers, type) : new JsonMap(json as JsonMembers, type.kind === 'map' ? type.value : dynType)
+      if (Array.isArray(json))
+        return type.kind === 'list' ? associated(new JsonList(json, type.element), type) : new JsonList(json, dynType)
+      return type.kind === 'object'
+        ? new JsonObject(json as JsonMembers, type)
+        : new JsonMap(json as JsonMembers, type.kind === 'map' ? type.value : dynType)
     default:
       return null
   }
@@ -95,7 +100,10 @@ class JsonMap extends CelMap {
   }
 }
 
-/** An object of a declared type. A member that is null is not there; what is not declared is, for schemas may preserve it. */
+/**
+ * An object of a declared type. A member that is null is not there; what is not declared is, for schemas may preserve
+ * it.
+ */
 class JsonObject extends CelMap {
   private readonly members: JsonMembers
   override readonly objectType: ObjectType

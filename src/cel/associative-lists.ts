@@ -1,4 +1,7 @@
-/** Lists whose order does not count when they are compared: sets, and lists whose elements are known by keys (`x-kubernetes-list-type`). */
+/**
+ * Lists whose order does not count when they are compared: sets, and lists whose elements are known by keys
+ * (`x-kubernetes-list-type`).
+ */
 import { equals, type Turns } from './evaluation/equality.ts'
 import type { ListType } from './types.ts'
 import { ArrayList, CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'

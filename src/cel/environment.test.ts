@@ -3,7 +3,13 @@ import { suite, test } from 'node:test'
 import { adapt, environment } from './index.ts'
 import { dynType, formatType, intType, listType, mapType, objectType, stringType } from './types.ts'
 
-const self = objectType('Self', { a: intType, s: stringType, l: listType(intType), m: mapType(stringType, intType), d: dynType })
+const self = objectType('Self', {
+  a: intType,
+  s: stringType,
+  l: listType(intType),
+  m: mapType(stringType, intType),
+  d: dynType,
+})
 const env = environment({ variables: { self, x: intType } })
 
 function errors(source: string): string {
@@ -12,14 +18,19 @@ function errors(source: string): string {
   return compiled.errors
 }
 
-const anyExpression = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
+const anyExpression =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
 /** Expression and what cel-go says, lines and pointers included. */
 const faults: readonly (readonly [string, string])[] = [
-  ['self ==', `ERROR: <input>:1:8: Syntax error: mismatched input '<EOF>' expecting ${anyExpression}\n | self ==\n | .......^`],
+  [
+    'self ==',
+    `ERROR: <input>:1:8: Syntax error: mismatched input '<EOF>' expecting ${anyExpression}\n | self ==\n | .......^`,
+  ],
   [
     '{',
-    "ERROR: <input>:1:2: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '}', '(', '.', ',', '-', '!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | {\n | .^",
+    "ERROR: <input>:1:2: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '}', '(', '.', ',', '-', " +
+      "'!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | {\n | .^",
   ],
   [
     '*@a | b',
@@ -30,13 +41,18 @@ const faults: readonly (readonly [string, string])[] = [
   ],
   [
     'a | b',
-    "ERROR: <input>:1:3: Syntax error: token recognition error at: '| '\n | a | b\n | ..^\nERROR: <input>:1:5: Syntax error: extraneous input 'b' expecting <EOF>\n | a | b\n | ....^",
+    "ERROR: <input>:1:3: Syntax error: token recognition error at: '| '\n | a | b\n | ..^\nERROR: <input>:1:5: " +
+      "Syntax error: extraneous input 'b' expecting <EOF>\n | a | b\n | ....^",
   ],
   [
     '-',
-    `ERROR: <input>:1:2: Syntax error: no viable alternative at input '-'\n | -\n | .^\nERROR: <input>:1:2: Syntax error: mismatched input '<EOF>' expecting ${anyExpression}\n | -\n | .^`,
+    "ERROR: <input>:1:2: Syntax error: no viable alternative at input '-'\n | -\n | .^\nERROR: <input>:1:2: " +
+      `Syntax error: mismatched input '<EOF>' expecting ${anyExpression}\n | -\n | .^`,
   ],
-  ['foo(a,b,)', `ERROR: <input>:1:9: Syntax error: mismatched input ')' expecting ${anyExpression}\n | foo(a,b,)\n | ........^`],
+  [
+    'foo(a,b,)',
+    `ERROR: <input>:1:9: Syntax error: mismatched input ')' expecting ${anyExpression}\n | foo(a,b,)\n | ........^`,
+  ],
   ['0xFFFFFFFFFFFFFFFFF', 'ERROR: <input>:1:1: invalid int literal\n | 0xFFFFFFFFFFFFFFFFF\n | ^'],
   ['1.99e90000009', 'ERROR: <input>:1:1: invalid double literal\n | 1.99e90000009\n | ^'],
   ['has(m)', 'ERROR: <input>:1:5: invalid argument to has() macro\n | has(m)\n | ....^'],
@@ -73,18 +89,26 @@ const faults: readonly (readonly [string, string])[] = [
   ],
   ['self.nope > 1', "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^"],
   ['x.min > 1', "ERROR: <input>:1:2: type 'int' does not support field selection\n | x.min > 1\n | .^"],
-  ['x > "a"', "ERROR: <input>:1:3: found no matching overload for '_>_' applied to '(int, string)'\n | x > \"a\"\n | ..^"],
+  [
+    'x > "a"',
+    "ERROR: <input>:1:3: found no matching overload for '_>_' applied to '(int, string)'\n | x > \"a\"\n | ..^",
+  ],
   [
     'self.s.startsWith(1)',
-    "ERROR: <input>:1:18: found no matching overload for 'startsWith' applied to 'string.(int)'\n | self.s.startsWith(1)\n | .................^",
+    "ERROR: <input>:1:18: found no matching overload for 'startsWith' applied to 'string.(int)'\n | " +
+      'self.s.startsWith(1)\n | .................^',
   ],
   [
     'x.all(y, true)',
-    "ERROR: <input>:1:1: expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)\n | x.all(y, true)\n | ^",
+    "ERROR: <input>:1:1: expression of type 'int' cannot be range of a comprehension (must be list, map, or " +
+      'dynamic)\n | x.all(y, true)\n | ^',
   ],
   ['[1, "a"]', "ERROR: <input>:1:5: expected type 'int' but found 'string'\n | [1, \"a\"]\n | ....^"],
   ['self.s.matches("(")', 'ERROR: <input>:1:16: invalid matches argument\n | self.s.matches("(")\n | ...............^'],
-  ['self.s.matches("(a)\\\\1")', 'ERROR: <input>:1:16: invalid matches argument\n | self.s.matches("(a)\\\\1")\n | ...............^'],
+  [
+    'self.s.matches("(a)\\\\1")',
+    'ERROR: <input>:1:16: invalid matches argument\n | self.s.matches("(a)\\\\1")\n | ...............^',
+  ],
   ['duration("soon")', 'ERROR: <input>:1:10: invalid duration argument\n | duration("soon")\n | .........^'],
   ['true &&\n  nope', "ERROR: <input>:2:3: undeclared reference to 'nope' (in container '')\n |   nope\n | ..^"],
 ]
@@ -193,12 +217,15 @@ suite('what expressions mean', () => {
 
 function show(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`
-  if (typeof value === 'object' && value !== null && Symbol.iterator in value) return `[${[...(value as Iterable<unknown>)].map(show).join(',')}]`
+  if (typeof value === 'object' && value !== null && Symbol.iterator in value)
+    return `[${[...(value as Iterable<unknown>)].map(show).join(',')}]`
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
 
 test('a program tells its type, and which variables and fields it uses', () => {
-  const compiled = environment({ variables: { self, oldSelf: self } }).compile('self.l.map(e, e > oldSelf.a ? "x" : self.s)')
+  const compiled = environment({ variables: { self, oldSelf: self } }).compile(
+    'self.l.map(e, e > oldSelf.a ? "x" : self.s)',
+  )
   assert.ok('program' in compiled)
   assert.equal(formatType(compiled.program.type), 'list(string)')
   assert.deepEqual([...compiled.program.variables].sort(), ['oldSelf', 'self'])
@@ -217,7 +244,18 @@ test('only format takes lists of several types', () => {
       {
         name: 'test',
         functions: [
-          { name: 'format', overloads: [{ id: 'f', member: true, parameters: [stringType, listType(dynType)], result: stringType, evaluate: () => '' }] },
+          {
+            name: 'format',
+            overloads: [
+              {
+                id: 'f',
+                member: true,
+                parameters: [stringType, listType(dynType)],
+                result: stringType,
+                evaluate: () => '',
+              },
+            ],
+          },
         ],
       },
     ],
@@ -230,6 +268,9 @@ test('only format takes lists of several types', () => {
 test('expressions that nest too deep or are too long are refused', () => {
   assert.match(errors(`${'('.repeat(300)}1${')'.repeat(300)}`), /expression recursion limit exceeded: 250/)
   assert.equal(errors(Array(300).fill('1').join(' + ')), 'ERROR: <input>:-1:0: max recursion depth exceeded')
-  assert.match(errors(`"${'a'.repeat(100_000)}"`), /expression code point size exceeds limit: size: 100002, limit 100000/)
+  assert.match(
+    errors(`"${'a'.repeat(100_000)}"`),
+    /expression code point size exceeds limit: size: 100002, limit 100000/,
+  )
   assert.ok('program' in env.compile(Array(1000).fill('true').join(' && ')))
 })

@@ -1,4 +1,6 @@
-/** Where expressions are compiled: the variables, functions, macros and types that they know. Environments never change. */
+/**
+ * Where expressions are compiled: the variables, functions, macros and types that they know. Environments never change.
+ */
 import { check } from './checker/check.ts'
 import { type Declaration, type Declarations, withFunctions } from './checker/declarations.ts'
 import { literalIssues } from './checker/literals.ts'
@@ -18,7 +20,10 @@ export interface EnvironmentOptions {
   readonly types?: readonly ObjectType[]
   /** Objects that expressions can make by names that nobody can list: asked for what `types` has not. */
   readonly typeNamed?: (name: string) => ObjectType | undefined
-  /** Where the sizes stand that estimates of costs go by, whatever a variable is; without it, those of each variable's type count. */
+  /**
+   * Where the sizes stand that estimates of costs go by, whatever a variable is; without it, those of each variable's
+   * type count.
+   */
   readonly sizes?: Type
 }
 
@@ -56,7 +61,8 @@ class OpenTypes extends Map<string, ObjectType> {
 const nothing: Known = { names: new Map(), functions: new Map(), objects: new Map(), macros: new Map() }
 
 /** An environment with the standard library and these. */
-export const environment = (options: EnvironmentOptions = {}): Environment => (standard ??= extended(nothing, { libraries: [standardLibrary] })).extend(options)
+export const environment = (options: EnvironmentOptions = {}): Environment =>
+  (standard ??= extended(nothing, { libraries: [standardLibrary] })).extend(options)
 
 let standard: Environment | undefined
 
@@ -65,7 +71,10 @@ function extended(base: Known, options: EnvironmentOptions): Environment {
   return { compile: (source) => compileIn(known, source), extend: (more) => extended(known, more) }
 }
 
-function merge(base: Known, { libraries = [], variables = {}, types = [], sizes = base.sizes, typeNamed = base.typeNamed }: EnvironmentOptions): Known {
+function merge(
+  base: Known,
+  { libraries = [], variables = {}, types = [], sizes = base.sizes, typeNamed = base.typeNamed }: EnvironmentOptions,
+): Known {
   const functions = libraries.flatMap((library) => library.functions ?? [])
   const macros = libraries.flatMap((library) => library.macros ?? [])
   const names = new Map<string, Declaration>(base.names)
@@ -75,13 +84,17 @@ function merge(base: Known, { libraries = [], variables = {}, types = [], sizes 
   }
   for (const type of types) names.set(type.name, typeName(type))
   for (const [name, type] of Object.entries(variables)) names.set(name, { type })
-  const objects = types.length > 0 ? new Map([...base.objects, ...types.map((type) => [type.name, type] as const)]) : base.objects
+  const objects =
+    types.length > 0 ? new Map([...base.objects, ...types.map((type) => [type.name, type] as const)]) : base.objects
   return {
     names,
     functions: functions.length > 0 ? withFunctions(base.functions, functions) : base.functions,
     objects: typeNamed ? new OpenTypes(objects, typeNamed) : objects,
     typeNamed,
-    macros: macros.length > 0 ? new Map([...base.macros, ...macros.map((macro) => [macroKey(macro), macro] as const)]) : base.macros,
+    macros:
+      macros.length > 0
+        ? new Map([...base.macros, ...macros.map((macro) => [macroKey(macro), macro] as const)])
+        : base.macros,
     sizes,
   }
 }

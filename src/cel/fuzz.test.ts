@@ -88,7 +88,9 @@ const bindings = { self: adapt({ list, map: { a: 1, f: [1] }, f: { f: 2 } }, dyn
 test('random expressions compile or not, evaluate or fail, and neither throw nor hang', () => {
   const below = random(7)
   const make = (depth: number): string =>
-    depth === 0 ? (leaves[below(leaves.length)] as string) : (shapes[below(shapes.length)] as string).replace(/\b[ABC]\b/g, () => make(below(depth)))
+    depth === 0
+      ? (leaves[below(leaves.length)] as string)
+      : (shapes[below(shapes.length)] as string).replace(/\b[ABC]\b/g, () => make(below(depth)))
   let evaluated = 0
   for (let round = 0; round < 4000; round++) {
     const source = make(1 + below(5))
@@ -104,7 +106,23 @@ test('random expressions compile or not, evaluate or fail, and neither throw nor
 
 test('random text is refused or understood, and does not throw', () => {
   const below = random(11)
-  const pieces = [...'()[]{}.,:?!+-*/%<>=&|"\'`\\ \n1a_', '"""', "r'", 'in', '==', '&&', 'has(', '.all(x,', '0x', '1e', '1u', 'true', 'é', '👑', '\ud800']
+  const pieces = [
+    ...'()[]{}.,:?!+-*/%<>=&|"\'`\\ \n1a_',
+    '"""',
+    "r'",
+    'in',
+    '==',
+    '&&',
+    'has(',
+    '.all(x,',
+    '0x',
+    '1e',
+    '1u',
+    'true',
+    'é',
+    '👑',
+    '\ud800',
+  ]
   for (let round = 0; round < 4000; round++) {
     const source = Array.from({ length: 1 + below(20) }, () => pieces[below(pieces.length)]).join('')
     const compiled = env.compile(source)

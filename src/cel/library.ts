@@ -1,6 +1,6 @@
 /**
- * What a library is: data. Functions with their overloads, macros, constants and types; an environment is made of libraries. Costs are
- * those of cel-go: one for a call, unless an overload says otherwise.
+ * What a library is: data. Functions with their overloads, macros, constants and types; an environment is made of
+ * libraries. Costs are those of cel-go: one for a call, unless an overload says otherwise.
  */
 import type { AstFactory, Expr } from './syntax/ast.ts'
 import type { Type } from './types.ts'
@@ -58,7 +58,10 @@ export interface CallEstimate {
 /** An argument, as an estimate sees it. */
 export interface EstimatedNode {
   readonly type: Type
-  /** The size, as `size()` tells it: computed from the expression, or else declared by a type, or else unknown; of scalars 1. */
+  /**
+   * The size, as `size()` tells it: computed from the expression, or else declared by a type, or else unknown; of
+   * scalars 1.
+   */
   readonly size: Estimate
   /** Of a list its elements, of a map its values. */
   readonly elements: EstimatedNode

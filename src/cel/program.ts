@@ -22,11 +22,16 @@ export interface Program {
   readonly type: Type
   /** The environment's variables that it reads, such as `oldSelf`. */
   readonly variables: ReadonlySet<string>
-  /** Paths of fields that it reads, from variables on: `object.spec.replicas`. Of a path its beginnings are left out. */
+  /**
+   * Paths of fields that it reads, from variables on: `object.spec.replicas`. Of a path its beginnings are left out.
+   */
   readonly fields: ReadonlySet<string>
   /** Worked out when first asked for. */
   readonly estimatedCost: Estimate
-  /** Reads `bindings` by variable; may cost `limit` at most. Never throws for what an expression does. It may be kept alone. */
+  /**
+   * Reads `bindings` by variable; may cost `limit` at most. Never throws for what an expression does. It may be kept
+   * alone.
+   */
   readonly evaluate: (bindings: Bindings, limit?: number) => Outcome
 }
 
@@ -50,7 +55,11 @@ export function program(source: string, expr: Expr, checked: Checked, sizes: Typ
 }
 
 /** Made apart from the rest: who keeps it alone keeps neither the tree nor the types. */
-function evaluator(run: Evaluate, size: number, places: readonly (readonly [name: string, slot: number])[]): Program['evaluate'] {
+function evaluator(
+  run: Evaluate,
+  size: number,
+  places: readonly (readonly [name: string, slot: number])[],
+): Program['evaluate'] {
   const empty = new Array<Value | CelError | undefined>(size).fill(undefined)
   const names = places.map(([name]) => name)
   const slots = places.map(([, slot]) => slot)
@@ -64,7 +73,8 @@ function evaluator(run: Evaluate, size: number, places: readonly (readonly [name
       if (error instanceof CelError) return { error: error.message, exceeded: false, cost: frame.cost }
       if (error instanceof CostLimitExceeded) return { error: error.message, exceeded: true, cost: frame.cost }
       // Values that nest without bound end here; nothing else may.
-      if (error instanceof RangeError) return { error: `evaluation is too deep: ${error.message}`, exceeded: false, cost: frame.cost }
+      if (error instanceof RangeError)
+        return { error: `evaluation is too deep: ${error.message}`, exceeded: false, cost: frame.cost }
       throw error
     }
   }

@@ -1,15 +1,30 @@
 /**
- * CEL's types. A type is plain data; the simple ones are constants, so that the common comparison is `===`. Types may carry the
- * greatest size that their declaration allows (`maxLength`, `maxItems`, `maxProperties`): cost estimates read it, nothing else does.
+ * CEL's types. A type is plain data; the simple ones are constants, so that the common comparison is `===`. Types may
+ * carry the greatest size that their declaration allows (`maxLength`, `maxItems`, `maxProperties`): cost estimates read
+ * it, nothing else does.
  */
 
 export type Type = SimpleType | ListType | MapType | ObjectType | OpaqueType | TypeOfType | TypeParameter
 
-export type SimpleKind = 'dyn' | 'null' | 'bool' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'duration' | 'timestamp' | 'error'
+export type SimpleKind =
+  | 'dyn'
+  | 'null'
+  | 'bool'
+  | 'int'
+  | 'uint'
+  | 'double'
+  | 'string'
+  | 'bytes'
+  | 'duration'
+  | 'timestamp'
+  | 'error'
 
 export interface SimpleType {
   readonly kind: SimpleKind
-  /** Of strings and bytes, and of what may be either: the greatest length, in characters or bytes. Absent: nothing is known. */
+  /**
+   * Of strings and bytes, and of what may be either: the greatest length, in characters or bytes. Absent: nothing is
+   * known.
+   */
   readonly maxElements?: number
   /** How messages call it, where that is not its kind. */
   readonly shownAs?: string
@@ -19,7 +34,10 @@ export interface ListType {
   readonly kind: 'list'
   readonly element: Type
   readonly maxElements?: number
-  /** What makes two lists the same: nothing said, the order counts. Values know it, types that differ in it fit each other. */
+  /**
+   * What makes two lists the same: nothing said, the order counts. Values know it, types that differ in it fit each
+   * other.
+   */
   readonly identity?: ListIdentity
 }
 
@@ -31,11 +49,17 @@ export interface MapType {
   readonly key: Type
   readonly value: Type
   readonly maxElements?: number
-  /** Whether estimates know the size of a member also where it is picked like a field (`map.member`): upstream says so of devices alone. */
+  /**
+   * Whether estimates know the size of a member also where it is picked like a field (`map.member`): upstream says so
+   * of devices alone.
+   */
   readonly membersAsFields?: boolean
 }
 
-/** Something with named fields, such as what a structural schema with `properties` declares. Two are the same if their names are. */
+/**
+ * Something with named fields, such as what a structural schema with `properties` declares. Two are the same if their
+ * names are.
+ */
 export interface ObjectType {
   readonly kind: 'object'
   readonly name: string
@@ -83,7 +107,12 @@ export const timestampType: SimpleType = { kind: 'timestamp' }
 export const errorType: SimpleType = { kind: 'error' }
 
 export const listType = (element: Type, maxElements?: number): ListType => ({ kind: 'list', element, maxElements })
-export const mapType = (key: Type, value: Type, maxElements?: number): MapType => ({ kind: 'map', key, value, maxElements })
+export const mapType = (key: Type, value: Type, maxElements?: number): MapType => ({
+  kind: 'map',
+  key,
+  value,
+  maxElements,
+})
 export const objectType = (name: string, fields: Readonly<Record<string, Type>>): ObjectType => ({
   kind: 'object',
   name,
@@ -94,11 +123,17 @@ export const optionalType = (of: Type): OpaqueType => opaqueType('optional_type'
 export const typeType = (of: Type): TypeOfType => ({ kind: 'type', of })
 export const typeParameter = (name: string): TypeParameter => ({ kind: 'parameter', name })
 /** A string or bytes type with a greatest length. */
-export const sized = (type: SimpleType, maxElements: number | undefined): SimpleType => (maxElements === undefined ? type : { ...type, maxElements })
+export const sized = (type: SimpleType, maxElements: number | undefined): SimpleType =>
+  maxElements === undefined ? type : { ...type, maxElements }
 
-export const isOptionalType = (type: Type): type is OpaqueType => type.kind === 'opaque' && type.name === 'optional_type'
+export const isOptionalType = (type: Type): type is OpaqueType =>
+  type.kind === 'opaque' && type.name === 'optional_type'
 
-const wellKnown: Partial<Record<Type['kind'], string>> = { timestamp: 'timestamp', duration: 'duration', error: '!error!' }
+const wellKnown: Partial<Record<Type['kind'], string>> = {
+  timestamp: 'timestamp',
+  duration: 'duration',
+  error: '!error!',
+}
 
 /** As error messages show a type: `list(string)`, `map(string, dyn)`, `google.protobuf.Timestamp` is `timestamp`. */
 export function formatType(type: Type): string {

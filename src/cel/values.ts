@@ -1,6 +1,7 @@
 /**
- * CEL's values at run time. Booleans, strings and doubles are JavaScript's, an int is a bigint, bytes are a Uint8Array; the rest are
- * the classes below. Lists and maps are narrow, so that JSON can be looked at through them without being copied (adapt.ts).
+ * CEL's values at run time. Booleans, strings and doubles are JavaScript's, an int is a bigint, bytes are a Uint8Array;
+ * the rest are the classes below. Lists and maps are narrow, so that JSON can be looked at through them without being
+ * copied (adapt.ts).
  */
 import type { ObjectType, OpaqueType, Type } from './types.ts'
 
@@ -36,7 +37,10 @@ export class Duration {
   }
 }
 
-/** A moment: nanoseconds since 1970. It is told in the zone in which it was written, which is `offset` minutes ahead of UTC. */
+/**
+ * A moment: nanoseconds since 1970. It is told in the zone in which it was written, which is `offset` minutes ahead of
+ * UTC.
+ */
 export class Timestamp {
   readonly nanoseconds: bigint
   readonly offset: number
@@ -61,8 +65,8 @@ export abstract class CelList {
 }
 
 /**
- * A map, or an object with fields. Keys are bool, int, uint or string. Equal numbers are the same key: `get(1n)` finds what stands at
- * `1u` or `1.0`.
+ * A map, or an object with fields. Keys are bool, int, uint or string. Equal numbers are the same key: `get(1n)` finds
+ * what stands at `1u` or `1.0`.
  */
 export abstract class CelMap {
   abstract readonly size: number
@@ -102,8 +106,8 @@ export class TypeValue {
 }
 
 /**
- * A fault while an expression is evaluated, such as `division by zero`; it is thrown, and `&&` and `||` may absorb it. It is no Error,
- * because faults are ordinary here (`has()`-less rules over optional fields) and stack traces are dear.
+ * A fault while an expression is evaluated, such as `division by zero`; it is thrown, and `&&` and `||` may absorb it.
+ * It is no Error, because faults are ordinary here (`has()`-less rules over optional fields) and stack traces are dear.
  */
 export class CelError {
   readonly message: string

@@ -1,4 +1,7 @@
-/** The command line: commands, help and how errors are shown. The command that is named is loaded alone, and loads what it needs when it runs. */
+/**
+ * The command line: commands, help and how errors are shown. The command that is named is loaded alone, and loads what
+ * it needs when it runs.
+ */
 import { Command } from 'commander'
 import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
@@ -72,12 +75,15 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** What shells call. It is told of all other commands. */
-const completion = async (program: Command): Promise<Command> => (await import('./commands/completion.ts')).completeCommand().copyInheritedSettings(program)
+const completion = async (program: Command): Promise<Command> =>
+  (await import('./commands/completion.ts')).completeCommand().copyInheritedSettings(program)
 
 /** The sentence for the terminal. Errors that were not foreseen keep their message and say how to see more. */
 function explain(error: unknown, verbosity: number): string {
-  if (verbosity >= stackVerbosity && error instanceof Error) return `${error.stack}${error.cause instanceof Error ? `\ncaused by ${error.cause.stack}` : ''}`
-  if (error instanceof ExplainedError || (error instanceof Error && error.name === 'StoreOpenError')) return error.message
+  if (verbosity >= stackVerbosity && error instanceof Error)
+    return `${error.stack}${error.cause instanceof Error ? `\ncaused by ${error.cause.stack}` : ''}`
+  if (error instanceof ExplainedError || (error instanceof Error && error.name === 'StoreOpenError'))
+    return error.message
   return `${reasonOf(error)} (the same command with -v ${stackVerbosity} shows where this comes from)`
 }
 

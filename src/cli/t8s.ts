@@ -1,9 +1,14 @@
-/** The entry of the bundle: as little as possible before the compile cache is on, because what is loaded earlier is compiled at every start. */
+/**
+ * The entry of the bundle: as little as possible before the compile cache is on, because what is loaded earlier is
+ * compiled at every start.
+ */
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
 if (Number.parseInt(process.versions.node, 10) < 24) {
-  process.stderr.write(`t8s: Node ${process.versions.node} is too old: install Node 24 or newer (https://nodejs.org) and try again\n`)
+  process.stderr.write(
+    `t8s: Node ${process.versions.node} is too old: install Node 24 or newer (https://nodejs.org) and try again\n`,
+  )
   process.exit(1)
 }
 // Only the bundle: sources are stripped, not compiled, most of the time.

@@ -10,7 +10,13 @@ export { type Status, type StatusDetails, StatusError } from '../machinery/statu
 export { type Client, type ConnectOptions, connectTo } from './connection/connect-to.ts'
 export { Connection, type ServerAccess } from './connection/connection.ts'
 export { ConnectionLost, GivenUp } from './connection/connection-lost.ts'
-export { basicAuthentication, bearerToken, type Credentials, type Impersonation, tokenFile } from './connection/credentials/credentials.ts'
+export {
+  basicAuthentication,
+  bearerToken,
+  type Credentials,
+  type Impersonation,
+  tokenFile,
+} from './connection/credentials/credentials.ts'
 export { inClusterAccess, type LoadedAccess, type LoadOptions, loadAccess } from './connection/load-access.ts'
 export type { RateLimit } from './connection/pacing/token-bucket.ts'
 export { type RequestMetrics, restClientMetrics } from './connection/request-metrics.ts'
@@ -34,7 +40,14 @@ export {
   type Source,
 } from './controller/define-controller.ts'
 export { type Manager, type ManagerOptions, manager } from './controller/manager.ts'
-export { allOf, annotationsChanged, anyOf, generationChanged, labelsChanged, type Predicate } from './controller/predicates.ts'
+export {
+  allOf,
+  annotationsChanged,
+  anyOf,
+  generationChanged,
+  labelsChanged,
+  type Predicate,
+} from './controller/predicates.ts'
 export { stopSignals } from './controller/stop-signals.ts'
 export { type DiscoveredResource, type Discovery, discover, supports } from './discovery/discovery.ts'
 export { DynamicClient, type ObjectReference } from './discovery/dynamic-client.ts'

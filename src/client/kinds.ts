@@ -1,4 +1,7 @@
-/** The kinds that Kubernetes itself has, with the types of their objects: what typed clients, informers and controllers name. */
+/**
+ * The kinds that Kubernetes itself has, with the types of their objects: what typed clients, informers and controllers
+ * name.
+ */
 import type {
   CoreV1Event,
   ResourceV1ResourceClaim,
@@ -116,11 +119,19 @@ export const events = resource<Event>('v1', 'Event', 'events')
 export const limitRanges = resource<LimitRange>('v1', 'LimitRange', 'limitranges')
 export const namespaces = resource<Namespace>('v1', 'Namespace', 'namespaces', false)
 export const nodes = resource<Node>('v1', 'Node', 'nodes', false)
-export const persistentVolumeClaims = resource<PersistentVolumeClaim>('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims')
+export const persistentVolumeClaims = resource<PersistentVolumeClaim>(
+  'v1',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+)
 export const persistentVolumes = resource<PersistentVolume>('v1', 'PersistentVolume', 'persistentvolumes', false)
 export const pods = resource<Pod>('v1', 'Pod', 'pods')
 export const podTemplates = resource<PodTemplate>('v1', 'PodTemplate', 'podtemplates')
-export const replicationControllers = resource<ReplicationController>('v1', 'ReplicationController', 'replicationcontrollers')
+export const replicationControllers = resource<ReplicationController>(
+  'v1',
+  'ReplicationController',
+  'replicationcontrollers',
+)
 export const resourceQuotas = resource<ResourceQuota>('v1', 'ResourceQuota', 'resourcequotas')
 export const secrets = resource<Secret>('v1', 'Secret', 'secrets')
 export const serviceAccounts = resource<ServiceAccount>('v1', 'ServiceAccount', 'serviceaccounts')
@@ -149,8 +160,17 @@ export const daemonSets = resource<DaemonSet>('apps/v1', 'DaemonSet', 'daemonset
 export const deployments = resource<Deployment>('apps/v1', 'Deployment', 'deployments')
 export const replicaSets = resource<ReplicaSet>('apps/v1', 'ReplicaSet', 'replicasets')
 export const statefulSets = resource<StatefulSet>('apps/v1', 'StatefulSet', 'statefulsets')
-export const subjectAccessReviews = resource<SubjectAccessReview>('authorization.k8s.io/v1', 'SubjectAccessReview', 'subjectaccessreviews', false)
-export const horizontalPodAutoscalers = resource<HorizontalPodAutoscaler>('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers')
+export const subjectAccessReviews = resource<SubjectAccessReview>(
+  'authorization.k8s.io/v1',
+  'SubjectAccessReview',
+  'subjectaccessreviews',
+  false,
+)
+export const horizontalPodAutoscalers = resource<HorizontalPodAutoscaler>(
+  'autoscaling/v2',
+  'HorizontalPodAutoscaler',
+  'horizontalpodautoscalers',
+)
 export const cronJobs = resource<CronJob>('batch/v1', 'CronJob', 'cronjobs')
 export const jobs = resource<Job>('batch/v1', 'Job', 'jobs')
 export const certificateSigningRequests = resource<CertificateSigningRequest>(
@@ -164,24 +184,60 @@ export const endpointSlices = resource<EndpointSlice>('discovery.k8s.io/v1', 'En
 export const ingresses = resource<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses')
 export const ipAddresses = resource<IPAddress>('networking.k8s.io/v1', 'IPAddress', 'ipaddresses', false)
 export const serviceCIDRs = resource<ServiceCIDR>('networking.k8s.io/v1', 'ServiceCIDR', 'servicecidrs', false)
-export const podDisruptionBudgets = resource<PodDisruptionBudget>('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets')
+export const podDisruptionBudgets = resource<PodDisruptionBudget>(
+  'policy/v1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+)
 export const clusterRoles = resource<ClusterRole>('rbac.authorization.k8s.io/v1', 'ClusterRole', 'clusterroles', false)
-export const clusterRoleBindings = resource<ClusterRoleBinding>('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', 'clusterrolebindings', false)
+export const clusterRoleBindings = resource<ClusterRoleBinding>(
+  'rbac.authorization.k8s.io/v1',
+  'ClusterRoleBinding',
+  'clusterrolebindings',
+  false,
+)
 export const roles = resource<Role>('rbac.authorization.k8s.io/v1', 'Role', 'roles')
 export const roleBindings = resource<RoleBinding>('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings')
 export const deviceClasses = resource<DeviceClass>('resource.k8s.io/v1', 'DeviceClass', 'deviceclasses', false)
 export const resourceClaims = resource<ResourceClaim>('resource.k8s.io/v1', 'ResourceClaim', 'resourceclaims')
-export const resourceClaimTemplates = resource<ResourceClaimTemplate>('resource.k8s.io/v1', 'ResourceClaimTemplate', 'resourceclaimtemplates')
+export const resourceClaimTemplates = resource<ResourceClaimTemplate>(
+  'resource.k8s.io/v1',
+  'ResourceClaimTemplate',
+  'resourceclaimtemplates',
+)
 export const resourceSlices = resource<ResourceSlice>('resource.k8s.io/v1', 'ResourceSlice', 'resourceslices', false)
 export const csiDrivers = resource<CSIDriver>('storage.k8s.io/v1', 'CSIDriver', 'csidrivers', false)
 export const csiNodes = resource<CSINode>('storage.k8s.io/v1', 'CSINode', 'csinodes', false)
-export const csiStorageCapacities = resource<CSIStorageCapacity>('storage.k8s.io/v1', 'CSIStorageCapacity', 'csistoragecapacities')
+export const csiStorageCapacities = resource<CSIStorageCapacity>(
+  'storage.k8s.io/v1',
+  'CSIStorageCapacity',
+  'csistoragecapacities',
+)
 export const storageClasses = resource<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false)
-export const volumeAttachments = resource<VolumeAttachment>('storage.k8s.io/v1', 'VolumeAttachment', 'volumeattachments', false)
-export const volumeAttributesClasses = resource<VolumeAttributesClass>('storage.k8s.io/v1', 'VolumeAttributesClass', 'volumeattributesclasses', false)
+export const volumeAttachments = resource<VolumeAttachment>(
+  'storage.k8s.io/v1',
+  'VolumeAttachment',
+  'volumeattachments',
+  false,
+)
+export const volumeAttributesClasses = resource<VolumeAttributesClass>(
+  'storage.k8s.io/v1',
+  'VolumeAttributesClass',
+  'volumeattributesclasses',
+  false,
+)
 /** Beta: not every server has them. */
-export const clusterTrustBundles = resource<ClusterTrustBundle>('certificates.k8s.io/v1beta1', 'ClusterTrustBundle', 'clustertrustbundles', false)
-export const podCertificateRequests = resource<PodCertificateRequest>('certificates.k8s.io/v1beta1', 'PodCertificateRequest', 'podcertificaterequests')
+export const clusterTrustBundles = resource<ClusterTrustBundle>(
+  'certificates.k8s.io/v1beta1',
+  'ClusterTrustBundle',
+  'clustertrustbundles',
+  false,
+)
+export const podCertificateRequests = resource<PodCertificateRequest>(
+  'certificates.k8s.io/v1beta1',
+  'PodCertificateRequest',
+  'podcertificaterequests',
+)
 export const storageVersionMigrations = resource<StorageVersionMigration>(
   'storagemigration.k8s.io/v1beta1',
   'StorageVersionMigration',

@@ -1,4 +1,7 @@
-/** Which resource is meant, for who speaks to the API from outside: its group, version, plural and scope, and the paths that follow. */
+/**
+ * Which resource is meant, for who speaks to the API from outside: its group, version, plural and scope, and the paths
+ * that follow.
+ */
 import type { KubeObject } from '../machinery/object.ts'
 import { pathSegment } from '../machinery/validation/names.ts'
 
@@ -15,7 +18,12 @@ export interface Resource<T extends KubeObject = KubeObject> {
 }
 
 /** A kind: `resource<Boat>('example.com/v1', 'Boat', 'boats')`; in namespaces unless said. */
-export const resource = <T extends KubeObject>(apiVersion: string, kind: string, plural: string, namespaced = true): Resource<T> => {
+export const resource = <T extends KubeObject>(
+  apiVersion: string,
+  kind: string,
+  plural: string,
+  namespaced = true,
+): Resource<T> => {
   const [version = '', group = ''] = apiVersion.split('/').reverse()
   return { group, version, kind, plural, namespaced }
 }
@@ -24,8 +32,8 @@ export const resource = <T extends KubeObject>(apiVersion: string, kind: string,
 export const apiVersionOf = ({ group, version }: Resource): string => (group ? `${group}/${version}` : version)
 
 /**
- * Throws an Error for a name that is empty or would lead to another path: without its name, the path of an object is that of all objects of
- * its kind, and a deletion deletes them all. The messages are client-go's.
+ * Throws an Error for a name that is empty or would lead to another path: without its name, the path of an object is
+ * that of all objects of its kind, and a deletion deletes them all. The messages are client-go's.
  */
 export function requireName(name: string): void {
   // Callers without types pass what they have.
@@ -39,7 +47,10 @@ export function nameSelector(name: string): string {
   return `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`
 }
 
-/** Where the objects of a namespace are, or those of all where none is given. Throws an Error for parts that would lead to another path. */
+/**
+ * Where the objects of a namespace are, or those of all where none is given. Throws an Error for parts that would lead
+ * to another path.
+ */
 export function collectionPath(of: Resource, namespace = ''): string {
   const root = of.group ? `/apis/${of.group}/${of.version}` : `/api/${of.version}`
   if (of.plural === '') throw new Error('resource may not be empty')
@@ -49,7 +60,10 @@ export function collectionPath(of: Resource, namespace = ''): string {
   return `${root}/namespaces/${encodeURIComponent(namespace)}/${of.plural}`
 }
 
-/** Where one object is, or something under it. Throws an Error for an empty name, and for parts that would lead to another path. */
+/**
+ * Where one object is, or something under it. Throws an Error for an empty name, and for parts that would lead to
+ * another path.
+ */
 export function objectPath(of: Resource, namespace: string, name: string, subresource = ''): string {
   requireName(name)
   const path = `${collectionPath(of, namespace)}/${encodeURIComponent(name)}`

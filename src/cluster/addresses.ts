@@ -6,7 +6,15 @@ import { addressAt, parseCidr } from '../lib/cidr.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
 
 /** What every server of a cluster is called inside it and on its own machine. */
-const wellKnownHosts = ['127.0.0.1', '::1', 'localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']
+const wellKnownHosts = [
+  '127.0.0.1',
+  '::1',
+  'localhost',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  'kubernetes.default.svc.cluster.local',
+]
 
 const isUnspecified = (address: string): boolean => address === '0.0.0.0' || address === '::'
 
@@ -14,7 +22,10 @@ const isUnspecified = (address: string): boolean => address === '0.0.0.0' || add
 export function serverHosts(bindAddress: string, serviceRanges: string): string[] {
   const services = serviceRanges.split(',').map((range) => {
     const cidr = parseCidr(range.trim())
-    if (!cidr) throw new ExplainedError(`--service-cluster-ip-range ${range} is no address range: write it like ${defaultServiceRange}`)
+    if (!cidr)
+      throw new ExplainedError(
+        `--service-cluster-ip-range ${range} is no address range: write it like ${defaultServiceRange}`,
+      )
     return addressAt(cidr, 1)
   })
   return [...new Set([...wellKnownHosts, ...services, ...machineHosts(bindAddress)])]

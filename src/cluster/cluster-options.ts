@@ -13,7 +13,9 @@ import type { SimulatedNodes } from './simulation/index.ts'
 export type StorageDirectory = Omit<OpenOptions, 'tuning'>
 
 export interface ClusterOptions {
-  /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
+  /**
+   * `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said.
+   */
   readonly storage?: 'memory' | StorageDirectory
   /** 127.0.0.1 unless said. */
   readonly bindAddress?: string
@@ -33,31 +35,46 @@ export interface ClusterOptions {
   readonly runtimeConfig?: readonly string[]
   /** One range, or two with a comma between them. */
   readonly serviceClusterIpRange?: string
-  /** Flags of kube-apiserver beyond these options: `--audit-log-path=/tmp/audit.log`. Relative paths start from the current directory. */
+  /**
+   * Flags of kube-apiserver beyond these options: `--audit-log-path=/tmp/audit.log`. Relative paths start from the
+   * current directory.
+   */
   readonly apiServerFlags?: readonly string[]
   /**
-   * Whether controllers run, or which, as `--controllers` names them: `*` for all, `name`, `-name`. All unless said. Without them
-   * namespaces have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
+   * Whether controllers run, or which, as `--controllers` names them: `*` for all, `name`, `-name`. All unless said.
+   * Without them namespaces have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
    */
   readonly controllers?: boolean | readonly string[]
   /** Flags of kube-controller-manager for them, by their names: `{ 'concurrent-deployment-syncs': '10' }`. */
   readonly controllerFlags?: Readonly<Record<string, string>>
   /**
-   * Simulated nodes, which run in the background: pods on them go through their phases, and nothing runs. So many, or as the options say; none
-   * unless said. Clusters with nodes have a default storage class.
+   * Simulated nodes, which run in the background: pods on them go through their phases, and nothing runs. So many, or
+   * as the options say; none unless said. Clusters with nodes have a default storage class.
    */
   readonly nodes?: number | SimulatedNodes
-  /** Controllers, and simulated nodes, run on threads of their own, where they delay no request, at the price of some memory: for clusters that live long. */
+  /**
+   * Controllers, and simulated nodes, run on threads of their own, where they delay no request, at the price of some
+   * memory: for clusters that live long.
+   */
   readonly controllersThread?: boolean
-  /** Pods get nodes: `true`, or what to run the scheduler with. Without it they stay pending, unless a scheduler of one's own looks after them. */
+  /**
+   * Pods get nodes: `true`, or what to run the scheduler with. Without it they stay pending, unless a scheduler of
+   * one's own looks after them.
+   */
   readonly scheduler?: boolean | ClusterSchedulerChoice
-  /** Where controllers tell of themselves over HTTPS, as kube-controller-manager does on 10257; 0 for any free port, nowhere unless said. */
+  /**
+   * Where controllers tell of themselves over HTTPS, as kube-controller-manager does on 10257; 0 for any free port,
+   * nowhere unless said.
+   */
   readonly controllerManagerPort?: number
-  /** Makes the first requests fast at the price of 0.6 s of CPU after the start, and 0.15 s now and then: for clusters that live long. */
+  /**
+   * Makes the first requests fast at the price of 0.6 s of CPU after the start, and 0.15 s now and then: for clusters
+   * that live long.
+   */
   readonly warmUp?: boolean
   /**
-   * How often old revisions are forgotten, how long they are kept before (five minutes each unless said, as upstream), and how many
-   * bytes of them at most (256 MB).
+   * How often old revisions are forgotten, how long they are kept before (five minutes each unless said, as upstream),
+   * and how many bytes of them at most (256 MB).
    */
   readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number; readonly maxHistoryBytes?: number }
   /** Called with one line per step of the start, and for what is worth knowing later. */
@@ -71,7 +88,10 @@ export interface ClusterSchedulerChoice {
   readonly configurationFile?: string
   /** Plug-ins beside those in tree, of `typernetes/scheduler`. */
   readonly plugins?: readonly PluginFactory[]
-  /** It runs on a thread of its own, at the price of some memory: for clusters that live long, and have no plug-ins of their own. */
+  /**
+   * It runs on a thread of its own, at the price of some memory: for clusters that live long, and have no plug-ins of
+   * their own.
+   */
   readonly onThread?: boolean
 }
 
@@ -83,10 +103,18 @@ export interface Cluster {
   readonly client: Access
   readonly kubeconfig: Kubeconfig
   readonly kubeconfigYaml: string
-  /** Somebody with a client certificate of the cluster's authority, who may do what roles and bindings allow: for tests of what somebody may not do. */
+  /**
+   * Somebody with a client certificate of the cluster's authority, who may do what roles and bindings allow: for tests
+   * of what somebody may not do.
+   */
   user(identity: UserIdentity): Promise<ClusterUser>
-  /** Resolves when controllers, scheduler and simulated nodes know what was there at the start. The server is ready before. */
+  /**
+   * Resolves when controllers, scheduler and simulated nodes know what was there at the start. The server is ready
+   * before.
+   */
   readonly synced: Promise<void>
-  /** Lets requests finish for up to `graceMs` (5,000 unless said), then releases port and store. May be called twice. */
+  /**
+   * Lets requests finish for up to `graceMs` (5,000 unless said), then releases port and store. May be called twice.
+   */
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }

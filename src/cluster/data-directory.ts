@@ -18,7 +18,13 @@ export interface DataDirectory {
 /** The paths of a data directory, without touching the disk. */
 export function dataDirectoryPaths(directory: string): DataDirectory {
   const path = resolve(directory)
-  return { path, store: join(path, 'store'), pki: join(path, 'pki'), kubeconfig: join(path, 'kubeconfig'), volumes: join(path, 'volumes') }
+  return {
+    path,
+    store: join(path, 'store'),
+    pki: join(path, 'pki'),
+    kubeconfig: join(path, 'kubeconfig'),
+    volumes: join(path, 'volumes'),
+  }
 }
 
 /** Makes the directory if it is missing. Throws an ExplainedError if it cannot be written. */
@@ -28,9 +34,13 @@ export function dataDirectory(directory: string): DataDirectory {
     makeDirectory(paths.path, 0o700)
     accessSync(paths.path, constants.W_OK)
   } catch (error) {
-    throw new ExplainedError(`cannot keep data in ${paths.path}: ${reasonOf(error)}; choose another directory with --data-dir or mend its permissions`, {
-      cause: error,
-    })
+    throw new ExplainedError(
+      `cannot keep data in ${paths.path}: ${reasonOf(error)}; choose another directory with --data-dir or mend ` +
+        'its permissions',
+      {
+        cause: error,
+      },
+    )
   }
   return paths
 }

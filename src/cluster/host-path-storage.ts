@@ -1,4 +1,7 @@
-/** Where volumes of a cluster lie that are directories of this machine, and the class by which claims get them (`--enable-hostpath-provisioner`). */
+/**
+ * Where volumes of a cluster lie that are directories of this machine, and the class by which claims get them
+ * (`--enable-hostpath-provisioner`).
+ */
 import { existsSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,6 @@
-/** Serves a store: the API server and the compactor on it, started and stopped together. The store stays the caller's. */
+/**
+ * Serves a store: the API server and the compactor on it, started and stopped together. The store stays the caller's.
+ */
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../apiserver/server.ts'
 import { release } from '../lib/release.ts'
 import { type CompactorOptions, startCompactor } from '../storage/compactor.ts'

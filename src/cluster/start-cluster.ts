@@ -33,7 +33,10 @@ const clusterChoice: readonly string[] = ['*', 'bootstrap-signer-controller', 't
 /** From this verbosity on, each step of the start is timed. */
 const timingVerbosity = 2
 
-/** Starts a cluster and resolves when it is ready. Rejects with an ExplainedError where the user can do something about it. */
+/**
+ * Starts a cluster and resolves when it is ready. Rejects with an ExplainedError where the user can do something about
+ * it.
+ */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const onDisk = options.storage === 'memory' ? undefined : options.storage
   const data = onDisk && dataDirectory(onDisk.directory)
@@ -50,7 +53,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 /** Serves `store`, and closes it when the cluster stops. */
-async function serve(store: Store, data: DataDirectory | undefined, options: ClusterOptions, flagged: ServingOptions, timed: Stopwatch): Promise<Cluster> {
+async function serve(
+  store: Store,
+  data: DataDirectory | undefined,
+  options: ClusterOptions,
+  flagged: ServingOptions,
+  timed: Stopwatch,
+): Promise<Cluster> {
   const { bindAddress = '127.0.0.1', port = 0, serviceClusterIpRange = defaultServiceRange, log = () => {} } = options
   const hosts = serverHosts(bindAddress, serviceClusterIpRange)
   // Only who holds the store may make certificates: a second process on the same directory has failed by now.
@@ -59,16 +68,27 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
   const nodes = nodesOf(options)
-  const simulation = clusterSimulation({ nodes, hasPast: data !== undefined, onThread: options.controllersThread ?? false, log })
+  const simulation = clusterSimulation({
+    nodes,
+    hasPast: data !== undefined,
+    onThread: options.controllersThread ?? false,
+    log,
+  })
   const storage = hostPathStorage({ ...simulation.controllerFlags, ...options.controllerFlags }, data)
   checkControllerFlags(storage.flags)
-  const plan = planControllers({ chosen: chosenOf(options), flags: storage.flags, features: flagged.features?.settings })
+  const plan = planControllers({
+    chosen: chosenOf(options),
+    flags: storage.flags,
+    features: flagged.features?.settings,
+  })
   const schedulerChoice = options.scheduler ?? (nodes !== undefined && nodes.count !== 0)
   const schedulerToken = schedulerChoice ? schedulerUser() : undefined
   let controllers: BegunControllers | undefined
   let scheduler: RunningComponent | undefined
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
-  const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
+  const clientCA = joinedBundles(
+    [pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''),
+  )
   const server = await timed(
     'API server started',
     serveStore({
@@ -81,7 +101,11 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       tls: options.tls ?? pki.server,
       clientCA,
       requestHeader: options.requestHeader ??
-        flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
+        flagged.requestHeader ?? {
+          ...defaultHeaders,
+          clientCA: pki.frontProxy.authority.cert,
+          allowedNames: [pki.frontProxy.name],
+        },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
       tokens: [
         ...(options.tokens ?? []),
@@ -96,7 +120,9 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       serviceClusterIpRange,
       serviceAccount,
       components: {
-        ...(plan.controllers.length > 0 && { 'controller-manager': () => (controllers ? controllers.check?.() : notBegun) }),
+        ...(plan.controllers.length > 0 && {
+          'controller-manager': () => (controllers ? controllers.check?.() : notBegun),
+        }),
         ...(schedulerToken && { scheduler: () => (scheduler ? scheduler.check?.() : notBegun) }),
       },
       verbosity: options.verbosity,
@@ -115,7 +141,10 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       plan,
       server: { url, ca },
       authority: pki.authority,
-      manager: options.controllerManagerPort === undefined ? undefined : { bindAddress, port: options.controllerManagerPort, tls: options.tls ?? pki.server },
+      manager:
+        options.controllerManagerPort === undefined
+          ? undefined
+          : { bindAddress, port: options.controllerManagerPort, tls: options.tls ?? pki.server },
       signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
       onThread: options.controllersThread ?? false,
       log,
@@ -126,7 +155,9 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   )
   const { onThread = false, ...choice } = typeof schedulerChoice === 'object' ? schedulerChoice : {}
   const schedulerTask = { ...choice, server: { url, ca }, features: flagged.features?.settings, onThread, log }
-  scheduler = schedulerToken && (await timed('scheduler begun', clusterScheduler({ ...schedulerTask, token: schedulerToken.token })))
+  scheduler =
+    schedulerToken &&
+    (await timed('scheduler begun', clusterScheduler({ ...schedulerTask, token: schedulerToken.token })))
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
   const simulated = simulation.begin({ url, ca }, administrator.client, pki)
@@ -157,7 +188,8 @@ function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
 }
 
 /** A number stands for so many usual ones. */
-const nodesOf = ({ nodes }: ClusterOptions): SimulatedNodes | undefined => (typeof nodes === 'number' ? { count: nodes } : nodes)
+const nodesOf = ({ nodes }: ClusterOptions): SimulatedNodes | undefined =>
+  typeof nodes === 'number' ? { count: nodes } : nodes
 
 type Stopwatch = <T>(step: string, work: Promise<T>) => Promise<T>
 

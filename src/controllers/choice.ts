@@ -11,13 +11,18 @@ export const controllerFlags: readonly ControllerFlag[] = [
 ]
 
 /** The names of those that run only where they are named. */
-export const offByDefault: readonly string[] = descriptors.flatMap(({ name, onlyIfNamed }) => (onlyIfNamed ? [name] : []))
+export const offByDefault: readonly string[] = descriptors.flatMap(({ name, onlyIfNamed }) =>
+  onlyIfNamed ? [name] : [],
+)
 
 /**
- * As `--controllers`: `*` stands for all that are on by default, `name` turns one on, `-name` off. Throws an ExplainedError for a name
- * that no controller has, and for flags that make no sense.
+ * As `--controllers`: `*` stands for all that are on by default, `name` turns one on, `-name` off. Throws an
+ * ExplainedError for a name that no controller has, and for flags that make no sense.
  */
-export function chosenControllers(chosen: readonly string[], flags: Readonly<Record<string, string>> = {}): ControllerDescriptor[] {
+export function chosenControllers(
+  chosen: readonly string[],
+  flags: Readonly<Record<string, string>> = {},
+): ControllerDescriptor[] {
   const on = new Set<ControllerDescriptor>()
   const off = new Set<ControllerDescriptor>()
   for (const choice of chosen) {
@@ -40,7 +45,8 @@ export function chosenControllers(chosen: readonly string[], flags: Readonly<Rec
 export function checkControllerFlags(flags: Readonly<Record<string, string>>): void {
   const known = new Set(controllerFlags.map(({ name }) => name))
   const unknown = Object.keys(flags).find((name) => !known.has(name))
-  if (unknown !== undefined) throw new ExplainedError(`no controller has a flag --${unknown}: \`t8s controller-manager --help\` lists them`)
+  if (unknown !== undefined)
+    throw new ExplainedError(`no controller has a flag --${unknown}: \`t8s controller-manager --help\` lists them`)
 }
 
 function named(name: string, choice: string): ControllerDescriptor {

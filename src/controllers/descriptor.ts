@@ -27,7 +27,9 @@ export interface ControllerDescriptor {
   readonly aliases?: readonly string[]
   /** What upstream calls its queue, in metrics (`workqueue_*`); its name unless said. */
   readonly queue?: string
-  /** The service account of kube-system that upstream's role for it is bound to; the manager itself where there is none. */
+  /**
+   * The service account of kube-system that upstream's role for it is bound to; the manager itself where there is none.
+   */
   readonly account?: string
   /** Runs only where it is named: `*` does not mean it. */
   readonly onlyIfNamed?: boolean
@@ -37,7 +39,8 @@ export interface ControllerDescriptor {
   /** Kinds that it is about and that not every server has: where one is missing, it does not run. */
   readonly requires?: readonly Resource[]
   /**
-   * A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. `registry` is where it counts what it does, beside what is counted of all queues.
+   * A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. `registry`
+   * is where it counts what it does, beside what is counted of all queues.
    */
   make(sources: ControllerSurroundings, flags: FlagValues, registry: MetricsRegistry): Controller | Promise<Controller>
 }

@@ -43,13 +43,15 @@ export class FlagValues {
   number(name: string): number {
     const text = this.text(name)
     const value = Number(text)
-    if (text.trim() === '' || Number.isNaN(value)) throw new ExplainedError(`--${name} has to be a number, not ${JSON.stringify(text)}`)
+    if (text.trim() === '' || Number.isNaN(value))
+      throw new ExplainedError(`--${name} has to be a number, not ${JSON.stringify(text)}`)
     return value
   }
 
   boolean(name: string): boolean {
     const text = this.text(name)
-    if (text !== 'true' && text !== 'false') throw new ExplainedError(`--${name} has to be true or false, not ${JSON.stringify(text)}`)
+    if (text !== 'true' && text !== 'false')
+      throw new ExplainedError(`--${name} has to be true or false, not ${JSON.stringify(text)}`)
     return text === 'true'
   }
 

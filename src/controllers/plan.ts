@@ -1,4 +1,7 @@
-/** Controllers of a server that is told of their tokens: each is a user of its own, by a token that is made for one process and known to nobody else. */
+/**
+ * Controllers of a server that is told of their tokens: each is a user of its own, by a token that is made for one
+ * process and known to nobody else.
+ */
 import { randomBytes } from 'node:crypto'
 import type { FeatureSettings } from '../api/features/feature-gates.ts'
 import { Connection, type ServerAccess } from '../client/connection/connection.ts'
@@ -34,8 +37,8 @@ export interface PlanOptions {
 const tokenBytes = 32
 
 /**
- * Each controller gets a token of its own, which the server has to be told of. Throws an ExplainedError for a name that no controller
- * has, and for flags that make no sense.
+ * Each controller gets a token of its own, which the server has to be told of. Throws an ExplainedError for a name that
+ * no controller has, and for flags that make no sense.
  */
 export function planControllers({ chosen = ['*'], flags = {}, features }: PlanOptions = {}): ControllerPlan {
   const manager = identityOf('system:kube-controller-manager')
@@ -46,7 +49,10 @@ export function planControllers({ chosen = ['*'], flags = {}, features }: PlanOp
   return { manager, controllers, flags, features }
 }
 
-const identityOf = (user: string): ControllerIdentity => ({ user, token: randomBytes(tokenBytes).toString('base64url') })
+const identityOf = (user: string): ControllerIdentity => ({
+  user,
+  token: randomBytes(tokenBytes).toString('base64url'),
+})
 
 /** One connection for all of them, each by its token. */
 export function plannedClients({ manager, controllers }: ControllerPlan, server: ServerAccess): ControllerClients {

@@ -40,14 +40,25 @@ export interface RunningControllers {
   readonly synced: Promise<void>
   /** Those that run, by name. */
   readonly names: readonly string[]
-  /** The page `PATH` of a controller, by its name or one of its aliases (`Controller.pages`); undefined where there is none. */
+  /**
+   * The page `PATH` of a controller, by its name or one of its aliases (`Controller.pages`); undefined where there is
+   * none.
+   */
   page(controller: string, path: string): ((query: URLSearchParams) => string) | undefined
   /** Resolves when what is under way is done. */
   stop(): Promise<void>
 }
 
 /** Runs controllers. Throws an ExplainedError for names and flags that make no sense. */
-export function runControllers({ chosen, flags, sources, features = defaultFeatures, clients, registry, log }: RunOptions): RunningControllers {
+export function runControllers({
+  chosen,
+  flags,
+  sources,
+  features = defaultFeatures,
+  clients,
+  registry,
+  log,
+}: RunOptions): RunningControllers {
   const descriptors = chosenControllers(chosen, flags).filter(({ name, lacks, flags: own = [] }) => {
     const lacking = lacks?.(sources, new FlagValues(own, flags))
     if (lacking) log(`${name} does not run: ${lacking}`)
@@ -62,17 +73,27 @@ export function runControllers({ chosen, flags, sources, features = defaultFeatu
   const started = Promise.all(
     descriptors.map(async (descriptor): Promise<RunningController | undefined> => {
       if (!(await areServed(descriptor.requires ?? [], clients.reader, () => isStopped))) return undefined
-      const controller = await descriptor.make({ ...sources, features }, new FlagValues(descriptor.flags ?? [], flags), counted)
+      const controller = await descriptor.make(
+        { ...sources, features },
+        new FlagValues(descriptor.flags ?? [], flags),
+        counted,
+      )
       if (isStopped) return undefined
       made.set(descriptor, controller)
-      return runController({ queue: descriptor.queue, ...controller }, { informers, client: clients.of(descriptor), metrics }, log)
+      return runController(
+        { queue: descriptor.queue, ...controller },
+        { informers, client: clients.of(descriptor), metrics },
+        log,
+      )
     }),
   )
   return {
     synced: started.then(async (running) => void (await Promise.all(running.map((controller) => controller?.synced)))),
     names: descriptors.map(({ name }) => name),
     page(controller, path) {
-      const descriptor = descriptors.find(({ name, aliases = [] }) => name === controller || aliases.includes(controller))
+      const descriptor = descriptors.find(
+        ({ name, aliases = [] }) => name === controller || aliases.includes(controller),
+      )
       return descriptor && made.get(descriptor)?.pages?.[path]
     },
     async stop() {

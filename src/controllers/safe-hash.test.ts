@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { fnv1Hash } from './safe-hash.ts'
 
 test('a hash is spelled without vowels and look-alikes', () => {
-  for (const text of ['', 'a', 'b', '{"spec":{}}0', 'ü']) assert.match(fnv1Hash(text), /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
+  for (const text of ['', 'a', 'b', '{"spec":{}}0', 'ü'])
+    assert.match(fnv1Hash(text), /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
 })
 
 test('the hash is FNV-1 of the bytes', () => {

@@ -19,4 +19,5 @@ export function fnv1Hash(text: string): string {
   return spelt(hash)
 }
 
-const spelt = (hash: number): string => Array.from(`${hash >>> 0}`, (digit) => safeLetters[digit.charCodeAt(0) % safeLetters.length]).join('')
+const spelt = (hash: number): string =>
+  Array.from(`${hash >>> 0}`, (digit) => safeLetters[digit.charCodeAt(0) % safeLetters.length]).join('')

@@ -4,7 +4,10 @@ import { reasonOf } from '../lib/explained-error.ts'
 import type { ProgramName } from './launcher-script.ts'
 
 export const complaint = (program: ProgramName, error: unknown): string =>
-  program === 'etcd' && error instanceof FlagError ? `${error.message}\nUsage: etcd [flags]; 'etcd --help' lists them` : `Error: ${reasonOf(error)}`
+  program === 'etcd' && error instanceof FlagError
+    ? `${error.message}\nUsage: etcd [flags]; 'etcd --help' lists them`
+    : `Error: ${reasonOf(error)}`
 
 /** etcd tells wrong flags from all else. */
-export const exitCode = (program: ProgramName, error: unknown): number => (program === 'etcd' && error instanceof FlagError ? 2 : 1)
+export const exitCode = (program: ProgramName, error: unknown): number =>
+  program === 'etcd' && error instanceof FlagError ? 2 : 1

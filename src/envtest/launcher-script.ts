@@ -1,12 +1,15 @@
 /**
- * The launchers `kube-apiserver` and `etcd` as shell scripts. A suite starts dozens of them, so each is a shell and no more: it asks the
- * shared process for its program (`shared/files.ts` says how they meet), prints what that says, and passes signals on. A Node for each
- * would cost 40 MB and more time than the cluster itself.
+ * The launchers `kube-apiserver` and `etcd` as shell scripts. A suite starts dozens of them, so each is a shell and no
+ * more: it asks the shared process for its program (`shared/files.ts` says how they meet), prints what that says, and
+ * passes signals on. A Node for each would cost 40 MB and more time than the cluster itself.
  */
 
 export type ProgramName = 'etcd' | 'kube-apiserver'
 
-/** How launchers and the shared process speak; another number for every change of that, for launchers stay when the package is renewed. */
+/**
+ * How launchers and the shared process speak; another number for every change of that, for launchers stay when the
+ * package is renewed.
+ */
 export const protocol = '1'
 
 export interface LauncherOptions {
@@ -139,4 +142,5 @@ ${help
 `
 
 /** A word as a shell takes it. */
-export const shellWord = (text: string): string => (/^[\w./@:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+export const shellWord = (text: string): string =>
+  /^[\w./@:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

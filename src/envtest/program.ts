@@ -29,7 +29,10 @@ export async function runEtcd(args: readonly string[], { cwd, log, stores }: Sur
   const forget = opened && stores?.add(flags.listenClientUrls, opened.store)
   try {
     const answers = await answerHealth(flags)
-    log(`answers the question about health at ${flags.listenClientUrls.map(({ origin }) => `${origin}/health`).join(', ')}; data in ${flags.dataDir}`)
+    log(
+      'answers the question about health at ' +
+        `${flags.listenClientUrls.map(({ origin }) => `${origin}/health`).join(', ')}; data in ${flags.dataDir}`,
+    )
     return {
       async stop() {
         forget?.()
@@ -45,7 +48,11 @@ export async function runEtcd(args: readonly string[], { cwd, log, stores }: Sur
 }
 
 /** `kube-apiserver` on the store of an `etcd` launcher. */
-export async function runApiServer(flags: FlagValues, servers: readonly string[], { cwd, log, stores }: Surroundings): Promise<Running> {
+export async function runApiServer(
+  flags: FlagValues,
+  servers: readonly string[],
+  { cwd, log, stores }: Surroundings,
+): Promise<Running> {
   for (const line of idleFlagLines(flags)) log(line)
   const opened = await storeBehind(servers, stores)
   try {

@@ -1,4 +1,7 @@
-/** What an entry for a cluster and one for a user say together: where a server is, whom it has to be, and who one is to it. */
+/**
+ * What an entry for a cluster and one for a user say together: where a server is, whom it has to be, and who one is to
+ * it.
+ */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type KubeconfigEntry, pemOf, text } from './kubeconfig-file.ts'
@@ -29,7 +32,11 @@ export interface ImpersonatedUser {
 }
 
 /** Rejects with an ExplainedError for files that cannot be read. */
-export async function connectionOf(url: URL, cluster: KubeconfigEntry, user: KubeconfigEntry | undefined): Promise<Connection> {
+export async function connectionOf(
+  url: URL,
+  cluster: KubeconfigEntry,
+  user: KubeconfigEntry | undefined,
+): Promise<Connection> {
   const [ca, credentials] = await Promise.all([pemOf(cluster, 'certificate-authority'), user && credentialsOf(user)])
   const serverName = text(cluster.fields['tls-server-name'])
   const proxyUrl = text(cluster.fields['proxy-url'])
@@ -46,7 +53,9 @@ export async function connectionOf(url: URL, cluster: KubeconfigEntry, user: Kub
 }
 
 /** What a user's entry says, but for programs. Rejects with an ExplainedError for files that cannot be read. */
-export async function credentialsOf(user: KubeconfigEntry): Promise<Pick<Connection, 'cert' | 'key' | 'token' | 'tokenFile' | 'basic'>> {
+export async function credentialsOf(
+  user: KubeconfigEntry,
+): Promise<Pick<Connection, 'cert' | 'key' | 'token' | 'tokenFile' | 'basic'>> {
   const [cert, key] = await Promise.all([pemOf(user, 'client-certificate'), pemOf(user, 'client-key')])
   return { ...(cert && { cert }), ...(key && { key }), ...secretsOf(user) }
 }
@@ -71,8 +80,15 @@ function impersonatedBy({ fields }: KubeconfigEntry): ImpersonatedUser | undefin
   return userName ? { userName, ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }) } : undefined
 }
 
-/** The header `authorization` of a call as it is now; undefined for who shows a certificate, or nothing. Rejects for a token's file that cannot be read. */
-export function authorizationOf({ token, tokenFile, basic }: Pick<Connection, 'token' | 'tokenFile' | 'basic'>): (() => Promise<string>) | undefined {
+/**
+ * The header `authorization` of a call as it is now; undefined for who shows a certificate, or nothing. Rejects for a
+ * token's file that cannot be read.
+ */
+export function authorizationOf({
+  token,
+  tokenFile,
+  basic,
+}: Pick<Connection, 'token' | 'tokenFile' | 'basic'>): (() => Promise<string>) | undefined {
   if (tokenFile) return async () => `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`
   if (token) return async () => `Bearer ${token}`
   return basic && (async () => `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`)

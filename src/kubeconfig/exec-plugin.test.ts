@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ExecPlugin, runExecPlugin } from './exec-plugin.ts'
 
-const plugin = (more: Partial<ExecPlugin>): ExecPlugin => ({ apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args: [], env: {}, ...more })
+const plugin = (more: Partial<ExecPlugin>): ExecPlugin => ({
+  apiVersion: 'client.authentication.k8s.io/v1',
+  command: 'sh',
+  args: [],
+  env: {},
+  ...more,
+})
 
 test('a program that fails is told with what it said, in one sentence', async () => {
   await assert.rejects(runExecPlugin(plugin({ args: ['-c', 'echo no luck >&2; exit 3'] })), ({ message }: Error) => {
@@ -13,5 +19,8 @@ test('a program that fails is told with what it said, in one sentence', async ()
 
 test('a program that is missing is told with the hint of the kubeconfig', async () => {
   const missing = plugin({ command: 'no-such-program', installHint: 'install it from there\n' })
-  await assert.rejects(runExecPlugin(missing), /^ExplainedError: no-such-program, .* no such file or directory; install it from there$/)
+  await assert.rejects(
+    runExecPlugin(missing),
+    /^ExplainedError: no-such-program, .* no such file or directory; install it from there$/,
+  )
 })

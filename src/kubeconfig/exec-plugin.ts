@@ -1,4 +1,6 @@
-/** Programs that hand out credentials, where a user's entry names one (`exec`; the API client.authentication.k8s.io). */
+/**
+ * Programs that hand out credentials, where a user's entry names one (`exec`; the API client.authentication.k8s.io).
+ */
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -49,13 +51,25 @@ interface ExecCredential {
 const execTimeoutMs = 60_000
 const run = promisify(execFile)
 
-/** The program of a user's entry; undefined if it names none. Throws an ExplainedError for one that needs a terminal. */
+/**
+ * The program of a user's entry; undefined if it names none. Throws an ExplainedError for one that needs a terminal.
+ */
 export function execPluginOf({ fields, folder }: KubeconfigEntry, cluster: KubeconfigEntry): ExecPlugin | undefined {
   const exec = fields.exec as ExecEntry | undefined
   if (!exec?.command) return undefined
-  const { apiVersion = 'client.authentication.k8s.io/v1', command, args, env, installHint, interactiveMode, provideClusterInfo } = exec
+  const {
+    apiVersion = 'client.authentication.k8s.io/v1',
+    command,
+    args,
+    env,
+    installHint,
+    interactiveMode,
+    provideClusterInfo,
+  } = exec
   if (interactiveMode === 'Always')
-    throw new ExplainedError(`${command}, which the kubeconfig names, asks at a terminal (interactiveMode: Always): nobody is there`)
+    throw new ExplainedError(
+      `${command}, which the kubeconfig names, asks at a terminal (interactiveMode: Always): nobody is there`,
+    )
   return {
     apiVersion,
     command: command.includes('/') ? resolve(folder, command) : command,
@@ -67,14 +81,31 @@ export function execPluginOf({ fields, folder }: KubeconfigEntry, cluster: Kubec
 }
 
 /** Rejects with an ExplainedError that names the program. */
-export async function runExecPlugin({ apiVersion, command, args, env, installHint, cluster }: ExecPlugin): Promise<ExecCredentials> {
-  const info = JSON.stringify({ kind: 'ExecCredential', apiVersion, spec: { ...(cluster && { cluster }), interactive: false } })
+export async function runExecPlugin({
+  apiVersion,
+  command,
+  args,
+  env,
+  installHint,
+  cluster,
+}: ExecPlugin): Promise<ExecCredentials> {
+  const info = JSON.stringify({
+    kind: 'ExecCredential',
+    apiVersion,
+    spec: { ...(cluster && { cluster }), interactive: false },
+  })
   try {
-    const { stdout } = await run(command, [...args], { env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: info }, timeout: execTimeoutMs })
+    const { stdout } = await run(command, [...args], {
+      env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: info },
+      timeout: execTimeoutMs,
+    })
     return credentialsOf(JSON.parse(stdout) as ExecCredential, apiVersion)
   } catch (error) {
     const hint = errorCode(error) === 'ENOENT' && installHint ? `; ${installHint.trim()}` : ''
-    throw new ExplainedError(`${command}, which the kubeconfig names, gave no credentials: ${reasonOf(error).trim()}${hint}`, { cause: error })
+    throw new ExplainedError(
+      `${command}, which the kubeconfig names, gave no credentials: ${reasonOf(error).trim()}${hint}`,
+      { cause: error },
+    )
   }
 }
 
@@ -84,7 +115,12 @@ function credentialsOf({ apiVersion, status }: ExecCredential, asked: string): E
   if (!token && !cert && !key) throw new Error('its answer has neither a token nor a certificate')
   if (!cert !== !key) throw new Error('clientCertificateData and clientKeyData go together')
   const expires = Date.parse(status?.expirationTimestamp ?? '')
-  return { ...(token && { token }), ...(cert && { cert }), ...(key && { key }), ...(!Number.isNaN(expires) && { expires }) }
+  return {
+    ...(token && { token }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(!Number.isNaN(expires) && { expires }),
+  }
 }
 
 const clusterInfo = ({ fields }: KubeconfigEntry): object => ({
@@ -99,5 +135,7 @@ const clusterInfo = ({ fields }: KubeconfigEntry): object => ({
 /** What the cluster's entry has for such programs. */
 function configOf(extensions: unknown): unknown {
   if (!Array.isArray(extensions)) return undefined
-  return (extensions as { readonly name?: string; readonly extension?: unknown }[]).find(({ name }) => name === 'client.authentication.k8s.io/exec')?.extension
+  return (extensions as { readonly name?: string; readonly extension?: unknown }[]).find(
+    ({ name }) => name === 'client.authentication.k8s.io/exec',
+  )?.extension
 }

@@ -10,11 +10,13 @@ test('a cluster is found by KUBECONFIG, by the folder, by the home, and else by 
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const HOME = join(folder, 'home')
   const [here, usual] = [join(folder, '.t8s', 'kubeconfig'), join(HOME, '.kube', 'config')]
-  const found = async (environment: NodeJS.ProcessEnv = {}, choice = {}) => (await clusterEnvironment(choice, { HOME, ...environment }, folder)).KUBECONFIG
+  const found = async (environment: NodeJS.ProcessEnv = {}, choice = {}) =>
+    (await clusterEnvironment(choice, { HOME, ...environment }, folder)).KUBECONFIG
   await assert.rejects(found(), (error: Error) => {
     assert.equal(
       error.message,
-      `no cluster is named, and neither ${here} nor ${usual} is there: start a cluster here by t8s up, or name a kubeconfig by --kubeconfig or KUBECONFIG`,
+      `no cluster is named, and neither ${here} nor ${usual} is there: start a cluster here by t8s up, or name a ` +
+        'kubeconfig by --kubeconfig or KUBECONFIG',
     )
     return true
   })
@@ -28,5 +30,8 @@ test('a cluster is found by KUBECONFIG, by the folder, by the home, and else by 
   assert.equal(await found({ KUBECONFIG: 'mine' }), 'mine')
   assert.equal(await found({}, { kubeconfig: 'given' }), undefined)
   writeFileSync(here, 'users: [{name: a, user: {"exec": {command: x}}}]')
-  await assert.rejects(found(), /names a program to run, which t8s up never does: if you trust it, name the file by --kubeconfig/)
+  await assert.rejects(
+    found(),
+    /names a program to run, which t8s up never does: if you trust it, name the file by --kubeconfig/,
+  )
 })

@@ -1,4 +1,7 @@
-/** How commands of `t8s` find their cluster: by --kubeconfig, else $KUBECONFIG, else the kubeconfig of a `t8s up` in this folder, else as kubectl does. */
+/**
+ * How commands of `t8s` find their cluster: by --kubeconfig, else $KUBECONFIG, else the kubeconfig of a `t8s up` in
+ * this folder, else as kubectl does.
+ */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -18,8 +21,9 @@ export interface ClusterChoice {
 }
 
 /**
- * The environment in which clients find the cluster of a command: KUBECONFIG names the files. Rejects with an ExplainedError where there is
- * no kubeconfig, and where the one of this folder names a program: a folder that somebody has downloaded must not run one.
+ * The environment in which clients find the cluster of a command: KUBECONFIG names the files. Rejects with an
+ * ExplainedError where there is no kubeconfig, and where the one of this folder names a program: a folder that somebody
+ * has downloaded must not run one.
  */
 export async function clusterEnvironment(
   { kubeconfig, context }: ClusterChoice,
@@ -36,7 +40,8 @@ export async function clusterEnvironment(
   }
   if (environment.KUBERNETES_SERVICE_HOST || existsSync(usual)) return environment
   throw new ExplainedError(
-    `no cluster is named, and neither ${here} nor ${usual} is there: start a cluster here by t8s up, or name a kubeconfig by --kubeconfig or KUBECONFIG`,
+    `no cluster is named, and neither ${here} nor ${usual} is there: start a cluster here by t8s up, or name a ` +
+      'kubeconfig by --kubeconfig or KUBECONFIG',
   )
 }
 
@@ -45,5 +50,7 @@ async function refusePrograms(file: string): Promise<void> {
   const { readKubeconfigFile } = await import('./kubeconfig-file.ts')
   const users = (await readKubeconfigFile(file)).entries('user')
   if ([...users.values()].some(({ fields }) => fields.exec !== undefined))
-    throw new ExplainedError(`${file} names a program to run, which t8s up never does: if you trust it, name the file by --kubeconfig`)
+    throw new ExplainedError(
+      `${file} names a program to run, which t8s up never does: if you trust it, name the file by --kubeconfig`,
+    )
 }

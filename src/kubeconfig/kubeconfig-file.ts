@@ -20,7 +20,10 @@ export interface KubeconfigEntry {
 export interface KubeconfigFile {
   readonly file: string
   readonly currentContext: string | undefined
-  /** The entries of that kind by their names. Throws an ExplainedError for a name that is no text, and for one that two have: kubectl refuses those. */
+  /**
+   * The entries of that kind by their names. Throws an ExplainedError for a name that is no text, and for one that two
+   * have: kubectl refuses those.
+   */
   entries(kind: EntryKind): ReadonlyMap<string, KubeconfigEntry>
 }
 
@@ -37,11 +40,17 @@ export async function readKubeconfigFile(file: string): Promise<KubeconfigFile> 
     entries(kind) {
       const listed = config[lists[kind]]
       const entries = new Map<string, KubeconfigEntry>()
-      const duplicate = firstDuplicate(Array.isArray(listed) ? listed.map((entry) => `${fieldsOf(entry)?.name ?? ''}`) : [])
-      if (duplicate !== undefined) throw notUsable(file, `${duplicateName(duplicate, lists[kind])}; rename or remove one of them`)
+      const duplicate = firstDuplicate(
+        Array.isArray(listed) ? listed.map((entry) => `${fieldsOf(entry)?.name ?? ''}`) : [],
+      )
+      if (duplicate !== undefined)
+        throw notUsable(file, `${duplicateName(duplicate, lists[kind])}; rename or remove one of them`)
       for (const entry of Array.isArray(listed) ? listed.map(fieldsOf) : []) {
         if (typeof entry?.name === 'number' || typeof entry?.name === 'boolean')
-          throw notUsable(file, `${entry.name} is a name of its ${lists[kind]}, and no text to YAML: put it between quotes`)
+          throw notUsable(
+            file,
+            `${entry.name} is a name of its ${lists[kind]}, and no text to YAML: put it between quotes`,
+          )
         const name = text(entry?.name)
         if (name) entries.set(name, { fields: fieldsOf(entry?.[kind]) ?? {}, folder })
       }
@@ -51,12 +60,15 @@ export async function readKubeconfigFile(file: string): Promise<KubeconfigFile> 
 }
 
 /** The first name that comes twice. */
-export const firstDuplicate = (names: readonly string[]): string | undefined => names.find((name, i) => names.indexOf(name) < i)
+export const firstDuplicate = (names: readonly string[]): string | undefined =>
+  names.find((name, i) => names.indexOf(name) < i)
 
 /** In clientcmd's words. */
-export const duplicateName = (name: string, list: string): string => `duplicate name ${JSON.stringify(name)} in list of ${list}`
+export const duplicateName = (name: string, list: string): string =>
+  `duplicate name ${JSON.stringify(name)} in list of ${list}`
 
-export const notUsable = (file: string, why: string): ExplainedError => new ExplainedError(`the kubeconfig ${file} cannot be used: ${why}`)
+export const notUsable = (file: string, why: string): ExplainedError =>
+  new ExplainedError(`the kubeconfig ${file} cannot be used: ${why}`)
 
 /** PEM from `NAME-data` in base64, or from the file `NAME`. Rejects with an ExplainedError that names the file. */
 export async function pemOf({ fields, folder }: KubeconfigEntry, name: string): Promise<string | undefined> {
@@ -67,7 +79,8 @@ export async function pemOf({ fields, folder }: KubeconfigEntry, name: string): 
 }
 
 /** A text that is not empty. */
-export const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+export const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
 
 function contentOf(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error) => {
@@ -83,4 +96,5 @@ function parsed(file: string, content: string): unknown {
   }
 }
 
-const fieldsOf = (value: unknown): Fields | undefined => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined)
+const fieldsOf = (value: unknown): Fields | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined

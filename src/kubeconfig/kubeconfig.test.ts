@@ -67,7 +67,8 @@ test('merging adds our context and keeps the rest, comments and current context 
   assert.deepEqual(merged.clusters, [...before.clusters, ...config.clusters])
   assert.deepEqual(merged.users, [...before.users, ...config.users])
   assert.deepEqual(merged.contexts, [...before.contexts, ...config.contexts])
-  for (const comment of ['# my clusters', '# do not touch', '# the badge of the office']) assert.ok(text.includes(comment), comment)
+  for (const comment of ['# my clusters', '# do not touch', '# the badge of the office'])
+    assert.ok(text.includes(comment), comment)
   assert.ok(text.includes('"007"'), 'quotes stay')
 })
 
@@ -89,7 +90,8 @@ test('merging into JSON leaves JSON', async (t) => {
 test("another cluster's context, cluster or user is never replaced: ours takes another name, and finds it again", async (t) => {
   const file = join(folder(t), 'config')
   const merge = (given: typeof config) => mergeKubeconfig({ files: [file], target: file }, given, 'up')
-  const at = (port: number, ca: string) => kubeconfigFor('t8s', { url: `https://127.0.0.1:${port}`, ca, cert: ca, key: ca })
+  const at = (port: number, ca: string) =>
+    kubeconfigFor('t8s', { url: `https://127.0.0.1:${port}`, ca, cert: ca, key: ca })
   writeFileSync(file, kubeconfigYaml(at(1, 'ONE')))
   assert.deepEqual(await merge(at(2, 'TWO')), { file, context: 't8s-2', result: 'added' })
   assert.deepEqual(await merge(at(3, 'THREE')), { file, context: 't8s-3', result: 'added' })
@@ -109,7 +111,8 @@ test("another cluster's context, cluster or user is never replaced: ours takes a
     'users: [{name: t8s, user: {token: mine}}]',
     'contexts: [{name: t8s, context: {cluster: work, user: me}}]',
     'clusters: [{name: t8s, cluster: {server: "https://10.0.0.1"}}]',
-    'clusters: [{name: t8s, cluster: {server: "https://127.0.0.1:2"}}]\ncontexts: [{name: t8s, context: {cluster: work, user: me}}]',
+    'clusters: [{name: t8s, cluster: {server: "https://127.0.0.1:2"}}]\ncontexts: [{name: t8s, context: ' +
+      '{cluster: work, user: me}}]',
   ]) {
     const text = `apiVersion: v1\nkind: Config\n${taken}\n`
     writeFileSync(file, text)
@@ -132,10 +135,14 @@ test('empty lists, missing lists, an empty file and none are filled', async (t) 
 
 test('a file that is no kubeconfig, or that somebody writes to, is left alone and named', async (t) => {
   const file = join(folder(t), 'config')
-  const merging = (): Promise<unknown> => mergeKubeconfig({ files: [file], target: file }, config, 'up', { patienceMs: 1 })
+  const merging = (): Promise<unknown> =>
+    mergeKubeconfig({ files: [file], target: file }, config, 'up', { patienceMs: 1 })
   for (const text of ['a: [', 'just words', 'clusters: {}\n']) {
     writeFileSync(file, text)
-    await assert.rejects(merging, (error) => error instanceof ExplainedError && error.message.startsWith(`${file} is not a kubeconfig`))
+    await assert.rejects(
+      merging,
+      (error) => error instanceof ExplainedError && error.message.startsWith(`${file} is not a kubeconfig`),
+    )
     assert.equal(readFileSync(file, 'utf8'), text)
   }
   writeFileSync(`${file}.lock`, '')
@@ -144,14 +151,25 @@ test('a file that is no kubeconfig, or that somebody writes to, is left alone an
 
 test('with several files, entries of ours are replaced where they stand, and new ones go to the first that is there', async (t) => {
   const path = folder(t)
-  const [missing, first, second] = ['missing', 'first', 'second'].map((name) => join(path, name)) as [string, string, string]
+  const [missing, first, second] = ['missing', 'first', 'second'].map((name) => join(path, name)) as [
+    string,
+    string,
+    string,
+  ]
   const locations = { files: [missing, first, second], target: first }
   writeFileSync(first, theirs)
-  writeFileSync(second, kubeconfigYaml(kubeconfigFor('other', { url: 'https://x', ca: 'CA', cert: 'CERT', key: 'KEY' })))
+  writeFileSync(
+    second,
+    kubeconfigYaml(kubeconfigFor('other', { url: 'https://x', ca: 'CA', cert: 'CERT', key: 'KEY' })),
+  )
   assert.deepEqual(await mergeKubeconfig(locations, config, 'up'), { file: first, context: 't8s', result: 'added' })
   assert.equal(parse(readFileSync(first, 'utf8')).contexts.length, 2)
   const moved = kubeconfigFor('other', { url: 'https://y', ca: 'CA', cert: 'CERT', key: 'KEY' })
-  assert.deepEqual(await mergeKubeconfig(locations, moved, 'up'), { file: second, context: 'other', result: 'replaced' })
+  assert.deepEqual(await mergeKubeconfig(locations, moved, 'up'), {
+    file: second,
+    context: 'other',
+    result: 'replaced',
+  })
   assert.equal(parse(readFileSync(second, 'utf8')).clusters[0].cluster.server, 'https://y')
   assert.ok(!existsSync(missing))
 })

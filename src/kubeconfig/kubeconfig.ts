@@ -47,13 +47,19 @@ export function kubeconfigFor(name: string, { url, ca, cert, key }: Access): Kub
 
 /** The file's text: YAML made by hand, because loading a YAML library would cost more than the rest of writing it. */
 export function kubeconfigYaml(config: Kubeconfig): string {
-  return `apiVersion: ${config.apiVersion}\nkind: ${config.kind}\n${list('clusters', config.clusters)}${list('users', config.users)}${list('contexts', config.contexts)}current-context: ${scalar(config['current-context'])}\n`
+  return (
+    `apiVersion: ${config.apiVersion}\nkind: ` +
+    `${config.kind}\n${list('clusters', config.clusters)}${list('users', config.users)}${list('contexts', config.contexts)}current-context: ` +
+    `${scalar(config['current-context'])}\n`
+  )
 }
 
 /** A list of `{ name, what: { field: text } }`. */
 function list(title: string, entries: readonly object[]): string {
   const lines = entries.map((entry) => {
-    const fields = Object.entries(entry).map(([key, value]) => (typeof value === 'string' ? `${key}: ${scalar(value)}` : `${key}:\n${mapping(value)}`))
+    const fields = Object.entries(entry).map(([key, value]) =>
+      typeof value === 'string' ? `${key}: ${scalar(value)}` : `${key}:\n${mapping(value)}`,
+    )
     return `- ${fields.join('\n  ')}\n`
   })
   return `${title}:\n${lines.join('')}`
@@ -66,6 +72,8 @@ const mapping = (fields: Readonly<Record<string, string>>): string =>
 
 /** Words, URLs and base64 need no quotes; a JSON string is a YAML string. */
 const scalar = (text: string): string =>
-  /^[A-Za-z][\w./:=+-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) && !text.endsWith(':') ? text : JSON.stringify(text)
+  /^[A-Za-z][\w./:=+-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) && !text.endsWith(':')
+    ? text
+    : JSON.stringify(text)
 
 const base64 = (pem: string): string => Buffer.from(pem).toString('base64')

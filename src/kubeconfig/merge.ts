@@ -1,4 +1,7 @@
-/** Puts contexts of our own into the kubeconfigs that kubectl reads, as `t8s config` changes them: locked, with all else left as it is, and to be undone. */
+/**
+ * Puts contexts of our own into the kubeconfigs that kubectl reads, as `t8s config` changes them: locked, with all else
+ * left as it is, and to be undone.
+ */
 import type { ConfigSet } from './contexts/config-set.ts'
 import { ConfigDocument, changedEntry, notAKubeconfig } from './documents/config-document.ts'
 import { changeKubeconfigs } from './files/change.ts'
@@ -15,11 +18,16 @@ export interface Merged {
 }
 
 /**
- * Adds the cluster, user and context of `config`, in the places of those that an earlier merge of the same cluster has made; entries of
- * another cluster are never replaced. `what` is told by `undo`. The current context stays what it is unless there is none. Rejects with an
- * ExplainedError, with all files as they were.
+ * Adds the cluster, user and context of `config`, in the places of those that an earlier merge of the same cluster has
+ * made; entries of another cluster are never replaced. `what` is told by `undo`. The current context stays what it is
+ * unless there is none. Rejects with an ExplainedError, with all files as they were.
  */
-export function mergeKubeconfig(locations: Locations, config: Kubeconfig, what: string, options?: LockOptions): Promise<Merged> {
+export function mergeKubeconfig(
+  locations: Locations,
+  config: Kubeconfig,
+  what: string,
+  options?: LockOptions,
+): Promise<Merged> {
   const ours = new ConfigDocument(kubeconfigYaml(config), notAKubeconfig(what))
   const usual = config['current-context']
   return changeKubeconfigs(
@@ -57,8 +65,10 @@ function contextFor(set: ConfigSet, config: Kubeconfig): string {
 /** True for entries of the same cluster: it has our authority, or the address at which we listen now. */
 function isOurs(set: ConfigSet, name: string, { clusters: [cluster] }: Kubeconfig): boolean {
   if (!set.has('cluster', name)) return false
-  for (const kind of ['cluster', 'user'] as const) if (set.has('context', name) && set.text('context', name, kind) !== name) return false
-  const isSame = (field: 'server' | 'certificate-authority-data'): boolean => set.text('cluster', name, field) === cluster?.cluster[field]
+  for (const kind of ['cluster', 'user'] as const)
+    if (set.has('context', name) && set.text('context', name, kind) !== name) return false
+  const isSame = (field: 'server' | 'certificate-authority-data'): boolean =>
+    set.text('cluster', name, field) === cluster?.cluster[field]
   return isSame('certificate-authority-data') || isSame('server')
 }
 
@@ -71,5 +81,7 @@ const entryFields = {
 /** What is said under a name, to see a change; empty where there is nothing. */
 function entriesOf(set: ConfigSet, name: string): string {
   const present = kinds.filter((kind) => set.has(kind, name))
-  return present.length === 0 ? '' : JSON.stringify(present.map((kind) => entryFields[kind].map((field) => set.text(kind, name, field) ?? null)))
+  return present.length === 0
+    ? ''
+    : JSON.stringify(present.map((kind) => entryFields[kind].map((field) => set.text(kind, name, field) ?? null)))
 }

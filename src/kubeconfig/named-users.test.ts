@@ -35,5 +35,8 @@ test('the user of the current context is for all others, and nobody where there 
 })
 
 test('programs are not run for credentials', async (t) => {
-  await assert.rejects(readNamedUsers(written(t, { users: [{ name: 'x', user: { exec: { command: 'true' } } }] })), /which user "x" has, are not run/)
+  await assert.rejects(
+    readNamedUsers(written(t, { users: [{ name: 'x', user: { exec: { command: 'true' } } }] })),
+    /which user "x" has, are not run/,
+  )
 })

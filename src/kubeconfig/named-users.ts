@@ -1,4 +1,7 @@
-/** Who one is to other servers, by their names: the users of a kubeconfig that are called as the servers are. No program that it names is run. */
+/**
+ * Who one is to other servers, by their names: the users of a kubeconfig that are called as the servers are. No program
+ * that it names is run.
+ */
 import { type Connection, credentialsOf } from './connection.ts'
 import { notUsable, readKubeconfigFile, text } from './kubeconfig-file.ts'
 
@@ -6,7 +9,10 @@ export type Credentials = Pick<Connection, 'cert' | 'key' | 'token' | 'tokenFile
 
 const httpsPort = ':443'
 
-/** Finds who one is to a server (`host:port`): by its name, by `*.` and the end of its name, by `*`; the current context's user is for all others. */
+/**
+ * Finds who one is to a server (`host:port`): by its name, by `*.` and the end of its name, by `*`; the current
+ * context's user is for all others.
+ */
 export type NamedUsers = (server: string) => Credentials
 
 /** Rejects with an ExplainedError that names the file. */
@@ -17,7 +23,8 @@ export async function readNamedUsers(file: string): Promise<NamedUsers> {
     if (user.fields.exec || user.fields['auth-provider'])
       throw notUsable(
         file,
-        `plug-ins for credentials (exec, auth-provider), which user ${JSON.stringify(name)} has, are not run: give a token or a certificate`,
+        `plug-ins for credentials (exec, auth-provider), which user ${JSON.stringify(name)} has, are not run: ` +
+          'give a token or a certificate',
       )
     const credentials = await credentialsOf(user)
     if (!credentials.cert !== !credentials.key) throw notUsable(file, 'client-certificate and client-key go together')

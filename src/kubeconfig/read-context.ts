@@ -1,4 +1,7 @@
-/** Reads the kubeconfigs of somebody at a terminal, as kubectl does: a context of theirs, and credentials, by a program where one is named. */
+/**
+ * Reads the kubeconfigs of somebody at a terminal, as kubectl does: a context of theirs, and credentials, by a program
+ * where one is named.
+ */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -34,7 +37,8 @@ export async function readContext(files: readonly string[], contextName?: string
 export async function contextOf(files: readonly string[], contextName?: string): Promise<Context> {
   const present = files.filter((file) => existsSync(file))
   const [first] = present
-  if (!first) throw new ExplainedError(`there is no kubeconfig at ${files.join(', ')}: name one by --kubeconfig or KUBECONFIG`)
+  if (!first)
+    throw new ExplainedError(`there is no kubeconfig at ${files.join(', ')}: name one by --kubeconfig or KUBECONFIG`)
   const configs = await Promise.all(present.map(readKubeconfigFile))
   const find = (kind: EntryKind, name = ''): KubeconfigEntry => {
     for (const config of configs) {
@@ -52,8 +56,15 @@ export async function contextOf(files: readonly string[], contextName?: string):
   const url = URL.parse(text(cluster.fields.server) ?? '')
   if (!url) throw new ExplainedError(`${first} names no server for the context ${JSON.stringify(current)}`)
   if (user.fields['auth-provider']) {
-    throw new ExplainedError(`${first} names an auth-provider for the context ${JSON.stringify(current)}, which is no more: name a program by exec`)
+    throw new ExplainedError(
+      `${first} names an auth-provider for the context ${JSON.stringify(current)}, which is no more: name a ` +
+        'program by exec',
+    )
   }
   const exec = execPluginOf(user, cluster)
-  return { ...(await connectionOf(url, cluster, user)), ...(exec && { exec }), namespace: text(context.namespace) ?? 'default' }
+  return {
+    ...(await connectionOf(url, cluster, user)),
+    ...(exec && { exec }),
+    namespace: text(context.namespace) ?? 'default',
+  }
 }

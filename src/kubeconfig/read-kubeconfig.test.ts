@@ -14,7 +14,9 @@ test('a kubeconfig of a webhook is read, files that it names by relative paths a
     writeFileSync(file, text)
     return file
   }
-  const clusters = 'clusters:\n- name: c\n  cluster: { server: "https://example.com:8443/a", certificate-authority: ca.pem, tls-server-name: hook }\n'
+  const clusters =
+    'clusters:\n- name: c\n  cluster: { server: "https://example.com:8443/a", certificate-authority: ca.pem, ' +
+    'tls-server-name: hook }\n'
   const { url, ...rest } = await readKubeconfig(write(`${clusters}users:\n- name: u\n  user: { tokenFile: token }\n`))
   assert.equal(url.href, 'https://example.com:8443/a')
   assert.deepEqual(rest, { insecure: false, ca: 'CA', serverName: 'hook', tokenFile: join(folder, 'token') })
@@ -22,7 +24,13 @@ test('a kubeconfig of a webhook is read, files that it names by relative paths a
   await fails('clusters: []', /it names no server/)
   await fails(clusters.replace('https', 'http'), /"http:\/\/example\.com:8443\/a" is no https URL/)
   await fails(clusters.replace('ca.pem', 'gone.pem'), /cannot read .*gone\.pem: no such file or directory/)
-  await fails(`${clusters}users:\n- name: u\n  user: { exec: { command: x } }\n`, /plug-ins for credentials .* are not run/)
-  await fails(`${clusters}users:\n- name: u\n  user: { client-certificate-data: eA== }\n`, /client-certificate and client-key go together/)
+  await fails(
+    `${clusters}users:\n- name: u\n  user: { exec: { command: x } }\n`,
+    /plug-ins for credentials .* are not run/,
+  )
+  await fails(
+    `${clusters}users:\n- name: u\n  user: { client-certificate-data: eA== }\n`,
+    /client-certificate and client-key go together/,
+  )
   await fails('{', /the kubeconfig .* cannot be used/)
 })

@@ -1,4 +1,6 @@
-/** Reads a kubeconfig that says how this server reaches another one, such as a webhook. No program that it names is run. */
+/**
+ * Reads a kubeconfig that says how this server reaches another one, such as a webhook. No program that it names is run.
+ */
 import { type Connection, connectionOf } from './connection.ts'
 import { type EntryKind, type KubeconfigEntry, notUsable, readKubeconfigFile, text } from './kubeconfig-file.ts'
 
@@ -8,7 +10,10 @@ export interface ReadKubeconfigOptions {
 }
 
 /** What its current context says. Rejects with an ExplainedError that names the file. */
-export async function readKubeconfig(file: string, { allowsHttp = false }: ReadKubeconfigOptions = {}): Promise<Connection> {
+export async function readKubeconfig(
+  file: string,
+  { allowsHttp = false }: ReadKubeconfigOptions = {},
+): Promise<Connection> {
   const config = await readKubeconfigFile(file)
   // With one cluster and one user there is nothing to choose: webhooks' files often have no context.
   const entry = (kind: EntryKind, name: string | undefined): KubeconfigEntry | undefined => {

@@ -1,6 +1,6 @@
 /**
- * Things in the order in which they came, each of which can go at any time: they are linked to each other, so nothing is allocated for one, and
- * what has gone keeps nothing alive, as the table of a Set would (docs/decisions/0010).
+ * Things in the order in which they came, each of which can go at any time: they are linked to each other, so nothing
+ * is allocated for one, and what has gone keeps nothing alive, as the table of a Set would (docs/decisions/0010).
  */
 
 /** What can be in one chain at a time; its links are the chain's. */

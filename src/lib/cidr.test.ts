@@ -10,5 +10,6 @@ test('the first addresses of IPv4 and IPv6 ranges', () => {
 })
 
 test('what is no range is refused', () => {
-  for (const text of ['', '10.96.0.0', '10.96.0/16', '10.96.0.0/33', '10.96.0.0/', 'fd00::/129', 'x/8']) assert.equal(parseCidr(text), undefined, text)
+  for (const text of ['', '10.96.0.0', '10.96.0/16', '10.96.0.0/33', '10.96.0.0/', 'fd00::/129', 'x/8'])
+    assert.equal(parseCidr(text), undefined, text)
 })

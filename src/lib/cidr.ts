@@ -43,6 +43,7 @@ function ipv6Number(address: string): bigint {
   const [head = '', tail] = canonical.split('::')
   const before = head ? head.split(':') : []
   const after = tail ? tail.split(':') : []
-  const groups = tail === undefined ? before : [...before, ...Array(8 - before.length - after.length).fill('0'), ...after]
+  const groups =
+    tail === undefined ? before : [...before, ...Array(8 - before.length - after.length).fill('0'), ...after]
   return groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
 }

@@ -1,6 +1,14 @@
 /** Durations as Go writes them and Kubernetes' flags take them: `300ms`, `5m`, `1h30m`. */
 
-const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const unitsMs: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
 
 /** A duration in ms; undefined if `text` is none. Negative durations are not accepted. */
 export function parseDurationMs(text: string): number | undefined {

@@ -17,7 +17,8 @@ const most = 2n ** 63n - 1n
 function integers(seed: number, count: number): bigint[] {
   const random = randomOf(seed)
   const one = (): bigint =>
-    BigInt.asIntN(64, (BigInt(Math.floor(random() * 2 ** 32)) << 32n) | BigInt(Math.floor(random() * 2 ** 32))) >> BigInt(Math.floor(random() * 64))
+    BigInt.asIntN(64, (BigInt(Math.floor(random() * 2 ** 32)) << 32n) | BigInt(Math.floor(random() * 2 ** 32))) >>
+    BigInt(Math.floor(random() * 64))
   return [
     0n,
     most,
@@ -42,17 +43,20 @@ describe('integers of 64 bits', () => {
   })
 
   test('are numbers where those are exact, and bigints beyond', () => {
-    assert.deepEqual(parseJson('[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992,9223372036854775807]'), [
-      9007199254740991,
-      9007199254740992n,
-      -9007199254740991,
-      -9007199254740992n,
-      most,
-    ])
+    assert.deepEqual(
+      parseJson('[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992,9223372036854775807]'),
+      [9007199254740991, 9007199254740992n, -9007199254740991, -9007199254740992n, most],
+    )
   })
 
   test('may stand wherever a value may', () => {
-    for (const text of ['9007199254740993', ' 9007199254740993 ', '[1,9007199254740993]', '[\n9007199254740993]', '{"a":\t-9007199254740993}']) {
+    for (const text of [
+      '9007199254740993',
+      ' 9007199254740993 ',
+      '[1,9007199254740993]',
+      '[\n9007199254740993]',
+      '{"a":\t-9007199254740993}',
+    ]) {
       assert.equal(writeJson(parseJson(text)), text.replaceAll(/\s/g, ''))
     }
   })
@@ -61,7 +65,17 @@ describe('integers of 64 bits', () => {
 describe('other numbers', () => {
   test('are as JSON.parse reads them', () => {
     const text = '[1.5,1e3,-0,0.1,1e21,0.12345678901234567890,9007199254740993e0,9007199254740993,1]'
-    assert.deepEqual(parseJson(text), [1.5, 1000, -0, 0.1, 1e21, 0.12345678901234568, 9007199254740992, 9007199254740993n, 1])
+    assert.deepEqual(parseJson(text), [
+      1.5,
+      1000,
+      -0,
+      0.1,
+      1e21,
+      0.12345678901234568,
+      9007199254740992,
+      9007199254740993n,
+      1,
+    ])
   })
 
   test('beyond 64 bits are floats, unless all digits are asked for', () => {
@@ -92,7 +106,8 @@ describe('texts', () => {
   })
 
   test('that are no JSON are refused as JSON.parse refuses them', () => {
-    for (const text of ['', '{"a":9007199254740993', '9007199254740993x', '[09007199254740993]']) assert.throws(() => parseJson(text), SyntaxError)
+    for (const text of ['', '{"a":9007199254740993', '9007199254740993x', '[09007199254740993]'])
+      assert.throws(() => parseJson(text), SyntaxError)
   })
 
   test('that are nested without end are read', () => {

@@ -1,7 +1,7 @@
 /**
- * JSON whose integers keep their digits. Up to ±(2⁵³ − 1) an integer is a number, as ever; beyond that it is a bigint, and is written as
- * the digits that it was read from. Texts without such integers are read and written by JSON.parse and JSON.stringify
- * ([why](../../docs/decisions/0054-integers-keep-their-digits.md)).
+ * JSON whose integers keep their digits. Up to ±(2⁵³ − 1) an integer is a number, as ever; beyond that it is a bigint,
+ * and is written as the digits that it was read from. Texts without such integers are read and written by JSON.parse
+ * and JSON.stringify ([why](../../docs/decisions/0054-integers-keep-their-digits.md)).
  */
 
 const least = -(2n ** 63n)
@@ -27,7 +27,10 @@ const largestSafe = String(Number.MAX_SAFE_INTEGER)
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 
-/** True if an integer beyond ±(2⁵³ − 1) may stand in a text: sometimes also where strings look like that, never the other way. */
+/**
+ * True if an integer beyond ±(2⁵³ − 1) may stand in a text: sometimes also where strings look like that, never the
+ * other way.
+ */
 export function mayHaveLongIntegers(text: string): boolean {
   for (let at = stride - 1; at < text.length; at += stride) {
     if (!isDigit(text.charCodeAt(at))) continue
@@ -64,7 +67,9 @@ const json = JSON as unknown as {
 const reviver =
   (integerOf: (value: bigint) => number | bigint): Reviver =>
   (_key, value, { source }) =>
-    typeof value === 'number' && source !== undefined && !Number.isSafeInteger(value) && isIntegerText(source) ? integerOf(BigInt(source)) : value
+    typeof value === 'number' && source !== undefined && !Number.isSafeInteger(value) && isIntegerText(source)
+      ? integerOf(BigInt(source))
+      : value
 
 const withInt64 = reviver(integerOrFloat)
 const withAll = reviver(integer)
@@ -80,10 +85,15 @@ function parse(text: string, revive: Reviver): unknown {
   }
 }
 
-/** Parses JSON as Go does into values without a type: int64 is exact, larger integers are float64. Throws as JSON.parse. */
+/**
+ * Parses JSON as Go does into values without a type: int64 is exact, larger integers are float64. Throws as JSON.parse.
+ */
 export const parseJson = (text: string): unknown => parse(text, withInt64)
 
-/** Parses JSON with all its integers exact: for readers that refuse those which do not fit their types. Throws as JSON.parse. */
+/**
+ * Parses JSON with all its integers exact: for readers that refuse those which do not fit their types. Throws as
+ * JSON.parse.
+ */
 export const parseWholeJson = (text: string): unknown => parse(text, withAll)
 
 export interface FloatTexts {
@@ -94,8 +104,9 @@ export interface FloatTexts {
 }
 
 /**
- * Numbers of a JSON text that are written as floats and are integers, such as 1.0 or 1e3, or infinite, such as 1e400: JSON.parse does not
- * let them be told apart from integers. Other integers keep all digits. Undefined without such numbers. Throws as JSON.parse.
+ * Numbers of a JSON text that are written as floats and are integers, such as 1.0 or 1e3, or infinite, such as 1e400:
+ * JSON.parse does not let them be told apart from integers. Other integers keep all digits. Undefined without such
+ * numbers. Throws as JSON.parse.
  */
 export function floatTexts(text: string): FloatTexts | undefined {
   let isFound = false

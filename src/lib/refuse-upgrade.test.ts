@@ -7,7 +7,9 @@ import { refuseUpgrade } from './refuse-upgrade.ts'
 
 test('an answer that switches protocols is an error of the request, and its connection ends', async (t) => {
   const server = createServer((socket) =>
-    socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: odd\r\nConnection: Upgrade\r\n\r\n')),
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: odd\r\nConnection: Upgrade\r\n\r\n'),
+    ),
   )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => server.close())

@@ -12,4 +12,5 @@ const kubernetesPatch = 2
  * The version that servers and nodes report, for a release of this package.
  * @example kubernetesVersion('0.1.0') // 'v1.36.2+t8s.0.1.0'
  */
-export const kubernetesVersion = (ofRelease: string): string => `v1.${kubernetesMinor}.${kubernetesPatch}+t8s.${ofRelease}`
+export const kubernetesVersion = (ofRelease: string): string =>
+  `v1.${kubernetesMinor}.${kubernetesPatch}+t8s.${ofRelease}`

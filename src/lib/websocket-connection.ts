@@ -49,7 +49,12 @@ export class WebSocketConnection {
 
   #write(opcode: number, data: Buffer): void {
     if (this.#socket.destroyed || this.#socket.writableEnded) return
-    const length = data.length < 126 ? Buffer.from([data.length]) : data.length < 65_536 ? lengthBytes(126, data.length, 2) : lengthBytes(127, data.length, 8)
+    const length =
+      data.length < 126
+        ? Buffer.from([data.length])
+        : data.length < 65_536
+          ? lengthBytes(126, data.length, 2)
+          : lengthBytes(127, data.length, 8)
     this.#socket.write(Buffer.concat([Buffer.from([0x80 | opcode]), length, data]))
   }
 

@@ -1,4 +1,7 @@
-/** Equality of decoded objects as the API means it: absent, null, `{}` and `[]` are the same (apimachinery `equality.Semantic`). */
+/**
+ * Equality of decoded objects as the API means it: absent, null, `{}` and `[]` are the same (apimachinery
+ * `equality.Semantic`).
+ */
 import { own } from '../lib/own.ts'
 
 const isEmpty = (value: unknown): boolean => {
@@ -35,13 +38,27 @@ export function semanticallyEqual(a: unknown, b: unknown): boolean {
 /** Paths of the fields in which two objects differ, for people: `spec.nodeName`. At most `limit`. */
 export function differingPaths(a: unknown, b: unknown, path: string, limit = 8): string[] {
   if (semanticallyEqual(a, b)) return []
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return [path]
+  if (
+    typeof a !== 'object' ||
+    typeof b !== 'object' ||
+    a === null ||
+    b === null ||
+    Array.isArray(a) !== Array.isArray(b)
+  )
+    return [path]
   const x = a as Record<string, unknown>
   const y = b as Record<string, unknown>
   const found: string[] = []
   for (const key of new Set([...Object.keys(x), ...Object.keys(y)])) {
     if (found.length >= limit) break
-    found.push(...differingPaths(own(x, key), own(y, key), Array.isArray(a) ? `${path}[${key}]` : `${path}.${key}`, limit - found.length))
+    found.push(
+      ...differingPaths(
+        own(x, key),
+        own(y, key),
+        Array.isArray(a) ? `${path}[${key}]` : `${path}.${key}`,
+        limit - found.length,
+      ),
+    )
   }
   return found
 }

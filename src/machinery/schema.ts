@@ -3,7 +3,10 @@
  * Built once at start from the generated schema (see `api/schema/`); nothing here knows a particular kind.
  */
 
-/** A structure with named fields, such as PodSpec. One instance per type: types refer to each other directly and may be recursive. */
+/**
+ * A structure with named fields, such as PodSpec. One instance per type: types refer to each other directly and may be
+ * recursive.
+ */
 export interface StructType {
   readonly kind: 'struct'
   /** Name in OpenAPI: `io.k8s.api.core.v1.PodSpec`. */
@@ -11,7 +14,10 @@ export interface StructType {
   /** Go's name of the type, as error messages show it: `PodSpec`. */
   readonly goName: string
   readonly fields: ReadonlyMap<string, Field>
-  /** What fields that are not named hold; absent: there are none. Custom resources with `additionalProperties` or unknown fields beside properties. */
+  /**
+   * What fields that are not named hold; absent: there are none. Custom resources with `additionalProperties` or
+   * unknown fields beside properties.
+   */
   readonly others?: FieldType
   readonly required: ReadonlySet<string>
   /** `x-kubernetes-map-type: atomic`: apply replaces the whole. */
@@ -31,8 +37,14 @@ export type FieldType =
   | { readonly kind: 'number' }
   | { readonly kind: 'quantity' }
   | { readonly kind: 'int-or-string' }
-  /** Free-form JSON: RawExtension, FieldsV1, JSONSchemaProps' JSON. Apply takes it as one value, unless `deduced`: then its maps are granular (custom resources that keep unknown fields). */
-  /** `object`: the type of objects in it, where they have one (JSONSchemaProps' `items`: a schema, a list of them or a boolean). */
+  /**
+   * Free-form JSON: RawExtension, FieldsV1, JSONSchemaProps' JSON. Apply takes it as one value, unless `deduced`: then
+   * its maps are granular (custom resources that keep unknown fields).
+   */
+  /**
+   * `object`: the type of objects in it, where they have one (JSONSchemaProps' `items`: a schema, a list of them or a
+   * boolean).
+   */
   | { readonly kind: 'any'; readonly deduced?: boolean; readonly object?: StructType }
   | { readonly kind: 'array'; readonly items: FieldType }
   | { readonly kind: 'map'; readonly values: FieldType }

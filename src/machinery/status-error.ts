@@ -45,7 +45,16 @@ export class StatusError extends Error {
   constructor(code: number, reason: string | undefined, message: string, details?: StatusDetails) {
     super(message)
     this.name = 'StatusError'
-    this.status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, ...(reason && { reason }), ...(details && { details }), code }
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      ...(reason && { reason }),
+      ...(details && { details }),
+      code,
+    }
   }
 
   get code(): number {
@@ -60,7 +69,11 @@ export class StatusError extends Error {
 /** `deployments.apps`, or `pods` in the core group. */
 export const qualifiedName = ({ group, name }: GroupNamed): string => (group ? `${name}.${group}` : name)
 
-const detailsOf = ({ group, name }: GroupNamed, object: string): StatusDetails => ({ ...(object && { name: object }), ...(group && { group }), kind: name })
+const detailsOf = ({ group, name }: GroupNamed, object: string): StatusDetails => ({
+  ...(object && { name: object }),
+  ...(group && { group }),
+  kind: name,
+})
 
 /** 400: the request itself makes no sense. */
 export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message)
@@ -73,16 +86,24 @@ export const forbidden = (resource: GroupNamed, name: string, why: string): Stat
   new StatusError(
     403,
     'Forbidden',
-    resource.name ? `${qualifiedName(resource)}${name && ` ${JSON.stringify(name)}`} is forbidden: ${why}` : `forbidden: ${why}`,
+    resource.name
+      ? `${qualifiedName(resource)}${name && ` ${JSON.stringify(name)}`} is forbidden: ${why}`
+      : `forbidden: ${why}`,
     resource.name ? detailsOf(resource, name) : {},
   )
 
 /** 404 for an object. */
 export const notFound = (resource: GroupNamed, name: string): StatusError =>
-  new StatusError(404, 'NotFound', `${qualifiedName(resource)} ${JSON.stringify(name)} not found`, detailsOf(resource, name))
+  new StatusError(
+    404,
+    'NotFound',
+    `${qualifiedName(resource)} ${JSON.stringify(name)} not found`,
+    detailsOf(resource, name),
+  )
 
 /** 404 for a path: a group, version, resource or subresource that is not served. */
-export const resourceNotFound = (): StatusError => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
+export const resourceNotFound = (): StatusError =>
+  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
 
 /** 405 for a path that does not know the method. */
 export const methodNotAllowed = (): StatusError =>
@@ -90,24 +111,42 @@ export const methodNotAllowed = (): StatusError =>
 
 /** 405 for a verb that a kind of resource does not have. */
 export const methodNotSupported = (resource: GroupNamed, verb: string): StatusError =>
-  new StatusError(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind ${JSON.stringify(qualifiedName(resource))}`, detailsOf(resource, ''))
+  new StatusError(
+    405,
+    'MethodNotAllowed',
+    `${verb} is not supported on resources of kind ${JSON.stringify(qualifiedName(resource))}`,
+    detailsOf(resource, ''),
+  )
 
 /** 409 when a POST finds the name taken. */
 export const alreadyExists = (resource: GroupNamed, name: string): StatusError =>
-  new StatusError(409, 'AlreadyExists', `${qualifiedName(resource)} ${JSON.stringify(name)} already exists`, detailsOf(resource, name))
+  new StatusError(
+    409,
+    'AlreadyExists',
+    `${qualifiedName(resource)} ${JSON.stringify(name)} already exists`,
+    detailsOf(resource, name),
+  )
 
 /** 409 when a precondition or a resourceVersion does not hold. `why` follows the colon. */
 export const conflict = (resource: GroupNamed, name: string, why: string): StatusError =>
-  new StatusError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedName(resource)} ${JSON.stringify(name)}: ${why}`, detailsOf(resource, name))
+  new StatusError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualifiedName(resource)} ${JSON.stringify(name)}: ${why}`,
+    detailsOf(resource, name),
+  )
 
 /** The `why` of a conflict on resourceVersion. */
-export const objectModified = 'the object has been modified; please apply your changes to the latest version and try again'
+export const objectModified =
+  'the object has been modified; please apply your changes to the latest version and try again'
 
 /** 410: a resourceVersion or continue token that history no longer reaches. */
-export const expired = (message = 'The resourceVersion for the provided list is too old.'): StatusError => new StatusError(410, 'Expired', message)
+export const expired = (message = 'The resourceVersion for the provided list is too old.'): StatusError =>
+  new StatusError(410, 'Expired', message)
 
 /** 413: the body is over `limit` bytes. */
-export const requestEntityTooLarge = (message: string): StatusError => new StatusError(413, 'RequestEntityTooLarge', message)
+export const requestEntityTooLarge = (message: string): StatusError =>
+  new StatusError(413, 'RequestEntityTooLarge', message)
 
 /** 422 with one cause per field error; `kind` is the kind (not the plural). */
 export function invalid(kind: GroupNamed, name: string, errors: readonly FieldError[]): StatusError {
@@ -130,7 +169,8 @@ export const serverTimeout = (resource: GroupNamed, operation: string): StatusEr
   new StatusError(
     500,
     'ServerTimeout',
-    `The ${operation} operation against ${qualifiedName(resource)} could not be completed at this time, please try again.`,
+    `The ${operation} operation against ${qualifiedName(resource)} could not be completed at this time, please ` +
+      'try again.',
     {
       kind: resource.name,
       retryAfterSeconds: 1,
@@ -138,18 +178,32 @@ export const serverTimeout = (resource: GroupNamed, operation: string): StatusEr
   )
 
 /** 504 when a request takes longer than requests may. */
-export const requestTimeout = (): StatusError => new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})
+export const requestTimeout = (): StatusError =>
+  new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})
 
 /** 500 without a reason, as upstream answers when an error is not a Status of its own. */
 export const internal = (message: string): StatusError => new StatusError(500, undefined, message)
 
-/** Wraps what was thrown: a StatusError stays itself, anything else is an internal error that does not show its stack. */
+/**
+ * Wraps what was thrown: a StatusError stays itself, anything else is an internal error that does not show its stack.
+ */
 export function statusOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error
-  return new StatusError(500, 'InternalError', `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`, {
-    causes: [{ message: error instanceof Error ? error.message : String(error) }],
-  })
+  return new StatusError(
+    500,
+    'InternalError',
+    `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`,
+    {
+      causes: [{ message: error instanceof Error ? error.message : String(error) }],
+    },
+  )
 }
 
 /** A `Success` status, as DELETE answers when the object is gone. */
-export const success = (details?: StatusDetails): Status => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...(details && { details }) })
+export const success = (details?: StatusDetails): Status => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  ...(details && { details }),
+})

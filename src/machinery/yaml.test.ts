@@ -3,29 +3,29 @@ import { test } from 'node:test'
 import { fromYaml, parseYaml, toYaml, YamlError } from './yaml.ts'
 
 test('scalars are read by YAML 1.1', () => {
-  assert.deepEqual(fromYaml('[yes, n, On, "yes", 0644, 0o17, 0x1F, 0b101, 1_000, 08, 1e3, .5, 1:30, ~, 2020-01-01, 1.2.3]'), [
-    true,
-    false,
-    true,
-    'yes',
-    420,
-    15,
-    31,
-    5,
-    1000,
-    8,
-    1000,
-    0.5,
-    '1:30',
-    null,
-    '2020-01-01',
-    '1.2.3',
-  ])
+  assert.deepEqual(
+    fromYaml('[yes, n, On, "yes", 0644, 0o17, 0x1F, 0b101, 1_000, 08, 1e3, .5, 1:30, ~, 2020-01-01, 1.2.3]'),
+    [true, false, true, 'yes', 420, 15, 31, 5, 1000, 8, 1000, 0.5, '1:30', null, '2020-01-01', '1.2.3'],
+  )
 })
 
 test('integers keep all their digits, up to those of 64 bits without a sign', () => {
-  const texts = ['9223372036854775807', '-9223372036854775808', '9007199254740993', '-0x20000000000001', '0o777777777777777777777', '18446744073709551615']
-  assert.deepEqual(fromYaml(`[${texts.join()}]`), [2n ** 63n - 1n, -(2n ** 63n), 9007199254740993n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, 2n ** 64n - 1n])
+  const texts = [
+    '9223372036854775807',
+    '-9223372036854775808',
+    '9007199254740993',
+    '-0x20000000000001',
+    '0o777777777777777777777',
+    '18446744073709551615',
+  ]
+  assert.deepEqual(fromYaml(`[${texts.join()}]`), [
+    2n ** 63n - 1n,
+    -(2n ** 63n),
+    9007199254740993n,
+    -(2n ** 53n) - 1n,
+    2n ** 63n - 1n,
+    2n ** 64n - 1n,
+  ])
   assert.deepEqual(fromYaml('[9_007_199_254_740_993, 9007199254740991, 18446744073709551616, -9223372036854775809]'), [
     9007199254740993n,
     9007199254740991,
@@ -52,7 +52,9 @@ test('only the first document counts, and an empty text is null', () => {
 test('keys that stand twice are reported with the line of the value, the last one counts', () => {
   const { value, strict } = parseYaml('a: 1\nb:\n  c: 1\n  c:\n    - 2\na: 3\n')
   assert.deepEqual(value, { a: 3, b: { c: [2] } })
-  assert.deepEqual(strict, ['yaml: unmarshal errors:\n  line 5: key "c" already set in map\n  line 6: key "a" already set in map'])
+  assert.deepEqual(strict, [
+    'yaml: unmarshal errors:\n  line 5: key "c" already set in map\n  line 6: key "a" already set in map',
+  ])
 })
 
 test('merge keys work, and an explicit key over a merged one is no duplicate', () => {
@@ -80,15 +82,36 @@ test('__proto__ is a key like any other', () => {
 
 test('output has sorted keys, flush lists and quotes around what 1.1 would read as something else', () => {
   assert.equal(
-    toYaml({ kind: 'X', b: ['yes', '1', '', 'plain', '0644', '2020-01-01T00:00:00Z'], a: { n: null, e: {}, l: [], t: 'two\nlines\n' } }),
-    'a:\n  e: {}\n  l: []\n  "n": null\n  t: |\n    two\n    lines\nb:\n- "yes"\n- "1"\n- ""\n- plain\n- "0644"\n- "2020-01-01T00:00:00Z"\nkind: X\n',
+    toYaml({
+      kind: 'X',
+      b: ['yes', '1', '', 'plain', '0644', '2020-01-01T00:00:00Z'],
+      a: { n: null, e: {}, l: [], t: 'two\nlines\n' },
+    }),
+    'a:\n  e: {}\n  l: []\n  "n": null\n  t: |\n    two\n    lines\nb:\n- "yes"\n- "1"\n- ""\n- plain\n- ' +
+      '"0644"\n- "2020-01-01T00:00:00Z"\nkind: X\n',
   )
 })
 
 test('long lines are not folded, and everything reads back as it was', () => {
   const value = {
     long: 'word '.repeat(60),
-    odd: ['~', 'null', 'y', '1e3', '- a', '#x', ' lead', 'trail ', 'a: b', 'tab\t', '\u0007', '1_000', '0o17', '.inf', '='],
+    odd: [
+      '~',
+      'null',
+      'y',
+      '1e3',
+      '- a',
+      '#x',
+      ' lead',
+      'trail ',
+      'a: b',
+      'tab\t',
+      '\u0007',
+      '1_000',
+      '0o17',
+      '.inf',
+      '=',
+    ],
     o: [{ a: [[1, 2]] }],
   }
   const text = toYaml(value)
@@ -105,12 +128,19 @@ test('documents after the first are not read', () => {
 test('JSON is read as the YAML that it is', () => {
   assert.deepEqual(fromYaml('{"b":1,"a":{"d":"yes","c":null}}'), { a: { c: null, d: 'yes' }, b: 1 })
   assert.deepEqual(Object.keys(fromYaml('{"b":1,"a":2}') as object), ['a', 'b'])
-  assert.deepEqual(parseYaml('{"a":1,"a":2}'), { value: { a: 2 }, strict: ['yaml: unmarshal errors:\n  line 1: key "a" already set in map'] })
+  assert.deepEqual(parseYaml('{"a":1,"a":2}'), {
+    value: { a: 2 },
+    strict: ['yaml: unmarshal errors:\n  line 1: key "a" already set in map'],
+  })
   assert.throws(() => fromYaml(`{"a":${'['.repeat(600)}${']'.repeat(600)}}`), /max depth|maxDepth/)
 })
 
 test('what has more values than an object may have is refused before it is put together', () => {
-  for (const text of [`[${'1,'.repeat(200_000)}1]`, `a:\n${'- x\n'.repeat(200_000)}`, `{"a":[${'1,'.repeat(200_000)}1]}`])
+  for (const text of [
+    `[${'1,'.repeat(200_000)}1]`,
+    `a:\n${'- x\n'.repeat(200_000)}`,
+    `{"a":[${'1,'.repeat(200_000)}1]}`,
+  ])
     assert.throws(() => fromYaml(text), { code: 413 })
 })
 

@@ -64,9 +64,16 @@ const integerTag = defineScalarTag<number | bigint>('tag:yaml.org,2002:int', {
     const [, sign, binary, hex, octal, decimal] = match
     const digits = (binary ?? hex ?? octal ?? decimal ?? '').replaceAll('_', '')
     if (digits === '') return NOT_RESOLVED
-    const value = Number.parseInt(digits, binary === undefined ? (hex === undefined ? (octal === undefined ? 10 : 8) : 16) : 2)
+    const value = Number.parseInt(
+      digits,
+      binary === undefined ? (hex === undefined ? (octal === undefined ? 10 : 8) : 16) : 2,
+    )
     if (!Number.isSafeInteger(value)) {
-      return longInteger(digits, binary === undefined ? (hex === undefined ? (octal === undefined ? '' : '0o') : '0x') : '0b', sign === '-')
+      return longInteger(
+        digits,
+        binary === undefined ? (hex === undefined ? (octal === undefined ? '' : '0o') : '0x') : '0b',
+        sign === '-',
+      )
     }
     return sign === '-' && value !== 0 ? -value : value
   },
@@ -130,14 +137,16 @@ function repeatedKeys(text: string, events: readonly Event[]): string[] {
       }
     }
     if (event.type === EVENT_ID.MAPPING) open.push({ keys: new Set(), key: undefined })
-    else if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.DOCUMENT) open.push({ keys: undefined, key: undefined })
+    else if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.DOCUMENT)
+      open.push({ keys: undefined, key: undefined })
   }
   return messages
 }
 
 /** A copy without shared parts (aliases are expanded) whose keys are sorted, as a Go map comes out as JSON. */
 function expand(value: unknown, budget: { left: number }, depth: number): unknown {
-  if (--budget.left < 0) throw new YamlError('error converting YAML to JSON: yaml: document contains excessive aliasing')
+  if (--budget.left < 0)
+    throw new YamlError('error converting YAML to JSON: yaml: document contains excessive aliasing')
   if (typeof value !== 'object' || value === null) return value
   if (depth > maxDepth) throw new YamlError(tooDeep)
   if (Array.isArray(value)) return value.map((item) => expand(item, budget, depth + 1))
@@ -148,7 +157,10 @@ function expand(value: unknown, budget: { left: number }, depth: number): unknow
   return result
 }
 
-/** The value of a JSON text with the keys of all objects in order, as Go's clients mostly send them: those objects stay themselves. Counts keys. */
+/**
+ * The value of a JSON text with the keys of all objects in order, as Go's clients mostly send them: those objects stay
+ * themselves. Counts keys.
+ */
 function inOrder(value: unknown, count: { keys: number }, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth > maxDepth) throw new YamlError(tooDeep)
@@ -180,8 +192,8 @@ const maxEvents = 2 * maxValues
 const maxNodes = 2 * maxEvents
 
 /**
- * A bound for the depth that counts how often it is compared, which the parser does at every node: a text of millions of them is
- * refused after the first, not when all of them were read.
+ * A bound for the depth that counts how often it is compared, which the parser does at every node: a text of millions
+ * of them is refused after the first, not when all of them were read.
  */
 class CountingDepth extends Number {
   #left = maxNodes
@@ -204,8 +216,8 @@ function eventsOf(text: string): Event[] {
 const beyondFloat = /\d[eE]\+?\d{3}/
 
 /**
- * JSON is YAML too, and is what clients mostly send: JSON.parse is many times faster. Undefined for other YAML, and where
- * a key stands twice, which only the reader of YAML tells.
+ * JSON is YAML too, and is what clients mostly send: JSON.parse is many times faster. Undefined for other YAML, and
+ * where a key stands twice, which only the reader of YAML tells.
  */
 function asJson(text: string): unknown {
   if (!text.startsWith('{') || beyondFloat.test(text)) return undefined
@@ -221,11 +233,15 @@ function asJson(text: string): unknown {
   return countKeys(text) === count.keys ? ordered : undefined
 }
 
-/** The text without documents that nobody reads: the first ends where the third marker stands at the latest, whatever it holds. */
+/**
+ * The text without documents that nobody reads: the first ends where the third marker stands at the latest, whatever it
+ * holds.
+ */
 function firstDocuments(text: string): string {
   const marker = /^---(?=\s|$)/gm
   let markers = 0
-  for (let match = marker.exec(text); match; match = marker.exec(text)) if (++markers === 3) return text.slice(0, match.index)
+  for (let match = marker.exec(text); match; match = marker.exec(text))
+    if (++markers === 3) return text.slice(0, match.index)
   return text
 }
 
@@ -251,7 +267,9 @@ export function parseYaml(text: string): ParsedYaml {
     }
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    throw new YamlError(`error converting YAML to JSON: yaml: ${error.mark ? `line ${error.mark.line + 1}: ` : ''}${error.reason}`)
+    throw new YamlError(
+      `error converting YAML to JSON: yaml: ${error.mark ? `line ${error.mark.line + 1}: ` : ''}${error.reason}`,
+    )
   }
 }
 
@@ -279,6 +297,16 @@ const writtenIntegerTag = {
 
 const outputSchema = DUMP_SCHEMA.withTags(writtenIntegerTag)
 
-/** A value as one YAML document: keys sorted, nothing folded, lists not indented, ambiguous strings in double quotes. */
+/**
+ * A value as one YAML document: keys sorted, nothing folded, lists not indented, ambiguous strings in double quotes.
+ */
 export const toYaml = (value: unknown): string =>
-  dump(value, { schema: outputSchema, sortKeys: true, noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: 'double', skipInvalid: true })
+  dump(value, {
+    schema: outputSchema,
+    sortKeys: true,
+    noRefs: true,
+    lineWidth: -1,
+    seqNoIndent: true,
+    quoteStyle: 'double',
+    skipInvalid: true,
+  })

@@ -70,9 +70,13 @@ describe('a crash is found', () => {
     'in syslog': lines.map((line) => `Nov 22 02:26:00 node1 web[123]: ${line}`).join('\n'),
     'with the names of pods': lines.map((line) => `web-7f9 app ${line}`).join('\n'),
     indented: lines.map((line) => `    ${line}`.trimEnd()).join('\n'),
-    "in Docker's JSON": lines.map((line) => JSON.stringify({ log: `${line}\n`, stream: 'stderr', time: stamp })).join('\n'),
+    "in Docker's JSON": lines
+      .map((line) => JSON.stringify({ log: `${line}\n`, stream: 'stderr', time: stamp }))
+      .join('\n'),
     "in Docker's JSON, cut": lines
-      .flatMap((line) => [line.slice(0, 9), `${line.slice(9)}\n`].map((log) => JSON.stringify({ log, stream: 'stderr' })))
+      .flatMap((line) =>
+        [line.slice(0, 9), `${line.slice(9)}\n`].map((log) => JSON.stringify({ log, stream: 'stderr' })),
+      )
       .join('\n'),
     'a line an entry': lines.map((line) => JSON.stringify({ severity: 'ERROR', textPayload: line })).join('\n'),
     'whole in one entry': `${before}${JSON.stringify({ level: 'error', msg: crash })}\n`,
@@ -98,8 +102,11 @@ test('frames say whose code they are, and modules their version', async () => {
 })
 
 test('stacks in the fields of log entries', async () => {
-  const stack = 'main.load\n\t/src/main.go:12\nmain.main\n\t/src/main.go:5\nruntime.main\n\t/usr/local/go/src/runtime/proc.go:250'
-  const logged = await only(JSON.stringify({ level: 'error', msg: 'cannot load', error: 'no such file', stacktrace: stack }))
+  const stack =
+    'main.load\n\t/src/main.go:12\nmain.main\n\t/src/main.go:5\nruntime.main\n\t/usr/local/go/src/runtime/proc.go:250'
+  const logged = await only(
+    JSON.stringify({ level: 'error', msg: 'cannot load', error: 'no such file', stacktrace: stack }),
+  )
   assert.deepEqual(
     [logged.kind, logged.message, logged.goroutine?.frames[0]?.name, logged.goroutine?.frames[0]?.line],
     ['logged error', 'cannot load: no such file', 'load', 12],
@@ -125,17 +132,27 @@ test('stacks in the fields of log entries', async () => {
 
 test('panics that somebody recovered from and wrote to a log', async () => {
   const stack =
-    'goroutine 18 [running]:\nmain.handle(0x1?)\n\t/src/main.go:9 +0x1\ncreated by net/http.(*Server).Serve\n\t/usr/local/go/src/net/http/server.go:3089 +0x5ed\n'
-  const http = await only(`2026/11/22 02:26:01 http: panic serving 127.0.0.1:4711: runtime error: integer divide by zero\n${stack}2026/11/22 02:26:02 next\n`)
+    'goroutine 18 [running]:\nmain.handle(0x1?)\n\t/src/main.go:9 +0x1\ncreated by ' +
+    'net/http.(*Server).Serve\n\t/usr/local/go/src/net/http/server.go:3089 +0x5ed\n'
+  const http = await only(
+    '2026/11/22 02:26:01 http: panic serving 127.0.0.1:4711: runtime error: integer divide by ' +
+      `zero\n${stack}2026/11/22 02:26:02 next\n`,
+  )
   assert.deepEqual([http.kind, http.source, http.times], ['division by zero', 'logged panic', 1])
   assert.match(http.explanation, /recovered from it, and the program went on/)
   const klog = await only(
-    `E1122 02:26:01.123456       1 runtime.go:79] Observed a panic: runtime.boundsError{} (runtime error: index out of range [3] with length 1)\n${stack}I1122 02:26:02.000000       1 main.go:1] next\n`,
+    'E1122 02:26:01.123456       1 runtime.go:79] Observed a panic: runtime.boundsError{} (runtime error: index ' +
+      `out of range [3] with length 1)\n${stack}I1122 02:26:02.000000       1 main.go:1] next\n`,
   )
   assert.deepEqual([klog.kind, klog.goroutine?.frames[0]?.line], ['index out of range', 9])
-  const structured = await only(`E1122 02:26:01.123456       1 panic.go:115] "Observed a panic" panic="boom" stacktrace=<\n${stack.replace(/^/gm, '\t')} >\n`)
+  const structured = await only(
+    'E1122 02:26:01.123456       1 panic.go:115] "Observed a panic" panic="boom" ' +
+      `stacktrace=<\n${stack.replace(/^/gm, '\t')} >\n`,
+  )
   assert.deepEqual([structured.source, structured.goroutine?.frames.length], ['logged panic', 1])
-  const [again] = reportsOf(await readCrashes([`http: panic serving 1.2.3.4:1: boom\n${stack}http: panic serving 1.2.3.4:2: boom\n${stack}`]))
+  const [again] = reportsOf(
+    await readCrashes([`http: panic serving 1.2.3.4:1: boom\n${stack}http: panic serving 1.2.3.4:2: boom\n${stack}`]),
+  )
   assert.equal(again?.times, 2)
 })
 
@@ -156,7 +173,10 @@ created by example.com/shop.start in goroutine 1
 main.main(...)
 	/src/main.go:3 +0x11
 `)
-  assert.deepEqual([goroutine?.id, goroutine?.lockedToThread, goroutine?.elided, goroutine?.createdBy?.goroutine], [34, true, 23, 1])
+  assert.deepEqual(
+    [goroutine?.id, goroutine?.lockedToThread, goroutine?.elided, goroutine?.createdBy?.goroutine],
+    [34, true, 23, 1],
+  )
   assert.deepEqual(
     goroutine?.ancestors?.map((one) => [one.goroutine, one.frames[0]?.name]),
     [[1, 'main']],
@@ -164,8 +184,13 @@ main.main(...)
   assert.equal(goroutine?.frames[2]?.wrapper, 'what a go statement runs')
   assert.equal(panics[0]?.repanicked, true)
   assert.match(chain ?? '', /same value/)
-  const bubble = await only('goroutine 22 [chan receive (durable), synctest bubble 21]:\nmain.f()\n\t/src/main.go:3 +0x11\n')
-  assert.deepEqual([bubble.groups[0]?.state, bubble.groups[0]?.notes], ['chan receive', ['synctest bubble 21', 'durable']])
+  const bubble = await only(
+    'goroutine 22 [chan receive (durable), synctest bubble 21]:\nmain.f()\n\t/src/main.go:3 +0x11\n',
+  )
+  assert.deepEqual(
+    [bubble.groups[0]?.state, bubble.groups[0]?.notes],
+    ['chan receive', ['synctest bubble 21', 'durable']],
+  )
 })
 
 test('Go 1.16 and older', async () => {
@@ -201,19 +226,24 @@ non-Go function
 rax    0x8
 rip    0x483a40
 `)
-  assert.deepEqual([report.kind, report.signal?.duringCgo, report.signal?.address, report.signal?.code], ['crash in C code', true, '0x8', 1])
+  assert.deepEqual(
+    [report.kind, report.signal?.duringCgo, report.signal?.address, report.signal?.code],
+    ['crash in C code', true, '0x8', 1],
+  )
   assert.deepEqual(report.registers, { rax: '0x8', rip: '0x483a40' })
   assert.equal(report.goroutine?.frames[report.ownFrame ?? -1]?.line, 20)
   assert.equal(report.goroutine?.frames.at(-1)?.origin, 'C')
   const abort = await only(
-    'SIGABRT: abort\nPC=0x1 m=0 sigcode=18446744073709551610\n\ngoroutine 0 [idle]:\n\ngoroutine 1 [syscall]:\nmain.main()\n\t/src/main.go:20 +0x65\n',
+    'SIGABRT: abort\nPC=0x1 m=0 sigcode=18446744073709551610\n\ngoroutine 0 [idle]:\n\ngoroutine 1 ' +
+      '[syscall]:\nmain.main()\n\t/src/main.go:20 +0x65\n',
   )
   assert.deepEqual([abort.kind, abort.signal?.code], ['abort', -6])
 })
 
 test('an address of nobody', async () => {
   const report = await only(
-    'unexpected fault address 0x7f0000001000\nfatal error: fault\n[signal SIGBUS: bus error code=0x2 addr=0x7f0000001000 pc=0x44f3b2]\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:20 +0x65\n',
+    'unexpected fault address 0x7f0000001000\nfatal error: fault\n[signal SIGBUS: bus error code=0x2 ' +
+      'addr=0x7f0000001000 pc=0x44f3b2]\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:20 +0x65\n',
   )
   assert.equal(report.kind, 'bad address')
   assert.match(report.explanation, /0x7f0000001000/)
@@ -251,7 +281,8 @@ exit status 66
 
 test('out of memory says how much was asked for', async () => {
   const report = await only(
-    'runtime: out of memory: cannot allocate 4194304-byte block (66682880 in use)\nfatal error: out of memory\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:20 +0x65\n',
+    'runtime: out of memory: cannot allocate 4194304-byte block (66682880 in use)\nfatal error: out of ' +
+      'memory\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:20 +0x65\n',
   )
   assert.match(report.explanation, /4194304 bytes more, and had 66682880/)
 })
@@ -269,7 +300,14 @@ test('calls of each other without end are counted', async () => {
 })
 
 test('logs that only speak of panics have no crash', async () => {
-  for (const text of ['', 'no panic here\n', "don't panic: it works\n", '{"msg":"goroutine leak?"}\n', '{"log": 5}\n{', 'a panic: b (c)\n\t/x:1\n'])
+  for (const text of [
+    '',
+    'no panic here\n',
+    "don't panic: it works\n",
+    '{"msg":"goroutine leak?"}\n',
+    '{"log": 5}\n{',
+    'a panic: b (c)\n\t/x:1\n',
+  ])
     assert.deepEqual(await readCrashes([text]), [], text)
 })
 
@@ -279,6 +317,9 @@ test('a crash whose end is cut has what there is', async () => {
 })
 
 test('lines that are long, deep or many do no harm', async () => {
-  const long = `goroutine 1 [running]:\n${'x'.repeat(200_000)}(${'{'.repeat(100_000)}\n\t${'/a'.repeat(50_000)}\n${' '.repeat(200_000)}panic: x\n{"a":${'['.repeat(100_000)}\n"${'\\'.repeat(100_000)}goroutine 1 [running]:\\n\n`
+  const long =
+    'goroutine 1 ' +
+    `[running]:\n${'x'.repeat(200_000)}(${'{'.repeat(100_000)}\n\t${'/a'.repeat(50_000)}\n${' '.repeat(200_000)}panic: ` +
+    `x\n{"a":${'['.repeat(100_000)}\n"${'\\'.repeat(100_000)}goroutine 1 [running]:\\n\n`
   await readCrashes([long.repeat(3)])
 })

@@ -39,7 +39,12 @@ export interface GoroutineReport {
   readonly minutes: number
   readonly lockedToThread?: true
   readonly notes?: readonly string[]
-  readonly createdBy?: { readonly function: string; readonly file: string; readonly line: number; readonly goroutine?: number }
+  readonly createdBy?: {
+    readonly function: string
+    readonly file: string
+    readonly line: number
+    readonly goroutine?: number
+  }
   readonly frames: readonly FrameReport[]
   /** Frames that Go left out; true where it does not say how many. */
   readonly elided?: number | true
@@ -71,7 +76,12 @@ export interface CrashReport {
   readonly line: number
   readonly times: number
   readonly panics: readonly PanicValue[]
-  readonly signal?: SignalFacts & { readonly text: string; readonly codeName?: string; readonly codeMeaning?: string; readonly nilOffset?: number }
+  readonly signal?: SignalFacts & {
+    readonly text: string
+    readonly codeName?: string
+    readonly codeMeaning?: string
+    readonly nilOffset?: number
+  }
   readonly notes: readonly string[]
   /** Of a panic: its phases, in their order. */
   readonly phases: readonly Phase[]
@@ -134,7 +144,8 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
     kind: reason.kind,
     source,
     message: messageOf(crash),
-    explanation: fields.length > 0 ? `${reason.explanation} By the sources that is ${fields.join(' or ')}.` : reason.explanation,
+    explanation:
+      fields.length > 0 ? `${reason.explanation} By the sources that is ${fields.join(' or ')}.` : reason.explanation,
     advice: reason.advice,
     ...(chain && { chain }),
     line,
@@ -144,7 +155,11 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
     notes,
     phases: phasesOf(crash, failure?.goroutine),
     ...(exitStatus !== undefined && { exitStatus }),
-    ...(failure && { goroutine: goroutineReport(failure.goroutine), failedFrame: failure.failed, ...(failure.own !== undefined && { ownFrame: failure.own }) }),
+    ...(failure && {
+      goroutine: goroutineReport(failure.goroutine),
+      failedFrame: failure.failed,
+      ...(failure.own !== undefined && { ownFrame: failure.own }),
+    }),
     stackNotes: failure ? stackNotes(failure.goroutine.frames, own) : [],
     ...(excerpt?.length && { excerpt }),
     ...(sourcesMissing && { sourcesMissing }),
@@ -222,7 +237,18 @@ function isOf({ function: { name, receiver, closure } }: Frame, signature: Signa
   return wanted === undefined || receiver === undefined || wanted === receiver
 }
 
-function goroutineReport({ id, state, minutes, lockedToThread, notes, createdBy, frames, elided, unavailable, ancestors }: Goroutine): GoroutineReport {
+function goroutineReport({
+  id,
+  state,
+  minutes,
+  lockedToThread,
+  notes,
+  createdBy,
+  frames,
+  elided,
+  unavailable,
+  ancestors,
+}: Goroutine): GoroutineReport {
   return {
     ...(id !== undefined && { id }),
     state,
@@ -233,11 +259,16 @@ function goroutineReport({ id, state, minutes, lockedToThread, notes, createdBy,
     frames: frames.map(frameReport),
     ...(elided && { elided }),
     ...(unavailable && { unavailable }),
-    ...(ancestors && { ancestors: ancestors.map((one) => ({ goroutine: one.goroutine, frames: one.frames.map(frameReport) })) }),
+    ...(ancestors && {
+      ancestors: ancestors.map((one) => ({ goroutine: one.goroutine, frames: one.frames.map(frameReport) })),
+    }),
   }
 }
 
-const creatorReport = ({ function: { full }, ...rest }: CreatedBy): GoroutineReport['createdBy'] => ({ function: full, ...rest })
+const creatorReport = ({ function: { full }, ...rest }: CreatedBy): GoroutineReport['createdBy'] => ({
+  function: full,
+  ...rest,
+})
 
 export function frameReport(frame: Frame): FrameReport {
   const { function: name, file, line, offset, inlined, words } = frame

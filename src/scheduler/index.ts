@@ -1,4 +1,7 @@
-/** Runs a scheduler against an API server: `typernetes/scheduler`. docs/scheduler.md shows how programs add plug-ins of their own. */
+/**
+ * Runs a scheduler against an API server: `typernetes/scheduler`. docs/scheduler.md shows how programs add plug-ins of
+ * their own.
+ */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { defaultFeatures, type FeatureGates } from '../api/features/feature-gates.ts'
@@ -90,7 +93,9 @@ export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
   }
 
   const ended = (
-    leaderElection ? elected(client, configuration, work, stopping.signal, log) : work(stopping.signal).then((): LeadershipEnd => 'stopped')
+    leaderElection
+      ? elected(client, configuration, work, stopping.signal, log)
+      : work(stopping.signal).then((): LeadershipEnd => 'stopped')
   ).finally(() => {
     synced.resolve()
     connection.close()
@@ -119,9 +124,21 @@ function elected(
   const identity = `${hostname()}_${randomUUID()}`
   const events = new EventRecorder(client, 'default-scheduler', log)
   const changed = (leader: string): void => {
-    if (leader) log(leader === identity ? `leading by the lease ${namespace}/${name}` : `${leader} leads; waiting for its place`)
+    if (leader)
+      log(leader === identity ? `leading by the lease ${namespace}/${name}` : `${leader} leads; waiting for its place`)
   }
-  const elector = new LeaderElector({ client, namespace, name, identity, leaseMs, renewMs, retryMs, events, changed, log })
+  const elector = new LeaderElector({
+    client,
+    namespace,
+    name,
+    identity,
+    leaseMs,
+    renewMs,
+    retryMs,
+    events,
+    changed,
+    log,
+  })
   return elector.run(work, signal).finally(() => events.stop())
 }
 
@@ -132,8 +149,16 @@ function withoutIgnored(profile: ProfileSettings, extenders: readonly ExtenderSe
   )
   if (ignored.length === 0) return profile
   const fit = inTreePlugins.get('NodeResourcesFit')
-  const args = (profile.args.get('NodeResourcesFit') ?? fit?.args?.withDefaults({})) as { readonly ignoredResources?: readonly string[] }
-  return { ...profile, args: new Map([...profile.args, ['NodeResourcesFit', { ...args, ignoredResources: [...(args.ignoredResources ?? []), ...ignored] }]]) }
+  const args = (profile.args.get('NodeResourcesFit') ?? fit?.args?.withDefaults({})) as {
+    readonly ignoredResources?: readonly string[]
+  }
+  return {
+    ...profile,
+    args: new Map([
+      ...profile.args,
+      ['NodeResourcesFit', { ...args, ignoredResources: [...(args.ignoredResources ?? []), ...ignored] }],
+    ]),
+  }
 }
 
 /** Plug-ins that are there only while a feature of the same name is on. */
@@ -143,7 +168,10 @@ function withoutGated(profile: ProfileSettings, features: FeatureGates): Profile
   const off = gatedPlugins.filter((name) => !features.isOn(name))
   if (off.length === 0) return profile
   const plugins = Object.fromEntries(
-    Object.entries(profile.plugins).map(([point, set]) => [point, { ...set, enabled: set.enabled?.filter(({ name }) => !off.includes(name)) }]),
+    Object.entries(profile.plugins).map(([point, set]) => [
+      point,
+      { ...set, enabled: set.enabled?.filter(({ name }) => !off.includes(name)) },
+    ]),
   )
   return { ...profile, plugins }
 }

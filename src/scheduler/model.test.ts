@@ -1,4 +1,7 @@
-/** Random pods, nodes and affinities: every placement follows the rules as they are plainly stated, and no pod waits that would fit. */
+/**
+ * Random pods, nodes and affinities: every placement follows the rules as they are plainly stated, and no pod waits
+ * that would fit.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -43,7 +46,11 @@ class RandomCluster {
       allocatable: { cpu: this.pick(['1000m', '2000m', '4000m']), pods: this.pick(['3', '8', '20']) },
       spec: {
         ...(this.chance(0.1) && { unschedulable: true }),
-        ...(this.chance(0.2) && { taints: [{ key: 'dedicated', value: this.pick(['x', 'y']), effect: this.pick(['NoSchedule', 'PreferNoSchedule']) }] }),
+        ...(this.chance(0.2) && {
+          taints: [
+            { key: 'dedicated', value: this.pick(['x', 'y']), effect: this.pick(['NoSchedule', 'PreferNoSchedule']) },
+          ],
+        }),
       },
     })
   }
@@ -97,7 +104,10 @@ async function play(seed: number, hasPriorities: boolean): Promise<void> {
   const cluster = new MemoryCluster()
   const allNodes = cluster.lister(nodes)
   const allPods = cluster.lister(pods)
-  const now = (): PlainCluster => ({ nodes: [...allNodes.all()], pods: [...allPods.all()].filter(({ spec }) => spec?.nodeName) })
+  const now = (): PlainCluster => ({
+    nodes: [...allNodes.all()],
+    pods: [...allPods.all()].filter(({ spec }) => spec?.nodeName),
+  })
   const wrong: string[] = []
   cluster.onBind = (pod, name) => {
     const plain = now()
@@ -126,8 +136,10 @@ async function play(seed: number, hasPriorities: boolean): Promise<void> {
     if (make.chance(0.2)) cluster.put(make.node(node))
     else if (make.chance(0.05)) {
       cluster.remove('Node', node)
-      for (const pod of now().pods) if (pod.spec?.nodeName === node) cluster.remove('Pod', `default/${pod.metadata.name}`)
-    } else if (make.chance(0.35) && placed.length > 0) cluster.remove('Pod', `default/${make.pick(placed).metadata.name}`)
+      for (const pod of now().pods)
+        if (pod.spec?.nodeName === node) cluster.remove('Pod', `default/${pod.metadata.name}`)
+    } else if (make.chance(0.35) && placed.length > 0)
+      cluster.remove('Pod', `default/${make.pick(placed).metadata.name}`)
     else for (let count = 0; count < 3; count++) cluster.put(make.pod(`p${made++}`))
     if (make.chance(0.3)) await settled()
   }
@@ -137,7 +149,11 @@ async function play(seed: number, hasPriorities: boolean): Promise<void> {
   for (const pod of allPods.all()) {
     if (pod.spec?.nodeName) continue
     const fitting = plain.nodes.find((node) => !objection(pod, node, plain))
-    assert.equal(fitting?.metadata.name, undefined, `seed ${seed}: ${pod.metadata.name} waits, and would fit: ${JSON.stringify(pod)}`)
+    assert.equal(
+      fitting?.metadata.name,
+      undefined,
+      `seed ${seed}: ${pod.metadata.name} waits, and would fit: ${JSON.stringify(pod)}`,
+    )
   }
   await scheduler.stop()
 }

@@ -28,13 +28,18 @@ test('pods of other schedulers are left alone', async () => {
 
 test('a pod that fits nowhere is told why, and tried again when a node comes that it fits on', async () => {
   const { cluster, scheduler, until } = await memoryScheduler()
-  cluster.put(aNode('small', { allocatable: { cpu: '1' } }), aNode('off', { spec: { unschedulable: true, taints: [] } }), aPod('p', asking({ cpu: '2' })))
+  cluster.put(
+    aNode('small', { allocatable: { cpu: '1' } }),
+    aNode('off', { spec: { unschedulable: true, taints: [] } }),
+    aPod('p', asking({ cpu: '2' })),
+  )
   await until('the condition', () => condition(cluster.pod('p')) !== undefined)
   const { status, reason, message } = condition(cluster.pod('p')) ?? {}
   assert.deepEqual([status, reason], ['False', 'Unschedulable'])
   assert.equal(
     message,
-    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: 0/2 nodes are ' +
+      'available: 2 Preemption is not helpful for scheduling.',
   )
   assert.deepEqual(
     cluster.events.map(({ reason }) => reason),
@@ -65,18 +70,29 @@ test('a binding that is refused is tried again, and what was reserved is given b
       unreserve: (_state, pod) => void reserved.push(`-${pod.name}`),
       async bind(pod, node) {
         if (refusals-- > 0) return failed('no luck')
-        await client.createUnder({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }, pod.namespace, pod.name, 'binding', {
-          target: { name: node },
-        })
+        await client.createUnder(
+          { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true },
+          pod.namespace,
+          pod.name,
+          'binding',
+          {
+            target: { name: node },
+          },
+        )
         return undefined
       },
     }),
   })
-  const profiles = [{ plugins: { multiPoint: { enabled: [{ name: 'Binder' }], disabled: [{ name: 'DefaultBinder' }] } } }]
+  const profiles = [
+    { plugins: { multiPoint: { enabled: [{ name: 'Binder' }], disabled: [{ name: 'DefaultBinder' }] } } },
+  ]
   const { cluster, scheduler, until } = await memoryScheduler({ plugins: [binder], configuration: { profiles } })
   cluster.put(aNode('a'), aPod('p'))
   await until('the condition', () => condition(cluster.pod('p')) !== undefined)
-  assert.deepEqual([condition(cluster.pod('p'))?.reason, condition(cluster.pod('p'))?.message], ['SchedulerError', 'running Bind plugin "Binder": no luck'])
+  assert.deepEqual(
+    [condition(cluster.pod('p'))?.reason, condition(cluster.pod('p'))?.message],
+    ['SchedulerError', 'running Bind plugin "Binder": no luck'],
+  )
   assert.equal(scheduler.cache.podCount, 0)
   await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
   assert.deepEqual(reserved, ['+p', '-p', '+p'])
@@ -124,7 +140,10 @@ test('Permit makes pods wait until all of a group are there, or their time is ov
   const { cluster, scheduler, until } = await memoryScheduler({ plugins: [gang], configuration: { profiles } })
   cluster.put(aNode('a'), aPod('alone', {}, { labels: { alone: 'yes' } }))
   await until('alone is refused', () => condition(cluster.pod('alone')) !== undefined)
-  assert.match(condition(cluster.pod('alone'))?.message ?? '', /^0\/1 nodes are available: 1 rejected due to timeout after waiting 20ms at plugin Gang\.$/)
+  assert.match(
+    condition(cluster.pod('alone'))?.message ?? '',
+    /^0\/1 nodes are available: 1 rejected due to timeout after waiting 20ms at plugin Gang\.$/,
+  )
   cluster.put(aPod('one'))
   await until('one waits', () => scheduler.cache.assumedCount === 1)
   assert.equal(nodeOf(cluster.pod('one')), undefined)
@@ -134,15 +153,24 @@ test('Permit makes pods wait until all of a group are there, or their time is ov
 })
 
 test('a pod that is deleted while it waits for its binding, and that a finalizer keeps, gives up its place at once', async () => {
-  const gate = pluginFactory({ name: 'Gate', make: () => ({ events: [], permit: (_state, pod) => (pod.name === 'waiting' ? wait(60_000) : undefined) }) })
+  const gate = pluginFactory({
+    name: 'Gate',
+    make: () => ({ events: [], permit: (_state, pod) => (pod.name === 'waiting' ? wait(60_000) : undefined) }),
+  })
   const slow = pluginFactory({
     name: 'Slow',
-    make: () => ({ needsPreBind: (_state, pod) => pod.name === 'preparing', preBind: () => new Promise<undefined>(() => {}) }),
+    make: () => ({
+      needsPreBind: (_state, pod) => pod.name === 'preparing',
+      preBind: () => new Promise<undefined>(() => {}),
+    }),
   })
   const profiles = [{ plugins: { permit: { enabled: [{ name: 'Gate' }] }, preBind: { enabled: [{ name: 'Slow' }] } } }]
   for (const name of ['waiting', 'preparing']) {
     const { cluster, scheduler, until } = await memoryScheduler({ plugins: [gate, slow], configuration: { profiles } })
-    cluster.put(aNode('a', { allocatable: { cpu: '1' } }), aPod(name, asking({ cpu: '1' }), { finalizers: ['example.com/kept'] }))
+    cluster.put(
+      aNode('a', { allocatable: { cpu: '1' } }),
+      aPod(name, asking({ cpu: '1' }), { finalizers: ['example.com/kept'] }),
+    )
     await until(`${name} is expected`, () => cluster.pod(name)?.status?.nominatedNodeName === 'a')
     cluster.put(aPod('next', asking({ cpu: '1' })))
     await until('next is refused', () => condition(cluster.pod('next')) !== undefined)
@@ -172,7 +200,12 @@ test('a pod of higher priority takes the place of lesser ones, and waits for it 
     ['True', 'PreemptionByScheduler', 'default-scheduler: preempting to accommodate a higher priority pod'],
   )
   assert.equal(condition(cluster.pod('high'))?.message, '0/1 nodes are available: 1 Insufficient cpu.')
-  assert.ok(cluster.events.some(({ reason, note, name }) => reason === 'Preempted' && name === 'low' && note === 'Preempted by pod uid-of-high on node a'))
+  assert.ok(
+    cluster.events.some(
+      ({ reason, note, name }) =>
+        reason === 'Preempted' && name === 'low' && note === 'Preempted by pod uid-of-high on node a',
+    ),
+  )
   // A lesser one must not take the room that is being made.
   cluster.put(aPod('middle', { ...asking({ cpu: '2' }), priority: 5 }))
   cluster.remove('Pod', 'default/low')
@@ -187,13 +220,20 @@ test('room that is kept for a pod is for others again when the pod goes elsewher
   const { scheduler, until } = await memoryScheduler({}, cluster)
   const [two, one] = [asking({ cpu: '2' }), asking({ cpu: '1' })]
   const taints = [{ key: 'dedicated', value: 'x', effect: 'NoSchedule' }]
-  cluster.put(aNode('a', { allocatable: { cpu: '3' } }), aNode('b', { spec: { taints } }), aPod('low', { ...two, nodeName: 'a', priority: 0 }))
+  cluster.put(
+    aNode('a', { allocatable: { cpu: '3' } }),
+    aNode('b', { spec: { taints } }),
+    aPod('low', { ...two, nodeName: 'a', priority: 0 }),
+  )
   const high = aPod('high', { ...two, priority: 10 })
   cluster.put(high)
   await until('high is nominated', () => cluster.pod('high')?.status?.nominatedNodeName === 'a')
   cluster.put(aPod('small', { ...one, priority: 0 }))
   await until('small was told to wait', () => condition(cluster.pod('small'))?.reason === 'Unschedulable')
-  const tolerant: Pod = { ...cluster.pod('high')!, spec: { ...high.spec!, tolerations: [{ key: 'dedicated', operator: 'Exists' }] } }
+  const tolerant: Pod = {
+    ...cluster.pod('high')!,
+    spec: { ...high.spec!, tolerations: [{ key: 'dedicated', operator: 'Exists' }] },
+  }
   cluster.put(tolerant)
   await until('high goes elsewhere', () => nodeOf(cluster.pod('high')) === 'b')
   await until('small has the room', () => nodeOf(cluster.pod('small')) === 'a')
@@ -235,7 +275,13 @@ test('an extender has a say: what it refuses, prefers, and binds', async () => {
 test('who is refused by an extender that does not say why waits for any event', async () => {
   const cluster = new MemoryCluster()
   const nothing = { feasible: [], failed: {}, unresolvable: {} }
-  const extender = { name: 'extender', ignorable: false, weight: 1, isInterested: () => true, filter: async () => nothing }
+  const extender = {
+    name: 'extender',
+    ignorable: false,
+    weight: 1,
+    isInterested: () => true,
+    filter: async () => nothing,
+  }
   cluster.put(aNode('a'))
   const { scheduler, until } = await memoryScheduler({ extenders: [extender] }, cluster)
   cluster.put(aPod('p'))
@@ -246,9 +292,18 @@ test('who is refused by an extender that does not say why waits for any event', 
 
 test('what extenders leave of the victims has to be something, and who may be ignored is', async () => {
   const cluster = new MemoryCluster()
-  cluster.put(aNode('a', { allocatable: { cpu: '1' } }), aPod('low', { ...asking({ cpu: '1' }), nodeName: 'a', priority: 0 }))
+  cluster.put(
+    aNode('a', { allocatable: { cpu: '1' } }),
+    aPod('low', { ...asking({ cpu: '1' }), nodeName: 'a', priority: 0 }),
+  )
   let left: ReadonlyMap<string, Victims> = new Map()
-  const extender = (ignorable: boolean) => ({ name: 'extender', ignorable, weight: 1, isInterested: () => true, preempt: async () => left })
+  const extender = (ignorable: boolean) => ({
+    name: 'extender',
+    ignorable,
+    weight: 1,
+    isInterested: () => true,
+    preempt: async () => left,
+  })
   const message = async (ignorable: boolean): Promise<string | undefined> => {
     const { scheduler, until } = await memoryScheduler({ extenders: [extender(ignorable)], log: () => {} }, cluster)
     cluster.put(aPod('high', { ...asking({ cpu: '1' }), priority: 10 }))
@@ -281,7 +336,10 @@ test('a plug-in that fails ends the attempt with its words', async () => {
     { schedulerName: 'early', plugins: { preFilter: { enabled: [{ name: 'Early' }] } } },
     { schedulerName: 'late', plugins: { reserve: { enabled: [{ name: 'Late' }] } } },
   ]
-  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [failing, answering, early, late, refusing], configuration: { profiles } })
+  const { cluster, scheduler, until } = await memoryScheduler({
+    plugins: [failing, answering, early, late, refusing],
+    configuration: { profiles },
+  })
   const words = {
     f: 'running "Failing" filter plugin: out of order',
     a: 'running "Answering" filter plugin: out of order',
@@ -289,12 +347,17 @@ test('a plug-in that fails ends the attempt with its words', async () => {
     l: 'running Reserve plugin "Late": out of order',
   }
   cluster.put(aNode('a'), ...profiles.map(({ schedulerName }) => aPod(schedulerName[0]!, { schedulerName })))
-  await until('all are told', () => [...Object.keys(words), 'r'].every((name) => condition(cluster.pod(name)) !== undefined))
+  await until('all are told', () =>
+    [...Object.keys(words), 'r'].every((name) => condition(cluster.pod(name)) !== undefined),
+  )
   for (const [name, message] of Object.entries(words)) {
     const { reason, message: told } = condition(cluster.pod(name)) ?? {}
     assert.deepEqual([reason, told], ['SchedulerError', message])
   }
   assert.match(condition(cluster.pod('r'))?.message ?? '', /^0\/1 nodes are available: 1 no\./)
-  assert.match(scheduler.metrics.registry.render(), /scheduler_schedule_attempts_total\{result="unschedulable",profile="refusing"\} 1/)
+  assert.match(
+    scheduler.metrics.registry.render(),
+    /scheduler_schedule_attempts_total\{result="unschedulable",profile="refusing"\} 1/,
+  )
   await scheduler.stop()
 })

@@ -1,6 +1,6 @@
 /**
- * Gives pods their nodes: takes one after the other from the queue, decides with what is known at that moment, and binds in the
- * background. It knows the API alone, by a client and by what a ClusterSource tells.
+ * Gives pods their nodes: takes one after the other from the queue, decides with what is known at that moment, and
+ * binds in the background. It knows the API alone, by a client and by what a ClusterSource tells.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -83,7 +83,16 @@ export class Scheduler {
 
   /** Throws an ExplainedError for profiles that cannot be. */
   constructor(options: SchedulerOptions) {
-    const { client, source, backOff, extenders = [], percentageOfNodesToScore = 0, now = Date.now, random = Math.random, log } = options
+    const {
+      client,
+      source,
+      backOff,
+      extenders = [],
+      percentageOfNodesToScore = 0,
+      now = Date.now,
+      random = Math.random,
+      log,
+    } = options
     this.#options = options
     this.#now = now
     this.cache = new SchedulerCache({ now })
@@ -101,7 +110,12 @@ export class Scheduler {
       log,
     })
     this.metrics.watch(this.queue, this.cache, () => this.#binding)
-    this.#decider = new Decider({ extenders, percentageOfNodesToScore, random, nominatedNode: (uid) => this.nominated.nodeOf(uid) })
+    this.#decider = new Decider({
+      extenders,
+      percentageOfNodesToScore,
+      random,
+      nominatedNode: (uid) => this.nominated.nodeOf(uid),
+    })
     watchCluster({
       source,
       cache: this.cache,
@@ -219,7 +233,13 @@ export class Scheduler {
       this.queue.done(pod.uid)
       if (!profile || !pod.pod.metadata.deletionTimestamp) return
       const note = `skip schedule deleting pod: ${pod.key}`
-      profile.handle.tell({ regarding: pod.pod, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note })
+      profile.handle.tell({
+        regarding: pod.pod,
+        type: 'Warning',
+        reason: 'FailedScheduling',
+        action: 'Scheduling',
+        note,
+      })
       return
     }
     const began = performance.now()
@@ -266,7 +286,13 @@ export class Scheduler {
   #makeRoom(entry: QueueEntry, cycle: PodCycle, { diagnosis, refusedBy, pendingFor }: Unplaced, began: number): void {
     const conclude = (result: PostFilterResult): void => {
       const message = fitMessage({ ...diagnosis, postFilterMessage: result.status?.reasons.join(', ') })
-      this.#failed(entry, cycle, began, { reason: 'Unschedulable', message, refusedBy, pendingFor, nominatedNode: result.nominatedNode })
+      this.#failed(entry, cycle, began, {
+        reason: 'Unschedulable',
+        message,
+        refusedBy,
+        pendingFor,
+        nominatedNode: result.nominatedNode,
+      })
     }
     this.#whenKnown(
       () => postFilter(cycle, diagnosis.refusals),
@@ -292,7 +318,12 @@ export class Scheduler {
     void this.#bind(entry, placement, permission.timeouts, began)
   }
 
-  async #bind(entry: QueueEntry, placement: Placement, timeouts: ReadonlyMap<string, number>, began: number): Promise<void> {
+  async #bind(
+    entry: QueueEntry,
+    placement: Placement,
+    timeouts: ReadonlyMap<string, number>,
+    began: number,
+  ): Promise<void> {
     const { cycle, node } = placement
     const { pod, profile } = cycle
     const permitted = timeouts.size > 0 ? this.#permitted(placement, timeouts) : undefined
@@ -325,14 +356,20 @@ export class Scheduler {
     })
   }
 
-  async #permitted({ cycle: { pod }, node }: Placement, timeouts: ReadonlyMap<string, number>): Promise<Refusal | undefined> {
+  async #permitted(
+    { cycle: { pod }, node }: Placement,
+    timeouts: ReadonlyMap<string, number>,
+  ): Promise<Refusal | undefined> {
     const began = performance.now()
     const refusal = await this.#waitingPods.wait(pod, node, timeouts)
     this.metrics.permitted(refusal ? 'Unschedulable' : 'Success', performance.now() - began)
     return refusal
   }
 
-  /** Says in the status where the pod is about to go, so that others (autoscalers, say) know of it while it is being prepared (KEP-5278). */
+  /**
+   * Says in the status where the pod is about to go, so that others (autoscalers, say) know of it while it is being
+   * prepared (KEP-5278).
+   */
   async #tellExpected({ pod, namespace, name, key }: PodInfo, node: string): Promise<void> {
     if (pod.status?.nominatedNodeName === node) return
     const change = { metadata: { uid: pod.metadata.uid }, status: { nominatedNodeName: node } }
@@ -352,8 +389,17 @@ export class Scheduler {
     this.metrics.attempted(result, schedulerName, performance.now() - began)
   }
 
-  /** The pod waits for another attempt, and everybody is told why. `expectedOn`: the node that its status names, though that may not be known here yet. */
-  #failed(entry: QueueEntry, { pod: tried, profile }: PodCycle, began: number, failure: Failure, expectedOn = ''): void {
+  /**
+   * The pod waits for another attempt, and everybody is told why. `expectedOn`: the node that its status names, though
+   * that may not be known here yet.
+   */
+  #failed(
+    entry: QueueEntry,
+    { pod: tried, profile }: PodCycle,
+    began: number,
+    failure: Failure,
+    expectedOn = '',
+  ): void {
     const { reason, refusedBy = nobody, pendingFor = nobody, nominatedNode } = failure
     this.#count(reason === 'Unschedulable' ? 'unschedulable' : 'error', profile, began)
     const current = this.#pods.get(tried.namespace, tried.name)
@@ -367,7 +413,13 @@ export class Scheduler {
     const nominatedBefore = this.nominated.nodeOf(pod.uid) ?? expectedOn
     this.nominated.set(pod, nominatedNode ?? current.status?.nominatedNodeName ?? '')
     this.queue.putBack(entry, pod)
-    profile.handle.tell({ regarding: current, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: noteOf(failure) })
+    profile.handle.tell({
+      regarding: current,
+      type: 'Warning',
+      reason: 'FailedScheduling',
+      action: 'Scheduling',
+      note: noteOf(failure),
+    })
     const change = statusChangeOf(current, failure, nominatedBefore, this.#now())
     if (change) this.#writer.write(pod, change)
   }

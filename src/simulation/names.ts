@@ -1,4 +1,6 @@
-/** What the simulation calls things: its labels, annotations and objects. docs/simulated-nodes.md lists them for users. */
+/**
+ * What the simulation calls things: its labels, annotations and objects. docs/simulated-nodes.md lists them for users.
+ */
 
 const prefix = 'simulation.typernetes.io'
 

@@ -1,4 +1,7 @@
-/** Simulated nodes: puts the fleet, what keeps its nodes alive, what runs their pods and what answers for them together. They know nothing but the API. */
+/**
+ * Simulated nodes: puts the fleet, what keeps its nodes alive, what runs their pods and what answers for them together.
+ * They know nothing but the API.
+ */
 import { Connection, type ServerAccess } from '../client/connection/connection.ts'
 import { configMaps } from '../client/kinds.ts'
 import { RestClient } from '../client/rest/rest-client.ts'
@@ -35,7 +38,10 @@ export interface KubeletSettings {
   /** Any free one unless said. */
   readonly port?: number
   readonly tls: { readonly cert: string; readonly key: string }
-  /** PEM of the authority that has signed its certificate, which has to be good for `metrics-server.kube-system.svc` too. */
+  /**
+   * PEM of the authority that has signed its certificate, which has to be good for `metrics-server.kube-system.svc`
+   * too.
+   */
   readonly ca: string
   /** PEM bundle of the authorities of those who call kubelets; what the API server publishes of its own unless said. */
   readonly clientCA?: string
@@ -49,7 +55,11 @@ export interface RunningSimulation {
 }
 
 /** Runs simulated nodes against any API server. */
-export function runSimulation(options: SimulationOptions, server: ServerAccess, log: (line: string) => void): RunningSimulation {
+export function runSimulation(
+  options: SimulationOptions,
+  server: ServerAccess,
+  log: (line: string) => void,
+): RunningSimulation {
   const connection = new Connection({ ...server, userAgent: agentName })
   const parts = start(options, new RestClient(connection), log)
   return {
@@ -139,7 +149,9 @@ function stagesOf(
 
 /** The authorities of users and of front proxies, which API servers publish for others; nothing where they do not. */
 async function publishedAuthorities(client: RestClient): Promise<Readonly<Record<string, string>>> {
-  const published = await client.find(configMaps, 'kube-system', 'extension-apiserver-authentication').catch(() => undefined)
+  const published = await client
+    .find(configMaps, 'kube-system', 'extension-apiserver-authentication')
+    .catch(() => undefined)
   return published?.data ?? {}
 }
 
@@ -153,7 +165,9 @@ async function offerMetrics(
 ): Promise<void> {
   try {
     if (isEmpty) await unregisterMetrics(client, owner)
-    else if (!(await registerMetrics(client, owner, { host: address === '127.0.0.1' ? 'localhost' : address, port, ca })))
+    else if (
+      !(await registerMetrics(client, owner, { host: address === '127.0.0.1' ? 'localhost' : address, port, ca }))
+    )
       log('metrics.k8s.io is answered by somebody else: simulated usage is not shown')
   } catch (error) {
     log(`metrics.k8s.io is not answered: ${error instanceof Error ? error.message : String(error)}`)

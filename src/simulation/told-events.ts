@@ -1,4 +1,7 @@
-/** Events of kubelets. A fleet of them would fill the store: of all together so many a second are told, as each kubelet bounds its own. */
+/**
+ * Events of kubelets. A fleet of them would fill the store: of all together so many a second are told, as each kubelet
+ * bounds its own.
+ */
 import { TokenBucket } from '../client/connection/pacing/token-bucket.ts'
 import { EventRecorder, type EventType } from '../client/events/event-recorder.ts'
 import type { Node, Pod } from '../client/kinds.ts'
@@ -19,7 +22,13 @@ export class ToldEvents {
   ofPod({ metadata, spec }: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
     if (!this.#bucket.tryTake()) return
     const { namespace, name, uid, resourceVersion } = metadata
-    this.#recorder.tell({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid, resourceVersion, fieldPath }, type, reason, message, spec?.nodeName)
+    this.#recorder.tell(
+      { apiVersion: 'v1', kind: 'Pod', namespace, name, uid, resourceVersion, fieldPath },
+      type,
+      reason,
+      message,
+      spec?.nodeName,
+    )
   }
 
   ofNode({ metadata: { name } }: Node, type: EventType, reason: string, message: string): void {

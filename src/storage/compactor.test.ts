@@ -35,7 +35,8 @@ async function start(options: { intervalMs?: number; retainMs?: number; maxHisto
   const store = memoryStore()
   const clock = handClock()
   const write = async (times: number) => {
-    for (let i = 0; i < times; i++) await store.commit({ conditions: [], operations: [{ key: '/a', value: Buffer.from(`${i}`) }] })
+    for (let i = 0; i < times; i++)
+      await store.commit({ conditions: [], operations: [{ key: '/a', value: Buffer.from(`${i}`) }] })
   }
   await write(9)
   return { store, clock, write, compactor: startCompactor(store, { ...options, clock }) }

@@ -1,4 +1,6 @@
-/** Compacts a store from time to time, so that history does not grow without end: kube-apiserver does the same to etcd. */
+/**
+ * Compacts a store from time to time, so that history does not grow without end: kube-apiserver does the same to etcd.
+ */
 import { type Store, StoreClosedError } from './store.ts'
 
 export interface CompactorOptions {
@@ -19,7 +21,10 @@ export interface CompactorClock {
 }
 
 const fiveMinutesMs = 300_000
-/** At a thousand writes of pods a second, half a minute: a watch that was cut off comes back to it, and need not list all of a large cluster anew. */
+/**
+ * At a thousand writes of pods a second, half a minute: a watch that was cut off comes back to it, and need not list
+ * all of a large cluster anew.
+ */
 const usualHistoryBytes = 256 * 1024 * 1024
 /** How often revisions are noted, so that history can be cut at one of them. */
 const sampleMs = 1000
@@ -41,14 +46,23 @@ interface Sample {
 
 /**
  * Compacts to the revision that was current `retainMs` ago, every `intervalMs`, and earlier when history grows beyond
- * `maxHistoryBytes`. A compaction that fails is reported as a process warning and tried again. `stop` waits for the one under way.
+ * `maxHistoryBytes`. A compaction that fails is reported as a process warning and tried again. `stop` waits for the one
+ * under way.
  */
 export function startCompactor(
   store: Store,
-  { intervalMs = fiveMinutesMs, retainMs = fiveMinutesMs, maxHistoryBytes = usualHistoryBytes, clock = systemClock }: CompactorOptions = {},
+  {
+    intervalMs = fiveMinutesMs,
+    retainMs = fiveMinutesMs,
+    maxHistoryBytes = usualHistoryBytes,
+    clock = systemClock,
+  }: CompactorOptions = {},
 ): { stop(): Promise<void> } {
   /** Revisions of the past. The first one is where history begins. */
-  const samples: Sample[] = [{ time: clock.now(), revision: store.compactedRevision, historyBytes: 0 }, sampleOf(store, clock)]
+  const samples: Sample[] = [
+    { time: clock.now(), revision: store.compactedRevision, historyBytes: 0 },
+    sampleOf(store, clock),
+  ]
   let due = clock.now() + intervalMs
   let running = Promise.resolve()
 
@@ -81,8 +95,13 @@ export function startCompactor(
   }
 }
 
-const sampleOf = ({ revision, historyBytes }: Store, clock: CompactorClock): Sample => ({ time: clock.now(), revision, historyBytes })
+const sampleOf = ({ revision, historyBytes }: Store, clock: CompactorClock): Sample => ({
+  time: clock.now(),
+  revision,
+  historyBytes,
+})
 
 function report(error: unknown): void {
-  if (!(error instanceof StoreClosedError)) process.emitWarning(`compaction failed: ${(error as Error).message}`, { type: 'CompactorWarning' })
+  if (!(error instanceof StoreClosedError))
+    process.emitWarning(`compaction failed: ${(error as Error).message}`, { type: 'CompactorWarning' })
 }

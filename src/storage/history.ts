@@ -1,4 +1,6 @@
-/** Reads history in portions, so that neither a long past nor a large one holds up the event loop or fills the memory. */
+/**
+ * Reads history in portions, so that neither a long past nor a large one holds up the event loop or fills the memory.
+ */
 import type { ChangeEvent, Changes, PortionSize } from './store.ts'
 
 /** What a driver lends: its changes after a revision, oldest first. Values may be read when the event is made. */
@@ -18,7 +20,13 @@ const stepsPerLook = 256
  * The next portion of what `matches` after revision `after`. It ends behind a whole revision once it is large enough or
  * `deadline` (ms of performance.now()) has passed.
  */
-export function readPortion(log: ChangeLog, after: number, matches: (key: string) => boolean, size: PortionSize, deadline: number): Changes {
+export function readPortion(
+  log: ChangeLog,
+  after: number,
+  matches: (key: string) => boolean,
+  size: PortionSize,
+  deadline: number,
+): Changes {
   const events: ChangeEvent[] = []
   let bytes = 0
   let steps = 0

@@ -1,4 +1,7 @@
-/** The order of keys: that of their UTF-8 bytes, as etcd has it. JavaScript compares UTF-16 units, which differs above U+D7FF. */
+/**
+ * The order of keys: that of their UTF-8 bytes, as etcd has it. JavaScript compares UTF-16 units, which differs above
+ * U+D7FF.
+ */
 import type { KeyRange } from './store.ts'
 
 const firstSurrogate = 0xd800

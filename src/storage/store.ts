@@ -43,8 +43,8 @@ export interface ListResult {
 }
 
 /**
- * A key gets a value, or is deleted, or gets a last value and is deleted right after it: that takes two revisions, which become durable
- * together, and has to be the only operation.
+ * A key gets a value, or is deleted, or gets a last value and is deleted right after it: that takes two revisions,
+ * which become durable together, and has to be the only operation.
  */
 export type Operation =
   | { readonly key: string; readonly value: Buffer; readonly delete?: true }
@@ -58,15 +58,23 @@ export interface Transaction {
 }
 
 /** `revision` is the last that was given; `current` holds what the conditions' keys really are, in their order. */
-export type CommitResult = { readonly committed: true; readonly revision: number } | { readonly committed: false; readonly current: (Entry | undefined)[] }
+export type CommitResult =
+  | { readonly committed: true; readonly revision: number }
+  | { readonly committed: false; readonly current: (Entry | undefined)[] }
 
 /** What a watch tells. An observer that throws loses its watch; nobody else notices. */
 export interface Observer {
   /** `false`: live events need no `previous`, which saves the store reading it. */
   readonly wantsPrevious?: boolean
-  /** Changes in order of revision; everything that was committed together arrives together. The array must not be changed. */
+  /**
+   * Changes in order of revision; everything that was committed together arrives together. The array must not be
+   * changed.
+   */
   events(events: readonly ChangeEvent[]): void
-  /** Called once, when the watch has been told of everything up to the store's revision; from then on it is told of each commit at once. */
+  /**
+   * Called once, when the watch has been told of everything up to the store's revision; from then on it is told of each
+   * commit at once.
+   */
   caughtUp?(): void
   /** The watch has ended: CompactedError, the store was closed, or the observer's own error. Nothing follows. */
   end(error: Error): void
@@ -99,9 +107,9 @@ export interface Store {
   /** Everything before this revision is forgotten: reads at older revisions and watches after older ones fail. */
   readonly compactedRevision: number
   /**
-   * Bytes of versions that have become history, since the compacted revision of the time when the store was opened: replaced values,
-   * deleted ones, and what it costs to keep them. Only grows; what is between two revisions tells how much room the history between
-   * them takes.
+   * Bytes of versions that have become history, since the compacted revision of the time when the store was opened:
+   * replaced values, deleted ones, and what it costs to keep them. Only grows; what is between two revisions tells how
+   * much room the history between them takes.
    */
   readonly historyBytes: number
   /** Bytes of its files; undefined for stores without files of their own. */
@@ -114,7 +122,9 @@ export interface Store {
   list(options: ListOptions): Promise<ListResult>
   /** How many entries `list` would bring without a limit. Throws CompactedError, FutureRevisionError. */
   count(options: Omit<ListOptions, 'limit'>): Promise<number>
-  /** Resolves once the transaction is durable (fsync for drivers on disk). Watchers have been told before it resolves. */
+  /**
+   * Resolves once the transaction is durable (fsync for drivers on disk). Watchers have been told before it resolves.
+   */
   commit(transaction: Transaction): Promise<CommitResult>
   /**
    * Every change after revision `after` within the range, in order, none missed, none twice; history first, then live.
@@ -122,13 +132,17 @@ export interface Store {
    */
   watch(range: KeyRange, after: number, observer: Observer): Watch
   /**
-   * The changes of a range after revision `after`: a portion that does not hold up the event loop; fewer than asked for, even
-   * none, if it was a long way to find them. Complete when `through` is the store's revision. Throws CompactedError.
+   * The changes of a range after revision `after`: a portion that does not hold up the event loop; fewer than asked
+   * for, even none, if it was a long way to find them. Complete when `through` is the store's revision. Throws
+   * CompactedError.
    */
   changes(range: KeyRange, after: number, size?: PortionSize): Promise<Changes>
   /** Forgets what only reads before `revision` need. Deleted keys and replaced values older than it go. */
   compact(revision: number): Promise<void>
-  /** Whether the value at a key would be held in another form if it were written today; absent where there is only one form. */
+  /**
+   * Whether the value at a key would be held in another form if it were written today; absent where there is only one
+   * form.
+   */
   isStale?(key: string): Promise<boolean>
   /** Waits for commits under way, ends watches, releases files. */
   close(): Promise<void>
@@ -170,8 +184,8 @@ export class StoreClosedError extends Error {
 }
 
 /**
- * The disk refused a write, or another process took the store over: what was to be written is not there. `Store.problem` says
- * whether writes go on.
+ * The disk refused a write, or another process took the store over: what was to be written is not there.
+ * `Store.problem` says whether writes go on.
  */
 export class StoreFailedError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -180,7 +194,10 @@ export class StoreFailedError extends Error {
   }
 }
 
-/** The data cannot be used: damaged, foreign, or held by another process. The message says what to do; files are untouched. */
+/**
+ * The data cannot be used: damaged, foreign, or held by another process. The message says what to do; files are
+ * untouched.
+ */
 export class StoreOpenError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

@@ -8,8 +8,8 @@ export const maxKeyBytes = 1800
 export const maxTransactionBytes = 1.5 * 1024 * 1024
 
 /**
- * Throws RequestTooLargeError for too many bytes; RangeError for keys that no driver can hold (empty, too long, with a NUL or half a
- * surrogate pair), for those used twice, and for a last value that is not the only operation.
+ * Throws RequestTooLargeError for too many bytes; RangeError for keys that no driver can hold (empty, too long, with a
+ * NUL or half a surrogate pair), for those used twice, and for a last value that is not the only operation.
  */
 export function checkTransaction({ conditions, operations }: Transaction): void {
   for (const { key } of conditions) checkKey(key)
@@ -20,7 +20,8 @@ export function checkTransaction({ conditions, operations }: Transaction): void 
   }
   if (bytes > maxTransactionBytes) throw new RequestTooLargeError()
   if (operations.length < 2) return
-  if (operations.some((operation) => operation.value && operation.delete)) throw new RangeError('a last value has to be the only operation of its transaction')
+  if (operations.some((operation) => operation.value && operation.delete))
+    throw new RangeError('a last value has to be the only operation of its transaction')
   const keys = new Set<string>()
   for (const { key } of operations) {
     if (keys.has(key)) throw new RangeError(`key ${JSON.stringify(key)} stands in two operations of one transaction`)
@@ -32,5 +33,6 @@ function checkKey(key: string): void {
   if (key.length === 0) throw new RangeError('a key may not be empty')
   if (key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes)
     throw new RangeError(`a key may have at most ${maxKeyBytes} bytes: ${key.slice(0, 80)}…`)
-  if (key.includes('\0') || !key.isWellFormed()) throw new RangeError(`a key may not contain NUL or half a surrogate pair: ${JSON.stringify(key)}`)
+  if (key.includes('\0') || !key.isWellFormed())
+    throw new RangeError(`a key may not contain NUL or half a surrogate pair: ${JSON.stringify(key)}`)
 }

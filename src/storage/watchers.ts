@@ -1,10 +1,18 @@
 /**
- * The watchers of one store: live ones are told of each commit, late ones are led through history in short steps until they
- * have caught up, and then join the live ones without a gap. Knows nothing of where history is kept.
+ * The watchers of one store: live ones are told of each commit, late ones are led through history in short steps until
+ * they have caught up, and then join the live ones without a gap. Knows nothing of where history is kept.
  */
 import { type ChangeLog, readPortion } from './history.ts'
 import { withinRange } from './key-order.ts'
-import { type ChangeEvent, type Changes, CompactedError, type KeyRange, type Observer, type PortionSize, type Watch } from './store.ts'
+import {
+  type ChangeEvent,
+  type Changes,
+  CompactedError,
+  type KeyRange,
+  type Observer,
+  type PortionSize,
+  type Watch,
+} from './store.ts'
 
 /** What a store lends to its watchers. */
 export interface History extends ChangeLog {
@@ -37,7 +45,12 @@ export class Watchers {
   /** Starts a watch as `Store.watch` promises. The observer is never called before this returns. */
   add(range: KeyRange, after: number, observer: Observer): Watch {
     const { revision } = this.#history
-    const watcher: Watcher = { matches: withinRange(range), observer, position: after === 0 ? revision : after, stop: () => this.#remove(watcher) }
+    const watcher: Watcher = {
+      matches: withinRange(range),
+      observer,
+      position: after === 0 ? revision : after,
+      stop: () => this.#remove(watcher),
+    }
     const current = watcher.position >= revision && !this.#ended
     if (current) {
       this.#live.add(watcher)
@@ -102,7 +115,9 @@ export class Watchers {
   /** Delivers one portion of history; the watcher then goes to the end of the queue, or live. */
   #step(watcher: Watcher, deadline: number): void {
     const { compactedRevision } = this.#history
-    const over = this.#ended ?? (watcher.position < compactedRevision ? new CompactedError(watcher.position, compactedRevision) : undefined)
+    const over =
+      this.#ended ??
+      (watcher.position < compactedRevision ? new CompactedError(watcher.position, compactedRevision) : undefined)
     if (over) {
       this.#end(watcher, over)
       return
@@ -143,7 +158,11 @@ export class Watchers {
     try {
       watcher.observer.end(error)
     } catch (thrown) {
-      process.emitWarning(`an observer of the store failed while its watch ended: ${thrown instanceof Error ? thrown.stack : String(thrown)}`, 'StoreWarning')
+      process.emitWarning(
+        'an observer of the store failed while its watch ended: ' +
+          `${thrown instanceof Error ? thrown.stack : String(thrown)}`,
+        'StoreWarning',
+      )
     }
   }
 

@@ -7,10 +7,19 @@ import { constraints, enforce } from './policies/policy.ts'
 import { admissionWebhooks, configMap, configMaps, configure, hook } from './webhooks/webhook.ts'
 
 test('audit events tell what webhooks did and said, and what policies have found', async (t) => {
-  const [cluster, webhooks] = await Promise.all([auditedCluster(t, '[{level: RequestResponse, omitStages: [RequestReceived]}]'), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([
+    auditedCluster(t, '[{level: RequestResponse, omitStages: [RequestReceived]}]'),
+    admissionWebhooks(t),
+  ])
   const label = { objectSelector: { matchLabels: { hook: 'audited' } } }
-  await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/changes', label), hook(webhooks, '/fails', { ...label, failurePolicy: 'Ignore' })])
-  await configure(cluster, 'Validating', 'v', [hook(webhooks, '/says', label), hook(webhooks, '/fails', { ...label, failurePolicy: 'Ignore' })])
+  await configure(cluster, 'Mutating', 'm', [
+    hook(webhooks, '/changes', label),
+    hook(webhooks, '/fails', { ...label, failurePolicy: 'Ignore' }),
+  ])
+  await configure(cluster, 'Validating', 'v', [
+    hook(webhooks, '/says', label),
+    hook(webhooks, '/fails', { ...label, failurePolicy: 'Ignore' }),
+  ])
   const patch = [{ op: 'add', path: '/data', value: { a: 'b' } }]
   await webhooks.behave('/changes', { patch })
   await webhooks.behave('/fails', { manner: 'status 500' })
@@ -29,13 +38,20 @@ test('audit events tell what webhooks did and said, and what policies have found
     { validationActions: ['Audit'] },
   )
   await cluster.call('POST', configMaps, configMap('a', 'audited'))
-  const event = await waitFor('the event is there', () => cluster.events().find(({ objectRef, verb }) => objectRef?.name === 'a' && verb === 'create'))
+  const event = await waitFor('the event is there', () =>
+    cluster.events().find(({ objectRef, verb }) => objectRef?.name === 'a' && verb === 'create'),
+  )
   const { annotations = {} } = event
-  const told = Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith('authorization.k8s.io/')))
+  const told = Object.fromEntries(
+    Object.entries(annotations).filter(([key]) => !key.startsWith('authorization.k8s.io/')),
+  )
   const mutation = (webhook: string, more: object) => JSON.stringify({ configuration: 'm', webhook, ...more })
   assert.deepEqual(told, {
     'mutation.webhook.admission.k8s.io/round_0_index_0': mutation('changes.example.com', { mutated: true }),
-    'patch.webhook.admission.k8s.io/round_0_index_0': mutation('changes.example.com', { patch, patchType: 'JSONPatch' }),
+    'patch.webhook.admission.k8s.io/round_0_index_0': mutation('changes.example.com', {
+      patch,
+      patchType: 'JSONPatch',
+    }),
     'mutation.webhook.admission.k8s.io/round_0_index_1': mutation('fails.example.com', { mutated: false }),
     'failed-open.mutation.webhook.admission.k8s.io/round_0_index_1': 'fails.example.com',
     'says.example.com/mood': 'good',
@@ -48,11 +64,16 @@ test('audit events tell what webhooks did and said, and what policies have found
 })
 
 test('events that hold no objects hold no patches of them', async (t) => {
-  const [cluster, webhooks] = await Promise.all([auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]'), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([
+    auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]'),
+    admissionWebhooks(t),
+  ])
   await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/changes')])
   await webhooks.behave('/changes', { patch: [{ op: 'add', path: '/data', value: { a: 'b' } }] })
   await cluster.call('POST', configMaps, configMap('a', 'changes'))
-  const event = await waitFor('the event is there', () => cluster.events().find(({ objectRef, verb }) => objectRef?.name === 'a' && verb === 'create'))
+  const event = await waitFor('the event is there', () =>
+    cluster.events().find(({ objectRef, verb }) => objectRef?.name === 'a' && verb === 'create'),
+  )
   assert.deepEqual(
     Object.keys(event.annotations ?? {}).filter((key) => key.endsWith('webhook.admission.k8s.io/round_0_index_0')),
     ['mutation.webhook.admission.k8s.io/round_0_index_0'],

@@ -1,4 +1,7 @@
-/** Certificates: who asks is noted, nobody asks for system:masters, and approving and signing take rights on the signer. Requests are openssl's. */
+/**
+ * Certificates: who asks is noted, nobody asks for system:masters, and approving and signing take rights on the signer.
+ * Requests are openssl's.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,7 +20,9 @@ function signingRequest(subject: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-csr-'))
   try {
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', join(folder, 'key.pem')]
-    return Buffer.from(execFileSync('openssl', ['req', '-new', ...key, '-subj', subject], { stdio: ['ignore', 'pipe', 'ignore'] })).toString('base64')
+    return Buffer.from(
+      execFileSync('openssl', ['req', '-new', ...key, '-subj', subject], { stdio: ['ignore', 'pipe', 'ignore'] }),
+    ).toString('base64')
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -50,17 +55,25 @@ describe('certificate signing requests', () => {
     await grant(cluster, 'ask', 'jane', [
       {
         apiGroups: ['certificates.k8s.io'],
-        resources: ['certificatesigningrequests', 'certificatesigningrequests/approval', 'certificatesigningrequests/status'],
+        resources: [
+          'certificatesigningrequests',
+          'certificatesigningrequests/approval',
+          'certificatesigningrequests/status',
+        ],
         verbs: ['*'],
       },
     ])
   })
 
   test('nobody owns what a request says, as none of it can be changed; labels have owners', async () => {
-    const managed = ({ body }: Reply) => (body as { metadata: { managedFields?: { fieldsV1: object }[] } }).metadata.managedFields
+    const managed = ({ body }: Reply) =>
+      (body as { metadata: { managedFields?: { fieldsV1: object }[] } }).metadata.managedFields
     const plain = body('plain', '/O=dev/CN=jane')
     assert.equal(managed(await as(cluster, jane, 'POST', requests, plain)), undefined)
-    const labelled = await as(cluster, jane, 'POST', requests, { ...plain, metadata: { name: 'labelled', labels: { a: 'b' } } })
+    const labelled = await as(cluster, jane, 'POST', requests, {
+      ...plain,
+      metadata: { name: 'labelled', labels: { a: 'b' } },
+    })
     assert.deepEqual(managed(labelled)?.[0]?.fieldsV1, { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } })
   })
 
@@ -69,10 +82,16 @@ describe('certificate signing requests', () => {
     assert.equal(refused.status, 403)
     assert.equal(
       refused.message,
-      'certificatesigningrequests.certificates.k8s.io "masters" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
+      'certificatesigningrequests.certificates.k8s.io "masters" is forbidden: use of ' +
+        'kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
     )
-    assert.equal((await as(cluster, jane, 'POST', requests, body('like-masters', '/O=system:masters2/CN=jane'))).status, 201)
-    const nonsense = Buffer.from('-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n').toString('base64')
+    assert.equal(
+      (await as(cluster, jane, 'POST', requests, body('like-masters', '/O=system:masters2/CN=jane'))).status,
+      201,
+    )
+    const nonsense = Buffer.from(
+      '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n',
+    ).toString('base64')
     assert.match(
       (await as(cluster, jane, 'POST', requests, body('nonsense', '/CN=x', { request: nonsense }))).message,
       /is invalid: spec.request: Invalid value: .*: asn1: syntax error: /,
@@ -80,7 +99,13 @@ describe('certificate signing requests', () => {
   })
 
   test('who asks is noted, whatever the request says', async () => {
-    const { body: made } = await as(cluster, jane, 'POST', requests, body('noted', '/CN=jane', { username: 'admin', groups: ['system:masters'] }))
+    const { body: made } = await as(
+      cluster,
+      jane,
+      'POST',
+      requests,
+      body('noted', '/CN=jane', { username: 'admin', groups: ['system:masters'] }),
+    )
     const { username, groups } = made.spec as { username: string; groups: string[] }
     assert.deepEqual([username, groups], ['jane', ['dev', 'system:authenticated']])
   })
@@ -90,25 +115,39 @@ describe('certificate signing requests', () => {
     const approve = () => as(cluster, jane, 'PATCH', `${requests}/wanted/approval`, approved, mergePatch)
     const refused = await approve()
     assert.equal(refused.status, 403)
-    assert.match(refused.message, /user not permitted to approve requests with signerName "kubernetes\.io\/kube-apiserver-client"$/)
+    assert.match(
+      refused.message,
+      /user not permitted to approve requests with signerName "kubernetes\.io\/kube-apiserver-client"$/,
+    )
     const signers = { apiGroups: ['certificates.k8s.io'], resources: ['signers'] }
-    await grant(cluster, 'other-domain', 'jane', [{ ...signers, resourceNames: ['example.com/*', 'kubernetes.io'], verbs: ['approve', 'sign'] }])
+    await grant(cluster, 'other-domain', 'jane', [
+      { ...signers, resourceNames: ['example.com/*', 'kubernetes.io'], verbs: ['approve', 'sign'] },
+    ])
     assert.equal((await approve()).status, 403)
     await grant(cluster, 'domain', 'jane', [{ ...signers, resourceNames: ['kubernetes.io/*'], verbs: ['approve'] }])
     const { status, body: answer } = await approve()
     assert.equal(status, 200)
     const { conditions } = answer.status as { conditions: readonly object[] }
 
-    const failed = { status: { conditions: [...conditions, { type: 'Failed', status: 'True', reason: 'r', message: 'm' }] } }
+    const failed = {
+      status: { conditions: [...conditions, { type: 'Failed', status: 'True', reason: 'r', message: 'm' }] },
+    }
     const sign = () => as(cluster, jane, 'PATCH', `${requests}/wanted/status`, failed, mergePatch)
-    assert.match((await sign()).message, /user not permitted to sign requests with signerName "kubernetes\.io\/kube-apiserver-client"$/)
+    assert.match(
+      (await sign()).message,
+      /user not permitted to sign requests with signerName "kubernetes\.io\/kube-apiserver-client"$/,
+    )
     await grant(cluster, 'name', 'jane', [{ ...signers, resourceNames: [clientSigner], verbs: ['sign'] }])
     assert.equal((await sign()).status, 200)
   })
 
   test('a node asks for certificates of its own name', async () => {
-    const kubelet = { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['digital signature', 'client auth'] }
-    const ask = (name: string, node: string) => as(cluster, nodeUser('n1'), 'POST', requests, body(name, `/O=system:nodes/CN=system:node:${node}`, kubelet))
+    const kubelet = {
+      signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+      usages: ['digital signature', 'client auth'],
+    }
+    const ask = (name: string, node: string) =>
+      as(cluster, nodeUser('n1'), 'POST', requests, body(name, `/O=system:nodes/CN=system:node:${node}`, kubelet))
     assert.match((await ask('theirs', 'n2')).message, /can only create a node CSR with CN=system:node:n1$/)
     assert.equal((await ask('mine', 'n1')).status, 201)
   })
@@ -117,9 +156,14 @@ describe('certificate signing requests', () => {
 test('trust bundles of a signer take the right to attest for it', async (t) => {
   const cluster = await testCluster(t, { runtimeConfig: ['certificates.k8s.io/v1beta1=true'] })
   const bundles = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles'
-  const bundle = (name: string, signerName?: string) => ({ metadata: { name }, spec: { trustBundle: cluster.client.ca, ...(signerName && { signerName }) } })
+  const bundle = (name: string, signerName?: string) => ({
+    metadata: { name },
+    spec: { trustBundle: cluster.client.ca, ...(signerName && { signerName }) },
+  })
   const jane: User = { name: 'jane' }
-  await grant(cluster, 'bundles', 'jane', [{ apiGroups: ['certificates.k8s.io'], resources: ['clustertrustbundles'], verbs: ['*'] }])
+  await grant(cluster, 'bundles', 'jane', [
+    { apiGroups: ['certificates.k8s.io'], resources: ['clustertrustbundles'], verbs: ['*'] },
+  ])
   assert.equal((await as(cluster, jane, 'POST', bundles, bundle('plain'))).status, 201)
   const name = 'example.com:signer:a'
   const post = () => as(cluster, jane, 'POST', bundles, bundle(name, 'example.com/signer'))

@@ -19,17 +19,29 @@ interface Review {
 async function imageWebhook(t: TestContext, more: object) {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
-  const serving = await issueCertificate(authority, { commonName: 'images', usage: 'server', hosts: ['127.0.0.1'] }, now)
+  const serving = await issueCertificate(
+    authority,
+    { commonName: 'images', usage: 'server', hosts: ['127.0.0.1'] },
+    now,
+  )
   const client = await issueCertificate(authority, { commonName: 'api-server', usage: 'client' }, now)
   const seen: string[] = []
-  const server = createServer({ ...serving, ca: authority.cert, requestCert: true, rejectUnauthorized: true }, async (request, response) => {
-    const review = JSON.parse(Buffer.concat(await request.toArray()).toString()) as Review
-    const images = review.spec.containers.map(({ image }) => image).join()
-    seen.push(images)
-    const isTired = images === 'tired' && seen.filter((one) => one === images).length === 1
-    response.statusCode = images === 'broken' ? 404 : isTired ? 500 : 200
-    response.end(JSON.stringify({ ...review, status: { allowed: !images.includes('bad'), ...(images === 'bad' && { reason: 'it is bad' }) } }))
-  }).listen(0, '127.0.0.1')
+  const server = createServer(
+    { ...serving, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
+    async (request, response) => {
+      const review = JSON.parse(Buffer.concat(await request.toArray()).toString()) as Review
+      const images = review.spec.containers.map(({ image }) => image).join()
+      seen.push(images)
+      const isTired = images === 'tired' && seen.filter((one) => one === images).length === 1
+      response.statusCode = images === 'broken' ? 404 : isTired ? 500 : 200
+      response.end(
+        JSON.stringify({
+          ...review,
+          status: { allowed: !images.includes('bad'), ...(images === 'bad' && { reason: 'it is bad' }) },
+        }),
+      )
+    },
+  ).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close().closeAllConnections())
   const folder = temporaryFolder(t)
@@ -45,20 +57,36 @@ async function imageWebhook(t: TestContext, more: object) {
       clusters: [
         {
           name: 'w',
-          cluster: { server: `https://127.0.0.1:${(server.address() as AddressInfo).port}/policy`, 'certificate-authority': write('ca', authority.cert) },
+          cluster: {
+            server: `https://127.0.0.1:${(server.address() as AddressInfo).port}/policy`,
+            'certificate-authority': write('ca', authority.cert),
+          },
         },
       ],
-      users: [{ name: 'u', user: { 'client-certificate': write('cert', client.cert), 'client-key': write('key', client.key) } }],
+      users: [
+        {
+          name: 'u',
+          user: { 'client-certificate': write('cert', client.cert), 'client-key': write('key', client.key) },
+        },
+      ],
       contexts: [{ name: 'c', context: { cluster: 'w', user: 'u' } }],
       'current-context': 'c',
     }),
   )
   const configuration = { imagePolicy: { kubeConfigFile, retryBackoff: 5, ...more } }
   const plugins = [{ name: 'ImagePolicyWebhook', configuration }]
-  const file = write('admission', JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins }))
-  const cluster = await admissionCluster(t, '--enable-admission-plugins=ImagePolicyWebhook', `--admission-control-config-file=${file}`)
+  const file = write(
+    'admission',
+    JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins }),
+  )
+  const cluster = await admissionCluster(
+    t,
+    '--enable-admission-plugins=ImagePolicyWebhook',
+    `--admission-control-config-file=${file}`,
+  )
   await cluster.namespace('n')
-  const run = (image: string) => cluster.pod('n', { containers: [{ name: 'c', image }] }, { generateName: 'p-', name: undefined })
+  const run = (image: string) =>
+    cluster.pod('n', { containers: [{ name: 'c', image }] }, { generateName: 'p-', name: undefined })
   return { ...cluster, run, seen, server }
 }
 
@@ -90,6 +118,9 @@ test('with defaultAllow everything runs while it is out of order, and policies s
   assert.equal((await run('any')).metadata.annotations, undefined)
   const pods = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }
   const expression = "!('alpha.image-policy.k8s.io/failed-open' in object.metadata.?annotations.orValue({}))"
-  await enforce(cluster, 'asked', { matchConstraints: constraints({ resourceRules: [pods] }), validations: [{ expression, message: 'nobody was asked' }] })
+  await enforce(cluster, 'asked', {
+    matchConstraints: constraints({ resourceRules: [pods] }),
+    validations: [{ expression, message: 'nobody was asked' }],
+  })
   await assert.rejects(run('any'), /denied request: nobody was asked/)
 })

@@ -55,7 +55,11 @@ test('kubectl applies policies and webhooks, shows what they say, and describes 
   const program = installedKubectls().at(-1)!
   const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
   const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
-  await kubectl.ok('apply -f -', /validatingadmissionpolicybinding.admissionregistration.k8s.io\/careful-binding created/, { input: policies })
+  await kubectl.ok(
+    'apply -f -',
+    /validatingadmissionpolicybinding.admissionregistration.k8s.io\/careful-binding created/,
+    { input: policies },
+  )
   await kubectl.fails(
     'create deployment big --image=i --replicas=3',
     /deployments.apps "big" is forbidden: ValidatingAdmissionPolicy 'replicas' with binding 'replicas-binding' denied request: at most 2 replicas/,
@@ -67,10 +71,21 @@ test('kubectl applies policies and webhooks, shows what they say, and describes 
     '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"bare"},"spec":{"replicas":1,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}'
   const warned = await kubectl.run('create -f -', { input: bare })
   assert.equal(warned.code, 0)
-  assert.match(warned.stderr, /^Warning: Validation failed for ValidatingAdmissionPolicy 'careful' with binding 'careful-binding': say whose it is$/m)
-  await waitFor('the policy has a status', async () => /Observed Generation: +1/.test(await kubectl.ok('describe validatingadmissionpolicy replicas')))
-  await kubectl.ok('get validatingadmissionpolicy', /NAME +VALIDATIONS +PARAMKIND +AGE\ncareful +1 +<unset> .*\nreplicas +1 +v1\/ConfigMap /)
-  await kubectl.ok('get validatingadmissionpolicybinding', /careful-binding +careful +<unset> .*\nreplicas-binding +replicas +default\/limits /)
+  assert.match(
+    warned.stderr,
+    /^Warning: Validation failed for ValidatingAdmissionPolicy 'careful' with binding 'careful-binding': say whose it is$/m,
+  )
+  await waitFor('the policy has a status', async () =>
+    /Observed Generation: +1/.test(await kubectl.ok('describe validatingadmissionpolicy replicas')),
+  )
+  await kubectl.ok(
+    'get validatingadmissionpolicy',
+    /NAME +VALIDATIONS +PARAMKIND +AGE\ncareful +1 +<unset> .*\nreplicas +1 +v1\/ConfigMap /,
+  )
+  await kubectl.ok(
+    'get validatingadmissionpolicybinding',
+    /careful-binding +careful +<unset> .*\nreplicas-binding +replicas +default\/limits /,
+  )
 
   const configuration = JSON.stringify({
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -86,11 +101,15 @@ test('kubectl applies policies and webhooks, shows what they say, and describes 
       },
     ],
   })
-  await kubectl.ok('apply -f -', 'validatingwebhookconfiguration.admissionregistration.k8s.io/hooks created\n', { input: configuration })
+  await kubectl.ok('apply -f -', 'validatingwebhookconfiguration.admissionregistration.k8s.io/hooks created\n', {
+    input: configuration,
+  })
   await webhooks.behave('/names', { response: { warnings: ['names are short here', 'say "why"'] } })
   const made = await kubectl.run('create configmap a')
   assert.equal(made.stderr, 'Warning: names are short here\nWarning: say "why"\n')
-  await webhooks.behave('/names', { response: { allowed: false, status: { code: 403, reason: 'Forbidden', message: 'not today' } } })
+  await webhooks.behave('/names', {
+    response: { allowed: false, status: { code: 403, reason: 'Forbidden', message: 'not today' } },
+  })
   await kubectl.fails('create configmap b', /admission webhook "names.example.com" denied the request: not today/)
   await kubectl.fails('delete configmap --all', /admission webhook "names.example.com" denied the request: not today/)
   await kubectl.ok('delete validatingwebhookconfiguration hooks')

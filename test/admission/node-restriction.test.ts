@@ -10,7 +10,8 @@ const n1 = nodeUser('n1')
 
 test('a node registers itself, without labels and later taints that would draw pods to it', async (t) => {
   const cluster = await testCluster(t)
-  const post = (name: string, labels = {}) => as(cluster, n1, 'POST', nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } })
+  const post = (name: string, labels = {}) =>
+    as(cluster, n1, 'POST', nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } })
   const patch = (name: string, body: object) => as(cluster, n1, 'PATCH', `${nodes}/${name}`, body, mergePatch)
   assert.match((await post('n2')).message, /^nodes "n2" is forbidden: node "n1" is not allowed to modify node "n2"$/)
   assert.match(
@@ -19,15 +20,27 @@ test('a node registers itself, without labels and later taints that would draw p
   )
   assert.equal((await post('n1', { 'kubernetes.io/hostname': 'h', 'example.com/any': 'v' })).status, 201)
   const refused: readonly (readonly [object, RegExp])[] = [
-    [{ metadata: { labels: { 'node-role.kubernetes.io/control-plane': '' } } }, /is not allowed to modify labels: node-role\.kubernetes\.io\/control-plane$/],
+    [
+      { metadata: { labels: { 'node-role.kubernetes.io/control-plane': '' } } },
+      /is not allowed to modify labels: node-role\.kubernetes\.io\/control-plane$/,
+    ],
     [{ spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } }, /node "n1" is not allowed to modify taints$/],
-    [{ metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u' }] } }, /node "n1" is not allowed to modify ownerReferences$/],
+    [
+      { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u' }] } },
+      /node "n1" is not allowed to modify ownerReferences$/,
+    ],
   ]
   for (const [body, message] of refused) assert.match((await patch('n1', body)).message, message)
-  assert.match((await as(cluster, n1, 'PATCH', `${nodes}/n1/status`, refused[0]![0], mergePatch)).message, refused[0]![1])
+  assert.match(
+    (await as(cluster, n1, 'PATCH', `${nodes}/n1/status`, refused[0]![0], mergePatch)).message,
+    refused[0]![1],
+  )
   assert.equal((await patch('n1', { metadata: { annotations: { a: 'b' } } })).status, 200)
   await cluster.call('POST', nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } })
-  assert.match((await patch('n2', { metadata: { annotations: { a: 'b' } } })).message, /not allowed to modify node "n2"$/)
+  assert.match(
+    (await patch('n2', { metadata: { annotations: { a: 'b' } } })).message,
+    /not allowed to modify node "n2"$/,
+  )
   // Others may do all that.
   await cluster.call('PATCH', `${nodes}/n1`, refused[0]![0], mergePatch)
 })
@@ -46,16 +59,32 @@ test('a node makes mirror pods that refer to nothing, and touches no pods of oth
     })
   const reference = (what: string) => new RegExp(`node "n1" can not create pods that reference ${what}$`)
   const refused: readonly (readonly [object, object, RegExp])[] = [
-    [{}, { annotations: {} }, /pod does not have "kubernetes\.io\/config\.mirror" annotation, node "n1" can only create mirror pods$/],
+    [
+      {},
+      { annotations: {} },
+      /pod does not have "kubernetes\.io\/config\.mirror" annotation, node "n1" can only create mirror pods$/,
+    ],
     [{ nodeName: 'n2' }, {}, /node "n1" can only create pods with spec\.nodeName set to itself$/],
     [{}, { ownerReferences: [] }, /can only create pods with an owner reference set to itself$/],
     [{}, { ownerReferences: [{ ...owner, uid: 'other' }] }, /node n1 UID mismatch: expected other got /],
-    [{}, { ownerReferences: [{ ...owner, controller: false }] }, /can only create pods with a controller owner reference set to itself$/],
-    [{}, { ownerReferences: [{ ...owner, blockOwnerDeletion: true }] }, /must not set blockOwnerDeletion on an owner reference$/],
+    [
+      {},
+      { ownerReferences: [{ ...owner, controller: false }] },
+      /can only create pods with a controller owner reference set to itself$/,
+    ],
+    [
+      {},
+      { ownerReferences: [{ ...owner, blockOwnerDeletion: true }] },
+      /must not set blockOwnerDeletion on an owner reference$/,
+    ],
     [{ serviceAccountName: 'default' }, {}, reference('a service account')],
     [{ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, {}, reference('secrets')],
     [{ imagePullSecrets: [{ name: 's' }] }, {}, reference('secrets')],
-    [{ containers: [{ name: 'c', image: 'i', envFrom: [{ configMapRef: { name: 'c' } }] }] }, {}, reference('configmaps')],
+    [
+      { containers: [{ name: 'c', image: 'i', envFrom: [{ configMapRef: { name: 'c' } }] }] },
+      {},
+      reference('configmaps'),
+    ],
     [{ volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'd' } }] }, {}, reference('persistentvolumeclaims')],
     [{ resourceClaims: [{ name: 'r', resourceClaimName: 'x' }] }, {}, reference('resourceclaims')],
   ]
@@ -73,7 +102,10 @@ test('a node makes mirror pods that refer to nothing, and touches no pods of oth
     (await status('theirs', { status: { phase: 'Failed' } })).message,
     /node "n1" can only update pod status for pods with spec\.nodeName set to itself$/,
   )
-  assert.match((await status('m', { metadata: { labels: { a: 'b' } } })).message, /node "n1" cannot update labels through pod status$/)
+  assert.match(
+    (await status('m', { metadata: { labels: { a: 'b' } } })).message,
+    /node "n1" cannot update labels through pod status$/,
+  )
   assert.equal((await status('m', { status: { phase: 'Running' } })).status, 200)
   const eviction = (name: string) =>
     as(cluster, n1, 'POST', `${pods}/${name}/eviction`, {
@@ -83,7 +115,10 @@ test('a node makes mirror pods that refer to nothing, and touches no pods of oth
       deleteOptions: { gracePeriodSeconds: 0 },
     })
   assert.match((await eviction('theirs')).message, /node n1 can only evict pods with spec\.nodeName set to itself$/)
-  assert.match((await as(cluster, n1, 'DELETE', `${pods}/theirs`)).message, /node "n1" can only delete pods with spec\.nodeName set to itself$/)
+  assert.match(
+    (await as(cluster, n1, 'DELETE', `${pods}/theirs`)).message,
+    /node "n1" can only delete pods with spec\.nodeName set to itself$/,
+  )
   assert.match((await as(cluster, n1, 'DELETE', `${pods}/gone`)).message, /^pods "gone" not found$/)
   assert.equal((await eviction('m')).status, 201)
 })
@@ -94,18 +129,31 @@ test('leases, CSI nodes and slices carry the name of the node', async (t) => {
   const slices = '/apis/resource.k8s.io/v1/resourceslices'
   const post = (path: string, name: string, spec: object) => as(cluster, n1, 'POST', path, { metadata: { name }, spec })
   assert.equal((await post(leases, 'n1', {})).status, 201)
-  assert.match((await post(leases, 'n2', {})).message, /can only access node lease with the same name as the requesting node$/)
+  assert.match(
+    (await post(leases, 'n2', {})).message,
+    /can only access node lease with the same name as the requesting node$/,
+  )
   assert.equal((await post('/apis/storage.k8s.io/v1/csinodes', 'n1', { drivers: [] })).status, 201)
   assert.match(
     (await post('/apis/storage.k8s.io/v1/csinodes', 'n2', { drivers: [] })).message,
     /can only access CSINode with the same name as the requesting node$/,
   )
-  const slice = (nodeName: string) => ({ driver: 'd.example.com', nodeName, pool: { name: 'p', generation: 1, resourceSliceCount: 1 } })
+  const slice = (nodeName: string) => ({
+    driver: 'd.example.com',
+    nodeName,
+    pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
+  })
   assert.equal((await post(slices, 's1', slice('n1'))).status, 201)
-  assert.match((await post(slices, 's2', slice('n2'))).message, /can only create ResourceSlice with the same NodeName as the requesting node$/)
+  assert.match(
+    (await post(slices, 's2', slice('n2'))).message,
+    /can only create ResourceSlice with the same NodeName as the requesting node$/,
+  )
 })
 
 test('the plug-in can be turned off', async (t) => {
   const cluster = await testCluster(t, { apiServerFlags: ['--disable-admission-plugins=NodeRestriction'] })
-  assert.equal((await as(cluster, n1, 'POST', nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } })).status, 201)
+  assert.equal(
+    (await as(cluster, n1, 'POST', nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } })).status,
+    201,
+  )
 })

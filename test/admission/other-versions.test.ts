@@ -1,4 +1,7 @@
-/** Rules mean objects, whatever the version of the request: webhooks and policies see them in the version that they name. */
+/**
+ * Rules mean objects, whatever the version of the request: webhooks and policies see them in the version that they
+ * name.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { conversionWebhook, define, widgetsPath } from '../conversion/webhook.ts'
@@ -9,7 +12,14 @@ import { admissionWebhooks, configure, hook, refusal, rule } from './webhooks/we
 
 const scalers = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
 const target = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, maxReplicas: 3 }
-const rules = [rule({ apiGroups: ['autoscaling'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['horizontalpodautoscalers'] })]
+const rules = [
+  rule({
+    apiGroups: ['autoscaling'],
+    apiVersions: ['v1'],
+    operations: ['CREATE'],
+    resources: ['horizontalpodautoscalers'],
+  }),
+]
 
 test('a webhook that names another version gets objects in it, and its changes come back', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
@@ -17,10 +27,19 @@ test('a webhook that names another version gets objects in it, and its changes c
     hook(webhooks, '/equivalent', { rules, objectSelector: {} }),
     hook(webhooks, '/exact', { rules, objectSelector: {}, matchPolicy: 'Exact' }),
   ])
-  await webhooks.behave('/equivalent', { patch: [{ op: 'add', path: '/spec/targetCPUUtilizationPercentage', value: 42 }] })
-  const made = await cluster.call('POST', scalers, { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'h' }, spec: target })
+  await webhooks.behave('/equivalent', {
+    patch: [{ op: 'add', path: '/spec/targetCPUUtilizationPercentage', value: 42 }],
+  })
+  const made = await cluster.call('POST', scalers, {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'h' },
+    spec: target,
+  })
   const { metrics } = made.spec as { metrics: unknown }
-  assert.deepEqual(metrics, [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 42 } } }])
+  assert.deepEqual(metrics, [
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 42 } } },
+  ])
   const asked = await webhooks.asked()
   assert.deepEqual(
     asked.map(({ path }) => path),
@@ -47,9 +66,15 @@ test('a webhook that names another version gets objects in it, and its changes c
 })
 
 test('custom resources are converted by their own webhook on the way', async (t) => {
-  const [cluster, webhooks, conversion] = await Promise.all([testCluster(t), admissionWebhooks(t), conversionWebhook(t)])
+  const [cluster, webhooks, conversion] = await Promise.all([
+    testCluster(t),
+    admissionWebhooks(t),
+    conversionWebhook(t),
+  ])
   await define(cluster, { clientConfig: conversion.clientConfig })
-  const widgets = [rule({ apiGroups: ['shop.example.com'], apiVersions: ['v2'], operations: ['CREATE'], resources: ['widgets'] })]
+  const widgets = [
+    rule({ apiGroups: ['shop.example.com'], apiVersions: ['v2'], operations: ['CREATE'], resources: ['widgets'] }),
+  ]
   await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/widgets', { rules: widgets, objectSelector: {} })])
   await webhooks.behave('/widgets', { patch: [{ op: 'replace', path: '/spec/port', value: 7 }] })
   const made = await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
@@ -58,7 +83,10 @@ test('custom resources are converted by their own webhook on the way', async (t)
   assert.deepEqual((asked!.review.request.object as { spec: unknown }).spec, { host: 'a', port: 1 })
   // What cannot be converted cannot be admitted.
   await conversion.answers('failure')
-  assert.match((await refusal(cluster.call('POST', widgetsPath('v1'), widget('v1', 'b', { hostPort: 'b:1' })))).message, /not today/)
+  assert.match(
+    (await refusal(cluster.call('POST', widgetsPath('v1'), widget('v1', 'b', { hostPort: 'b:1' })))).message,
+    /not today/,
+  )
 })
 
 test('a policy that names another version sees it, too', async (t) => {
@@ -66,11 +94,19 @@ test('a policy that names another version sees it, too', async (t) => {
   await enforce(cluster, 'p', {
     matchConstraints: { resourceRules: rules },
     validations: [
-      { expression: '!has(object.spec.targetCPUUtilizationPercentage)', messageExpression: "object.apiVersion + ' for ' + request.requestKind.version" },
+      {
+        expression: '!has(object.spec.targetCPUUtilizationPercentage)',
+        messageExpression: "object.apiVersion + ' for ' + request.requestKind.version",
+      },
     ],
   })
   const { message } = await refusal(
-    cluster.call('POST', scalers, { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'h' }, spec: target }),
+    cluster.call('POST', scalers, {
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'h' },
+      spec: target,
+    }),
   )
   assert.match(message, /denied request: autoscaling\/v1 for v2$/)
 })

@@ -9,7 +9,10 @@ const configMaps = '/api/v1/namespaces/default/configmaps'
 const jane = { name: 'jane' }
 
 test('who makes others owners may delete the object, and set finalizers of owners that it holds up', async (t) => {
-  const cluster = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'] })
+  const cluster = await testCluster(t, {
+    controllers: apiControllers,
+    apiServerFlags: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'],
+  })
   const rules = async (name: string, more: readonly object[]): Promise<void> => {
     await cluster.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', { metadata: { name }, rules: more })
     await cluster.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
@@ -27,14 +30,25 @@ test('who makes others owners may delete the object, and set finalizers of owner
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
     },
   })
-  await waitFor('boats are served', async () => (await cluster.call('GET', '/apis/example.com/v1/boats')).kind === 'BoatList')
+  await waitFor(
+    'boats are served',
+    async () => (await cluster.call('GET', '/apis/example.com/v1/boats')).kind === 'BoatList',
+  )
   await rules('write', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'update', 'patch'] }])
 
-  const owner = (kind: string, more: object = {}, apiVersion = 'v1') => ({ apiVersion, kind, name: 'o', uid: `uid-${kind}`, ...more })
+  const owner = (kind: string, more: object = {}, apiVersion = 'v1') => ({
+    apiVersion,
+    kind,
+    name: 'o',
+    uid: `uid-${kind}`,
+    ...more,
+  })
   const boat = owner('Boat', { blockOwnerDeletion: true }, 'example.com/v1')
   const yacht = owner('Yacht', { blockOwnerDeletion: true }, 'example.com/v1')
-  const post = (name: string, owners: readonly object[]) => as(cluster, jane, 'POST', configMaps, { metadata: { name, ownerReferences: owners } })
-  const patch = (owners: readonly object[] | null) => as(cluster, jane, 'PATCH', `${configMaps}/a`, { metadata: { ownerReferences: owners } }, mergePatch)
+  const post = (name: string, owners: readonly object[]) =>
+    as(cluster, jane, 'POST', configMaps, { metadata: { name, ownerReferences: owners } })
+  const patch = (owners: readonly object[] | null) =>
+    as(cluster, jane, 'PATCH', `${configMaps}/a`, { metadata: { ownerReferences: owners } }, mergePatch)
 
   assert.equal((await post('a', [owner('Secret')])).status, 201, 'who creates it says whose it is')
   assert.match(
@@ -46,8 +60,15 @@ test('who makes others owners may delete the object, and set finalizers of owner
     /cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion example\.com\/v1 Kind Yacht: no matches for kind "Yacht" in version "example\.com\/v1"$/,
   )
   await cluster.call('POST', configMaps, { metadata: { name: 'c', ownerReferences: [yacht] } })
-  assert.match((await patch(null)).message, /^configmaps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: .*, <nil>$/)
-  assert.equal((await as(cluster, jane, 'PATCH', `${configMaps}/a`, { data: { a: 'b' } }, mergePatch)).status, 200, 'other changes are free')
+  assert.match(
+    (await patch(null)).message,
+    /^configmaps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: .*, <nil>$/,
+  )
+  assert.equal(
+    (await as(cluster, jane, 'PATCH', `${configMaps}/a`, { data: { a: 'b' } }, mergePatch)).status,
+    200,
+    'other changes are free',
+  )
 
   await rules('delete', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['delete'] }])
   assert.equal((await patch([owner('Secret'), owner('ConfigMap')])).status, 200)
@@ -57,7 +78,10 @@ test('who makes others owners may delete the object, and set finalizers of owner
 })
 
 test('Services get no external addresses beyond those they have', async (t) => {
-  const cluster = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--enable-admission-plugins=DenyServiceExternalIPs'] })
+  const cluster = await testCluster(t, {
+    controllers: apiControllers,
+    apiServerFlags: ['--enable-admission-plugins=DenyServiceExternalIPs'],
+  })
   const services = '/api/v1/namespaces/default/services'
   const service = (name: string, externalIPs?: readonly string[]) => ({
     metadata: { name },
@@ -68,6 +92,9 @@ test('Services get no external addresses beyond those they have', async (t) => {
     /: 403 .*services \\"a\\" is forbidden: Use of external IPs is denied by admission control/,
   )
   await cluster.call('POST', services, service('a'))
-  await assert.rejects(cluster.call('PATCH', `${services}/a`, { spec: { externalIPs: ['192.0.2.1'] } }, mergePatch), /: 403 /)
+  await assert.rejects(
+    cluster.call('PATCH', `${services}/a`, { spec: { externalIPs: ['192.0.2.1'] } }, mergePatch),
+    /: 403 /,
+  )
   await cluster.call('PATCH', `${services}/a`, { metadata: { labels: { a: 'b' } } }, mergePatch)
 })

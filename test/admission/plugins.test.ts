@@ -10,10 +10,14 @@ import { repository } from '../up/t8s-process.ts'
 
 /** What `t8s apiserver` says when it does not start. */
 function refusal(...flags: readonly string[]): string {
-  const { status, stderr } = spawnSync(join(repository, 't8s'), ['apiserver', '--secure-port=0', '--bind-address=127.0.0.1', ...flags], {
-    encoding: 'utf8',
-    timeout: 60_000,
-  })
+  const { status, stderr } = spawnSync(
+    join(repository, 't8s'),
+    ['apiserver', '--secure-port=0', '--bind-address=127.0.0.1', ...flags],
+    {
+      encoding: 'utf8',
+      timeout: 60_000,
+    },
+  )
   assert.equal(status, 1, stderr)
   return stderr
 }
@@ -27,7 +31,11 @@ function fileOf(t: TestContext, content: string): string {
 }
 
 const configurationOf = (plugin: string, configuration: object): string =>
-  JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins: [{ name: plugin, configuration }] })
+  JSON.stringify({
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AdmissionConfiguration',
+    plugins: [{ name: plugin, configuration }],
+  })
 
 const event = (name: string) => ({
   apiVersion: 'v1',
@@ -50,9 +58,18 @@ test('a plug-in that Kubernetes dropped is refused with what does its work now',
 })
 
 test('a configuration that makes no sense keeps the server from starting', (t) => {
-  const file = fileOf(t, configurationOf('EventRateLimit', { apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1', kind: 'Configuration' }))
+  const file = fileOf(
+    t,
+    configurationOf('EventRateLimit', {
+      apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1',
+      kind: 'Configuration',
+    }),
+  )
   const said = refusal('--enable-admission-plugins=EventRateLimit', `--admission-control-config-file=${file}`)
-  assert.match(said, /failed to initialize admission: couldn't init admission plugin "EventRateLimit": limits: .*must be non-empty/)
+  assert.match(
+    said,
+    /failed to initialize admission: couldn't init admission plugin "EventRateLimit": limits: .*must be non-empty/,
+  )
   assert.match(
     refusal('--admission-control-config-file=/no/such/file'),
     /unable to read admission control configuration from "\/no\/such\/file" \[no such file or directory\]/,
@@ -61,17 +78,32 @@ test('a configuration that makes no sense keeps the server from starting', (t) =
 
 test('the file configures plug-ins', async (t) => {
   const limits = [{ type: 'Namespace', qps: 1, burst: 2 }]
-  const file = fileOf(t, configurationOf('EventRateLimit', { apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1', kind: 'Configuration', limits }))
-  const cluster = await testCluster(t, { apiServerFlags: ['--enable-admission-plugins=EventRateLimit', `--admission-control-config-file=${file}`] })
+  const file = fileOf(
+    t,
+    configurationOf('EventRateLimit', {
+      apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1',
+      kind: 'Configuration',
+      limits,
+    }),
+  )
+  const cluster = await testCluster(t, {
+    apiServerFlags: ['--enable-admission-plugins=EventRateLimit', `--admission-control-config-file=${file}`],
+  })
   const send = (name: string) => cluster.call('POST', '/api/v1/namespaces/default/events', event(name))
-  await assert.rejects(Promise.all(['a', 'b', 'c', 'd'].map(send)), /429 .*Too many requests: limit reached on type Namespace for key default/)
+  await assert.rejects(
+    Promise.all(['a', 'b', 'c', 'd'].map(send)),
+    /429 .*Too many requests: limit reached on type Namespace for key default/,
+  )
 })
 
 test('plug-ins that are off are off, and those that are on are on', async (t) => {
   const logged: string[] = []
   const cluster = await testCluster(t, {
     log: (line) => logged.push(line),
-    apiServerFlags: ['--enable-admission-plugins=NamespaceAutoProvision,AlwaysAdmit', '--disable-admission-plugins=StorageObjectInUseProtection'],
+    apiServerFlags: [
+      '--enable-admission-plugins=NamespaceAutoProvision,AlwaysAdmit',
+      '--disable-admission-plugins=StorageObjectInUseProtection',
+    ],
   })
   const claim = {
     apiVersion: 'v1',
@@ -90,7 +122,11 @@ test('plug-ins that are off are off, and those that are on are on', async (t) =>
 
 test('AlwaysDeny refuses all writes but the server’s own', async (t) => {
   const cluster = await testCluster(t, { apiServerFlags: ['--enable-admission-plugins=AlwaysDeny'] })
-  const write = cluster.call('POST', '/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } })
+  const write = cluster.call('POST', '/api/v1/namespaces/default/configmaps', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'c' },
+  })
   await assert.rejects(write, /403 .*configmaps \\"c\\" is forbidden: admission control is denying all modifications/)
   assert.equal((await cluster.call('GET', '/api/v1/namespaces/default')).metadata.name, 'default')
 })

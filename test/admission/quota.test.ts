@@ -1,4 +1,7 @@
-/** Quotas on a real server: no overshoot however many create at once, usage that follows what goes, and what kubectl shows. */
+/**
+ * Quotas on a real server: no overshoot however many create at once, usage that follows what goes, and what kubectl
+ * shows.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -11,27 +14,39 @@ import { waitFor } from '../support/wait-for.ts'
 const base = '/api/v1/namespaces/default'
 
 interface QuotaShown {
-  readonly status: { readonly hard?: Readonly<Record<string, string>>; readonly used?: Readonly<Record<string, string>> }
+  readonly status: {
+    readonly hard?: Readonly<Record<string, string>>
+    readonly used?: Readonly<Record<string, string>>
+  }
 }
 
 const create = async (client: Client, plural: string, kind: string, name: string, more: object = {}, query = '') => {
-  const answer = await client.request('POST', `${base}/${plural}${query}`, { body: { apiVersion: 'v1', kind, metadata: { name }, ...more } })
+  const answer = await client.request('POST', `${base}/${plural}${query}`, {
+    body: { apiVersion: 'v1', kind, metadata: { name }, ...more },
+  })
   return { status: answer.status, message: json(answer).message }
 }
-const configMap = (client: Client, name: string, query = '') => create(client, 'configmaps', 'ConfigMap', name, {}, query)
+const configMap = (client: Client, name: string, query = '') =>
+  create(client, 'configmaps', 'ConfigMap', name, {}, query)
 
-const usedOf = async (client: Client, name = 'q') => json<QuotaShown>(await client.request('GET', `${base}/resourcequotas/${name}`)).status.used ?? {}
+const usedOf = async (client: Client, name = 'q') =>
+  json<QuotaShown>(await client.request('GET', `${base}/resourcequotas/${name}`)).status.used ?? {}
 const uses = (client: Client, resource: string, amount: string) =>
   waitFor(`${resource} of the quota to be ${amount}`, async () => (await usedOf(client))[resource] === amount)
 
 async function limit(client: Client, hard: Readonly<Record<string, string>>, spec: object = {}): Promise<void> {
   await create(client, 'resourcequotas', 'ResourceQuota', 'q', { spec: { hard, ...spec } })
-  await waitFor('the quota to be counted', async () => Object.keys(await usedOf(client)).length === Object.keys(hard).length)
+  await waitFor(
+    'the quota to be counted',
+    async () => Object.keys(await usedOf(client)).length === Object.keys(hard).length,
+  )
 }
 
 /** How many of so many creates at once were let in; the others were refused by the quota. */
 async function crowd(clients: readonly Client[], count: number): Promise<number> {
-  const answers = await Promise.all(Array.from({ length: count }, (_, i) => configMap(clients[i % clients.length]!, `c${i}`)))
+  const answers = await Promise.all(
+    Array.from({ length: count }, (_, i) => configMap(clients[i % clients.length]!, `c${i}`)),
+  )
   for (const { status, message } of answers) {
     if (status !== 201)
       assert.match(
@@ -57,7 +72,10 @@ test('two servers on one store let no more in than one', async (t) => {
   t.after(() => store.close())
   const clients = servers.map((server) => clientOf(t, 'HTTP/2', server))
   await limit(clients[0]!, { configmaps: '10' })
-  await waitFor('the other server to know the quota', async () => (await configMap(clients[1]!, 'probe', '?dryRun=All')).status === 201)
+  await waitFor(
+    'the other server to know the quota',
+    async () => (await configMap(clients[1]!, 'probe', '?dryRun=All')).status === 201,
+  )
   assert.equal(await crowd(clients, 100), 10)
   await uses(clients[1]!, 'configmaps', '10')
 })
@@ -73,9 +91,13 @@ test('what goes, ends or was never made is counted no more', async (t) => {
   await client.request('DELETE', `${base}/configmaps/one`)
   await uses(client, 'configmaps', '0')
 
-  const pod = (name: string) => create(client, 'pods', 'Pod', name, { spec: { containers: [{ name: 'c', image: 'i' }] } })
+  const pod = (name: string) =>
+    create(client, 'pods', 'Pod', name, { spec: { containers: [{ name: 'c', image: 'i' }] } })
   assert.equal((await pod('one')).status, 201)
-  assert.match(String((await pod('two')).message), /exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1$/)
+  assert.match(
+    String((await pod('two')).message),
+    /exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1$/,
+  )
   await client.request('PATCH', `${base}/pods/one/status`, {
     body: { status: { phase: 'Succeeded' } },
     headers: { 'content-type': 'application/merge-patch+json' },
@@ -100,7 +122,10 @@ test('what was there before a quota is counted, and other limits take effect', a
   await limit(client, { configmaps: '1' })
   assert.deepEqual(await usedOf(client), { configmaps: '2' })
   assert.match(String((await configMap(client, 'three')).message), /used: configmaps=2, limited: configmaps=1$/)
-  const more = { body: { spec: { hard: { configmaps: '3', secrets: '1' } } }, headers: { 'content-type': 'application/merge-patch+json' } }
+  const more = {
+    body: { spec: { hard: { configmaps: '3', secrets: '1' } } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  }
   await client.request('PATCH', `${base}/resourcequotas/q`, more)
   await uses(client, 'secrets', '0')
   assert.equal((await configMap(client, 'three')).status, 201)
@@ -123,14 +148,21 @@ test('custom resources are counted', async (t) => {
     },
   })
   const path = '/apis/example.com/v1/namespaces/default/widgets'
-  const widget = (name: string) => client.request('POST', path, { body: { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name } } })
+  const widget = (name: string) =>
+    client.request('POST', path, { body: { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name } } })
   await waitFor('widgets to be served', async () => (await widget('one')).status === 201)
-  const hard = { body: { spec: { hard: { 'count/widgets.example.com': '2' } } }, headers: { 'content-type': 'application/merge-patch+json' } }
+  const hard = {
+    body: { spec: { hard: { 'count/widgets.example.com': '2' } } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  }
   await client.request('PATCH', `${base}/resourcequotas/q`, hard)
   await uses(client, 'count/widgets.example.com', '1')
   assert.equal((await widget('two')).status, 201)
   const refused = await widget('three')
-  assert.match(String(json(refused).message), /^widgets\.example\.com "three" is forbidden: exceeded quota: q, requested: count\/widgets\.example\.com=1/)
+  assert.match(
+    String(json(refused).message),
+    /^widgets\.example\.com "three" is forbidden: exceeded quota: q, requested: count\/widgets\.example\.com=1/,
+  )
   await client.request('DELETE', `${path}/two`)
   await uses(client, 'count/widgets.example.com', '1')
 })
@@ -140,17 +172,30 @@ test('devices are counted with extended resources, whoever asks for them', async
   const requests = (name: string) => `requests.${name}`
   const [explicit, implicit] = ['example.com/gpu', 'deviceclass.resource.kubernetes.io/gpu']
   const apis = '/apis/resource.k8s.io/v1'
-  const deviceClass = { apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: { name: 'gpu' }, spec: { extendedResourceName: explicit } }
+  const deviceClass = {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'DeviceClass',
+    metadata: { name: 'gpu' },
+    spec: { extendedResourceName: explicit },
+  }
   assert.equal((await client.request('POST', `${apis}/deviceclasses`, { body: deviceClass })).status, 201)
   await limit(client, { [requests(explicit)]: '3', [requests(implicit)]: '2' })
   const resources = { requests: { [explicit]: '2' }, limits: { [explicit]: '2' } }
-  assert.equal((await create(client, 'pods', 'Pod', 'p', { spec: { containers: [{ name: 'c', image: 'i', resources }] } })).status, 201)
+  assert.equal(
+    (await create(client, 'pods', 'Pod', 'p', { spec: { containers: [{ name: 'c', image: 'i', resources }] } })).status,
+    201,
+  )
   const claim = async (name: string, count: number) => {
-    const spec = { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', count } }] } }
+    const spec = {
+      devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', count } }] },
+    }
     const body = { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim', metadata: { name }, spec }
     return client.request('POST', `${apis}/namespaces/default/resourceclaims`, { body })
   }
-  await waitFor('claims to be counted', async () => (await claim('one', 1)).status === 201 && (await usedOf(client))[requests(explicit)] === '3')
+  await waitFor(
+    'claims to be counted',
+    async () => (await claim('one', 1)).status === 201 && (await usedOf(client))[requests(explicit)] === '3',
+  )
   assert.deepEqual(await usedOf(client), { [requests(explicit)]: '3', [requests(implicit)]: '1' })
   assert.match(
     String(json(await claim('two', 1)).message),
@@ -169,7 +214,9 @@ test('kubectl shows what is used', async (t) => {
     const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder, namespace)
     await kubectl.ok(`create namespace ${namespace}`)
     await kubectl.ok('create quota best --hard=secrets=2,requests.storage=5Gi')
-    await waitFor('the quota to be counted', async () => /requests\.storage: 0\/5Gi, secrets: 0\/2/.test(await kubectl.ok('get quota best')))
+    await waitFor('the quota to be counted', async () =>
+      /requests\.storage: 0\/5Gi, secrets: 0\/2/.test(await kubectl.ok('get quota best')),
+    )
     await kubectl.ok('create secret generic one')
     await kubectl.ok('describe quota best', /requests\.storage +0 +5Gi\nsecrets +1 +2/)
     await kubectl.ok('create secret generic two')

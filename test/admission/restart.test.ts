@@ -41,7 +41,9 @@ test('a server that warms itself up does not show webhooks what it makes up', as
   const start = async () => reachable(t, await startCluster({ storage: { directory }, warmUp: true }))
   const webhooks = await admissionWebhooks(t)
   const first = await start()
-  await configure(first, 'Validating', 'all', [hook(webhooks, '/all', { rules: [rule({ operations: ['*'], resources: ['*'] })], objectSelector: {} })])
+  await configure(first, 'Validating', 'all', [
+    hook(webhooks, '/all', { rules: [rule({ operations: ['*'], resources: ['*'] })], objectSelector: {} }),
+  ])
   await first.stop({ graceMs: 0 })
   await webhooks.asked()
   const second = await start()

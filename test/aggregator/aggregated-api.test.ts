@@ -9,14 +9,34 @@ import { waitFor } from '../support/wait-for.ts'
 import { apiServicePath, registered } from './orchard.ts'
 
 const apples = '/apis/orchard.example.com/v1/namespaces/default/apples'
-const apple = (name: string): object => ({ apiVersion: 'orchard.example.com/v1', kind: 'Apple', metadata: { name }, spec: { colour: 'red' } })
+const apple = (name: string): object => ({
+  apiVersion: 'orchard.example.com/v1',
+  kind: 'Apple',
+  metadata: { name },
+  spec: { colour: 'red' },
+})
 
 /** The status and text of an answer, whatever it is. */
-async function ask({ client }: TestCluster, path: string, options: { method?: string; headers?: Record<string, string | string[]>; body?: string } = {}) {
+async function ask(
+  { client }: TestCluster,
+  path: string,
+  options: { method?: string; headers?: Record<string, string | string[]>; body?: string } = {},
+) {
   const { ca, cert, key, url } = client
-  const sent = request(new URL(path, url), { ca, cert, key, agent: false, method: options.method, headers: options.headers })
+  const sent = request(new URL(path, url), {
+    ca,
+    cert,
+    key,
+    agent: false,
+    method: options.method,
+    headers: options.headers,
+  })
   const [response]: IncomingMessage[] = await once(sent.end(options.body), 'response')
-  return { status: response!.statusCode, headers: response!.headers, text: Buffer.concat(await response!.toArray()).toString() }
+  return {
+    status: response!.statusCode,
+    headers: response!.headers,
+    text: Buffer.concat(await response!.toArray()).toString(),
+  }
 }
 
 test('objects of an aggregated API are created, read, changed, listed and deleted through the API server', async (t) => {
@@ -24,7 +44,12 @@ test('objects of an aggregated API are created, read, changed, listed and delete
   await registered(t, cluster)
   await cluster.call('POST', apples, apple('boskoop'))
   assert.equal((await cluster.call('GET', `${apples}/boskoop`)).metadata.name, 'boskoop')
-  const changed = await cluster.call('PATCH', `${apples}/boskoop`, { spec: { colour: 'green' } }, 'application/merge-patch+json')
+  const changed = await cluster.call(
+    'PATCH',
+    `${apples}/boskoop`,
+    { spec: { colour: 'green' } },
+    'application/merge-patch+json',
+  )
   assert.deepEqual(changed.spec, { colour: 'green' })
   assert.equal(((await cluster.call('GET', apples)).items as unknown[]).length, 1)
   await cluster.call('DELETE', `${apples}/boskoop`)
@@ -52,7 +77,10 @@ test('the extension server is told who asks, and gets none of their credentials'
     'x-remote-extra-a': 'b',
     cookie: 'a=b',
   }
-  const [response]: IncomingMessage[] = await once(request(new URL(`${apples}/a/who`, url), { ca, agent: false, headers }).end(), 'response')
+  const [response]: IncomingMessage[] = await once(
+    request(new URL(`${apples}/a/who`, url), { ca, agent: false, headers }).end(),
+    'response',
+  )
   const seen = JSON.parse(Buffer.concat(await response!.toArray()).toString())
   assert.equal(seen.user, 'anna')
   assert.equal(seen.uid, '7')
@@ -67,7 +95,10 @@ test('a watch of an aggregated API tells each event when it happens, and ends wi
   const cluster = await testCluster(t)
   await registered(t, cluster)
   const { ca, cert, key, url } = cluster.client
-  const [events]: IncomingMessage[] = await once(request(new URL(`${apples}?watch=true`, url), { ca, cert, key, agent: false }).end(), 'response')
+  const [events]: IncomingMessage[] = await once(
+    request(new URL(`${apples}?watch=true`, url), { ca, cert, key, agent: false }).end(),
+    'response',
+  )
   const seen: string[] = []
   events!.setEncoding('utf8').on('data', (text: string) => {
     for (const line of text.split('\n').filter(Boolean)) {
@@ -87,7 +118,10 @@ test('a server that stops ends the watches of aggregated APIs at once', async (t
   const cluster = await testCluster(t)
   await registered(t, cluster)
   const { ca, cert, key, url } = cluster.client
-  const [events]: IncomingMessage[] = await once(request(new URL(`${apples}?watch=true`, url), { ca, cert, key, agent: false }).end(), 'response')
+  const [events]: IncomingMessage[] = await once(
+    request(new URL(`${apples}?watch=true`, url), { ca, cert, key, agent: false }).end(),
+    'response',
+  )
   events!.on('error', () => {}).resume()
   const closed = once(events!, 'close')
   const stopped = cluster.stop({ graceMs: 60_000 })
@@ -132,7 +166,14 @@ test('an upgraded connection carries bytes both ways, and a refused upgrade is a
   const cluster = await testCluster(t)
   await registered(t, cluster)
   const { ca, cert, key, url } = cluster.client
-  const upgrade = (path: string) => request(new URL(path, url), { ca, cert, key, agent: false, headers: { connection: 'Upgrade', upgrade: 'apples/1' } }).end()
+  const upgrade = (path: string) =>
+    request(new URL(path, url), {
+      ca,
+      cert,
+      key,
+      agent: false,
+      headers: { connection: 'Upgrade', upgrade: 'apples/1' },
+    }).end()
   const [response, socket] = await once(upgrade(`${apples}/a/talk`), 'upgrade')
   assert.equal(response.statusCode, 101)
   assert.equal(response.headers.upgrade, 'apples/1')
@@ -150,7 +191,9 @@ test('an upgraded connection carries bytes both ways, and a refused upgrade is a
 
 test('upgrades that nobody takes are answered as if they were none', async (t) => {
   const cluster = await testCluster(t)
-  const { status, text } = await ask(cluster, '/api/v1/namespaces/default', { headers: { connection: 'Upgrade', upgrade: 'websocket' } })
+  const { status, text } = await ask(cluster, '/api/v1/namespaces/default', {
+    headers: { connection: 'Upgrade', upgrade: 'websocket' },
+  })
   assert.equal(status, 200)
   assert.equal(JSON.parse(text).metadata.name, 'default')
 })
@@ -162,7 +205,10 @@ test('without its server a group version answers 503 in plain text; the rest of 
   const refused = await ask(cluster, apples)
   assert.equal(refused.status, 503)
   assert.equal(refused.headers['content-type'], 'text/plain; charset=utf-8')
-  assert.match(refused.text, /^(error trying to reach service: dial tcp .*: connect: connection refused|service unavailable)\n$/)
+  assert.match(
+    refused.text,
+    /^(error trying to reach service: dial tcp .*: connect: connection refused|service unavailable)\n$/,
+  )
   assert.equal((await ask(cluster, '/apis/apps/v1/deployments')).status, 200)
   assert.equal((await ask(cluster, '/apis')).status, 200)
 })

@@ -3,7 +3,12 @@
 export interface Apple {
   readonly apiVersion: string
   readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly resourceVersion?: string; readonly [field: string]: unknown }
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly resourceVersion?: string
+    readonly [field: string]: unknown
+  }
   readonly spec?: unknown
 }
 
@@ -27,7 +32,9 @@ export class Apples {
   }
 
   list(namespace: string | undefined): Apple[] {
-    return [...this.#apples.values()].filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
+    return [...this.#apples.values()].filter(
+      ({ metadata }) => namespace === undefined || metadata.namespace === namespace,
+    )
   }
 
   put(namespace: string, apple: Apple): Apple {
@@ -57,7 +64,8 @@ export class Apples {
   /** Events after a revision, and those to come. The returned function ends that. */
   watch(namespace: string | undefined, since: number, listener: Listener): () => void {
     const tell = (event: Event): void => {
-      if (event.revision > since && (namespace === undefined || event.namespace === namespace)) listener(event.type, event.apple)
+      if (event.revision > since && (namespace === undefined || event.namespace === namespace))
+        listener(event.type, event.apple)
     }
     this.#events.forEach(tell)
     this.#watches.add(tell)

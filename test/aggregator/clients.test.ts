@@ -6,17 +6,30 @@ import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { apiServiceName, registered } from './orchard.ts'
 
-const apple = (name: string) => ({ apiVersion: 'orchard.example.com/v1', kind: 'Apple', metadata: { name }, spec: { colour: 'red' } })
+const apple = (name: string) => ({
+  apiVersion: 'orchard.example.com/v1',
+  kind: 'Apple',
+  metadata: { name },
+  spec: { colour: 'red' },
+})
 
 for (const program of installedKubectls()) {
   test(`kubectl ${program.version} works with an aggregated API as with any other`, async (t) => {
     const cluster = await testCluster(t)
     await registered(t, cluster)
     const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
-    await kubectl.ok('api-resources --api-group orchard.example.com --no-headers', /^apples +ap +orchard\.example\.com\/v1 +true +Apple\n$/)
-    await kubectl.ok(`get apiservice ${apiServiceName} --no-headers`, /^v1\.orchard\.example\.com +default\/orchard +True /)
+    await kubectl.ok(
+      'api-resources --api-group orchard.example.com --no-headers',
+      /^apples +ap +orchard\.example\.com\/v1 +true +Apple\n$/,
+    )
+    await kubectl.ok(
+      `get apiservice ${apiServiceName} --no-headers`,
+      /^v1\.orchard\.example\.com +default\/orchard +True /,
+    )
     await kubectl.ok('explain apple.spec.colour', /Red, mostly\./)
-    await kubectl.ok('create -f -', 'apple.orchard.example.com/boskoop created\n', { input: JSON.stringify(apple('boskoop')) })
+    await kubectl.ok('create -f -', 'apple.orchard.example.com/boskoop created\n', {
+      input: JSON.stringify(apple('boskoop')),
+    })
     await kubectl.ok('get ap', /^NAME +AGE\nboskoop +\d+s\n$/)
     assert.deepEqual((await kubectl.json('get apples boskoop')).spec, { colour: 'red' })
     const deleted = await kubectl.watching('wait --for=delete apple/boskoop --timeout 30s')

@@ -1,6 +1,7 @@
 /**
- * A server of an aggregated API, for tests: the group orchard.example.com with Apples, in memory. It is a process of its own, knows
- * the front proxy and its headers from the ConfigMap alone, and shares no code with the server that it stands behind.
+ * A server of an aggregated API, for tests: the group orchard.example.com with Apples, in memory. It is a process of
+ * its own, knows the front proxy and its headers from the ConfigMap alone, and shares no code with the server that it
+ * stands behind.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -31,7 +32,10 @@ interface FrontProxy {
 
 async function frontProxy({ url, ca, cert, key }: ExtensionOptions['cluster']): Promise<FrontProxy> {
   const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
-  const [response]: IncomingMessage[] = await once(request(new URL(path, url), { ca, cert, key, agent: false }).end(), 'response')
+  const [response]: IncomingMessage[] = await once(
+    request(new URL(path, url), { ca, cert, key, agent: false }).end(),
+    'response',
+  )
   const { data } = JSON.parse(Buffer.concat(await response!.toArray()).toString()) as { data: Record<string, string> }
   const first = (name: string): string => (JSON.parse(data[name]!) as string[])[0]!.toLowerCase()
   return {
@@ -84,7 +88,11 @@ async function serve({ cluster, serving, aggregatedDiscovery, port }: ExtensionO
     if (path === '/apis') {
       if (!aggregatedDiscovery) answer(response, 406, failure(406, 'NotAcceptable', 'only the older form'))
       else if (message.headers['if-none-match'] === '"orchard"') response.writeHead(304).end()
-      else answer(response, 200, aggregated, { 'content-type': 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList', etag: '"orchard"' })
+      else
+        answer(response, 200, aggregated, {
+          'content-type': 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+          etag: '"orchard"',
+        })
     } else if (path === '/apis/orchard.example.com') answer(response, 200, groupDocument)
     else if (path === '/apis/orchard.example.com/v1') answer(response, 200, legacy)
     else if (path === '/openapi/v2') answer(response, 200, openapiV2, { etag: '"v2"' })
@@ -97,43 +105,58 @@ async function serve({ cluster, serving, aggregatedDiscovery, port }: ExtensionO
   function watch(response: ServerResponse, namespace: string | undefined, since: number): void {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.flushHeaders()
-    const forget = apples.watch(namespace, since, (type, object) => response.write(`${JSON.stringify({ type, object })}\n`))
+    const forget = apples.watch(namespace, since, (type, object) =>
+      response.write(`${JSON.stringify({ type, object })}\n`),
+    )
     response.on('close', forget)
   }
 
-  const server = createServer({ ...serving, ca: proxy.ca, requestCert: true, rejectUnauthorized: false }, async (message, response) => {
-    const { pathname, searchParams } = new URL(message.url ?? '/', 'https://orchard')
-    if (!mayAsk(message)) return answer(response, 401, failure(401, 'Unauthorized', 'not from the front proxy'))
-    if (documents(message, response, pathname)) return
-    const list = listPath.exec(pathname)
-    const item = itemPath.exec(pathname)
-    const [, namespace, name = '', subresource] = item ?? list ?? []
-    if (message.method === 'GET' && searchParams.get('watch')) return watch(response, namespace, Number(searchParams.get('resourceVersion') ?? 0))
-    if (subresource === 'echo') {
-      // Answers as it reads: neither side waits for the other's end.
-      response.writeHead(200, { 'content-type': 'application/octet-stream' })
-      message.pipe(response)
-      return
-    }
-    if (subresource === 'who') return answer(response, 200, whoAsks(message))
-    const body = Buffer.concat(await message.toArray()).toString()
-    if (list && message.method === 'GET') return answer(response, 200, appleList(apples.list(namespace), apples.revision))
-    if (list && message.method === 'POST') return answer(response, 201, apples.put(namespace!, JSON.parse(body) as Apple))
-    const found = item && apples.get(namespace!, name)
-    if (!found) return answer(response, 404, failure(404, 'NotFound', `apples.orchard.example.com "${name}" not found`))
-    if (message.method === 'GET') return answer(response, 200, found)
-    if (message.method === 'DELETE') return answer(response, 200, apples.delete(namespace!, name))
-    if (message.method === 'PUT') return answer(response, 200, apples.put(namespace!, JSON.parse(body) as Apple))
-    if (message.method === 'PATCH')
-      return answer(response, 200, apples.put(namespace!, { ...found, ...(JSON.parse(body) as Partial<Apple>), metadata: found.metadata }))
-    answer(response, 405, failure(405, 'MethodNotAllowed', 'no such verb'))
-  })
+  const server = createServer(
+    { ...serving, ca: proxy.ca, requestCert: true, rejectUnauthorized: false },
+    async (message, response) => {
+      const { pathname, searchParams } = new URL(message.url ?? '/', 'https://orchard')
+      if (!mayAsk(message)) return answer(response, 401, failure(401, 'Unauthorized', 'not from the front proxy'))
+      if (documents(message, response, pathname)) return
+      const list = listPath.exec(pathname)
+      const item = itemPath.exec(pathname)
+      const [, namespace, name = '', subresource] = item ?? list ?? []
+      if (message.method === 'GET' && searchParams.get('watch'))
+        return watch(response, namespace, Number(searchParams.get('resourceVersion') ?? 0))
+      if (subresource === 'echo') {
+        // Answers as it reads: neither side waits for the other's end.
+        response.writeHead(200, { 'content-type': 'application/octet-stream' })
+        message.pipe(response)
+        return
+      }
+      if (subresource === 'who') return answer(response, 200, whoAsks(message))
+      const body = Buffer.concat(await message.toArray()).toString()
+      if (list && message.method === 'GET')
+        return answer(response, 200, appleList(apples.list(namespace), apples.revision))
+      if (list && message.method === 'POST')
+        return answer(response, 201, apples.put(namespace!, JSON.parse(body) as Apple))
+      const found = item && apples.get(namespace!, name)
+      if (!found)
+        return answer(response, 404, failure(404, 'NotFound', `apples.orchard.example.com "${name}" not found`))
+      if (message.method === 'GET') return answer(response, 200, found)
+      if (message.method === 'DELETE') return answer(response, 200, apples.delete(namespace!, name))
+      if (message.method === 'PUT') return answer(response, 200, apples.put(namespace!, JSON.parse(body) as Apple))
+      if (message.method === 'PATCH')
+        return answer(
+          response,
+          200,
+          apples.put(namespace!, { ...found, ...(JSON.parse(body) as Partial<Apple>), metadata: found.metadata }),
+        )
+      answer(response, 405, failure(405, 'MethodNotAllowed', 'no such verb'))
+    },
+  )
   server.on('upgrade', (message, socket) => {
     socket.on('error', () => socket.destroy())
     if (!mayAsk(message)) return socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n')
-    if (message.url?.endsWith('/refuse')) return socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!')
+    if (message.url?.endsWith('/refuse'))
+      return socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!')
     socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${message.headers.upgrade}\r\nX-User: ${message.headers[proxy.user]}\r\n\r\n`,
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${message.headers.upgrade}\r\nX-User: ` +
+        `${message.headers[proxy.user]}\r\n\r\n`,
     )
     socket.pipe(socket)
   })

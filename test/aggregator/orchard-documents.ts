@@ -16,7 +16,15 @@ export const aggregated = {
           version: 'v1',
           freshness: 'Current',
           resources: [
-            { resource: 'apples', responseKind: kind, scope: 'Namespaced', singularResource: 'apple', verbs, shortNames: ['ap'], categories: ['fruit'] },
+            {
+              resource: 'apples',
+              responseKind: kind,
+              scope: 'Namespaced',
+              singularResource: 'apple',
+              verbs,
+              shortNames: ['ap'],
+              categories: ['fruit'],
+            },
           ],
         },
       ],
@@ -26,13 +34,29 @@ export const aggregated = {
 
 const groupVersion = { groupVersion: `${group}/v1`, version: 'v1' }
 
-export const groupDocument = { kind: 'APIGroup', apiVersion: 'v1', name: group, versions: [groupVersion], preferredVersion: groupVersion }
+export const groupDocument = {
+  kind: 'APIGroup',
+  apiVersion: 'v1',
+  name: group,
+  versions: [groupVersion],
+  preferredVersion: groupVersion,
+}
 
 export const legacy = {
   kind: 'APIResourceList',
   apiVersion: 'v1',
   groupVersion: `${group}/v1`,
-  resources: [{ name: 'apples', singularName: 'apple', namespaced: true, kind: 'Apple', verbs, shortNames: ['ap'], categories: ['fruit'] }],
+  resources: [
+    {
+      name: 'apples',
+      singularName: 'apple',
+      namespaced: true,
+      kind: 'Apple',
+      verbs,
+      shortNames: ['ap'],
+      categories: ['fruit'],
+    },
+  ],
 }
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
@@ -45,7 +69,11 @@ const appleSchema = (reference: string) => ({
     apiVersion: { type: 'string' },
     kind: { type: 'string' },
     metadata: { $ref: `${reference}${meta}` },
-    spec: { type: 'object', description: 'What the apple is like.', properties: { colour: { type: 'string', description: 'Red, mostly.' } } },
+    spec: {
+      type: 'object',
+      description: 'What the apple is like.',
+      properties: { colour: { type: 'string', description: 'Red, mostly.' } },
+    },
   },
   'x-kubernetes-group-version-kind': [kind],
 })
@@ -63,7 +91,11 @@ export const openapiV2 = {
   info: { title: 'orchard', version: '1' },
   paths: {
     [`/apis/${group}/v1/namespaces/{namespace}/apples`]: {
-      post: { ...operation('post'), parameters: [{ name: 'body', in: 'body', schema: { $ref: `#/definitions/${definitionName}` } }], responses: {} },
+      post: {
+        ...operation('post'),
+        parameters: [{ name: 'body', in: 'body', schema: { $ref: `#/definitions/${definitionName}` } }],
+        responses: {},
+      },
     },
     '/apis/apps/v1/deployments': { get: { operationId: 'notOurs', responses: {} } },
   },
@@ -71,7 +103,10 @@ export const openapiV2 = {
 }
 
 export const v3Index = {
-  paths: { [`apis/${group}/v1`]: { serverRelativeURL: `/openapi/v3/apis/${group}/v1?hash=A1` }, 'apis/apps/v1': { serverRelativeURL: '/x' } },
+  paths: {
+    [`apis/${group}/v1`]: { serverRelativeURL: `/openapi/v3/apis/${group}/v1?hash=A1` },
+    'apis/apps/v1': { serverRelativeURL: '/x' },
+  },
 }
 
 export const openapiV3 = {

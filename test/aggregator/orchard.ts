@@ -27,17 +27,30 @@ export interface Extension {
 }
 
 /** Starts the process; it ends with the test at the latest. */
-export async function extensionServer(t: Lifetime, cluster: TestCluster, { aggregatedDiscovery = true, port = 0 } = {}): Promise<Extension> {
+export async function extensionServer(
+  t: Lifetime,
+  cluster: TestCluster,
+  { aggregatedDiscovery = true, port = 0 } = {},
+): Promise<Extension> {
   const now = new Date()
   const authority = await makeAuthority('orchard-ca', now)
-  const serving = await issueCertificate(authority, { commonName: 'orchard', usage: 'server', hosts: [`${service.name}.${service.namespace}.svc`] }, now)
+  const serving = await issueCertificate(
+    authority,
+    { commonName: 'orchard', usage: 'server', hosts: [`${service.name}.${service.namespace}.svc`] },
+    now,
+  )
   const { ask, stop } = askedProcess(t, join(import.meta.dirname, 'extension-server.ts'))
   const options: ExtensionOptions = { cluster: cluster.client, serving, aggregatedDiscovery, port }
   const { port: taken } = await ask<{ port: number }>(options)
   return { port: taken, authority, stop }
 }
 
-const serviceObject = (spec: object): object => ({ apiVersion: 'v1', kind: 'Service', metadata: { name: service.name }, spec })
+const serviceObject = (spec: object): object => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: service.name },
+  spec,
+})
 
 /** A Service that is another name for this machine: reached at the port of the APIService itself. */
 export const externalNameService = serviceObject({ type: 'ExternalName', externalName: 'localhost' })
@@ -55,7 +68,15 @@ export const endpointSlice = (ip: string, port: number, name = 'https'): object 
 })
 
 /** The APIService; its Service is expected at `port`. */
-export const apiService = ({ authority, port = 443, ...spec }: { authority?: KeyPair; port?: number; [field: string]: unknown }): object => ({
+export const apiService = ({
+  authority,
+  port = 443,
+  ...spec
+}: {
+  authority?: KeyPair
+  port?: number
+  [field: string]: unknown
+}): object => ({
   apiVersion: 'apiregistration.k8s.io/v1',
   kind: 'APIService',
   metadata: { name: apiServiceName },
@@ -80,7 +101,9 @@ interface Condition {
 /** The condition Available of the APIService, once it has a reason. */
 export function becomes(cluster: TestCluster, reason: string): Promise<Condition> {
   return waitFor(`the APIService has the reason ${reason}`, async () => {
-    const { status } = (await cluster.call('GET', apiServicePath)) as { readonly status?: { readonly conditions?: readonly Condition[] } }
+    const { status } = (await cluster.call('GET', apiServicePath)) as {
+      readonly status?: { readonly conditions?: readonly Condition[] }
+    }
     const found = status?.conditions?.find(({ type }) => type === 'Available')
     if (found?.reason !== reason) throw new Error(`it is ${JSON.stringify(found)}`)
     return found
@@ -88,10 +111,18 @@ export function becomes(cluster: TestCluster, reason: string): Promise<Condition
 }
 
 /** An extension server that is registered and available. */
-export async function registered(t: Lifetime, cluster: TestCluster, options: { aggregatedDiscovery?: boolean } = {}): Promise<Extension> {
+export async function registered(
+  t: Lifetime,
+  cluster: TestCluster,
+  options: { aggregatedDiscovery?: boolean } = {},
+): Promise<Extension> {
   const extension = await extensionServer(t, cluster, options)
   await cluster.call('POST', `/api/v1/namespaces/${service.namespace}/services`, externalNameService)
-  await cluster.call('POST', '/apis/apiregistration.k8s.io/v1/apiservices', apiService({ authority: extension.authority, port: extension.port }))
+  await cluster.call(
+    'POST',
+    '/apis/apiregistration.k8s.io/v1/apiservices',
+    apiService({ authority: extension.authority, port: extension.port }),
+  )
   await becomes(cluster, 'Passed')
   return extension
 }

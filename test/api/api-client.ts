@@ -1,4 +1,6 @@
-/** Small clients of both protocols for tests, on node's own modules: one request, one answer, or one stream of lines. */
+/**
+ * Small clients of both protocols for tests, on node's own modules: one request, one answer, or one stream of lines.
+ */
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { TestContext } from 'node:test'
@@ -61,29 +63,53 @@ export interface Credentials {
 type Protocol = 'HTTP/1.1' | 'HTTP/2'
 export const protocols: readonly Protocol[] = ['HTTP/1.1', 'HTTP/2']
 
-export const clientOf = (t: TestContext, protocol: Protocol, server: TestServer, credentials: Credentials = {}): Client =>
-  protocol === 'HTTP/2' ? http2Client(t, server, credentials) : http1Client(t, server, credentials)
+export const clientOf = (
+  t: TestContext,
+  protocol: Protocol,
+  server: TestServer,
+  credentials: Credentials = {},
+): Client => (protocol === 'HTTP/2' ? http2Client(t, server, credentials) : http1Client(t, server, credentials))
 
-function prepared({ body, headers }: Call, credentials: Credentials): { headers: Record<string, string>; payload: string | Buffer | undefined } {
+function prepared(
+  { body, headers }: Call,
+  credentials: Credentials,
+): { headers: Record<string, string>; payload: string | Buffer | undefined } {
   const bearer = credentials.token ?? (credentials.cert ? '' : token)
   const payload = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   return {
     payload,
-    headers: { ...(bearer && { authorization: `Bearer ${bearer}` }), ...(payload !== undefined && { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      ...(bearer && { authorization: `Bearer ${bearer}` }),
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
   }
 }
 
 /** One HTTP/2 connection. */
-export function http2Client(t: TestContext, server: TestServer, credentials: Credentials = {}): Client & { readonly session: ClientHttp2Session } {
+export function http2Client(
+  t: TestContext,
+  server: TestServer,
+  credentials: Credentials = {},
+): Client & { readonly session: ClientHttp2Session } {
   const { cert, key } = credentials
   // A wide window, as Go's client has: else the client's own flow control is what is measured.
-  const session = connect(server.url, { ca: authority.cert, cert, key, settings: { initialWindowSize: 4 * 1024 * 1024 }, maxSessionMemory: 1000 })
+  const session = connect(server.url, {
+    ca: authority.cert,
+    cert,
+    key,
+    settings: { initialWindowSize: 4 * 1024 * 1024 },
+    maxSessionMemory: 1000,
+  })
   session.on('connect', () => session.setLocalWindowSize(1024 * 1024 * 1024))
   session.on('error', () => {})
   t.after(() => session.destroy())
   const open = (method: string, path: string, call: Call) => {
     const { headers, payload } = prepared(call, credentials)
-    const stream = session.request({ ':method': method, ':path': path, ...headers }, { endStream: payload === undefined })
+    const stream = session.request(
+      { ':method': method, ':path': path, ...headers },
+      { endStream: payload === undefined },
+    )
     if (payload !== undefined) stream.end(payload)
     return stream
   }
@@ -107,7 +133,9 @@ export function http2Client(t: TestContext, server: TestServer, credentials: Cre
       }),
     lines(path, line) {
       const stream = open('GET', path, {})
-      const status = new Promise<number>((resolve, reject) => stream.on('response', (headers) => resolve(Number(headers[':status']))).on('error', reject))
+      const status = new Promise<number>((resolve, reject) =>
+        stream.on('response', (headers) => resolve(Number(headers[':status']))).on('error', reject),
+      )
       stream.on('data', lineReader(line))
       const ended = new Promise<void>((resolve, reject) => {
         let whole = false
@@ -116,11 +144,19 @@ export function http2Client(t: TestContext, server: TestServer, credentials: Cre
         })
         stream.on('error', reject)
         stream.on('close', () =>
-          whole && stream.rstCode === constants.NGHTTP2_NO_ERROR ? resolve() : reject(new Error(`the stream was reset with ${stream.rstCode}`)),
+          whole && stream.rstCode === constants.NGHTTP2_NO_ERROR
+            ? resolve()
+            : reject(new Error(`the stream was reset with ${stream.rstCode}`)),
         )
       })
       for (const promise of [status, ended]) promise.catch(() => {})
-      return { status, ended, cancel: () => stream.close(constants.NGHTTP2_CANCEL), pause: () => stream.pause(), resume: () => stream.resume() }
+      return {
+        status,
+        ended,
+        cancel: () => stream.close(constants.NGHTTP2_CANCEL),
+        pause: () => stream.pause(),
+        resume: () => stream.resume(),
+      }
     },
     close: () => session.destroy(),
   }
@@ -151,12 +187,16 @@ export function http1Client(t: TestContext, server: TestServer, credentials: Cre
           const chunks: Buffer[] = []
           response.on('data', (chunk: Buffer) => chunks.push(chunk))
           response.on('error', reject)
-          response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) }))
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) }),
+          )
         })
       }),
     lines(path, line) {
       const asked = open('GET', path, {})
-      const response = new Promise<import('node:http').IncomingMessage>((resolve, reject) => asked.on('response', resolve).on('error', reject))
+      const response = new Promise<import('node:http').IncomingMessage>((resolve, reject) =>
+        asked.on('response', resolve).on('error', reject),
+      )
       const status = response.then(({ statusCode }) => statusCode ?? 0)
       const ended = response.then(
         (message) =>
@@ -167,8 +207,15 @@ export function http1Client(t: TestContext, server: TestServer, credentials: Cre
           }),
       )
       for (const promise of [status, ended]) promise.catch(() => {})
-      const later = (act: (message: import('node:http').IncomingMessage) => unknown) => () => void response.then(act, () => {})
-      return { status, ended, cancel: () => asked.destroy(), pause: later((message) => message.pause()), resume: later((message) => message.resume()) }
+      const later = (act: (message: import('node:http').IncomingMessage) => unknown) => () =>
+        void response.then(act, () => {})
+      return {
+        status,
+        ended,
+        cancel: () => asked.destroy(),
+        pause: later((message) => message.pause()),
+        resume: later((message) => message.resume()),
+      }
     },
     close: () => agent.destroy(),
   }

@@ -15,7 +15,11 @@ export const token = 'test-token'
 /** The authority of all test servers, and one that none of them knows. */
 export const authority = await makeAuthority('test', new Date())
 export const stranger = await makeAuthority('stranger', new Date())
-const serving = await issueCertificate(authority, { commonName: 'apiserver', usage: 'server', hosts: ['127.0.0.1'] }, new Date())
+const serving = await issueCertificate(
+  authority,
+  { commonName: 'apiserver', usage: 'server', hosts: ['127.0.0.1'] },
+  new Date(),
+)
 
 /** A client certificate. */
 export const clientPair = (by: KeyPair, commonName: string, organizations: readonly string[]): Promise<KeyPair> =>

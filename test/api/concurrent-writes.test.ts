@@ -35,7 +35,12 @@ interface Written {
   readonly message?: string
 }
 
-const configMap = (data: object = {}, name = 'one') => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data })
+const configMap = (data: object = {}, name = 'one') => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+})
 const deployment = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -43,7 +48,10 @@ const deployment = {
   spec: {
     replicas: 0,
     selector: { matchLabels: { app: 'a' } },
-    template: { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'registry.example/i' }] } },
+    template: {
+      metadata: { labels: { app: 'a' } },
+      spec: { containers: [{ name: 'c', image: 'registry.example/i' }] },
+    },
   },
 }
 
@@ -52,8 +60,13 @@ async function crowd(t: TestContext, storage: 'memory' | 'log' = 'memory') {
   const server = await startTestServer(t, storage)
   const clients = [...protocols, ...protocols].map((protocol) => clientOf(t, protocol, server))
   const client = (i: number): Client => clients[i % clients.length]!
-  const call = async (method: string, path: string, body?: object, type = 'application/json', by = 0): Promise<Answer> =>
-    client(by).request(method, path, { ...(body && { body }), headers: { 'content-type': type } })
+  const call = async (
+    method: string,
+    path: string,
+    body?: object,
+    type = 'application/json',
+    by = 0,
+  ): Promise<Answer> => client(by).request(method, path, { ...(body && { body }), headers: { 'content-type': type } })
   return {
     server,
     client,
@@ -79,7 +92,8 @@ function tally(answers: readonly Answer[]): Record<number, number> {
 }
 
 const keys = (record: object | undefined): string[] => Object.keys(record ?? {}).sort()
-const names = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`).sort()
+const names = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `${prefix}${i}`).sort()
 
 for (const storage of ['memory', 'log'] as const) {
   test(`500 merge patches of one object at once all succeed, one after the other (${storage})`, async (t) => {
@@ -112,17 +126,27 @@ test('patches of all kinds, applies, status, scale and PUTs without a version mi
       call(
         'PATCH',
         `${one}?fieldManager=m${i}`,
-        { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'one', annotations: { [`apply-${i}`]: 'yes' } } },
+        {
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: { name: 'one', annotations: { [`apply-${i}`]: 'yes' } },
+        },
         apply,
         i,
       ),
-    (i) => call('PATCH', `${one}/status`, { status: { conditions: [{ type: `C${i}`, status: 'True' }] } }, strategic, i),
+    (i) =>
+      call('PATCH', `${one}/status`, { status: { conditions: [{ type: `C${i}`, status: 'True' }] } }, strategic, i),
     (i) => call('PATCH', `${one}/scale`, { spec: { replicas: i } }, merge, i),
     (i) =>
       call(
         'PUT',
         `${one}/scale`,
-        { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'one', namespace: 'default' }, spec: { replicas: i } },
+        {
+          apiVersion: 'autoscaling/v1',
+          kind: 'Scale',
+          metadata: { name: 'one', namespace: 'default' },
+          spec: { replicas: i },
+        },
         undefined,
         i,
       ),
@@ -148,39 +172,51 @@ test('patches of all kinds, applies, status, scale and PUTs without a version mi
 
 test('applies by many managers to an object that is not there: one creates it, the others add to it', async (t) => {
   const { call, read, storm } = await crowd(t, 'log')
-  const counts = await storm(60, (i) => call('PATCH', `${configMapsPath}/one?fieldManager=m${i}`, configMap({ [`k${i}`]: 'yes' }), apply, i))
+  const counts = await storm(60, (i) =>
+    call('PATCH', `${configMapsPath}/one?fieldManager=m${i}`, configMap({ [`k${i}`]: 'yes' }), apply, i),
+  )
   assert.deepEqual(counts, { 200: 59, 201: 1 })
   const { data, metadata } = await read(`${configMapsPath}/one`)
   assert.deepEqual(keys(data), names('k', 60))
   assert.equal(metadata.managedFields?.length, 60)
 })
 
-test('PUTs without a version all succeed; of those with the same one, one does, and patches with a stale one are refused', async (t) => {
-  const { call, make, read, storm } = await crowd(t, 'log')
-  const { metadata } = await make(configMapsPath, configMap())
-  const one = `${configMapsPath}/one`
-  assert.deepEqual(await storm(60, (i) => call('PUT', one, configMap({ by: `put-${i}` }), undefined, i)), { 200: 60 })
-  const { resourceVersion } = (await read(one)).metadata
-  const versioned = { ...configMap({ by: 'version' }), metadata: { name: 'one', resourceVersion } }
-  assert.deepEqual(await storm(60, (i) => call('PUT', one, { ...versioned, data: { by: `v-${i}` } }, undefined, i)), { 200: 1, 409: 59 })
+test(
+  'PUTs without a version all succeed; of those with the same one, one does, and patches with a stale one are ' +
+    'refused',
+  async (t) => {
+    const { call, make, read, storm } = await crowd(t, 'log')
+    const { metadata } = await make(configMapsPath, configMap())
+    const one = `${configMapsPath}/one`
+    assert.deepEqual(await storm(60, (i) => call('PUT', one, configMap({ by: `put-${i}` }), undefined, i)), { 200: 60 })
+    const { resourceVersion } = (await read(one)).metadata
+    const versioned = { ...configMap({ by: 'version' }), metadata: { name: 'one', resourceVersion } }
+    assert.deepEqual(await storm(60, (i) => call('PUT', one, { ...versioned, data: { by: `v-${i}` } }, undefined, i)), {
+      200: 1,
+      409: 59,
+    })
 
-  const messages = new Set<string | undefined>()
-  const stale = { resourceVersion: metadata.resourceVersion }
-  const counts = await storm(90, async (i) => {
-    if (i % 3 === 0) return call('PATCH', one, { data: { [`k${i}`]: 'yes' } }, merge, i)
-    const answer = await (i % 3 === 1
-      ? call('PATCH', one, { metadata: stale, data: { [`k${i}`]: 'yes' } }, merge, i)
-      : call('PUT', one, { ...configMap(), metadata: { name: 'one', ...stale } }, undefined, i))
-    messages.add(json<Written>(answer).message)
-    return answer
-  })
-  assert.deepEqual(counts, { 200: 30, 409: 60 })
-  assert.deepEqual(
-    [...messages],
-    ['Operation cannot be fulfilled on configmaps "one": the object has been modified; please apply your changes to the latest version and try again'],
-  )
-  assert.equal(keys((await read(one)).data).length, 31)
-})
+    const messages = new Set<string | undefined>()
+    const stale = { resourceVersion: metadata.resourceVersion }
+    const counts = await storm(90, async (i) => {
+      if (i % 3 === 0) return call('PATCH', one, { data: { [`k${i}`]: 'yes' } }, merge, i)
+      const answer = await (i % 3 === 1
+        ? call('PATCH', one, { metadata: stale, data: { [`k${i}`]: 'yes' } }, merge, i)
+        : call('PUT', one, { ...configMap(), metadata: { name: 'one', ...stale } }, undefined, i))
+      messages.add(json<Written>(answer).message)
+      return answer
+    })
+    assert.deepEqual(counts, { 200: 30, 409: 60 })
+    assert.deepEqual(
+      [...messages],
+      [
+        'Operation cannot be fulfilled on configmaps "one": the object has been modified; please apply your ' +
+          'changes to the latest version and try again',
+      ],
+    )
+    assert.equal(keys((await read(one)).data).length, 31)
+  },
+)
 
 test('clients that read, count and write back with the version count right, beside patches that never wait for them', async (t) => {
   const { call, make, read } = await crowd(t)
@@ -192,7 +228,10 @@ test('clients that read, count and write back with the version count right, besi
       const { status } = await call(
         'PUT',
         one,
-        { ...configMap({ ...data, count: String(Number(data?.count) + 1) }), metadata: { name: 'one', resourceVersion: metadata.resourceVersion } },
+        {
+          ...configMap({ ...data, count: String(Number(data?.count) + 1) }),
+          metadata: { name: 'one', resourceVersion: metadata.resourceVersion },
+        },
         undefined,
         by,
       )
@@ -231,13 +270,22 @@ test('of many bindings of one pod one wins, whatever else is written to it', asy
   const { call, make, read, storm } = await crowd(t, 'log')
   const { metadata } = await make(podsPath, podOf(0))
   const pod = `${podsPath}/${metadata.name}`
-  const binding = (i: number) => ({ apiVersion: 'v1', kind: 'Binding', metadata: { name: metadata.name }, target: { kind: 'Node', name: `n${i}` } })
+  const binding = (i: number) => ({
+    apiVersion: 'v1',
+    kind: 'Binding',
+    metadata: { name: metadata.name },
+    target: { kind: 'Node', name: `n${i}` },
+  })
   const won: string[] = []
   const counts = await storm(120, async (i) => {
     if (i % 2) return call('PATCH', pod, { metadata: { annotations: { [`k${i}`]: 'yes' } } }, merge, i)
     const answer = await call('POST', `${pod}/binding`, binding(i), undefined, i)
     if (answer.status === 201) won.push(`n${i}`)
-    else assert.match(json<Written>(answer).message ?? '', /^Operation cannot be fulfilled on pods\/binding .* is already assigned to node/)
+    else
+      assert.match(
+        json<Written>(answer).message ?? '',
+        /^Operation cannot be fulfilled on pods\/binding .* is already assigned to node/,
+      )
     return answer
   })
   assert.deepEqual(counts, { 200: 60, 201: 1, 409: 59 })
@@ -250,8 +298,18 @@ test('evictions at once spend a budget exactly, while its status and its labels 
   const { call, make, read, storm } = await crowd(t, 'log')
   const pods = names('p', 40)
   for (const name of pods) {
-    await make(podsPath, { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } })
-    await call('PATCH', `${podsPath}/${name}/status`, { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } }, merge)
+    await make(podsPath, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels: { app: 'a' } },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    })
+    await call(
+      'PATCH',
+      `${podsPath}/${name}/status`,
+      { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } },
+      merge,
+    )
   }
   await make(budgetsPath, {
     apiVersion: 'policy/v1',
@@ -260,10 +318,22 @@ test('evictions at once spend a budget exactly, while its status and its labels 
     spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
   })
   const budget = `${budgetsPath}/one`
-  const status = { observedGeneration: 1, disruptionsAllowed: 15, currentHealthy: 40, desiredHealthy: 25, expectedPods: 40 }
+  const status = {
+    observedGeneration: 1,
+    disruptionsAllowed: 15,
+    currentHealthy: 40,
+    desiredHealthy: 25,
+    expectedPods: 40,
+  }
   await call('PATCH', `${budget}/status`, { status }, merge)
   const evict = (name: string, by: number) =>
-    call('POST', `${podsPath}/${name}/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } }, undefined, by)
+    call(
+      'POST',
+      `${podsPath}/${name}/eviction`,
+      { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } },
+      undefined,
+      by,
+    )
   const [evictions, labels] = await Promise.all([
     storm(40, (i) => evict(pods[i]!, i)),
     storm(40, (i) => call('PATCH', budget, { metadata: { labels: { [`k${i}`]: 'yes' } } }, merge, i)),
@@ -285,22 +355,39 @@ test('a pod that is not pending any more when it is evicted is held by its budge
     metadata: { name: 'none' },
     spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'a' } } },
   })
-  await call('PATCH', `${budgetsPath}/none/status`, { status: { observedGeneration: 1, disruptionsAllowed: 0, desiredHealthy: 1 } }, merge)
+  await call(
+    'PATCH',
+    `${budgetsPath}/none/status`,
+    { status: { observedGeneration: 1, disruptionsAllowed: 0, desiredHealthy: 1 } },
+    merge,
+  )
   const pods = names('p', 30)
   for (const name of pods)
-    await make(podsPath, { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+    await make(podsPath, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels: { app: 'a' } },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    })
   const running = { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } }
   const outcomes = await Promise.all(
     pods.map(async (name, i) => {
       const [start, eviction] = await Promise.all([
         call('PATCH', `${podsPath}/${name}/status`, running, merge, i),
-        call('POST', `${podsPath}/${name}/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } }, undefined, i + 1),
+        call(
+          'POST',
+          `${podsPath}/${name}/eviction`,
+          { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } },
+          undefined,
+          i + 1,
+        ),
       ])
       return { start: start.status, eviction: eviction.status }
     }),
   )
   // Either it went before it ran, or it runs and stays.
-  for (const { start, eviction } of outcomes) assert.ok((start === 404 && eviction === 201) || (start === 200 && eviction === 429), `${start} ${eviction}`)
+  for (const { start, eviction } of outcomes)
+    assert.ok((start === 404 && eviction === 201) || (start === 200 && eviction === 429), `${start} ${eviction}`)
   const left = json(await call('GET', podsPath)).items.map(({ metadata }) => metadata.name)
   assert.deepEqual(
     left.sort(),
@@ -312,7 +399,9 @@ test('a delete among patches: those before it succeed, those after it find nothi
   const { call, make, storm } = await crowd(t, 'log')
   for (const name of names('o', 20)) await make(configMapsPath, configMap({}, name))
   const counts = await storm(401, (i) =>
-    i === 200 ? call('DELETE', configMapsPath) : call('PATCH', `${configMapsPath}/o${i % 20}`, { data: { [`k${i}`]: 'yes' } }, merge, i),
+    i === 200
+      ? call('DELETE', configMapsPath)
+      : call('PATCH', `${configMapsPath}/o${i % 20}`, { data: { [`k${i}`]: 'yes' } }, merge, i),
   )
   assert.equal((counts[200] ?? 0) + (counts[404] ?? 0), 401)
   const left = json(await call('GET', configMapsPath)).items.map(({ metadata }) => metadata.name)
@@ -325,7 +414,10 @@ test('a delete among patches: those before it succeed, those after it find nothi
 test('deletes at once: one succeeds, the others find nothing', async (t) => {
   const { call, make, storm } = await crowd(t, 'log')
   await make(configMapsPath, configMap())
-  assert.deepEqual(await storm(60, (i) => call('DELETE', `${configMapsPath}/one`, undefined, undefined, i)), { 200: 1, 404: 59 })
+  assert.deepEqual(await storm(60, (i) => call('DELETE', `${configMapsPath}/one`, undefined, undefined, i)), {
+    200: 1,
+    404: 59,
+  })
 })
 
 test('the last finalizer goes while others patch: the object is gone, and nobody is told of a conflict', async (t) => {
@@ -350,7 +442,13 @@ test('creates with generateName at once get names of their own', async (t) => {
   const { call, storm } = await crowd(t)
   const given = new Set<string>()
   const counts = await storm(300, async (i) => {
-    const answer = await call('POST', configMapsPath, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'g-' } }, undefined, i)
+    const answer = await call(
+      'POST',
+      configMapsPath,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'g-' } },
+      undefined,
+      i,
+    )
     given.add(json<Written>(answer).metadata.name)
     return answer
   })
@@ -368,16 +466,26 @@ test('a Lease is renewed by one of many holders that know its version, each time
   })
   let { resourceVersion } = (await make(leasesPath, lease('nobody'))).metadata
   for (let round = 0; round < 5; round++) {
-    assert.deepEqual(await storm(20, (i) => call('PUT', `${leasesPath}/one`, lease(`h${round}-${i}`, resourceVersion), undefined, i)), { 200: 1, 409: 19 })
+    assert.deepEqual(
+      await storm(20, (i) => call('PUT', `${leasesPath}/one`, lease(`h${round}-${i}`, resourceVersion), undefined, i)),
+      { 200: 1, 409: 19 },
+    )
     resourceVersion = (await read(`${leasesPath}/one`)).metadata.resourceVersion
   }
 })
 
 test('a Service that many change keeps its address, and each change is there', async (t) => {
   const { call, make, read, storm } = await crowd(t, 'log')
-  await make(servicesPath, { apiVersion: 'v1', kind: 'Service', metadata: { name: 'one' }, spec: { ports: [{ name: 'first', port: 1 }] } })
+  await make(servicesPath, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'one' },
+    spec: { ports: [{ name: 'first', port: 1 }] },
+  })
   const one = `${servicesPath}/one`
-  const counts = await storm(60, (i) => call('PATCH', one, { spec: { ports: [{ name: `p${i}`, port: 1000 + i }] } }, strategic, i))
+  const counts = await storm(60, (i) =>
+    call('PATCH', one, { spec: { ports: [{ name: `p${i}`, port: 1000 + i }] } }, strategic, i),
+  )
   assert.deepEqual(counts, { 200: 60 })
   assert.equal((await read(one)).spec?.ports?.length, 61)
 })
@@ -389,7 +497,9 @@ for (const protocol of protocols) {
     const leaving = clientOf(t, protocol, server)
     const headers = { 'content-type': merge }
     const one = `${configMapsPath}/one`
-    const gone = Array.from({ length: 300 }, (_, i) => leaving.request('PATCH', one, { body: { data: { [`gone-${i}`]: 'yes' } }, headers }))
+    const gone = Array.from({ length: 300 }, (_, i) =>
+      leaving.request('PATCH', one, { body: { data: { [`gone-${i}`]: 'yes' } }, headers }),
+    )
     const outcomes = Promise.allSettled(gone)
     await Promise.race(gone)
     const stays = Array.from({ length: 60 }, (_, i) => call('PATCH', one, { data: { [`k${i}`]: 'yes' } }, merge, i))

@@ -9,7 +9,11 @@ const headers = { 'content-type': 'application/json' }
 
 test('a resourceVersion in a new object is refused only where it names a revision, and after all other faults', async (t) => {
   const client = http2Client(t, await startTestServer(t))
-  const create = async (query: string, resourceVersion: string, data: object = {}): Promise<[number, string | undefined]> => {
+  const create = async (
+    query: string,
+    resourceVersion: string,
+    data: object = {},
+  ): Promise<[number, string | undefined]> => {
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', resourceVersion }, data }
     const answer = await client.request('POST', `${configMapsPath}${query}`, { body, headers })
     return [answer.status, json(answer).message]
@@ -24,8 +28,15 @@ test('a resourceVersion in a new object is refused only where it names a revisio
 
 test('a LimitRange without a name gets one, other kinds are refused', async (t) => {
   const client = http2Client(t, await startTestServer(t))
-  const nameless = (kind: string, spec?: object): object => ({ body: { apiVersion: 'v1', kind, metadata: {}, ...(spec && { spec }) }, headers })
-  const range = await client.request('POST', '/api/v1/namespaces/default/limitranges', nameless('LimitRange', { limits: [] }))
+  const nameless = (kind: string, spec?: object): object => ({
+    body: { apiVersion: 'v1', kind, metadata: {}, ...(spec && { spec }) },
+    headers,
+  })
+  const range = await client.request(
+    'POST',
+    '/api/v1/namespaces/default/limitranges',
+    nameless('LimitRange', { limits: [] }),
+  )
   assert.equal(range.status, 201)
   assert.match(json(range).metadata.name, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   assert.equal((await client.request('POST', configMapsPath, nameless('ConfigMap'))).status, 422)
@@ -45,7 +56,13 @@ test('warnings about a pod come with the answer', async (t) => {
 
 test('a generation in a new object counts only for kinds that do not count changes themselves', async (t) => {
   const client = http2Client(t, await startTestServer(t))
-  const generation = async (path: string, apiVersion: string, kind: string, value: number, rest: object = {}): Promise<unknown> => {
+  const generation = async (
+    path: string,
+    apiVersion: string,
+    kind: string,
+    value: number,
+    rest: object = {},
+  ): Promise<unknown> => {
     const body = { apiVersion, kind, metadata: { name: `g${value}`, generation: value }, ...rest }
     const { status, bytes } = await client.request('POST', path, { body, headers })
     const answer = JSON.parse(bytes.toString()) as { metadata: { generation?: number }; message?: string }
@@ -54,7 +71,19 @@ test('a generation in a new object counts only for kinds that do not count chang
   assert.equal(await generation(configMapsPath, 'v1', 'ConfigMap', 5), 5)
   assert.equal(await generation(configMapsPath, 'v1', 'ConfigMap', 0), undefined)
   const range = { spec: { cidrs: ['10.9.0.0/16'] } }
-  assert.equal(await generation('/apis/networking.k8s.io/v1/servicecidrs', 'networking.k8s.io/v1', 'ServiceCIDR', 3, range), 3)
+  assert.equal(
+    await generation('/apis/networking.k8s.io/v1/servicecidrs', 'networking.k8s.io/v1', 'ServiceCIDR', 3, range),
+    3,
+  )
   const spec = { spec: { podSelector: {} } }
-  assert.equal(await generation('/apis/networking.k8s.io/v1/namespaces/default/networkpolicies', 'networking.k8s.io/v1', 'NetworkPolicy', 7, spec), 1)
+  assert.equal(
+    await generation(
+      '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies',
+      'networking.k8s.io/v1',
+      'NetworkPolicy',
+      7,
+      spec,
+    ),
+    1,
+  )
 })

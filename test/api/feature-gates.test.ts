@@ -6,8 +6,15 @@ import { waitFor } from '../support/wait-for.ts'
 
 const usual = testCluster({ after }, { controllers: apiControllers })
 const gates = [
-  ...['MaxUnavailableStatefulSet', 'ContainerStopSignals', 'HPAScaleToZero', 'UserNamespacesHostNetworkSupport'].map((gate) => `${gate}=true`),
-  ...['HPAConfigurableTolerance', 'DeploymentReplicaSetTerminatingReplicas', 'WatchList', 'RelaxedServiceNameValidation'].map((gate) => `${gate}=false`),
+  ...['MaxUnavailableStatefulSet', 'ContainerStopSignals', 'HPAScaleToZero', 'UserNamespacesHostNetworkSupport'].map(
+    (gate) => `${gate}=true`,
+  ),
+  ...[
+    'HPAConfigurableTolerance',
+    'DeploymentReplicaSetTerminatingReplicas',
+    'WatchList',
+    'RelaxedServiceNameValidation',
+  ].map((gate) => `${gate}=false`),
 ].join(',')
 const changed = testCluster({ after }, { apiServerFlags: [`--feature-gates=${gates}`], nodes: 1 })
 
@@ -23,8 +30,14 @@ const aSet = (name: string, maxUnavailable?: number | string) => ({
     replicas: 3,
     podManagementPolicy: 'Parallel',
     selector: { matchLabels: labels },
-    template: { metadata: { labels }, spec: { os: { name: 'linux' }, containers: [{ name: 'c', image: 'app:1', lifecycle }] } },
-    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { ...(maxUnavailable !== undefined && { maxUnavailable }) } },
+    template: {
+      metadata: { labels },
+      spec: { os: { name: 'linux' }, containers: [{ name: 'c', image: 'app:1', lifecycle }] },
+    },
+    updateStrategy: {
+      type: 'RollingUpdate',
+      rollingUpdate: { ...(maxUnavailable !== undefined && { maxUnavailable }) },
+    },
   },
 })
 
@@ -35,7 +48,8 @@ interface StoredSet {
   }
 }
 
-const create = async (cluster: TestCluster, set: object): Promise<StoredSet> => (await cluster.call('POST', sets, set)) as unknown as StoredSet
+const create = async (cluster: TestCluster, set: object): Promise<StoredSet> =>
+  (await cluster.call('POST', sets, set)) as unknown as StoredSet
 const strategyOf = ({ spec }: StoredSet): object => spec.updateStrategy.rollingUpdate
 const lifecycleOf = ({ spec }: StoredSet): object | undefined => spec.template.spec.containers[0]?.lifecycle
 
@@ -44,7 +58,12 @@ test('fields of features that are off are removed before they are checked', asyn
   const stored = await create(cluster, aSet('a', 0))
   assert.deepEqual(strategyOf(stored), { partition: 0 })
   assert.equal(lifecycleOf(stored), undefined)
-  const patched = await cluster.call('PATCH', `${sets}/a`, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 'nonsense' } } } }, merge)
+  const patched = await cluster.call(
+    'PATCH',
+    `${sets}/a`,
+    { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 'nonsense' } } } },
+    merge,
+  )
   assert.deepEqual(strategyOf(patched as unknown as StoredSet), { partition: 0 })
 })
 
@@ -63,10 +82,16 @@ test('a feature that is turned off takes its fields away', async () => {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
     metadata: { name },
-    spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, behavior: { scaleUp: { tolerance: '0.1' } } },
+    spec: {
+      maxReplicas: 2,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      behavior: { scaleUp: { tolerance: '0.1' } },
+    },
   })
   const toleranceIn = async (cluster: TestCluster): Promise<unknown> => {
-    const { spec } = (await cluster.call('POST', path, scaler('a'))) as { spec?: { behavior?: { scaleUp?: { tolerance?: string } } } }
+    const { spec } = (await cluster.call('POST', path, scaler('a'))) as {
+      spec?: { behavior?: { scaleUp?: { tolerance?: string } } }
+    }
     return spec?.behavior?.scaleUp?.tolerance
   }
   assert.equal(await toleranceIn(await usual), '100m')
@@ -82,13 +107,21 @@ test('a rolling update with maxUnavailable ends, and terminating pods are not co
     readonly currentRevision?: string
     readonly updateRevision?: string
   }
-  const status = async (): Promise<Status> => ((await call('GET', `${sets}/rolled`)) as { status?: Status }).status ?? {}
+  const status = async (): Promise<Status> =>
+    ((await call('GET', `${sets}/rolled`)) as { status?: Status }).status ?? {}
   await waitFor('all pods', async () => (await status()).readyReplicas === 3)
   const watched = await call('GET', '/api/v1/namespaces/default/pods')
-  const before = new Set((watched.items as { metadata: { name: string; uid: string } }[]).map(({ metadata }) => metadata.uid))
+  const before = new Set(
+    (watched.items as { metadata: { name: string; uid: string } }[]).map(({ metadata }) => metadata.uid),
+  )
   await call('PATCH', `${sets}/rolled`, { spec: { template: { metadata: { annotations: { v: '2' } } } } }, merge)
-  await waitFor('the update', async () => (await status()).updatedReplicas === 3 && (await status()).readyReplicas === 3)
-  const pods = (await call('GET', '/api/v1/namespaces/default/pods')).items as { metadata: { name: string; uid: string } }[]
+  await waitFor(
+    'the update',
+    async () => (await status()).updatedReplicas === 3 && (await status()).readyReplicas === 3,
+  )
+  const pods = (await call('GET', '/api/v1/namespaces/default/pods')).items as {
+    metadata: { name: string; uid: string }
+  }[]
   assert.equal(pods.filter(({ metadata }) => metadata.name.startsWith('rolled-') && before.has(metadata.uid)).length, 0)
 
   const replicaSets = '/apis/apps/v1/namespaces/default/replicasets'
@@ -117,12 +150,18 @@ test('rules that depend on a feature follow it', async () => {
     },
   }
   const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
-  await assert.rejects((await usual).call('POST', path, scaler), /minReplicas: Invalid value: 0: must be greater than or equal to 1/)
+  await assert.rejects(
+    (await usual).call('POST', path, scaler),
+    /minReplicas: Invalid value: 0: must be greater than or equal to 1/,
+  )
   await (await changed).call('POST', path, scaler)
 
   const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: '1st' }, spec: { ports: [{ port: 80 }] } }
   await (await usual).call('POST', '/api/v1/namespaces/default/services', service)
-  await assert.rejects((await changed).call('POST', '/api/v1/namespaces/default/services', service), /a DNS-1035 label must consist of/)
+  await assert.rejects(
+    (await changed).call('POST', '/api/v1/namespaces/default/services', service),
+    /a DNS-1035 label must consist of/,
+  )
 
   const pod = {
     apiVersion: 'v1',
@@ -133,7 +172,11 @@ test('rules that depend on a feature follow it', async () => {
   await assert.rejects((await usual).call('POST', '/api/v1/namespaces/default/pods', pod), /when `hostUsers` is false/)
   await (await changed).call('POST', '/api/v1/namespaces/default/pods?dryRun=All', pod)
 
-  const watch = '/api/v1/namespaces?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+  const watch =
+    '/api/v1/namespaces?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
   assert.match(await (await usual).text(watch), /initial-events-end/)
-  await assert.rejects((await changed).text(watch), /sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled/)
+  await assert.rejects(
+    (await changed).text(watch),
+    /sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled/,
+  )
 })

@@ -33,7 +33,13 @@ const findings: readonly (readonly [name: string, method: string, path: string, 
     { body: deep, headers: { 'content-type': 'application/strategic-merge-patch+json' } },
     400,
   ],
-  ['a patch of a media type that every object has', 'PATCH', `${configMapsPath}/${nameOf(0)}`, { body: '{}', headers: { 'content-type': 'constructor' } }, 415],
+  [
+    'a patch of a media type that every object has',
+    'PATCH',
+    `${configMapsPath}/${nameOf(0)}`,
+    { body: '{}', headers: { 'content-type': 'constructor' } },
+    415,
+  ],
   ['a pod on the host network without containers', 'POST', podsPath, { body: pod({ hostNetwork: true }) }, 422],
   ['a pod with init containers only', 'POST', podsPath, { body: pod({ initContainers: [container] }) }, 422],
   ['a pod with debugging containers only', 'POST', podsPath, { body: pod({ ephemeralContainers: [container] }) }, 422],
@@ -61,7 +67,12 @@ test('malformed requests are refused, not stumbled over', async (t) => {
 
 test('a review with nothing but a resourceVersion in its metadata is answered with proper JSON', async (t) => {
   const client = http2Client(t, await startTestServer(t))
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: { resourceVersion: '1' }, spec: { token: 'x' } }
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenReview',
+    metadata: { resourceVersion: '1' },
+    spec: { token: 'x' },
+  }
   const answer = await client.request('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { body })
   assert.equal(answer.status, 201)
   assert.equal(json(answer).metadata.resourceVersion, '1')

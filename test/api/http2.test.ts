@@ -1,4 +1,7 @@
-/** What the listener must bear on both protocols: many large answers on one connection, bodies that are too big or never end, clients that go away, credentials of all sorts. */
+/**
+ * What the listener must bear on both protocols: many large answers on one connection, bodies that are too big or never
+ * end, clients that go away, credentials of all sorts.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { constants } from 'node:http2'
@@ -17,7 +20,10 @@ async function inFlight(t: Parameters<typeof http2Client>[0], server: TestServer
   const client = http2Client(t, server)
   const text = (await client.request('GET', '/metrics')).bytes.toString()
   client.close()
-  const sum = [...text.matchAll(/^apiserver_current_inflight_requests\{[^}]*\} (\d+)$/gm)].reduce((total, [, value]) => total + Number(value), 0)
+  const sum = [...text.matchAll(/^apiserver_current_inflight_requests\{[^}]*\} (\d+)$/gm)].reduce(
+    (total, [, value]) => total + Number(value),
+    0,
+  )
   return sum - 1 // the request that asks
 }
 
@@ -42,7 +48,11 @@ test('16 lists of 5 MB at a time on one HTTP/2 connection, three rounds, arrive 
   const started = performance.now()
   for (let round = 0; round < 3; round++) {
     // One small request a round goes beside the large ones.
-    const lists = Promise.all(Array.from({ length: 16 }, (_, i) => client.request('GET', i % 4 ? configMapsPath : `${configMapsPath}?labelSelector=%21none`)))
+    const lists = Promise.all(
+      Array.from({ length: 16 }, (_, i) =>
+        client.request('GET', i % 4 ? configMapsPath : `${configMapsPath}?labelSelector=%21none`),
+      ),
+    )
     const table = client.request('GET', `${configMapsPath}?includeObject=Object`, tableOf)
     assert.equal((await client.request('GET', '/version')).status, 200)
     assert.equal(json(await table).kind, 'Table')
@@ -83,8 +93,13 @@ for (const protocol of protocols) {
     const server = await startTestServer(t)
     const known = clientOf(t, protocol, server, await clientPair(authority, 'jane', ['dev', 'ops']))
     for (let i = 0; i < 2; i++) {
-      const { status } = json<{ status: { userInfo: { username: string; groups: string[] } } }>(await known.request('POST', review, askWho))
-      assert.deepEqual([status.userInfo.username, status.userInfo.groups], ['jane', ['dev', 'ops', 'system:authenticated']])
+      const { status } = json<{ status: { userInfo: { username: string; groups: string[] } } }>(
+        await known.request('POST', review, askWho),
+      )
+      assert.deepEqual(
+        [status.userInfo.username, status.userInfo.groups],
+        ['jane', ['dev', 'ops', 'system:authenticated']],
+      )
     }
     const unknown = clientOf(t, protocol, server, await clientPair(stranger, 'jane', ['system:masters']))
     const refused = await unknown.request('GET', configMapsPath)
@@ -101,12 +116,23 @@ for (const protocol of protocols) {
     const forbidden = await nobody.request('GET', configMapsPath)
     assert.deepEqual(
       [forbidden.status, json(forbidden).message],
-      [403, 'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "default"'],
+      [
+        403,
+        'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in ' +
+          'the namespace "default"',
+      ],
     )
     for (const authorization of ['Basic YTpi', `Bearer  ${token}`, 'Bearer', '']) {
-      assert.equal((await nobody.request('GET', configMapsPath, { headers: { authorization } })).status, 403, authorization)
+      assert.equal(
+        (await nobody.request('GET', configMapsPath, { headers: { authorization } })).status,
+        403,
+        authorization,
+      )
     }
-    assert.equal((await nobody.request('GET', configMapsPath, { headers: { authorization: `bearer ${token}` } })).status, 200)
+    assert.equal(
+      (await nobody.request('GET', configMapsPath, { headers: { authorization: `bearer ${token}` } })).status,
+      200,
+    )
   })
 
   test(`lists and watches that are aborted leave nothing behind (${protocol})`, async (t) => {
@@ -115,7 +141,9 @@ for (const protocol of protocols) {
     await createAll(client, configMapsPath, 0, 500, (i) => configMapOf(i, {}, 10_000))
     for (let round = 0; round < 20; round++) {
       const passing = clientOf(t, protocol, server)
-      const streams = Array.from({ length: 10 }, (_, i) => passing.lines(i % 2 ? configMapsPath : `${configMapsPath}?watch=1`, () => {}))
+      const streams = Array.from({ length: 10 }, (_, i) =>
+        passing.lines(i % 2 ? configMapsPath : `${configMapsPath}?watch=1`, () => {}),
+      )
       if (round % 2) await Promise.all(streams.map(({ status }) => status))
       for (const { cancel } of streams) cancel()
       if (round % 3 === 0) passing.close()
@@ -157,7 +185,8 @@ test('bodies that are half sent write nothing, log nothing and are forgotten whe
   const server = await startTestServer(t)
   const body = JSON.stringify(configMapOf(1))
   const head = (length: string) =>
-    `POST ${configMapsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
+    `POST ${configMapsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ` +
+    `application/json\r\n${length}\r\n\r\n`
   for (let i = 0; i < 20; i++) {
     const { socket } = await raw(server)
     if (i % 2) socket.write(`${head(`Content-Length: ${body.length}`)}${body.slice(0, -5)}`)
@@ -175,7 +204,8 @@ test('a body is read as it comes: in two parts, chunked, after 100-continue', as
   const { socket, received } = await raw(server)
   const body = JSON.stringify(configMapOf(1))
   socket.write(
-    `POST ${configMapsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n`,
+    `POST ${configMapsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ` +
+      'application/json\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n',
   )
   await until('the server wants the body', () => received().startsWith('HTTP/1.1 100 Continue'))
   for (const part of [body.slice(0, 7), body.slice(7)]) {

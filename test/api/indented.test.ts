@@ -24,16 +24,25 @@ test('answers are indented for curl and with ?pretty, and not for others', async
     '/apis/apps/v1',
   ]) {
     assert.deepEqual([await isIndented(path, 'curl/8.5'), await isIndented(path, 'kubectl/v1.33')], [true, false], path)
-    assert.deepEqual([await isIndented(`${path}?pretty=true`, 'kubectl'), await isIndented(`${path}?pretty=false`, 'curl/8.5')], [true, false], path)
+    assert.deepEqual(
+      [await isIndented(`${path}?pretty=true`, 'kubectl'), await isIndented(`${path}?pretty=false`, 'curl/8.5')],
+      [true, false],
+      path,
+    )
   }
-  assert.deepEqual([await isIndented('/api', 'curl/8.5', nobody), await isIndented('/api', 'kubectl', nobody)], [true, false])
+  assert.deepEqual(
+    [await isIndented('/api', 'curl/8.5', nobody), await isIndented('/api', 'kubectl', nobody)],
+    [true, false],
+  )
   for (const path of ['/version', '/']) assert.ok(await isIndented(path, 'kubectl'))
 })
 
 test('an indented document has a tag of its own', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const tagFor = async (agent: string, tag = ''): Promise<[number, unknown]> => {
-    const { status, headers } = await client.request('GET', '/apis', { headers: { 'user-agent': agent, 'if-none-match': tag } })
+    const { status, headers } = await client.request('GET', '/apis', {
+      headers: { 'user-agent': agent, 'if-none-match': tag },
+    })
     return [status, headers.etag]
   }
   const [, plain] = await tagFor('kubectl')

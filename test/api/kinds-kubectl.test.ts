@@ -1,4 +1,7 @@
-/** Rules of kinds that kubectl meets: what becomes of AppArmor's annotations, of CronJobs' schedules, of Jobs that rest, and of what v1 cannot say of an autoscaler. */
+/**
+ * Rules of kinds that kubectl meets: what becomes of AppArmor's annotations, of CronJobs' schedules, of Jobs that rest,
+ * and of what v1 cannot say of an autoscaler.
+ */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
@@ -24,14 +27,23 @@ describe('kubectl', { timeout: 180_000 }, () => {
         input({ apiVersion: 'v1', kind: 'Pod', metadata: { name, annotations: { [key]: 'localhost/mine' } }, spec }),
       )
       assert.equal(made.stdout, `pod/${name} created\n`)
-      assert.equal(made.stderr, `Warning: metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead\n`)
-      await kubectl.ok(`get pod ${name} -o jsonpath={.spec.containers[0].securityContext.appArmorProfile.localhostProfile}`, 'mine')
+      assert.equal(
+        made.stderr,
+        `Warning: metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead\n`,
+      )
+      await kubectl.ok(
+        `get pod ${name} -o jsonpath={.spec.containers[0].securityContext.appArmorProfile.localhostProfile}`,
+        'mine',
+      )
     })
 
     test(`is told where a time zone belongs (${program.version})`, async () => {
       const kubectl = await kubectlOf(program)
       const create = `create cronjob ${name} --image=app:1`
-      await kubectl.fails(`${create} --schedule='TZ=UTC 0 * * * *' -- true`, /cannot use TZ or CRON_TZ in schedule, use timeZone field instead/)
+      await kubectl.fails(
+        `${create} --schedule='TZ=UTC 0 * * * *' -- true`,
+        /cannot use TZ or CRON_TZ in schedule, use timeZone field instead/,
+      )
       await kubectl.ok(`${create} --schedule='0 * * * *' -- true`)
       await kubectl.fails(
         `patch cronjob ${name} -p {"spec":{"timeZone":"europe/berlin"}}`,
@@ -47,7 +59,8 @@ describe('kubectl', { timeout: 180_000 }, () => {
         undefined,
         input({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name }, spec: { suspend: true, template: { spec } } }),
       )
-      const ask = (field: string): string => `patch job ${name} -p {"spec":{"template":{"spec":{"containers":[{"name":"c",${field}}]}}}}`
+      const ask = (field: string): string =>
+        `patch job ${name} -p {"spec":{"template":{"spec":{"containers":[{"name":"c",${field}}]}}}}`
       await kubectl.ok(ask('"resources":{"requests":{"cpu":"2"}}'), `job.batch/${name} patched\n`)
       await kubectl.ok(`get job ${name} -o jsonpath={.spec.template.spec.containers[0].resources.requests.cpu}`, '2')
       await kubectl.fails(ask('"image":"app:2"'), /spec\.template\.spec: Invalid value: .*: field is immutable/s)
@@ -67,7 +80,9 @@ describe('kubectl', { timeout: 180_000 }, () => {
       await kubectl.ok('create -f - --validate=false', undefined, input(v2))
       const v1 = await kubectl.json(`get horizontalpodautoscalers.v1.autoscaling ${name}`)
       await kubectl.ok('replace -f - --validate=false', undefined, input(v1))
-      const { spec: back, metadata } = JSON.parse(await kubectl.ok(`get --raw /apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/${name}`)) as {
+      const { spec: back, metadata } = JSON.parse(
+        await kubectl.ok(`get --raw /apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/${name}`),
+      ) as {
         spec: { behavior: { scaleDown: object }; metrics: object[] }
         metadata: { annotations?: object }
       }

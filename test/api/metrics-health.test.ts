@@ -26,7 +26,8 @@ for (const protocol of protocols) {
       assert.match(without, /^\[\+\]ping excluded: ok\n\[\+\]log ok\n\[\+\]etcd excluded: ok\n/)
       const [, unknown] = await ask(`/${path}?verbose&exclude=nothing`)
       assert.match(unknown, /warn: some health checks cannot be excluded: no matches for "nothing"\n/)
-      for (const line of lines.slice(0, -1)) assert.deepEqual(await ask(`/${path}/${/\](\S+)/.exec(line)?.[1]}`), [200, 'ok'])
+      for (const line of lines.slice(0, -1))
+        assert.deepEqual(await ask(`/${path}/${/\](\S+)/.exec(line)?.[1]}`), [200, 'ok'])
       assert.equal((await ask(`/${path}/nothing`))[0], 404)
       assert.equal((await client.request('POST', `/${path}`)).status, 405)
       assert.deepEqual((await client.request('HEAD', `/${path}`)).bytes.length, 0)
@@ -68,11 +69,16 @@ test('/metrics/slis tells of each check how it went last, and how often it went 
     return (family: string, labels: Readonly<Record<string, string>>) =>
       families.get(family)?.samples.find((sample) => isDeepStrictEqual({ ...sample.labels }, labels))?.value
   }
-  for (const path of ['/livez', '/livez?exclude=etcd', '/livez/etcd', '/livez']) assert.equal((await client.request('GET', path)).status, 200)
+  for (const path of ['/livez', '/livez?exclude=etcd', '/livez/etcd', '/livez'])
+    assert.equal((await client.request('GET', path)).status, 200)
   const well = await told()
   assert.equal(well('kubernetes_healthcheck', { name: 'etcd', type: 'livez' }), 1)
   assert.equal(well('kubernetes_healthchecks_total', { name: 'ping', status: 'success', type: 'livez' }), 3)
-  assert.equal(well('kubernetes_healthchecks_total', { name: 'etcd', status: 'success', type: 'livez' }), 2, 'left out and alone it does not count')
+  assert.equal(
+    well('kubernetes_healthchecks_total', { name: 'etcd', status: 'success', type: 'livez' }),
+    2,
+    'left out and alone it does not count',
+  )
   assert.equal(well('kubernetes_healthcheck', { name: 'etcd', type: 'readyz' }), undefined)
   await store.close()
   await client.request('GET', '/livez')
@@ -91,7 +97,8 @@ test('/version says which Kubernetes this is', async (t) => {
   assert.deepEqual([version.emulationMajor, version.emulationMinor], ['1', '36'])
   assert.deepEqual([version.minCompatibilityMajor, version.minCompatibilityMinor], ['1', '35'])
   assert.match(version.gitVersion ?? '', /^v1\.36\.\d+\+t8s\./)
-  for (const field of ['gitCommit', 'gitTreeState', 'buildDate', 'goVersion', 'compiler', 'platform']) assert.equal(typeof version[field], 'string', field)
+  for (const field of ['gitCommit', 'gitTreeState', 'buildDate', 'goVersion', 'compiler', 'platform'])
+    assert.equal(typeof version[field], 'string', field)
 })
 
 interface Sample {
@@ -131,7 +138,8 @@ function parsePrometheus(text: string): ReadonlyMap<string, Family> {
     assert.ok(match && current, `not a sample: ${line}`)
     const [, sample = '', labels = '', value = ''] = match
     assert.ok(
-      sample === name || (current.type === 'histogram' && [`${name}_bucket`, `${name}_sum`, `${name}_count`].includes(sample)),
+      sample === name ||
+        (current.type === 'histogram' && [`${name}_bucket`, `${name}_sum`, `${name}_count`].includes(sample)),
       `${sample} stands under ${name}`,
     )
     assert.ok(!seen.has(line.slice(0, line.lastIndexOf(' '))), `${line} comes twice`)
@@ -139,7 +147,9 @@ function parsePrometheus(text: string): ReadonlyMap<string, Family> {
     assert.ok(!Number.isNaN(Number(value)), `${line}: not a number`)
     current.samples.push({
       name: sample,
-      labels: Object.fromEntries([...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key, text])),
+      labels: Object.fromEntries(
+        [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key, text]),
+      ),
       value: Number(value),
     })
   }
@@ -159,7 +169,9 @@ test('/metrics is Prometheus text and counts requests', async (t) => {
   const count = (labels: Record<string, string>): number =>
     families
       .get('apiserver_request_total')!
-      .samples.filter((sample) => Object.entries({ resource: 'configmaps', ...labels }).every(([key, value]) => sample.labels[key] === value))
+      .samples.filter((sample) =>
+        Object.entries({ resource: 'configmaps', ...labels }).every(([key, value]) => sample.labels[key] === value),
+      )
       .reduce((sum, { value }) => sum + value, 0)
   assert.equal(count({ verb: 'LIST', code: '200', scope: 'namespace', version: 'v1' }), 3)
   assert.equal(count({ verb: 'GET', code: '404', scope: 'resource' }), 1)
@@ -180,8 +192,14 @@ test('/metrics is Prometheus text and counts requests', async (t) => {
 test('/metrics tells applies and connections from other requests, and what is deprecated', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }
-  await client.request('PATCH', `${configMapsPath}/a?fieldManager=me`, { body: applied, headers: { 'content-type': 'application/apply-patch+yaml' } })
-  await client.request('PATCH', `${configMapsPath}/a`, { body: {}, headers: { 'content-type': 'application/merge-patch+json' } })
+  await client.request('PATCH', `${configMapsPath}/a?fieldManager=me`, {
+    body: applied,
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+  })
+  await client.request('PATCH', `${configMapsPath}/a`, {
+    body: {},
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
   await client.request('POST', configMapsPath, { body: { ...applied, metadata: { name: 'b' } } })
   await client.request('GET', '/api/v1/namespaces/default/pods/none/log')
   const deprecated = async (): Promise<readonly unknown[]> =>
@@ -190,8 +208,12 @@ test('/metrics tells applies and connections from other requests, and what is de
       .samples.map(({ labels, value }) => [labels, value])
   assert.deepEqual(await deprecated(), [])
   for (let i = 0; i < 2; i++) await client.request('GET', '/api/v1/endpoints')
-  assert.deepEqual(await deprecated(), [[{ group: '', version: 'v1', resource: 'endpoints', subresource: '', removed_release: '' }, 1]])
-  const { samples } = parsePrometheus((await client.request('GET', '/metrics')).bytes.toString()).get('apiserver_request_total')!
+  assert.deepEqual(await deprecated(), [
+    [{ group: '', version: 'v1', resource: 'endpoints', subresource: '', removed_release: '' }, 1],
+  ])
+  const { samples } = parsePrometheus((await client.request('GET', '/metrics')).bytes.toString()).get(
+    'apiserver_request_total',
+  )!
   assert.deepEqual(
     samples
       .filter(({ labels }) => ['configmaps', 'pods'].includes(labels.resource ?? ''))
@@ -208,7 +230,8 @@ test('/metrics tells applies and connections from other requests, and what is de
 
 test('requests for what does not exist make no series of their own, however many', async (t) => {
   const client = http2Client(t, await startTestServer(t))
-  const size = async (): Promise<number> => (await client.request('GET', '/metrics')).bytes.toString().split('\n').length
+  const size = async (): Promise<number> =>
+    (await client.request('GET', '/metrics')).bytes.toString().split('\n').length
   const ask = async (i: number): Promise<void> => {
     await client.request('GET', `/api/v1/namespaces/default/things${i}`)
     await client.request('GET', `/apis/group${i}/v1/things`)

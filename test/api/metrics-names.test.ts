@@ -25,7 +25,8 @@ const recorded: ReadonlyMap<string, Metric> = new Map(
 
 /** Names that are not served, as the table of the docs has them. */
 const leftOut = lines('docs/metrics.md').flatMap((line) => /^\| `([a-z0-9_]+\*?)` \|/.exec(line)?.[1] ?? [])
-const isMeant = (name: string, pattern: string): boolean => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern)
+const isMeant = (name: string, pattern: string): boolean =>
+  pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
 
 /** Labels of the recorded server that upstream's sources do not have. */
 const notUpstreams = new Set(['system_client', 'ocp_namespace'])
@@ -35,7 +36,8 @@ function served(page: string): ReadonlyMap<string, Metric> {
   return new Map(
     page.split(/^# HELP /m).map((part) => {
       const [name = '', type = ''] = /^# TYPE (\S+ \S+)$/m.exec(part)?.[1]?.split(' ') ?? []
-      const sample = part.split('\n').find((line) => line.startsWith(`${name}{`) || line.startsWith(`${name}_bucket{`)) ?? ''
+      const sample =
+        part.split('\n').find((line) => line.startsWith(`${name}{`) || line.startsWith(`${name}_bucket{`)) ?? ''
       const labels = [...sample.matchAll(/(\w+)="/g)].map(([, label = '']) => label).filter((label) => label !== 'le')
       return [name, { type, labels }] as const
     }),
@@ -53,9 +55,16 @@ test('every recorded metric is served with its type and labels, or left out for 
   await call('PATCH', `${core}/configmaps/a`, { data: { a: 'd' } }, 'application/merge-patch+json')
   await text('/api/v1/configmaps')
   await text('/api/v1/configmaps?limit=1&resourceVersion=1&resourceVersionMatch=NotOlderThan')
-  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { type: 'NodePort', ports: [{ port: 80 }] } }
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 's' },
+    spec: { type: 'NodePort', ports: [{ port: 80 }] },
+  }
   await call('POST', `${core}/services`, service)
-  await text('/api/v1/configmaps?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true')
+  await text(
+    '/api/v1/configmaps?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
+  )
   await call('DELETE', `${core}/configmaps/a`)
   const found = served(await text('/metrics'))
 
@@ -87,8 +96,14 @@ test('what is left out is something that was recorded', () => {
 test('what requests, watches, lists and allocations have done is counted', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const post = (path: string, body: object) => client.request('POST', path, { body, headers })
-  for (const name of ['a', 'b']) await post(`${core}/configmaps`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
-  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { type: 'NodePort', ports: [{ port: 80 }] } }
+  for (const name of ['a', 'b'])
+    await post(`${core}/configmaps`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 's' },
+    spec: { type: 'NodePort', ports: [{ port: 80 }] },
+  }
   await post(`${core}/services`, service)
   await client.request('GET', '/api/v1/namespaces/default/configmaps')
   await client.request('GET', `${core}/configmaps?watch=1&timeoutSeconds=1&resourceVersion=0`)
@@ -102,7 +117,10 @@ test('what requests, watches, lists and allocations have done is counted', async
     )
   const maps = 'group="",resource="configmaps"'
   assert.ok(value(`apiserver_resource_objects{${maps}}`) >= 2)
-  assert.equal(value(`etcd_requests_total{operation="create",${maps}}`), value(`etcd_request_duration_seconds_count{operation="create",${maps}}`))
+  assert.equal(
+    value(`etcd_requests_total{operation="create",${maps}}`),
+    value(`etcd_request_duration_seconds_count{operation="create",${maps}}`),
+  )
   assert.ok(value(`etcd_requests_total{operation="create",${maps}}`) >= 2)
   assert.ok(value(`apiserver_cache_list_total{${maps},index=""}`) >= 1)
   assert.ok(value(`apiserver_cache_list_returned_objects_total{${maps}}`) >= 2)
@@ -118,7 +136,15 @@ test('what requests, watches, lists and allocations have done is counted', async
   assert.equal(value('kube_apiserver_nodeport_allocator_available_ports'), 2767)
   assert.equal(value('apiserver_request_body_size_bytes_count{group="",resource="configmaps",verb="create"}'), 2)
   assert.equal(value('field_validation_request_duration_seconds_count{field_validation="Warn"}'), 3)
-  assert.equal(value('apiserver_admission_step_admission_duration_seconds_count{type="admit",operation="CREATE",rejected="false"}') >= 3, true)
-  assert.match(page, /^apiserver_longrunning_requests\{verb="WATCH",group="",version="v1",resource="configmaps",[^}]*\} 0$/m)
+  assert.equal(
+    value(
+      'apiserver_admission_step_admission_duration_seconds_count{type="admit",operation="CREATE",rejected="false"}',
+    ) >= 3,
+    true,
+  )
+  assert.match(
+    page,
+    /^apiserver_longrunning_requests\{verb="WATCH",group="",version="v1",resource="configmaps",[^}]*\} 0$/m,
+  )
   assert.match(page, /^version_info\{component="kube",binary="1\.36",emulation="1\.36",min_compat="1\.35"\} 1$/m)
 })

@@ -1,4 +1,7 @@
-/** Names that every object of JavaScript has stand in keys, labels, paths and headers like all others, and are refused where the API's rules say so. */
+/**
+ * Names that every object of JavaScript has stand in keys, labels, paths and headers like all others, and are refused
+ * where the API's rules say so.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Answer, type Client, clientOf, http2Client, json, protocols, until } from './api-client.ts'
@@ -22,16 +25,22 @@ const types = {
 } as const
 
 /** A map with all the keys, as JSON text: in it `__proto__` is a key. */
-const every = (keys: readonly string[], value: unknown): string => `{${keys.map((key) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`
+const every = (keys: readonly string[], value: unknown): string =>
+  `{${keys.map((key) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`
 /** Members in the order of their names, however they are called. */
-const entriesOf = (map: object | undefined): [string, unknown][] => Object.entries(map ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
-const entries = (keys: readonly string[], value: unknown): [string, unknown][] => [...keys].sort().map((key) => [key, value])
+const entriesOf = (map: object | undefined): [string, unknown][] =>
+  Object.entries(map ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+const entries = (keys: readonly string[], value: unknown): [string, unknown][] =>
+  [...keys].sort().map((key) => [key, value])
 
 interface Stored {
   readonly metadata: {
     readonly labels?: Record<string, string>
     readonly annotations?: Record<string, string>
-    readonly managedFields: readonly { readonly manager: string; readonly fieldsV1: Record<string, Record<string, object>> }[]
+    readonly managedFields: readonly {
+      readonly manager: string
+      readonly fieldsV1: Record<string, Record<string, object>>
+    }[]
   }
   readonly data?: Record<string, string>
 }
@@ -44,7 +53,8 @@ const ok = (answer: Answer, status = 200): Stored => {
 const patch = (client: Client, type: keyof typeof types, path: string, body: string, query = '') =>
   client.request('PATCH', `${path}${query}`, { body, headers: { 'content-type': types[type] } })
 
-const manifest = (kind: string, metadata: string, rest: string): string => `{"apiVersion":"v1","kind":"${kind}","metadata":{${metadata}},${rest}}`
+const manifest = (kind: string, metadata: string, rest: string): string =>
+  `{"apiVersion":"v1","kind":"${kind}","metadata":{${metadata}},${rest}}`
 
 for (const [kind, path, value, other] of [
   ['ConfigMap', configMapsPath, 'one', 'two'],
@@ -59,15 +69,20 @@ for (const [kind, path, value, other] of [
     await watch.status
     const meta = `"name":"a","labels":${every(labelKeys, '1')},"annotations":${every(labelKeys, 'x')}`
     const created = ok(
-      await client.request('POST', `${path}?fieldValidation=Strict&fieldManager=one`, { body: manifest(kind, meta, `"data":${every(names, value)}`) }),
+      await client.request('POST', `${path}?fieldValidation=Strict&fieldManager=one`, {
+        body: manifest(kind, meta, `"data":${every(names, value)}`),
+      }),
       201,
     )
-    const holds = (object: Stored, keys: readonly string[], expected: string): void => assert.deepEqual(entriesOf(object.data), entries(keys, expected))
+    const holds = (object: Stored, keys: readonly string[], expected: string): void =>
+      assert.deepEqual(entriesOf(object.data), entries(keys, expected))
     holds(created, names, value)
     assert.deepEqual(entriesOf(created.metadata.labels), entries(labelKeys, '1'))
     assert.deepEqual(entriesOf(created.metadata.annotations), entries(labelKeys, 'x'))
     const owned = (object: Stored, manager: string): string[] =>
-      Object.keys(object.metadata.managedFields.find((entry) => entry.manager === manager)?.fieldsV1['f:data'] ?? {}).filter((key) => key !== '.')
+      Object.keys(
+        object.metadata.managedFields.find((entry) => entry.manager === manager)?.fieldsV1['f:data'] ?? {},
+      ).filter((key) => key !== '.')
     assert.deepEqual(owned(created, 'one').sort(), names.map((name) => `f:${name}`).sort())
     holds(ok(await client.request('GET', at)), names, value)
 
@@ -75,14 +90,32 @@ for (const [kind, path, value, other] of [
     holds(ok(await patch(client, 'merge', at, `{"data":${every(names, value)}}`)), names, value)
     holds(ok(await patch(client, 'strategic', at, `{"data":${every(names, other)}}`)), names, other)
     holds(ok(await patch(client, 'strategic', at, `{"data":${every(names, null)}}`)), [], other)
-    const operations = (op: string, more: object = {}): string => JSON.stringify(names.map((name) => ({ op, path: `/data/${name}`, ...more })))
-    holds(ok(await patch(client, 'json', at, operations('add', { value }).replace('[', '[{"op":"add","path":"/data","value":{}},'))), names, value)
+    const operations = (op: string, more: object = {}): string =>
+      JSON.stringify(names.map((name) => ({ op, path: `/data/${name}`, ...more })))
+    holds(
+      ok(
+        await patch(
+          client,
+          'json',
+          at,
+          operations('add', { value }).replace('[', '[{"op":"add","path":"/data","value":{}},'),
+        ),
+      ),
+      names,
+      value,
+    )
     holds(ok(await patch(client, 'json', at, operations('test', { value }))), names, value)
     holds(ok(await patch(client, 'json', at, operations('remove'))), [], value)
     assert.equal((await patch(client, 'json', at, operations('remove'))).status, 422)
 
     const apply = (manager: string, data: string, force = false) =>
-      patch(client, 'apply', at, manifest(kind, '"name":"a"', `"data":${data}`), `?fieldManager=${manager}&force=${force}`)
+      patch(
+        client,
+        'apply',
+        at,
+        manifest(kind, '"name":"a"', `"data":${data}`),
+        `?fieldManager=${manager}&force=${force}`,
+      )
     const applied = ok(await apply('applier', every(names, value)))
     holds(applied, names, value)
     assert.deepEqual(owned(applied, 'applier').sort(), names.map((name) => `f:${name}`).sort())
@@ -94,14 +127,24 @@ for (const [kind, path, value, other] of [
 
     const live = ok(await client.request('GET', at))
     holds(
-      ok(await client.request('PUT', at, { body: `${JSON.stringify({ ...live, data: undefined }).slice(0, -1)},"data":${every(names, other)}}` })),
+      ok(
+        await client.request('PUT', at, {
+          body: `${JSON.stringify({ ...live, data: undefined }).slice(0, -1)},"data":${every(names, other)}}`,
+        }),
+      ),
       names,
       other,
     )
     for (const key of labelKeys) {
-      const listed = json<{ items: object[] }>(await client.request('GET', `${path}?labelSelector=${key}%3D1,${key}+in+(1),${key}`))
+      const listed = json<{ items: object[] }>(
+        await client.request('GET', `${path}?labelSelector=${key}%3D1,${key}+in+(1),${key}`),
+      )
       assert.equal(listed.items.length, 1, key)
-      assert.equal(json<{ items: object[] }>(await client.request('GET', `${path}?labelSelector=!${key}`)).items.length, 0, key)
+      assert.equal(
+        json<{ items: object[] }>(await client.request('GET', `${path}?labelSelector=!${key}`)).items.length,
+        0,
+        key,
+      )
     }
     const table = json<{ rows: { cells: unknown[] }[] }>(
       await client.request('GET', path, { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } }),
@@ -119,9 +162,16 @@ for (const [kind, path, value, other] of [
 
 test('strings of Secrets and bytes of ConfigMaps have such keys', async (t) => {
   const client = http2Client(t, await startTestServer(t))
-  const secret = ok(await client.request('POST', secretsPath, { body: manifest('Secret', '"name":"a"', `"stringData":${every(names, 'one')}`) }), 201)
+  const secret = ok(
+    await client.request('POST', secretsPath, {
+      body: manifest('Secret', '"name":"a"', `"stringData":${every(names, 'one')}`),
+    }),
+    201,
+  )
   assert.deepEqual(entriesOf(secret.data), entries(names, 'b25l'))
-  const map = await client.request('POST', configMapsPath, { body: manifest('ConfigMap', '"name":"a"', `"binaryData":${every(names, 'b25l')}`) })
+  const map = await client.request('POST', configMapsPath, {
+    body: manifest('ConfigMap', '"name":"a"', `"binaryData":${every(names, 'b25l')}`),
+  })
   assert.deepEqual(entriesOf(json<{ binaryData: object }>(map).binaryData), entries(names, 'b25l'))
   const both = await client.request('POST', configMapsPath, {
     body: manifest('ConfigMap', '"name":"b"', `"data":${every(['a'], '')},"binaryData":${every(names, '')}`),
@@ -130,9 +180,17 @@ test('strings of Secrets and bytes of ConfigMaps have such keys', async (t) => {
   const twice = await client.request('POST', configMapsPath, {
     body: manifest('ConfigMap', '"name":"c"', '"data":{"__proto__":""},"binaryData":{"__proto__":""}'),
   })
-  assert.match(json(twice).message ?? '', /data\[__proto__\]: Invalid value: "__proto__": duplicate of key present in binaryData/)
-  const yaml = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: d\ndata:\n${names.map((name) => `  ${name}: one\n`).join('')}`
-  const fromYaml = await client.request('POST', `${configMapsPath}?fieldValidation=Strict`, { body: yaml, headers: { 'content-type': 'application/yaml' } })
+  assert.match(
+    json(twice).message ?? '',
+    /data\[__proto__\]: Invalid value: "__proto__": duplicate of key present in binaryData/,
+  )
+  const yaml =
+    'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ' +
+    `d\ndata:\n${names.map((name) => `  ${name}: one\n`).join('')}`
+  const fromYaml = await client.request('POST', `${configMapsPath}?fieldValidation=Strict`, {
+    body: yaml,
+    headers: { 'content-type': 'application/yaml' },
+  })
   assert.deepEqual(entriesOf(ok(fromYaml, 201).data), entries(names, 'one'))
 })
 
@@ -175,7 +233,10 @@ test('a field that no kind has is unknown under these names too', async (t) => {
   for (const name of names.filter((one) => one !== 'name')) {
     const body = manifest('ConfigMap', `"name":"a","${name}":1`, `"${name}":{}`)
     const strict = await client.request('POST', `${configMapsPath}?fieldValidation=Strict`, { body })
-    assert.match(json(strict).message ?? '', new RegExp(`strict decoding error: unknown field "metadata\\.${name}", unknown field "${name}"$`))
+    assert.match(
+      json(strict).message ?? '',
+      new RegExp(`strict decoding error: unknown field "metadata\\.${name}", unknown field "${name}"$`),
+    )
   }
   const warned = await client.request('POST', configMapsPath, {
     body: manifest('ConfigMap', '"name":"a","__proto__":{"labels":{"x":"y"}}', '"__proto__":{"data":{"x":"y"}}'),
@@ -195,8 +256,12 @@ test('pods and deployments select, ask and are told apart by such names', async 
   const env = names.map((name) => ({ name, value: '1' }))
   const container = `{"name":"constructor","image":"i","env":${JSON.stringify(env)},"resources":{"limits":${resources}}}`
   const spec = `{"nodeSelector":${every(labelKeys, 'x')},"containers":[${container}]}`
-  const pod = await client.request('POST', podsPath, { body: manifest('Pod', '"name":"constructor"', `"spec":${spec}`) })
-  const made = json<{ spec: { nodeSelector: object; containers: { env: { name: string }[]; resources: { requests: object } }[] } }>({ ...pod })
+  const pod = await client.request('POST', podsPath, {
+    body: manifest('Pod', '"name":"constructor"', `"spec":${spec}`),
+  })
+  const made = json<{
+    spec: { nodeSelector: object; containers: { env: { name: string }[]; resources: { requests: object } }[] }
+  }>({ ...pod })
   assert.equal(pod.status, 201, pod.bytes.toString())
   assert.deepEqual(entriesOf(made.spec.nodeSelector), entries(labelKeys, 'x'))
   assert.deepEqual(
@@ -206,7 +271,11 @@ test('pods and deployments select, ask and are told apart by such names', async 
   assert.deepEqual(entriesOf(made.spec.containers[0]?.resources.requests).length, labelKeys.length)
   for (const name of names) {
     const refused = await client.request('POST', podsPath, {
-      body: manifest('Pod', '"name":"b"', `"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"${name}":"1"}}}]}`),
+      body: manifest(
+        'Pod',
+        '"name":"b"',
+        `"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"${name}":"1"}}}]}`,
+      ),
     })
     assert.equal(refused.status, 422, `${name}: ${refused.bytes}`)
     assert.ok(json(refused).message?.includes(`limits[${name}]: Invalid value: "${name}"`), json(refused).message)
@@ -219,13 +288,22 @@ test('pods and deployments select, ask and are told apart by such names', async 
   const labels = every(labelKeys, '1')
   const template = `{"metadata":{"labels":${labels}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
   const deployment = (matched: string): string =>
-    manifest('Deployment', '"name":"constructor"', `"spec":{"selector":{"matchLabels":${matched}},"template":${template}}`).replace('"v1"', '"apps/v1"')
+    manifest(
+      'Deployment',
+      '"name":"constructor"',
+      `"spec":{"selector":{"matchLabels":${matched}},"template":${template}}`,
+    ).replace('"v1"', '"apps/v1"')
   for (const name of labelKeys) {
     const refused = await client.request('POST', deploymentsPath, { body: deployment(every([name], '2')) })
     assert.match(json(refused).message ?? '', /`selector` does not match template `labels`/, name)
   }
   ok(await client.request('POST', deploymentsPath, { body: deployment(labels) }), 201)
-  const scaled = await patch(client, 'merge', `${deploymentsPath}/constructor/scale`, '{"spec":{"replicas":3,"__proto__":{"x":1}},"__proto__":{"replicas":4}}')
+  const scaled = await patch(
+    client,
+    'merge',
+    `${deploymentsPath}/constructor/scale`,
+    '{"spec":{"replicas":3,"__proto__":{"x":1}},"__proto__":{"replicas":4}}',
+  )
   assert.equal(json<{ spec: { replicas: number } }>(scaled).spec.replicas, 3)
   ok(await patch(client, 'merge', `${deploymentsPath}/constructor/status`, '{"status":{"__proto__":{"replicas":4}}}'))
   assert.deepEqual(server.logged, [])
@@ -235,11 +313,18 @@ test('objects and namespaces have such names', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   for (const name of objectNames) {
     assert.equal((await client.request('GET', `/api/v1/namespaces/${name}`)).status, 404)
-    ok(await client.request('POST', '/api/v1/namespaces', { body: manifest('Namespace', `"name":"${name}"`, '"spec":{}') }), 201)
+    ok(
+      await client.request('POST', '/api/v1/namespaces', {
+        body: manifest('Namespace', `"name":"${name}"`, '"spec":{}'),
+      }),
+      201,
+    )
     const path = `/api/v1/namespaces/${name}/configmaps`
     assert.equal((await client.request('GET', `${path}/${name}`)).status, 404)
     ok(await client.request('POST', path, { body: manifest('ConfigMap', `"name":"${name}"`, '"data":{}') }), 201)
-    const listed = json<{ items: { metadata: { name: string } }[] }>(await client.request('GET', `/api/v1/configmaps?fieldSelector=metadata.name%3D${name}`))
+    const listed = json<{ items: { metadata: { name: string } }[] }>(
+      await client.request('GET', `/api/v1/configmaps?fieldSelector=metadata.name%3D${name}`),
+    )
     assert.deepEqual(
       listed.items.map(({ metadata }) => metadata.name),
       [name],
@@ -252,7 +337,8 @@ for (const protocol of protocols) {
   test(`paths, queries and headers that say such names find nothing (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const client = clientOf(t, protocol, server)
-    const status = async (path: string, headers: Record<string, string> = {}): Promise<number> => (await client.request('GET', path, { headers })).status
+    const status = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
+      (await client.request('GET', path, { headers })).status
     for (const name of names) {
       const missing = [
         '/',
@@ -282,12 +368,25 @@ for (const protocol of protocols) {
       assert.equal(await status(`${configMapsPath}?${name}=x&labelSelector=&limit=1`), 200, name)
       assert.equal(await status(configMapsPath, { accept: name }), 406, name)
       assert.equal(await status(configMapsPath, { accept: `application/json;${name}=x` }), 200, name)
-      assert.equal(await status(configMapsPath, { accept: `application/json;as=${name};g=meta.k8s.io;v=v1, application/json` }), 200, name)
+      assert.equal(
+        await status(configMapsPath, { accept: `application/json;as=${name};g=meta.k8s.io;v=v1, application/json` }),
+        200,
+        name,
+      )
       assert.equal(await status(configMapsPath, { [`x-${name}`]: name }), 200, name)
-      assert.equal(await status(`${configMapsPath}?continue=${Buffer.from(`{"v":"${name}"}`).toString('base64url')}`), 400, name)
+      assert.equal(
+        await status(`${configMapsPath}?continue=${Buffer.from(`{"v":"${name}"}`).toString('base64url')}`),
+        400,
+        name,
+      )
       const posted = await client.request('POST', configMapsPath, { body: '{}', headers: { 'content-type': name } })
       assert.equal(posted.status, 415, name)
-      assert.equal((await client.request('PATCH', `${configMapsPath}/a`, { body: '{}', headers: { 'content-type': name } })).status, 415, name)
+      assert.equal(
+        (await client.request('PATCH', `${configMapsPath}/a`, { body: '{}', headers: { 'content-type': name } }))
+          .status,
+        415,
+        name,
+      )
     }
     const headers = Object.fromEntries(labelKeys.concat('__proto__').map((name) => [`impersonate-extra-${name}`, 'x']))
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }

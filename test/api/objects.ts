@@ -14,7 +14,9 @@ export const podOf = (i: number, labels: Readonly<Record<string, string>> = {}):
   metadata: { name: nameOf(i), labels: { app: 'test', shard: String(i % 10), ...labels } },
   spec: {
     nodeSelector: { never: 'here' },
-    containers: [{ name: 'main', image: 'registry.example/app:1', resources: { requests: { cpu: '10m', memory: '16Mi' } } }],
+    containers: [
+      { name: 'main', image: 'registry.example/app:1', resources: { requests: { cpu: '10m', memory: '16Mi' } } },
+    ],
   },
 })
 
@@ -26,7 +28,12 @@ export const configMapOf = (i: number, labels: Readonly<Record<string, string>> 
 })
 
 /** Does `work` for the numbers from `from` to `to` (excluded), `workers` at a time. */
-export async function each(from: number, to: number, workers: number, work: (i: number) => Promise<unknown>): Promise<void> {
+export async function each(
+  from: number,
+  to: number,
+  workers: number,
+  work: (i: number) => Promise<unknown>,
+): Promise<void> {
   let next = from
   await Promise.all(
     Array.from({ length: workers }, async () => {
@@ -36,7 +43,13 @@ export async function each(from: number, to: number, workers: number, work: (i: 
 }
 
 /** Creates objects, in parallel. */
-export const createAll = (client: Client, path: string, from: number, to: number, object: (i: number) => object): Promise<void> =>
+export const createAll = (
+  client: Client,
+  path: string,
+  from: number,
+  to: number,
+  object: (i: number) => object,
+): Promise<void> =>
   each(from, to, 32, async (i) => {
     const { status, bytes } = await client.request('POST', path, { body: object(i) })
     assert.equal(status, 201, bytes.toString())

@@ -25,13 +25,21 @@ async function readPages(client: Client, path: string, between: (page: number) =
   let last = ''
   for (let page = 0; page === 0 || token; page++) {
     const started = performance.now()
-    const answer = await client.request('GET', `${path}?limit=${pageSize}${token ? `&continue=${encodeURIComponent(token)}` : ''}`)
+    const answer = await client.request(
+      'GET',
+      `${path}?limit=${pageSize}${token ? `&continue=${encodeURIComponent(token)}` : ''}`,
+    )
     longest = Math.max(longest, performance.now() - started)
     assert.equal(answer.status, 200, answer.bytes.toString())
     const list = json(answer)
     revision ||= list.metadata.resourceVersion
     assert.equal(list.metadata.resourceVersion, revision, `page ${page} shows another revision`)
-    if (remaining !== undefined) assert.equal((list.metadata.remainingItemCount ?? 0) + list.items.length, remaining, `page ${page} counts wrongly`)
+    if (remaining !== undefined)
+      assert.equal(
+        (list.metadata.remainingItemCount ?? 0) + list.items.length,
+        remaining,
+        `page ${page} counts wrongly`,
+      )
     remaining = list.metadata.remainingItemCount
     for (const item of list.items) {
       const { name } = item.metadata
@@ -47,7 +55,10 @@ async function readPages(client: Client, path: string, between: (page: number) =
   return { objects, revision, longest }
 }
 
-/** Eight writers that change, delete and create objects until they are stopped. Objects `o-…`; what they make sorts in between. */
+/**
+ * Eight writers that change, delete and create objects until they are stopped. Objects `o-…`; what they make sorts in
+ * between.
+ */
 function startWriters(client: Client): { readonly written: () => number; stop(): Promise<number> } {
   let writing = true
   let written = 0
@@ -55,7 +66,10 @@ function startWriters(client: Client): { readonly written: () => number; stop():
     for (let i = id; writing; i += 8) {
       const name = nameOf((i * 7919) % count)
       const body = { metadata: { annotations: { n: String(i) } } }
-      const patched = await client.request('PATCH', `${podsPath}/${name}`, { body, headers: { 'content-type': 'application/merge-patch+json' } })
+      const patched = await client.request('PATCH', `${podsPath}/${name}`, {
+        body,
+        headers: { 'content-type': 'application/merge-patch+json' },
+      })
       assert.ok(patched.status === 200 || patched.status === 404, patched.bytes.toString())
       if (i % 3 === 0) {
         const made = { ...podOf(0), metadata: { name: `${name}-${i}` } }
@@ -89,7 +103,10 @@ function slowness(): number {
 
 function checkTime(t: TestContext, what: string, longest: number): void {
   const slow = slowness()
-  t.diagnostic(`${what}: longest request ${longest.toFixed(0)} ms${slow > 1.5 ? ` on a machine that is ${slow.toFixed(1)} times slower than usual` : ''}`)
+  t.diagnostic(
+    `${what}: longest request ${longest.toFixed(0)} ` +
+      `ms${slow > 1.5 ? ` on a machine that is ${slow.toFixed(1)} times slower than usual` : ''}`,
+  )
   assert.ok(longest < 1000 * slow, `${what}: a request took ${longest.toFixed(0)} ms`)
 }
 
@@ -114,7 +131,8 @@ for (const storage of ['memory', 'log'] as const) {
 
     const writers = startWriters(client)
     const lists: Pages[] = []
-    for (let round = 0; round < 3 || (round < 30 && writers.written() < 500); round++) lists.push(await readPages(reader, podsPath))
+    for (let round = 0; round < 3 || (round < 30 && writers.written() < 500); round++)
+      lists.push(await readPages(reader, podsPath))
     const written = await writers.stop()
     for (const { objects, revision } of lists) assert.deepEqual(versions(objects), await stateAt(reader, revision))
     assert.ok(written > 100, `only ${written} writes happened meanwhile`)
@@ -131,7 +149,10 @@ test('pages go on from the history of the store when the server no longer knows 
   const other = await serve(t, one.store)
   const clients = [http2Client(t, one), http2Client(t, other)]
   let turn = 0
-  const alternating: Client = { ...clients[0]!, request: (method, path, call) => clients[turn++ % 2]!.request(method, path, call) }
+  const alternating: Client = {
+    ...clients[0]!,
+    request: (method, path, call) => clients[turn++ % 2]!.request(method, path, call),
+  }
   const writers = startWriters(http2Client(t, one))
   const pages = await readPages(alternating, podsPath)
   await writers.stop()
@@ -147,11 +168,18 @@ test('clients at different pages of one revision do not disturb each other, what
   let answer = json(await client.request('GET', `${podsPath}?limit=${pageSize}`))
   while (answer.metadata.continue) {
     tokens.push(answer.metadata.continue)
-    answer = json(await client.request('GET', `${podsPath}?limit=${pageSize}&continue=${encodeURIComponent(answer.metadata.continue)}`))
+    answer = json(
+      await client.request(
+        'GET',
+        `${podsPath}?limit=${pageSize}&continue=${encodeURIComponent(answer.metadata.continue)}`,
+      ),
+    )
   }
   const fresh = http2Client(t, await serve(t, one.store))
   for (const [page, token] of [...tokens.entries()].reverse()) {
-    const { items } = json(await fresh.request('GET', `${podsPath}?limit=${pageSize}&continue=${encodeURIComponent(token)}`))
+    const { items } = json(
+      await fresh.request('GET', `${podsPath}?limit=${pageSize}&continue=${encodeURIComponent(token)}`),
+    )
     assert.deepEqual([items.length, items[0]?.metadata.name], [pageSize, nameOf((page + 1) * pageSize)])
   }
 })
@@ -162,7 +190,12 @@ test('pages with a selector hold what it selects and no count of the rest', asyn
   const names: string[] = []
   let token = ''
   do {
-    const list = json(await client.request('GET', `${podsPath}?labelSelector=shard%3D3&limit=30${token && `&continue=${encodeURIComponent(token)}`}`))
+    const list = json(
+      await client.request(
+        'GET',
+        `${podsPath}?labelSelector=shard%3D3&limit=30${token && `&continue=${encodeURIComponent(token)}`}`,
+      ),
+    )
     assert.equal(list.metadata.remainingItemCount, undefined)
     names.push(...list.items.map(({ metadata }) => metadata.name))
     token = list.metadata.continue ?? ''
@@ -181,7 +214,10 @@ test('a continue token whose revision is compacted is 410, and the token in the 
   await each(0, 5, 1, (i) => client.request('DELETE', `${podsPath}/${nameOf(i + 50)}?gracePeriodSeconds=0`))
   await one.store.compact(one.store.revision)
   const fresh = http2Client(t, await serve(t, one.store))
-  const refused = await fresh.request('GET', `${podsPath}?limit=10&continue=${encodeURIComponent(first.metadata.continue ?? '')}`)
+  const refused = await fresh.request(
+    'GET',
+    `${podsPath}?limit=10&continue=${encodeURIComponent(first.metadata.continue ?? '')}`,
+  )
   assert.equal(refused.status, 410)
   const status = json(refused)
   assert.equal(status.reason, 'Expired')

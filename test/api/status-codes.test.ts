@@ -11,7 +11,9 @@ test('a DELETE that leaves an object is 202 for who asked in the words of old fo
     ['a', undefined, 200],
     ['b', '{"kind":"DeleteOptions","apiVersion":"v1","orphanDependents":false}', 202],
   ] as const) {
-    await client.request('POST', configMapsPath, { body: JSON.stringify({ metadata: { name, finalizers: ['example.com/held'] } }) })
+    await client.request('POST', configMapsPath, {
+      body: JSON.stringify({ metadata: { name, finalizers: ['example.com/held'] } }),
+    })
     const answer = await client.request('DELETE', `${configMapsPath}/${name}`, body === undefined ? {} : { body })
     assert.equal(answer.status, status)
   }
@@ -41,25 +43,36 @@ test('a document is only read: other methods are refused, whatever else is wrong
     assert.equal((await client.request(method, path, { headers: { accept } })).status, status, `${method} ${path}`)
 })
 
-test('a PUT that names the uid of an object that has gone makes no new one: 409 for kinds that a PUT may create, 404 for others', async (t) => {
-  const client = http2Client(t, await startTestServer(t))
-  const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
-  const put = async (path: string, metadata: object) => {
-    const answer = await client.request('PUT', path, { body: JSON.stringify({ metadata }) })
-    return [answer.status, (JSON.parse(answer.bytes.toString()) as { message?: string }).message]
-  }
-  const refusal = (there: string) =>
-    `Operation cannot be fulfilled on leases.coordination.k8s.io "l": StorageError: invalid object, Code: 4, Key: /registry/leases/default/l, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: old, UID in object meta: ${there}`
-  assert.deepEqual(await put(`${leases}/l`, { name: 'l', uid: 'old', resourceVersion: '5' }), [409, refusal('')])
-  assert.deepEqual(await put(`${configMapsPath}/c`, { name: 'c', uid: 'old' }), [404, 'configmaps "c" not found'])
-  const made = await client.request('PUT', `${leases}/l`, { body: '{"metadata":{"name":"l"}}' })
-  const { metadata } = JSON.parse(made.bytes.toString()) as { metadata: { uid: string } }
-  assert.deepEqual(await put(`${leases}/l`, { name: 'l', uid: 'old' }), [409, refusal(metadata.uid)])
-})
+test(
+  'a PUT that names the uid of an object that has gone makes no new one: 409 for kinds that a PUT may create, ' +
+    '404 for others',
+  async (t) => {
+    const client = http2Client(t, await startTestServer(t))
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+    const put = async (path: string, metadata: object) => {
+      const answer = await client.request('PUT', path, { body: JSON.stringify({ metadata }) })
+      return [answer.status, (JSON.parse(answer.bytes.toString()) as { message?: string }).message]
+    }
+    const refusal = (there: string) =>
+      'Operation cannot be fulfilled on leases.coordination.k8s.io "l": StorageError: invalid object, Code: 4, ' +
+      'Key: /registry/leases/default/l, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in ' +
+      `precondition: old, UID in object meta: ${there}`
+    assert.deepEqual(await put(`${leases}/l`, { name: 'l', uid: 'old', resourceVersion: '5' }), [409, refusal('')])
+    assert.deepEqual(await put(`${configMapsPath}/c`, { name: 'c', uid: 'old' }), [404, 'configmaps "c" not found'])
+    const made = await client.request('PUT', `${leases}/l`, { body: '{"metadata":{"name":"l"}}' })
+    const { metadata } = JSON.parse(made.bytes.toString()) as { metadata: { uid: string } }
+    assert.deepEqual(await put(`${leases}/l`, { name: 'l', uid: 'old' }), [409, refusal(metadata.uid)])
+  },
+)
 
 test('a watch is not told in YAML', async (t) => {
   const client = http2Client(t, await startTestServer(t))
-  const { status, bytes } = await client.request('GET', '/api/v1/namespaces?watch=true', { headers: { accept: 'application/yaml' } })
+  const { status, bytes } = await client.request('GET', '/api/v1/namespaces?watch=true', {
+    headers: { accept: 'application/yaml' },
+  })
   assert.equal(status, 406)
-  assert.match(bytes.toString(), /media types are accepted:\s+application\/json;stream=watch,\s+application\/vnd\.kubernetes\.protobuf;stream=watch/)
+  assert.match(
+    bytes.toString(),
+    /media types are accepted:\s+application\/json;stream=watch,\s+application\/vnd\.kubernetes\.protobuf;stream=watch/,
+  )
 })

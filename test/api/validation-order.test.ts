@@ -1,4 +1,7 @@
-/** What a create and an update find wrong, as kube-apiserver 1.36 answers: which rules come first, and which old values may stay. */
+/**
+ * What a create and an update find wrong, as kube-apiserver 1.36 answers: which rules come first, and which old values
+ * may stay.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clientOf, json } from './api-client.ts'
@@ -7,7 +10,10 @@ import { startTestServer } from './api-server.ts'
 interface Answer {
   readonly message?: string
   readonly details?: { readonly causes?: readonly { readonly field: string; readonly reason: string }[] }
-  readonly spec?: { readonly manualSelector?: boolean; readonly containers?: readonly { readonly resizePolicy?: unknown }[] }
+  readonly spec?: {
+    readonly manualSelector?: boolean
+    readonly containers?: readonly { readonly resizePolicy?: unknown }[]
+  }
   readonly status?: { readonly phase?: string; readonly lastPhaseTransitionTime?: string }
   readonly metadata: { readonly creationTimestamp?: string }
 }
@@ -26,7 +32,10 @@ test('validation follows the order and the defaults of 1.36', async (t) => {
 
   await t.test('metadata of a disruption budget is looked at when nothing else is wrong', async () => {
     const path = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
-    const budget = (app: string): object => ({ metadata: { name: 'x/y' }, spec: { selector: { matchLabels: { app } } } })
+    const budget = (app: string): object => ({
+      metadata: { name: 'x/y' },
+      spec: { selector: { matchLabels: { app } } },
+    })
     assert.deepEqual(fieldsOf(await post(path, budget('/abs'))), ['spec.selector.matchLabels'])
     assert.deepEqual(fieldsOf(await post(path, budget('a'))), ['metadata.name'])
   })
@@ -67,7 +76,10 @@ test('validation follows the order and the defaults of 1.36', async (t) => {
         volumeClaimTemplates: [claim],
       },
     })
-    const claim = { metadata: { name: 'd' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }
+    const claim = {
+      metadata: { name: 'd' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    }
     assert.deepEqual(fieldsOf(await post(path, set({}))), [
       'spec.template.spec.volumes[0].persistentVolumeClaim.claimName',
       'spec.template.spec.volumes[0].name',
@@ -81,6 +93,9 @@ test('validation follows the order and the defaults of 1.36', async (t) => {
     const volumes = [{ name: 'v', fc: { lun: 'x' } }]
     const spec = { volumes, containers: [{ name: 'c', image: 'i' }] }
     const { body } = await post('/api/v1/namespaces/default/pods', { metadata: { name: 'q' }, spec })
-    assert.match(body.message ?? '', /Go struct field FCVolumeSource\.spec\.volumes\.VolumeSource\.fc\.lun of type int32/)
+    assert.match(
+      body.message ?? '',
+      /Go struct field FCVolumeSource\.spec\.volumes\.VolumeSource\.fc\.lun of type int32/,
+    )
   })
 })

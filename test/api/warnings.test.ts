@@ -32,7 +32,9 @@ test('kubectl shows them', async (t) => {
   // Older ones look for unknown fields themselves.
   for (const program of installedKubectls().filter(({ minor }) => minor >= 25)) {
     const kubectl = new Kubectl(program, kubeconfigFile, folder)
-    const { stderr } = await kubectl.run('create --validate=warn --dry-run=server -f -', { input: JSON.stringify(configMap(['naïve'])) })
+    const { stderr } = await kubectl.run('create --validate=warn --dry-run=server -f -', {
+      input: JSON.stringify(configMap(['naïve'])),
+    })
     assert.match(stderr, /^Warning: unknown field "naïve"$/m, program.version)
   }
 })

@@ -28,7 +28,10 @@ test('keys, kubeconfigs, data and audit logs are their owner’s, whatever the u
     tokens: [{ token: 'a-token-of-somebody', user: { name: 'somebody', groups: [] } }],
     apiServerFlags: flags,
   })
-  await cluster.call('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, stringData: { password } })
+  await cluster.call('POST', '/api/v1/namespaces/default/secrets', {
+    metadata: { name: 's' },
+    stringData: { password },
+  })
   await cluster.call('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'robot' } })
   const { status } = await cluster.call('POST', '/api/v1/namespaces/default/serviceaccounts/robot/token', {})
   const { token } = status as { token: string }
@@ -41,7 +44,8 @@ test('keys, kubeconfigs, data and audit logs are their owner’s, whatever the u
   const look = (path: string): void => {
     const { mode } = lstatSync(path)
     // Certificates and public keys are for everybody; the folder keeps them anyway.
-    if (mode & 0o077 && !/\.(crt|pub)$/.test(path) && path !== policy) open.push(`${path.slice(directory.length)} ${(mode & 0o777).toString(8)}`)
+    if (mode & 0o077 && !/\.(crt|pub)$/.test(path) && path !== policy)
+      open.push(`${path.slice(directory.length)} ${(mode & 0o777).toString(8)}`)
     if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) look(join(path, name))
   }
   look(join(directory, 'data'))
@@ -52,7 +56,13 @@ test('keys, kubeconfigs, data and audit logs are their owner’s, whatever the u
   assert.match(audited, /serviceaccounts\/robot\/token/)
   const [, , signature] = token.split('.')
   for (const text of [audited, lines.join('\n')]) {
-    for (const secret of [password, Buffer.from(password).toString('base64'), signature!, 'a-token-of-somebody', 'PRIVATE KEY']) {
+    for (const secret of [
+      password,
+      Buffer.from(password).toString('base64'),
+      signature!,
+      'a-token-of-somebody',
+      'PRIVATE KEY',
+    ]) {
       assert.ok(!text.includes(secret), `${secret} is told in\n${text.slice(0, 2000)}`)
     }
   }
@@ -99,14 +109,23 @@ test('who is not known reads health and version, and nothing else', async (t) =>
     '/api/v1/namespaces/default/pods/a/exec?command=sh',
     '/apis/none.example/v1/things',
   ]
-  const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' }
+  const upgrade = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  }
   for (const path of closed) {
     for (const headers of [{}, upgrade, { origin: 'https://pages.example' }, { expect: '100-continue' }]) {
       const { code, text } = await get(path, headers as Record<string, string>)
       assert.equal(code, 403, `${path} ${JSON.stringify(headers)}: ${text.slice(0, 200)}`)
     }
     // What browsers ask before is answered without a word about what is there.
-    const before = await get(path, { origin: 'https://pages.example', 'access-control-request-method': 'GET' }, 'OPTIONS')
+    const before = await get(
+      path,
+      { origin: 'https://pages.example', 'access-control-request-method': 'GET' },
+      'OPTIONS',
+    )
     assert.deepEqual([before.code, before.text], [204, ''], path)
     assert.equal((await get(path, { origin: 'https://evil.example' }, 'OPTIONS')).code, 403, path)
   }
@@ -114,9 +133,13 @@ test('who is not known reads health and version, and nothing else', async (t) =>
 
 test('nothing listens on anything but loopback', async (t) => {
   const cluster = await testCluster(t)
-  const own = readFileSync('/proc/net/tcp', 'utf8').split('\n').concat(readFileSync('/proc/net/tcp6', 'utf8').split('\n'))
+  const own = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .concat(readFileSync('/proc/net/tcp6', 'utf8').split('\n'))
   const port = Number(new URL(cluster.url).port).toString(16).toUpperCase().padStart(4, '0')
-  const places = own.flatMap((line) => (/^ *\d+: (\w+):(\w+) \w+:0000 0A/.exec(line)?.[2] === port ? [/: (\w+):/.exec(line)![1]!] : []))
+  const places = own.flatMap((line) =>
+    /^ *\d+: (\w+):(\w+) \w+:0000 0A/.exec(line)?.[2] === port ? [/: (\w+):/.exec(line)![1]!] : [],
+  )
   assert.deepEqual(places, ['0100007F'])
   // Plain HTTP gets no answer of the API.
   const socket = connectTcp(Number(new URL(cluster.url).port), '127.0.0.1')

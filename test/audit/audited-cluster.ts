@@ -39,11 +39,21 @@ export function policyFile(folder: string, rules: string, more = ''): string {
 }
 
 /** Starts a cluster that writes events to a file; in it everybody may do everything, unless `mode` says otherwise. */
-export async function auditedCluster(t: Lifetime, rules: string, flags: readonly string[] = [], mode = 'AlwaysAllow'): Promise<AuditedCluster> {
+export async function auditedCluster(
+  t: Lifetime,
+  rules: string,
+  flags: readonly string[] = [],
+  mode = 'AlwaysAllow',
+): Promise<AuditedCluster> {
   const folder = temporaryFolder(t)
   const logFile = join(folder, 'log', 'audit.log')
   const cluster = await testCluster(t, {
-    apiServerFlags: [`--audit-policy-file=${policyFile(folder, rules)}`, `--audit-log-path=${logFile}`, `--authorization-mode=${mode}`, ...flags],
+    apiServerFlags: [
+      `--audit-policy-file=${policyFile(folder, rules)}`,
+      `--audit-log-path=${logFile}`,
+      `--authorization-mode=${mode}`,
+      ...flags,
+    ],
     tokens: [{ token: 'jane', user: { name: 'jane', groups: ['dev'], extra: { 'example.com/<team>': ['a', 'b'] } } }],
   })
   const lines = (): readonly string[] =>

@@ -13,27 +13,42 @@ const configMaps = '/api/v1/namespaces/default/configmaps'
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 /** The events of one request. */
-const about = (events: readonly AuditEvent[], id: unknown): readonly AuditEvent[] => events.filter(({ auditID }) => auditID === id)
+const about = (events: readonly AuditEvent[], id: unknown): readonly AuditEvent[] =>
+  events.filter(({ auditID }) => auditID === id)
 
 test('an event at Metadata, member for member', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata}]')
-  const headers = { ...jane, 'user-agent': 'browser "x"', 'x-forwarded-for': '10.1.2.3, nonsense, ::ffff:10.0.0.7', 'x-real-ip': '2001:DB8::1' }
-  const { headers: answered } = await ask(cluster, 'GET', `${configMaps}?limit=5&fieldSelector=metadata.name%3D%3Ca%3E`, headers)
+  const headers = {
+    ...jane,
+    'user-agent': 'browser "x"',
+    'x-forwarded-for': '10.1.2.3, nonsense, ::ffff:10.0.0.7',
+    'x-real-ip': '2001:DB8::1',
+  }
+  const { headers: answered } = await ask(
+    cluster,
+    'GET',
+    `${configMaps}?limit=5&fieldSelector=metadata.name%3D%3Ca%3E`,
+    headers,
+  )
   const id = String(answered['audit-id'])
   assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   const lines = await waitFor('two events', () => {
     const found = cluster.lines().filter((line) => line.includes(id))
     return found.length === 2 && found
   })
-  const about = `"requestURI":"${configMaps}?limit=5\\u0026fieldSelector=metadata.name%3D%3Ca%3E","verb":"list","user":{"username":"jane","groups":["dev","system:authenticated"],"extra":{"example.com/\\u003cteam\\u003e":["a","b"]}},"sourceIPs":["10.1.2.3","10.0.0.7","2001:db8::1","127.0.0.1"],"userAgent":"browser \\"x\\"","objectRef":{"resource":"configmaps","namespace":"default","name":"\\u003ca\\u003e","apiVersion":"v1"}`
+  const about =
+    `"requestURI":"${configMaps}?limit=5\\u0026fieldSelector=metadata.name%3D%3Ca%3E","verb":"list","user":{"username":"jane","groups":["dev","system:authenticated"],"extra":{"example.com/\\u003cteam\\u003e":["a","b"]}},"sourceIPs":["10.1.2.3","10.0.0.7","2001:db8::1","127.0.0.1"],"userAgent":"browser ` +
+    '\\"x\\"","objectRef":{"resource":"configmaps","namespace":"default","name":"\\u003ca\\u003e","apiVersion":"v1"}'
   const times = lines.map((line) => {
     const { requestReceivedTimestamp, stageTimestamp } = JSON.parse(line) as Record<string, string>
     return [requestReceivedTimestamp, stageTimestamp] as const
   })
   for (const stamp of times.flat()) assert.match(stamp ?? '', time)
   assert.equal(times[0]?.[0], times[0]?.[1])
-  const stamps = (i: number): string => `"requestReceivedTimestamp":"${times[i]?.[0]}","stageTimestamp":"${times[i]?.[1]}"`
-  const start = (stage: string): string => `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"${id}","stage":"${stage}",`
+  const stamps = (i: number): string =>
+    `"requestReceivedTimestamp":"${times[i]?.[0]}","stageTimestamp":"${times[i]?.[1]}"`
+  const start = (stage: string): string =>
+    `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"${id}","stage":"${stage}",`
   assert.deepEqual(lines, [
     `${start('RequestReceived')}${about},${stamps(0)}}`,
     `${start('ResponseComplete')}${about},"responseStatus":{"metadata":{},"code":200},${stamps(1)},"annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}}`,
@@ -50,11 +65,19 @@ test("an audit id is the client's if it has one", async (t) => {
 test('who is refused before it is known who asks leaves one event of nobody', async (t) => {
   const cluster = await auditedCluster(t, '[{level: RequestResponse}]')
   const asked = [
-    { path: configMaps, headers: { authorization: 'Bearer wrong' }, refusal: { message: 'Unauthorized', reason: 'Unauthorized', code: 401 } },
+    {
+      path: configMaps,
+      headers: { authorization: 'Bearer wrong' },
+      refusal: { message: 'Unauthorized', reason: 'Unauthorized', code: 401 },
+    },
     {
       path: `${configMaps}?timeout=soon`,
       headers: jane,
-      refusal: { message: 'invalid timeout specified in the request URL - time: invalid duration "soon"', reason: 'BadRequest', code: 400 },
+      refusal: {
+        message: 'invalid timeout specified in the request URL - time: invalid duration "soon"',
+        reason: 'BadRequest',
+        code: 400,
+      },
     },
   ]
   for (const { path, headers, refusal } of asked) {
@@ -65,7 +88,12 @@ test('who is refused before it is known who asks leaves one event of nobody', as
       return found.length > 0 && found
     })
     assert.deepEqual(
-      events.map(({ stage, user, responseStatus, responseObject }) => ({ stage, user, responseStatus, responseObject })),
+      events.map(({ stage, user, responseStatus, responseObject }) => ({
+        stage,
+        user,
+        responseStatus,
+        responseObject,
+      })),
       [
         {
           stage: 'ResponseStarted',
@@ -80,7 +108,11 @@ test('who is refused before it is known who asks leaves one event of nobody', as
 
 test('refusals and failures tell their Status, impersonation both users', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]')
-  const missing = await ask(cluster, 'GET', `${configMaps}/none`, { ...jane, 'impersonate-user': 'ann', 'impersonate-group': 'ops' })
+  const missing = await ask(cluster, 'GET', `${configMaps}/none`, {
+    ...jane,
+    'impersonate-user': 'ann',
+    'impersonate-group': 'ops',
+  })
   const [event] = await waitFor('the event', () => {
     const found = about(cluster.events(), missing.headers['audit-id'])
     return found.length > 0 && found
@@ -93,7 +125,11 @@ test('refusals and failures tell their Status, impersonation both users', async 
     details: { name: 'none', kind: 'configmaps' },
     code: 404,
   })
-  assert.deepEqual(event?.user, { username: 'jane', groups: ['dev', 'system:authenticated'], extra: { 'example.com/<team>': ['a', 'b'] } })
+  assert.deepEqual(event?.user, {
+    username: 'jane',
+    groups: ['dev', 'system:authenticated'],
+    extra: { 'example.com/<team>': ['a', 'b'] },
+  })
   assert.deepEqual(event?.impersonatedUser, { username: 'ann', groups: ['ops', 'system:authenticated'] })
 })
 
@@ -106,7 +142,10 @@ test('who may not do something is told so, and the event says forbid', async (t)
     return found.length > 0 && found
   })
   assert.equal(event?.responseStatus?.code, 403)
-  assert.deepEqual(event?.annotations, { 'authorization.k8s.io/decision': 'forbid', 'authorization.k8s.io/reason': 'Everything is forbidden.' })
+  assert.deepEqual(event?.annotations, {
+    'authorization.k8s.io/decision': 'forbid',
+    'authorization.k8s.io/reason': 'Everything is forbidden.',
+  })
 })
 
 test('the event of a request for something deprecated says so', async (t) => {
@@ -133,7 +172,11 @@ test('what took longer than half a second tells how long', async (t) => {
 test('a watch starts and completes; bodies are none of its events', async (t) => {
   const cluster = await auditedCluster(t, '[{level: RequestResponse}]')
   const { ca, url } = cluster.client
-  const watch = request(`${url}${configMaps}?watch=1`, { ca, headers: { ...jane, 'audit-id': 'watch-1' }, agent: false }).end()
+  const watch = request(`${url}${configMaps}?watch=1`, {
+    ca,
+    headers: { ...jane, 'audit-id': 'watch-1' },
+    agent: false,
+  }).end()
   await once(watch, 'response')
   await waitFor('its start', () => about(cluster.events(), 'watch-1').length === 2)
   watch.destroy()
@@ -152,7 +195,9 @@ test('a watch starts and completes; bodies are none of its events', async (t) =>
 test('levels by rule: bodies of requests and answers, without managed fields where they are not wanted', async (t) => {
   const cluster = await auditedCluster(
     t,
-    `[{level: None, verbs: [get], resources: [{resources: [configmaps]}]}, {level: Metadata, resources: [{resources: [secrets]}]}, {level: Request, verbs: [patch], omitManagedFields: true}, {level: RequestResponse, verbs: [list], omitManagedFields: true}, {level: RequestResponse}]`,
+    '[{level: None, verbs: [get], resources: [{resources: [configmaps]}]}, {level: Metadata, resources: ' +
+      '[{resources: [secrets]}]}, {level: Request, verbs: [patch], omitManagedFields: true}, {level: ' +
+      'RequestResponse, verbs: [list], omitManagedFields: true}, {level: RequestResponse}]',
     ['--audit-log-mode=blocking-strict'],
   )
   const id = (name: string) => ({ ...jane, 'content-type': 'application/json', 'audit-id': name })
@@ -160,7 +205,13 @@ test('levels by rule: bodies of requests and answers, without managed fields whe
   const created = await ask(cluster, 'POST', `${configMaps}?pretty=true`, id('create'), JSON.stringify(map))
   assert.equal(created.status, 201)
   await ask(cluster, 'GET', `${configMaps}/a`, id('get'))
-  await ask(cluster, 'PATCH', `${configMaps}/a`, { ...id('patch'), 'content-type': 'application/merge-patch+json' }, '{"data": {"more": "x"}}')
+  await ask(
+    cluster,
+    'PATCH',
+    `${configMaps}/a`,
+    { ...id('patch'), 'content-type': 'application/merge-patch+json' },
+    '{"data": {"more": "x"}}',
+  )
   await ask(
     cluster,
     'PATCH',
@@ -170,7 +221,13 @@ test('levels by rule: bodies of requests and answers, without managed fields whe
   )
   await ask(cluster, 'GET', configMaps, { ...id('list'), accept: 'application/yaml' })
   await ask(cluster, 'DELETE', `${configMaps}/a`, id('delete'), '{"propagationPolicy":"Background"}')
-  await ask(cluster, 'POST', '/api/v1/namespaces/default/secrets', id('secret'), '{"metadata":{"name":"s"},"stringData":{"password":"hidden"}}')
+  await ask(
+    cluster,
+    'POST',
+    '/api/v1/namespaces/default/secrets',
+    id('secret'),
+    '{"metadata":{"name":"s"},"stringData":{"password":"hidden"}}',
+  )
   await ask(cluster, 'GET', '/version', id('version'))
   const last = (name: string): AuditEvent | undefined => about(cluster.events(), name).at(-1)
 
@@ -185,7 +242,11 @@ test('levels by rule: bodies of requests and answers, without managed fields whe
   const list = last('list')?.responseObject as { kind: string; items: { metadata: object }[] }
   assert.equal(list.kind, 'ConfigMapList')
   assert.ok(list.items.length > 0 && list.items.every(({ metadata }) => !('managedFields' in metadata)))
-  assert.deepEqual(last('delete')?.requestObject, { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' })
+  assert.deepEqual(last('delete')?.requestObject, {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+    propagationPolicy: 'Background',
+  })
   assert.equal(last('delete')?.responseObject?.kind, 'Status')
   assert.equal(last('delete')?.responseStatus?.status, 'Success')
   assert.equal(last('secret')?.objectRef?.name, 's')
@@ -201,10 +262,15 @@ test('the format legacy is a line of words', async (t) => {
     const found = cluster.lines().filter((line) => line.includes('id="one"'))
     return found.length === 2 && found
   })
-  const line = `ip="127.0.0.1" method="get" user="jane" groups="\\"dev\\",\\"system:authenticated\\"" as="<self>" asgroups="<lookup>" user-agent="me" namespace="default" uri="${configMaps}/none"`
+  const line =
+    'ip="127.0.0.1" method="get" user="jane" groups="\\"dev\\",\\"system:authenticated\\"" as="<self>" ' +
+    `asgroups="<lookup>" user-agent="me" namespace="default" uri="${configMaps}/none"`
   assert.deepEqual(
     lines.map((text) => text.replace(/^\S+ /, '')),
-    [`AUDIT: id="one" stage="RequestReceived" ${line} response="<deferred>"`, `AUDIT: id="one" stage="ResponseComplete" ${line} response="404"`],
+    [
+      `AUDIT: id="one" stage="RequestReceived" ${line} response="<deferred>"`,
+      `AUDIT: id="one" stage="ResponseComplete" ${line} response="404"`,
+    ],
   )
 })
 
@@ -231,19 +297,27 @@ test('events that are too large lose their objects, and go if that is not enough
 })
 
 test("kubectl's doings, as the log tells them", async (t) => {
-  const cluster = await auditedCluster(t, '[{level: Metadata, resources: [{resources: ["configmaps", "pods/*"]}], omitStages: [RequestReceived]}]', [
-    '--audit-log-mode=batch',
-  ])
+  const cluster = await auditedCluster(
+    t,
+    '[{level: Metadata, resources: [{resources: ["configmaps", "pods/*"]}], omitStages: [RequestReceived]}]',
+    ['--audit-log-mode=batch'],
+  )
   const kubectl = new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder)
-  const events = (): readonly AuditEvent[] => cluster.events().filter(({ userAgent }) => String(userAgent).startsWith('kubectl'))
+  const events = (): readonly AuditEvent[] =>
+    cluster.events().filter(({ userAgent }) => String(userAgent).startsWith('kubectl'))
   await kubectl.ok('create configmap a --from-literal x=1')
   await kubectl.ok('get configmap a')
   await kubectl.ok('label configmap a k=v')
   await kubectl.ok('delete configmap a --wait=false')
   await waitFor('the last event', () => events().some(({ verb }) => verb === 'delete'))
-  const told = events().map(({ verb, objectRef, responseStatus }) => `${verb} ${objectRef?.resource}/${objectRef?.name} ${responseStatus?.code}`)
+  const told = events().map(
+    ({ verb, objectRef, responseStatus }) =>
+      `${verb} ${objectRef?.resource}/${objectRef?.name} ${responseStatus?.code}`,
+  )
   assert.deepEqual(
-    ['create configmaps/a 201', 'get configmaps/a 200', 'patch configmaps/a 200', 'delete configmaps/a 200'].filter((one) => !told.includes(one)),
+    ['create configmaps/a 201', 'get configmaps/a 200', 'patch configmaps/a 200', 'delete configmaps/a 200'].filter(
+      (one) => !told.includes(one),
+    ),
     [],
   )
 })
@@ -255,7 +329,13 @@ test('where an event cannot be kept, a strict server does nothing', async (t) =>
     '--audit-log-truncate-max-event-size=10',
     '--audit-log-truncate-max-batch-size=10',
   ])
-  const { status, text } = await ask(cluster, 'POST', configMaps, { ...jane, 'content-type': 'application/json' }, '{"metadata":{"name":"a"}}')
+  const { status, text } = await ask(
+    cluster,
+    'POST',
+    configMaps,
+    { ...jane, 'content-type': 'application/json' },
+    '{"metadata":{"name":"a"}}',
+  )
   assert.equal(status, 500)
   assert.equal(text, `Internal Server Error: "${configMaps}": failed to store audit event\n`)
   assert.equal((await ask(cluster, 'GET', `${configMaps}/a`, jane)).status, 404)

@@ -10,7 +10,13 @@ export interface Answered {
   readonly text: string
 }
 
-export async function ask(cluster: Reach, method: string, path: string, headers: Readonly<Record<string, string>> = {}, body?: string): Promise<Answered> {
+export async function ask(
+  cluster: Reach,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body?: string,
+): Promise<Answered> {
   const { ca, url } = cluster.client
   const sent = request(new URL(url).origin + path, {
     method,
@@ -19,7 +25,11 @@ export async function ask(cluster: Reach, method: string, path: string, headers:
     headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) },
   })
   const [response] = (await once(sent.end(body), 'response')) as [IncomingMessage]
-  return { status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(await response.toArray()).toString() }
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text: Buffer.concat(await response.toArray()).toString(),
+  }
 }
 
 export const jane = { authorization: 'Bearer jane' }

@@ -13,11 +13,19 @@ export type Manner = 'well' | 'failing' | 'hanging' | 'endless'
 export interface WebhookSink {
   readonly kubeconfig: string
   /** What it has taken, a list a call. */
-  readonly lists: readonly { readonly kind: string; readonly apiVersion: string; readonly items: readonly AuditEvent[] }[]
+  readonly lists: readonly {
+    readonly kind: string
+    readonly apiVersion: string
+    readonly items: readonly AuditEvent[]
+  }[]
   /** Calls, also those that it did not take. */
   calls(): number
   /** Headers and URL of the last call. */
-  last(): { readonly url: string | undefined; readonly authorization: string | undefined; readonly type: string | undefined }
+  last(): {
+    readonly url: string | undefined
+    readonly authorization: string | undefined
+    readonly type: string | undefined
+  }
   behaves(manner: Manner): void
 }
 

@@ -48,31 +48,54 @@ test('certificates of another authority, expired, without client usage or withou
   assert.equal(await code(users.issue('/O=dev')), 401)
   // One of the front proxy's names no user, and says nothing about who one is.
   const headers = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' }
-  assert.equal((await ask(cluster, { ...users.issue('/CN=front-proxy-client'), headers })).user?.username, 'front-proxy-client')
+  assert.equal(
+    (await ask(cluster, { ...users.issue('/CN=front-proxy-client'), headers })).user?.username,
+    'front-proxy-client',
+  )
   assert.ok(isAnonymous(await ask(cluster, { headers })))
 })
 
 test('authorities are followed on disk, for users and front proxies', async (t) => {
   const { folder, authority } = opensslFolder(t)
-  const [first, second, proxies, others] = [authority('first'), authority('second'), authority('proxies'), authority('others')]
+  const [first, second, proxies, others] = [
+    authority('first'),
+    authority('second'),
+    authority('proxies'),
+    authority('others'),
+  ]
   const file = (name: string, text: string): string => {
     const path = join(folder, name)
     writeFileSync(`${path}.new`, text)
     renameSync(`${path}.new`, path)
     return path
   }
-  const flags = [`--client-ca-file=${file('users.pem', first.cert)}`, `--requestheader-client-ca-file=${file('proxies.pem', proxies.cert)}`]
+  const flags = [
+    `--client-ca-file=${file('users.pem', first.cert)}`,
+    `--requestheader-client-ca-file=${file('proxies.pem', proxies.cert)}`,
+  ]
   const cluster = await testCluster(t, { apiServerFlags: [...flags, '--requestheader-username-headers=X-Remote-User'] })
-  const [anna, bob, proxy, other] = [first.issue('/CN=anna'), second.issue('/CN=bob'), proxies.issue('/CN=proxy'), others.issue('/CN=proxy')]
+  const [anna, bob, proxy, other] = [
+    first.issue('/CN=anna'),
+    second.issue('/CN=bob'),
+    proxies.issue('/CN=proxy'),
+    others.issue('/CN=proxy'),
+  ]
   const headers = { 'x-remote-user': 'carl' }
   const all = () =>
-    Promise.all([anna, bob, { ...proxy, headers }, { ...other, headers }].map(async (asked) => (await ask(cluster, asked)).user?.username ?? 'nobody'))
+    Promise.all(
+      [anna, bob, { ...proxy, headers }, { ...other, headers }].map(
+        async (asked) => (await ask(cluster, asked)).user?.username ?? 'nobody',
+      ),
+    )
   assert.deepEqual(await all(), ['anna', 'nobody', 'carl', 'nobody'])
   file('users.pem', second.cert)
   file('proxies.pem', others.cert)
   await waitFor('the others count', async () => (await all()).join() === 'nobody,bob,nobody,carl')
   await waitFor('they are published', async () => {
-    const { data } = await cluster.call('GET', '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication')
+    const { data } = await cluster.call(
+      'GET',
+      '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication',
+    )
     return (data as Record<string, string>)['client-ca-file']?.includes(second.cert.trim())
   })
   file('users.pem', 'nonsense')
@@ -82,6 +105,9 @@ test('authorities are followed on disk, for users and front proxies', async (t) 
 test('front proxies of the same authority as users have to be named', async (t) => {
   const { file } = opensslFolder(t).authority('both')
   const flags = [`--client-ca-file=${file}`, `--requestheader-client-ca-file=${file}`]
-  await assert.rejects(testCluster(t, { apiServerFlags: flags }), /contain overlapping certificates; --requestheader-allowed-names must be specified/)
+  await assert.rejects(
+    testCluster(t, { apiServerFlags: flags }),
+    /contain overlapping certificates; --requestheader-allowed-names must be specified/,
+  )
   await testCluster(t, { apiServerFlags: [...flags, '--requestheader-allowed-names=proxy'] })
 })

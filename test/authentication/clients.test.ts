@@ -13,7 +13,11 @@ const accounts = '/api/v1/namespaces/default/serviceaccounts'
 
 async function robotToken(cluster: TestCluster): Promise<string> {
   await cluster.call('POST', accounts, { metadata: { name: 'robot' } })
-  const { status } = await cluster.call('POST', `${accounts}/robot/token`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} })
+  const { status } = await cluster.call('POST', `${accounts}/robot/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {},
+  })
   return (status as { token: string }).token
 }
 
@@ -25,7 +29,9 @@ test('kubectl makes tokens, is who they say, and is refused when they end', asyn
   const cluster = await testCluster(t)
   const admin = kubectl(cluster)
   await admin.ok('create serviceaccount robot')
-  const token = (await admin.ok('create token robot --duration 20m --audience https://kubernetes.default.svc.cluster.local')).trim()
+  const token = (
+    await admin.ok('create token robot --duration 20m --audience https://kubernetes.default.svc.cluster.local')
+  ).trim()
   await admin.ok(`create token robot --duration 1m`).then(
     () => assert.fail('a minute is too short'),
     (error: Error) => assert.match(error.message, /may not specify a duration less than 10 minutes/),
@@ -35,7 +41,15 @@ test('kubectl makes tokens, is who they say, and is refused when they end', asyn
   const bare = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: cluster.url, 'certificate-authority-data': Buffer.from(cluster.client.ca).toString('base64') } }],
+    clusters: [
+      {
+        name: 'c',
+        cluster: {
+          server: cluster.url,
+          'certificate-authority-data': Buffer.from(cluster.client.ca).toString('base64'),
+        },
+      },
+    ],
   }
   writeFileSync(
     file,
@@ -52,8 +66,14 @@ test('kubectl makes tokens, is who they say, and is refused when they end', asyn
   assert.match(told, /^Groups +\[system:serviceaccounts system:serviceaccounts:default system:authenticated\]$/m)
   assert.match(told, /^Extra: authentication\.kubernetes\.io\/credential-id +\[JTI=[0-9a-f-]{36}\]$/m)
   assert.match((await robot.run('auth whoami --token=nonsense')).stderr, /Unauthorized|You must be logged in/)
-  assert.match(await admin.ok('auth whoami'), /^Extra: authentication\.kubernetes\.io\/credential-id +\[X509SHA256=[0-9a-f]{64}\]$/m)
-  assert.match(await admin.ok('auth whoami --as system:serviceaccount:default:robot'), /^Username +system:serviceaccount:default:robot$/m)
+  assert.match(
+    await admin.ok('auth whoami'),
+    /^Extra: authentication\.kubernetes\.io\/credential-id +\[X509SHA256=[0-9a-f]{64}\]$/m,
+  )
+  assert.match(
+    await admin.ok('auth whoami --as system:serviceaccount:default:robot'),
+    /^Username +system:serviceaccount:default:robot$/m,
+  )
   await admin.ok('delete serviceaccount robot')
   assert.match((await robot.run('auth whoami')).stderr, /Unauthorized|You must be logged in/)
 })
@@ -63,9 +83,19 @@ test('@kubernetes/client-node reads the token of its pod from a file', async (t)
   const tokenFile = join(cluster.folder, 'token')
   writeFileSync(tokenFile, await robotToken(cluster))
   const config = new KubeConfig()
-  const at: Cluster = { name: 'inCluster', server: cluster.url, caData: Buffer.from(cluster.client.ca).toString('base64'), skipTLSVerify: false }
+  const at: Cluster = {
+    name: 'inCluster',
+    server: cluster.url,
+    caData: Buffer.from(cluster.client.ca).toString('base64'),
+    skipTLSVerify: false,
+  }
   const user: User = { name: 'inClusterUser', authProvider: { name: 'tokenFile', config: { tokenFile } } }
-  config.loadFromOptions({ clusters: [at], users: [user], contexts: [{ name: 'c', cluster: at.name, user: user.name }], currentContext: 'c' })
+  config.loadFromOptions({
+    clusters: [at],
+    users: [user],
+    contexts: [{ name: 'c', cluster: at.name, user: user.name }],
+    currentContext: 'c',
+  })
   const { status } = await config.makeApiClient(AuthenticationV1Api).createSelfSubjectReview({ body: {} })
   assert.equal(status?.userInfo?.username, 'system:serviceaccount:default:robot')
 })

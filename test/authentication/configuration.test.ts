@@ -1,4 +1,7 @@
-/** `--authentication-config` on a running cluster: several issuers, expressions, requests without credentials, and changes while it runs. */
+/**
+ * `--authentication-config` on a running cluster: several issuers, expressions, requests without credentials, and
+ * changes while it runs.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,8 +20,14 @@ import { waitFor } from '../support/wait-for.ts'
 import { audience, openIdProvider, type Provider, signingKey } from './oidc-provider.ts'
 import { tokenUser } from './token-user.ts'
 
-const issuerOf = (provider: Provider, more: object = {}) => ({ url: provider.issuer, certificateAuthority: provider.ca, audiences: [audience], ...more })
-const configuration = (more: object): string => JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthenticationConfiguration', ...more })
+const issuerOf = (provider: Provider, more: object = {}) => ({
+  url: provider.issuer,
+  certificateAuthority: provider.ca,
+  audiences: [audience],
+  ...more,
+})
+const configuration = (more: object): string =>
+  JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthenticationConfiguration', ...more })
 
 async function configured(t: Lifetime, text: string, more: readonly string[] = []) {
   const logged: string[] = []
@@ -26,12 +35,24 @@ async function configured(t: Lifetime, text: string, more: readonly string[] = [
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'authentication.yaml')
   writeFileSync(file, text)
-  const cluster = await testCluster(t, { apiServerFlags: [`--authentication-config=${file}`, ...more], log: (line) => logged.push(line) })
-  return { cluster, logged, file, as: (token: string) => tokenUser(cluster, token), write: (next: string) => writeFileSync(file, next) }
+  const cluster = await testCluster(t, {
+    apiServerFlags: [`--authentication-config=${file}`, ...more],
+    log: (line) => logged.push(line),
+  })
+  return {
+    cluster,
+    logged,
+    file,
+    as: (token: string) => tokenUser(cluster, token),
+    write: (next: string) => writeFileSync(file, next),
+  }
 }
 
 async function anonymously({ client, url }: TestCluster, path: string): Promise<number | undefined> {
-  const [response]: IncomingMessage[] = await once(request(new URL(path, url), { ca: client.ca, agent: false }).end(), 'response')
+  const [response]: IncomingMessage[] = await once(
+    request(new URL(path, url), { ca: client.ca, agent: false }).end(),
+    'response',
+  )
   response!.resume()
   return response!.statusCode
 }
@@ -68,7 +89,12 @@ test('issuers side by side, each with its own mappings; expressions make user, g
   })
   assert.deepEqual(known, [
     { username: 'plain:jane', groups: ['system:authenticated'] },
-    { username: 'acme:jane', uid: 'u-1', groups: ['a', 'b', 'system:authenticated'], extra: { 'example.com/tenant': ['acme'] } },
+    {
+      username: 'acme:jane',
+      uid: 'u-1',
+      groups: ['a', 'b', 'system:authenticated'],
+      extra: { 'example.com/tenant': ['acme'] },
+    },
   ])
   assert.equal((await as(expressed.token({ ...claims, org: 'other' }))).status, 401)
   assert.equal((await as(expressed.token({ ...claims, aud: 'three' }))).status, 401)
@@ -79,9 +105,14 @@ test('issuers side by side, each with its own mappings; expressions make user, g
 })
 
 test('requests without credentials are let in where the file says', async (t) => {
-  const { cluster } = await configured(t, configuration({ anonymous: { enabled: true, conditions: [{ path: '/livez' }, { path: '/version' }] } }))
+  const { cluster } = await configured(
+    t,
+    configuration({ anonymous: { enabled: true, conditions: [{ path: '/livez' }, { path: '/version' }] } }),
+  )
   assert.deepEqual(
-    await Promise.all(['/livez', '/version', '/readyz', '/livez/ping', '/api'].map((path) => anonymously(cluster, path))),
+    await Promise.all(
+      ['/livez', '/version', '/readyz', '/livez/ping', '/api'].map((path) => anonymously(cluster, path)),
+    ),
     [200, 200, 401, 401, 401],
   )
   const { cluster: closed } = await configured(t, configuration({ anonymous: { enabled: false } }))
@@ -92,7 +123,9 @@ test('requests without credentials are let in where the file says', async (t) =>
 
 test('a changed file counts while the server runs; one that is not right is told and changes nothing', async (t) => {
   const provider = await openIdProvider(t)
-  const jwt = (prefix: string) => [{ issuer: issuerOf(provider), claimMappings: { username: { claim: 'sub', prefix } } }]
+  const jwt = (prefix: string) => [
+    { issuer: issuerOf(provider), claimMappings: { username: { claim: 'sub', prefix } } },
+  ]
   const { as, write, logged, cluster } = await configured(t, configuration({ jwt: jwt('a:') }))
   await waitFor('the provider is known', async () => (await as(provider.token())).user?.username === 'a:jane')
   write(configuration({ jwt: jwt('b:') }))
@@ -101,16 +134,40 @@ test('a changed file counts while the server runs; one that is not right is told
   await told(/^reloaded authentication config$/)
   const other = await openIdProvider(t)
   other.behave('status 500')
-  write(configuration({ jwt: [{ issuer: issuerOf(other), claimMappings: { username: { claim: 'sub', prefix: 'other:' } } }] }))
+  write(
+    configuration({
+      jwt: [{ issuer: issuerOf(other), claimMappings: { username: { claim: 'sub', prefix: 'other:' } } }],
+    }),
+  )
   await told(/initializing plugin: 500/)
-  assert.equal((await as(provider.token({ sub: 'old' }))).user?.username, 'b:old', 'issuers stay until the new ones can be reached')
+  assert.equal(
+    (await as(provider.token({ sub: 'old' }))).user?.username,
+    'b:old',
+    'issuers stay until the new ones can be reached',
+  )
   other.behave('well')
-  await waitFor('the other issuer is believed', async () => (await as(other.token())).user?.username === 'other:jane', { deadlineMs: 30_000 })
+  await waitFor('the other issuer is believed', async () => (await as(other.token())).user?.username === 'other:jane', {
+    deadlineMs: 30_000,
+  })
   assert.equal((await as(provider.token({ sub: 'gone' }))).status, 401)
   write(configuration({ jwt: jwt('b:') }))
-  await waitFor('the first issuer is believed again', async () => (await as(provider.token({ sub: 'back' }))).status === 201)
-  write(configuration({ jwt: [{ issuer: { ...issuerOf(provider), url: 'http://x' }, claimMappings: { username: { claim: 'sub', prefix: '' } } }] }))
-  await told(/^failed to validate authentication config: jwt\[0\]\.issuer\.url: Invalid value: "http:\/\/x": URL scheme must be https$/)
+  await waitFor(
+    'the first issuer is believed again',
+    async () => (await as(provider.token({ sub: 'back' }))).status === 201,
+  )
+  write(
+    configuration({
+      jwt: [
+        {
+          issuer: { ...issuerOf(provider), url: 'http://x' },
+          claimMappings: { username: { claim: 'sub', prefix: '' } },
+        },
+      ],
+    }),
+  )
+  await told(
+    /^failed to validate authentication config: jwt\[0\]\.issuer\.url: Invalid value: "http:\/\/x": URL scheme must be https$/,
+  )
   write(configuration({ jwt: jwt('c:'), anonymous: { enabled: false } }))
   await told(/anonymous: Forbidden: changed from initial configuration file$/)
   write('nonsense: [')
@@ -121,10 +178,14 @@ test('a changed file counts while the server runs; one that is not right is told
   const metrics = await metricsOf(cluster)
   const count = (status: string) =>
     new RegExp(
-      `apiserver_authentication_config_controller_automatic_reloads_total\\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"\\} (\\d+)`,
+      `apiserver_authentication_config_controller_automatic_reloads_total\\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"\\} ` +
+        '(\\d+)',
     ).exec(metrics)?.[1]
   assert.deepEqual([count('success'), count('failure')], ['4', '3'])
-  assert.match(metrics, /apiserver_authentication_config_controller_last_config_info\{apiserver_id_hash="[^"]+",hash="sha256:[0-9a-f]{64}"\} 1/)
+  assert.match(
+    metrics,
+    /apiserver_authentication_config_controller_last_config_info\{apiserver_id_hash="[^"]+",hash="sha256:[0-9a-f]{64}"\} 1/,
+  )
 })
 
 test('issuers that stay out of reach are tried again later, as long as the file names them', async (t) => {
@@ -138,18 +199,30 @@ test('issuers that stay out of reach are tried again later, as long as the file 
   const log = (line: string): void => void logged.push(line)
   const metrics = new MetricsRegistry()
   const sources = { disallowed: [], metrics, tokenCache: tokenCacheMetrics(metrics), log }
-  const authentication = new ConfiguredAuthentication({ file, anonymousFlag: false, patienceMs: 200, retryMs: 50, ...sources })
+  const authentication = new ConfiguredAuthentication({
+    file,
+    anonymousFlag: false,
+    patienceMs: 200,
+    retryMs: 50,
+    ...sources,
+  })
   t.after(() => authentication.stop())
   await authentication.start()
-  writeFileSync(file, configuration({ jwt: [{ issuer: issuerOf(provider), claimMappings: { username: { claim: 'sub', prefix: '' } } }] }))
-  const failed = () => logged.filter((line) => /^failed to update authentication config: .*is not healthy: 500/.test(line)).length
+  writeFileSync(
+    file,
+    configuration({ jwt: [{ issuer: issuerOf(provider), claimMappings: { username: { claim: 'sub', prefix: '' } } }] }),
+  )
+  const failed = () =>
+    logged.filter((line) => /^failed to update authentication config: .*is not healthy: 500/.test(line)).length
   await waitFor('it is tried again', () => failed() > 1)
   provider.behave('well')
   await waitFor('the issuer is believed', () => logged.includes('reloaded authentication config'))
   const verdict = await authentication.authenticate(provider.token(), [])
   assert.equal(verdict && 'user' in verdict && verdict.user.name, 'jane')
   rmSync(file)
-  await waitFor('the log tells that the file is gone', () => logged.includes('failed to read authentication config file: no such file or directory'))
+  await waitFor('the log tells that the file is gone', () =>
+    logged.includes('failed to read authentication config file: no such file or directory'),
+  )
   assert.ok(await authentication.authenticate(provider.token({ sub: 'still' }), []), 'what was read last counts')
 })
 
@@ -163,7 +236,9 @@ test('what cannot be is told before the server starts', async (t) => {
   }
   const start = (...apiServerFlags: string[]) => startCluster({ storage: 'memory', apiServerFlags })
   const config = `--authentication-config=${file(configuration({ anonymous: { enabled: true } }))}`
-  await assert.rejects(start(config, '--oidc-client-id=x'), { message: 'authentication-config file and oidc-* flags are mutually exclusive' })
+  await assert.rejects(start(config, '--oidc-client-id=x'), {
+    message: 'authentication-config file and oidc-* flags are mutually exclusive',
+  })
   await assert.rejects(
     start(config, '--anonymous-auth=true'),
     /anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file/,
@@ -172,7 +247,8 @@ test('what cannot be is told before the server starts', async (t) => {
     message: 'oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set',
   })
   await assert.rejects(start('--oidc-issuer-url=http://x', '--oidc-client-id=x'), {
-    message: 'invalid authentication configuration: jwt[0].issuer.url: Invalid value: "http://x": URL scheme must be https',
+    message:
+      'invalid authentication configuration: jwt[0].issuer.url: Invalid value: "http://x": URL scheme must be https',
   })
   await assert.rejects(start('--oidc-issuer-url=https://x', '--oidc-client-id=x', '--oidc-signing-algs=HS256'), {
     message: 'oidc: unsupported signing alg: "HS256"',

@@ -21,7 +21,13 @@ test('only https is spoken, and an answer that is none is told', async (t) => {
   const agent = new Agent({ ca: provider.ca })
   t.after(() => agent.destroy())
   const options = { agent, timeoutMs: 10_000, mostBytes: 1_000_000 }
-  await assert.rejects(httpsGet('http://127.0.0.1/', options), /^Error: Get "http:\/\/127.0.0.1\/": unsupported protocol scheme "http": only https is$/)
+  await assert.rejects(
+    httpsGet('http://127.0.0.1/', options),
+    /^Error: Get "http:\/\/127.0.0.1\/": unsupported protocol scheme "http": only https is$/,
+  )
   await assert.rejects(httpsGet(`${provider.issuer}/nothing`, options), /^Error: 404 Not Found: $/)
-  await assert.rejects(httpsGet(provider.issuer, { ...options, agent: new Agent() }), /x509: certificate signed by unknown authority$/)
+  await assert.rejects(
+    httpsGet(provider.issuer, { ...options, agent: new Agent() }),
+    /x509: certificate signed by unknown authority$/,
+  )
 })

@@ -1,4 +1,6 @@
-/** An OpenID provider over HTTPS on this machine: it issues tokens, changes its keys, and misbehaves when it is told to. */
+/**
+ * An OpenID provider over HTTPS on this machine: it issues tokens, changes its keys, and misbehaves when it is told to.
+ */
 import { constants, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -7,7 +9,15 @@ import type { AddressInfo } from 'node:net'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import type { Lifetime } from '../support/reachable-cluster.ts'
 
-export type Manner = 'well' | 'never' | 'slowly without end' | 'huge' | 'redirects elsewhere' | 'redirects' | 'another issuer' | 'status 500'
+export type Manner =
+  | 'well'
+  | 'never'
+  | 'slowly without end'
+  | 'huge'
+  | 'redirects elsewhere'
+  | 'redirects'
+  | 'another issuer'
+  | 'status 500'
 
 const algorithms = {
   RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
@@ -33,8 +43,14 @@ const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).
 /** A token of these claims. */
 export function signed({ id, algorithm, privateKey }: SigningKey, claims: object, header: object = {}): string {
   const text = `${base64url({ alg: algorithm, kid: id, ...header })}.${base64url(claims)}`
-  const pss = algorithm.startsWith('PS') ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : {}
-  const signature = sign(`sha${algorithm.slice(2)}`, Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363', ...pss })
+  const pss = algorithm.startsWith('PS')
+    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+    : {}
+  const signature = sign(`sha${algorithm.slice(2)}`, Buffer.from(text), {
+    key: privateKey,
+    dsaEncoding: 'ieee-p1363',
+    ...pss,
+  })
   return `${text}.${signature.toString('base64url')}`
 }
 
@@ -61,7 +77,11 @@ export const discoveryPath = '/.well-known/openid-configuration'
 export async function openIdProvider(t: Lifetime, port = 0): Promise<Provider> {
   const now = new Date()
   const authority = await makeAuthority('openid-ca', now)
-  const serving = await issueCertificate(authority, { commonName: 'openid', usage: 'server', hosts: ['127.0.0.1', 'localhost'] }, now)
+  const serving = await issueCertificate(
+    authority,
+    { commonName: 'openid', usage: 'server', hosts: ['127.0.0.1', 'localhost'] },
+    now,
+  )
   const manners = new Map<string, Manner>()
   const documents = new Map<string, string>()
   let asked: { path: string; authorization?: string }[] = []
@@ -73,9 +93,20 @@ export async function openIdProvider(t: Lifetime, port = 0): Promise<Provider> {
     response.setHeader('content-type', 'application/json')
     if (url === discoveryPath || url === '/elsewhere/configuration') {
       const issuer = manner === 'another issuer' ? 'https://somebody.example.com' : provider.issuer
-      response.end(JSON.stringify({ issuer, jwks_uri: `${provider.issuer}/keys`, id_token_signing_alg_values_supported: ['RS256'] }))
+      response.end(
+        JSON.stringify({
+          issuer,
+          jwks_uri: `${provider.issuer}/keys`,
+          id_token_signing_alg_values_supported: ['RS256'],
+        }),
+      )
     } else if (url === '/keys') {
-      const keys = provider.keys.map(({ id, algorithm, publicKey }) => ({ ...publicKey.export({ format: 'jwk' }), kid: id, alg: algorithm, use: 'sig' }))
+      const keys = provider.keys.map(({ id, algorithm, publicKey }) => ({
+        ...publicKey.export({ format: 'jwk' }),
+        kid: id,
+        alg: algorithm,
+        use: 'sig',
+      }))
       response.end(JSON.stringify({ keys }))
     } else if (documents.has(url)) response.end(documents.get(url))
     else response.writeHead(404).end()
@@ -94,7 +125,14 @@ export async function openIdProvider(t: Lifetime, port = 0): Promise<Provider> {
     serve: (path, text) => void documents.set(path, text),
     token(claims = {}, key = provider.keys[0]!) {
       const seconds = Math.floor(Date.now() / 1000)
-      return signed(key, { iss: provider.issuer, aud: audience, sub: 'jane', iat: seconds, exp: seconds + 600, ...claims })
+      return signed(key, {
+        iss: provider.issuer,
+        aud: audience,
+        sub: 'jane',
+        iat: seconds,
+        exp: seconds + 600,
+        ...claims,
+      })
     },
     asked() {
       const told = asked

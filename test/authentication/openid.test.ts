@@ -1,4 +1,7 @@
-/** Tokens of OpenID providers on a running cluster, by flags: who they make, how keys change, what is refused, with a real kubectl. */
+/**
+ * Tokens of OpenID providers on a running cluster, by flags: who they make, how keys change, what is refused, with a
+ * real kubectl.
+ */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,22 +23,46 @@ async function clusterFor(t: Lifetime, provider: Provider, more: readonly string
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const ca = join(folder, 'ca.crt')
   writeFileSync(ca, provider.ca)
-  const apiServerFlags = [`--oidc-issuer-url=${provider.issuer}`, `--oidc-client-id=${audience}`, `--oidc-ca-file=${ca}`, ...more]
+  const apiServerFlags = [
+    `--oidc-issuer-url=${provider.issuer}`,
+    `--oidc-client-id=${audience}`,
+    `--oidc-ca-file=${ca}`,
+    ...more,
+  ]
   const cluster = await testCluster(t, { apiServerFlags, log: (line) => logged.push(line) })
   const as = (token: string) => tokenUser(cluster, token)
-  return { cluster, logged, as, ready: () => waitFor('the provider is known', async () => (await as(provider.token())).status === 201) }
+  return {
+    cluster,
+    logged,
+    as,
+    ready: () => waitFor('the provider is known', async () => (await as(provider.token())).status === 201),
+  }
 }
 
 test('a token of the provider makes a user: name, groups, rights that a binding gives', async (t) => {
   const provider = await openIdProvider(t)
-  const { as, cluster } = await clusterFor(t, provider, ['--oidc-groups-claim=groups', '--oidc-groups-prefix=oidc:', '--oidc-required-claim=hd=a,b'])
+  const { as, cluster } = await clusterFor(t, provider, [
+    '--oidc-groups-claim=groups',
+    '--oidc-groups-prefix=oidc:',
+    '--oidc-required-claim=hd=a,b',
+  ])
   await waitFor('the provider is known', async () => (await as(provider.token({ hd: 'a,b' }))).status === 201)
   const { user } = await as(provider.token({ hd: 'a,b', groups: ['dev', 'ops'] }))
-  assert.deepEqual(user, { username: `${provider.issuer}#jane`, groups: ['oidc:dev', 'oidc:ops', 'system:authenticated'] })
+  assert.deepEqual(user, {
+    username: `${provider.issuer}#jane`,
+    groups: ['oidc:dev', 'oidc:ops', 'system:authenticated'],
+  })
   assert.equal((await as(provider.token({ hd: 'a' }))).status, 401)
   assert.equal((await as(provider.token())).status, 401)
-  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: provider.token({ hd: 'a,b' }) } }
-  const reviewed = (await cluster.call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', review)).status as Record<string, unknown>
+  const review = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenReview',
+    spec: { token: provider.token({ hd: 'a,b' }) },
+  }
+  const reviewed = (await cluster.call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', review)).status as Record<
+    string,
+    unknown
+  >
   assert.equal(reviewed.authenticated, true)
 })
 
@@ -57,14 +84,30 @@ test('who is not the provider, or not meant for us, or late, is nobody, and the 
     ['of another issuer', stranger.token(), undefined],
     ['for another audience', provider.token({ aud: 'somebody' }), /expected audience "my-client" got \["somebody"\]/],
     ['for nobody', provider.token({ aud: undefined }), /expected audience "my-client" got \[\]/],
-    ['that has expired', provider.token({ exp: seconds - 5 }), /oidc: verify token: oidc: token is expired \(Token Expiry: /],
+    [
+      'that has expired',
+      provider.token({ exp: seconds - 5 }),
+      /oidc: verify token: oidc: token is expired \(Token Expiry: /,
+    ],
     ['that never expires', provider.token({ exp: undefined }), /token is expired/],
     ['that begins later', provider.token({ nbf: seconds + 300 }), /before the nbf \(not before\) time/],
     ['that nobody signed', unsigned, /unsupported algorithm, expected \["RS256"\] got "none"/],
     ['signed with the public key', `${text}.${hmac}`, /unsupported algorithm, expected \["RS256"\] got "HS256"/],
-    ['signed with the key of another issuer', provider.token({}, stranger.keys[0]), /failed to verify signature: failed to verify id token signature/],
-    ['signed with that key by our name', signed({ ...stranger.keys[0]!, id: key.id }, claims), /failed to verify id token signature/],
-    ['with claims that are nowhere', provider.token({ _claim_names: { address: 'src' } }), /oidc: verify token: oidc: source does not exist/],
+    [
+      'signed with the key of another issuer',
+      provider.token({}, stranger.keys[0]),
+      /failed to verify signature: failed to verify id token signature/,
+    ],
+    [
+      'signed with that key by our name',
+      signed({ ...stranger.keys[0]!, id: key.id }, claims),
+      /failed to verify id token signature/,
+    ],
+    [
+      'with claims that are nowhere',
+      provider.token({ _claim_names: { address: 'src' } }),
+      /oidc: verify token: oidc: source does not exist/,
+    ],
     ['without a user', provider.token({ sub: undefined }), /parse username claims "sub": claim not present/],
   ]
   for (const [what, token, why] of cases) {
@@ -88,8 +131,14 @@ test('keys change without a restart', async (t) => {
   provider.keys = [signingKey('ES384')]
   assert.equal((await as(provider.token())).status, 401)
   const metrics = await metricsOf(cluster)
-  assert.match(metrics, /apiserver_authentication_jwt_authenticator_latency_seconds_count\{jwt_issuer_hash="sha256:[0-9a-f]{64}",result="success"\} [1-9]/)
-  assert.match(metrics, /apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds\{[^}]*result="success"\} /)
+  assert.match(
+    metrics,
+    /apiserver_authentication_jwt_authenticator_latency_seconds_count\{jwt_issuer_hash="sha256:[0-9a-f]{64}",result="success"\} [1-9]/,
+  )
+  assert.match(
+    metrics,
+    /apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds\{[^}]*result="success"\} /,
+  )
 })
 
 test('many tokens of unknown keys do not make us ask the provider as often', async (t) => {
@@ -98,7 +147,8 @@ test('many tokens of unknown keys do not make us ask the provider as often', asy
   await ready()
   provider.asked()
   const stranger = signingKey('RS256')
-  for (let i = 0; i < 30; i++) assert.equal((await as(provider.token({ sub: `u${i}` }, { ...stranger, id: `k${i}` }))).status, 401)
+  for (let i = 0; i < 30; i++)
+    assert.equal((await as(provider.token({ sub: `u${i}` }, { ...stranger, id: `k${i}` }))).status, 401)
   assert.ok(provider.asked().length <= 8)
   assert.equal((await as(provider.token())).status, 201)
 })
@@ -112,7 +162,9 @@ test('a provider that is out of reach at the start is asked again; others are se
   assert.equal((await as(token)).status, 401)
   assert.match(logged.join('\n'), /oidc: authenticator not initialized/)
   await waitFor('the log tells', () =>
-    /initializing plugin: Get "https:\/\/127.0.0.1:\d+\/.well-known\/openid-configuration": dial tcp 127/.test(logged.join('\n')),
+    /initializing plugin: Get "https:\/\/127.0.0.1:\d+\/.well-known\/openid-configuration": dial tcp 127/.test(
+      logged.join('\n'),
+    ),
   )
   assert.equal((await cluster.call('GET', '/api/v1/namespaces/default')).kind, 'Namespace')
 })
@@ -142,7 +194,10 @@ test('keys that are huge are not taken; redirects within the provider are follow
   await ready()
   provider.behave('huge', '/keys')
   assert.equal((await as(provider.token({}, signingKey()))).status, 401)
-  assert.match(logged.join('\n'), /fetching keys oidc: get keys failed: Get "https:\/\/127.0.0.1:\d+\/keys": the answer is larger than 1048576 bytes/)
+  assert.match(
+    logged.join('\n'),
+    /fetching keys oidc: get keys failed: Get "https:\/\/127.0.0.1:\d+\/keys": the answer is larger than 1048576 bytes/,
+  )
   assert.equal((await as(provider.token({ sub: 'other' }))).status, 201)
 })
 
@@ -151,18 +206,35 @@ test('groups may be somewhere else: distributed claims', async (t) => {
   const { as, logged } = await clusterFor(t, provider, ['--oidc-groups-claim=groups', '--oidc-username-prefix=-'])
   await waitFor('the provider is known', async () => (await as(provider.token())).status === 201)
   provider.serve('/groups', provider.token({ groups: ['far', 'away'] }))
-  const distributed = { _claim_names: { groups: 'src' }, _claim_sources: { src: { endpoint: `${provider.issuer}/groups`, access_token: 'secret' } } }
+  const distributed = {
+    _claim_names: { groups: 'src' },
+    _claim_sources: { src: { endpoint: `${provider.issuer}/groups`, access_token: 'secret' } },
+  }
   const { user } = await as(provider.token(distributed))
   assert.deepEqual(user?.groups, ['far', 'away', 'system:authenticated'])
   assert.equal(provider.asked().find(({ path }) => path === '/groups')?.authorization, 'Bearer secret')
-  assert.equal((await as(provider.token({ ...distributed, _claim_sources: { src: { endpoint: `${provider.issuer}/gone` } } }))).status, 401)
-  assert.match(logged.join('\n'), /could not expand distributed claims: while getting distributed claim "groups": 404 Not Found/)
+  assert.equal(
+    (await as(provider.token({ ...distributed, _claim_sources: { src: { endpoint: `${provider.issuer}/gone` } } })))
+      .status,
+    401,
+  )
+  assert.match(
+    logged.join('\n'),
+    /could not expand distributed claims: while getting distributed claim "groups": 404 Not Found/,
+  )
 })
 
 test('kubectl comes with an ID token, or with a plug-in that has one', async (t) => {
   const provider = await openIdProvider(t)
-  const { cluster } = await clusterFor(t, provider, ['--oidc-username-claim=email', '--oidc-groups-claim=groups', '--oidc-groups-prefix=oidc:'])
-  await waitFor('the provider is known', async () => (await tokenUser(cluster, provider.token({ email: 'jane@example.com' }))).status === 201)
+  const { cluster } = await clusterFor(t, provider, [
+    '--oidc-username-claim=email',
+    '--oidc-groups-claim=groups',
+    '--oidc-groups-prefix=oidc:',
+  ])
+  await waitFor(
+    'the provider is known',
+    async () => (await tokenUser(cluster, provider.token({ email: 'jane@example.com' }))).status === 201,
+  )
   const token = provider.token({ email: 'jane@example.com', email_verified: true, groups: ['dev'] })
   const program = installedKubectls().at(-1)!
   const cluster64 = Buffer.from(cluster.client.ca).toString('base64')
@@ -172,11 +244,19 @@ test('kubectl comes with an ID token, or with a plug-in that has one', async (t)
     const server = { name: 'c', cluster: { server: cluster.url, 'certificate-authority-data': cluster64 } }
     writeFileSync(
       file,
-      JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': 'c', contexts: [context], clusters: [server], users: [{ name: 'u', user }] }),
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'c',
+        contexts: [context],
+        clusters: [server],
+        users: [{ name: 'u', user }],
+      }),
     )
     return file
   }
-  const who = async (kubectl: Kubectl, more = '') => JSON.parse(await kubectl.ok(`auth whoami -o json ${more}`)).status.userInfo
+  const who = async (kubectl: Kubectl, more = '') =>
+    JSON.parse(await kubectl.ok(`auth whoami -o json ${more}`)).status.userInfo
   const expected = { username: 'jane@example.com', groups: ['oidc:dev', 'system:authenticated'] }
   assert.deepEqual(await who(new Kubectl(program, config({}), cluster.folder), `--token=${token}`), expected)
   const script = join(cluster.folder, 'plugin.sh')

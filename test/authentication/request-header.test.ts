@@ -12,16 +12,27 @@ import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 /** A cluster with an authority for front proxies of the test's own, which may be called `proxy`. */
-async function proxied(t: Lifetime, headerNames: Omit<RequestHeaderOptions, 'clientCA' | 'allowedNames'> = defaultHeaders) {
+async function proxied(
+  t: Lifetime,
+  headerNames: Omit<RequestHeaderOptions, 'clientCA' | 'allowedNames'> = defaultHeaders,
+) {
   const authority = await makeAuthority('proxies', new Date())
-  const cluster = await testCluster(t, { requestHeader: { ...headerNames, clientCA: authority.cert, allowedNames: ['proxy'] } })
+  const cluster = await testCluster(t, {
+    requestHeader: { ...headerNames, clientCA: authority.cert, allowedNames: ['proxy'] },
+  })
   const certificate = (commonName: string, organizations: readonly string[] = []) =>
     issueCertificate(authority, { commonName, organizations, usage: 'client' }, new Date())
   const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
   const ask = async (pair: KeyPair, headers: Record<string, string | string[]>) => {
     const { ca, url } = cluster.client
-    const sent = request(new URL(path, url), { ca, ...pair, agent: false, method: 'POST', headers: { ...headers, 'content-type': 'application/json' } })
+    const sent = request(new URL(path, url), {
+      ca,
+      ...pair,
+      agent: false,
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+    })
     const [response]: IncomingMessage[] = await once(sent.end(review), 'response')
     const { status } = JSON.parse(Buffer.concat(await response!.toArray()).toString())
     return { code: response!.statusCode, user: status.userInfo }
@@ -31,18 +42,37 @@ async function proxied(t: Lifetime, headerNames: Omit<RequestHeaderOptions, 'cli
 
 test('a front proxy says who a user is: name, uid, groups and extra', async (t) => {
   const { certificate, ask } = await proxied(t)
-  const headers = { 'x-remote-user': 'anna', 'x-remote-uid': '7', 'x-remote-group': ['a, b', 'c'], 'x-remote-extra-example.com%2fscope': ['x', 'y'] }
+  const headers = {
+    'x-remote-user': 'anna',
+    'x-remote-uid': '7',
+    'x-remote-group': ['a, b', 'c'],
+    'x-remote-extra-example.com%2fscope': ['x', 'y'],
+  }
   const { code, user } = await ask(await certificate('proxy'), headers)
   assert.equal(code, 201)
-  assert.deepEqual(user, { username: 'anna', uid: '7', groups: ['a, b', 'c', 'system:authenticated'], extra: { 'example.com/scope': ['x', 'y'] } })
+  assert.deepEqual(user, {
+    username: 'anna',
+    uid: '7',
+    groups: ['a, b', 'c', 'system:authenticated'],
+    extra: { 'example.com/scope': ['x', 'y'] },
+  })
 })
 
 test('of several headers for the same, all groups and extras count, and the first name; what is empty is nothing', async (t) => {
-  const headerNames = { usernameHeaders: ['X-A', 'X-B'], uidHeaders: [], groupHeaders: ['X-G', 'X-H'], extraHeadersPrefix: ['X-E-', 'X-F-'] }
+  const headerNames = {
+    usernameHeaders: ['X-A', 'X-B'],
+    uidHeaders: [],
+    groupHeaders: ['X-G', 'X-H'],
+    extraHeadersPrefix: ['X-E-', 'X-F-'],
+  }
   const { certificate, ask } = await proxied(t, headerNames)
   const headers = { 'x-a': '', 'x-b': ['anna', 'bob'], 'x-g': ['', 'a'], 'x-h': 'b', 'x-f-k': '3', 'x-e-k': ['1', '2'] }
   const { user } = await ask(await certificate('proxy'), headers)
-  assert.deepEqual(user, { username: 'anna', groups: ['a', 'b', 'system:authenticated'], extra: { k: ['1', '2', '3'] } })
+  assert.deepEqual(user, {
+    username: 'anna',
+    groups: ['a', 'b', 'system:authenticated'],
+    extra: { k: ['1', '2', '3'] },
+  })
 })
 
 test('groups with commas stay whole over HTTP/2', async (t) => {
@@ -66,7 +96,11 @@ test('headers of others than a front proxy are nothing', async (t) => {
   const anna = { 'x-remote-user': 'anna' }
   assert.equal((await ask(cluster.client, anna)).user.username, 'kubernetes-admin')
   assert.equal((await ask(await certificate('somebody'), anna)).code, 401)
-  const stranger = await issueCertificate(await makeAuthority('proxies', new Date()), { commonName: 'proxy', usage: 'client' }, new Date())
+  const stranger = await issueCertificate(
+    await makeAuthority('proxies', new Date()),
+    { commonName: 'proxy', usage: 'client' },
+    new Date(),
+  )
   assert.equal((await ask(stranger, anna)).code, 401)
 })
 
@@ -95,7 +129,12 @@ test('the ConfigMap extension-apiserver-authentication publishes how to know fro
   assert.equal(data['client-ca-file'], cluster.client.ca)
 
   const other = (await makeAuthority('another server', new Date())).cert
-  await cluster.call('PATCH', path, { data: { 'requestheader-client-ca-file': other, 'requestheader-group-headers': null } }, 'application/merge-patch+json')
+  await cluster.call(
+    'PATCH',
+    path,
+    { data: { 'requestheader-client-ca-file': other, 'requestheader-group-headers': null } },
+    'application/merge-patch+json',
+  )
   await waitFor('both authorities stand there', async () => {
     const { 'requestheader-client-ca-file': bundle, 'requestheader-group-headers': groups } = await read()
     return bundle?.includes(other.trim()) && bundle.includes(authority.cert.trim()) && groups === '["X-Remote-Group"]'

@@ -1,4 +1,7 @@
-/** Tokens of service accounts at a running server: asked for, used, reviewed, and refused when what they were made for has gone. */
+/**
+ * Tokens of service accounts at a running server: asked for, used, reviewed, and refused when what they were made for
+ * has gone.
+ */
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, randomUUID, verify } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,15 +24,23 @@ interface TokenRequestAnswer {
 }
 
 async function tokenOf(cluster: TestCluster, account: string, spec: object = {}): Promise<string> {
-  const { status } = await cluster.call('POST', `${accounts}/${account}/token`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec })
+  const { status } = await cluster.call('POST', `${accounts}/${account}/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec,
+  })
   return (status as TokenRequestAnswer).token
 }
 
-const make = (cluster: TestCluster, path: string, name: string, more: object = {}) => cluster.call('POST', path, { metadata: { name }, ...more })
+const make = (cluster: TestCluster, path: string, name: string, more: object = {}) =>
+  cluster.call('POST', path, { metadata: { name }, ...more })
 
 async function review(cluster: TestCluster, token: string, audiences?: readonly string[]) {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token, audiences } }
-  return (await cluster.call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', body)).status as Record<string, unknown>
+  return (await cluster.call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', body)).status as Record<
+    string,
+    unknown
+  >
 }
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
@@ -46,14 +57,19 @@ test('a token of an account is its user, and is reviewed for its audiences', asy
     extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`] },
   }
   assert.deepEqual((await ask(cluster, bearer(token))).user, user)
-  assert.deepEqual(await review(cluster, token), { authenticated: true, user, audiences: ['https://kubernetes.default.svc.cluster.local'] })
+  assert.deepEqual(await review(cluster, token), {
+    authenticated: true,
+    user,
+    audiences: ['https://kubernetes.default.svc.cluster.local'],
+  })
   const other = await tokenOf(cluster, 'robot', { audiences: ['vault'] })
   assert.equal((await ask(cluster, bearer(other))).code, 401)
   const { user: reviewed, audiences } = await review(cluster, other, ['x', 'vault'])
   assert.deepEqual([(reviewed as { username: string }).username, audiences], [user.username, ['vault']])
   assert.deepEqual(await review(cluster, other), {
     user: {},
-    error: 'token audiences ["vault"] is invalid for the target audiences ["https://kubernetes.default.svc.cluster.local"]',
+    error:
+      'token audiences ["vault"] is invalid for the target audiences ["https://kubernetes.default.svc.cluster.local"]',
   })
   assert.deepEqual(await review(cluster, 'nonsense'), { user: {}, error: 'invalid bearer token' })
 })
@@ -64,9 +80,15 @@ test('a token ends at once with its account, pod or secret, and its successor do
   await make(cluster, accounts, 'robot')
   await make(cluster, pods, 'p', pod)
   await make(cluster, secrets, 's')
-  const bound = (kind: string, name: string) => tokenOf(cluster, 'robot', { boundObjectRef: { apiVersion: 'v1', kind, name } })
-  const [plain, ofPod, ofSecret] = [await tokenOf(cluster, 'robot'), await bound('Pod', 'p'), await bound('Secret', 's')]
-  const codes = () => Promise.all([plain, ofPod, ofSecret].map(async (token) => (await ask(cluster, bearer(token))).code))
+  const bound = (kind: string, name: string) =>
+    tokenOf(cluster, 'robot', { boundObjectRef: { apiVersion: 'v1', kind, name } })
+  const [plain, ofPod, ofSecret] = [
+    await tokenOf(cluster, 'robot'),
+    await bound('Pod', 'p'),
+    await bound('Secret', 's'),
+  ]
+  const codes = () =>
+    Promise.all([plain, ofPod, ofSecret].map(async (token) => (await ask(cluster, bearer(token))).code))
   assert.deepEqual(await codes(), [201, 201, 201])
   await cluster.call('DELETE', `${pods}/p?gracePeriodSeconds=0`)
   assert.deepEqual(await codes(), [201, 401, 201])
@@ -86,8 +108,13 @@ test('a token of a pod on a node tells both', async (t) => {
   const cluster = await testCluster(t)
   await make(cluster, accounts, 'robot')
   const { metadata: node } = await make(cluster, '/api/v1/nodes', 'n')
-  const { metadata: pod } = await make(cluster, pods, 'p', { spec: { serviceAccountName: 'robot', nodeName: 'n', containers: [{ name: 'c', image: 'i' }] } })
-  const { user } = await ask(cluster, bearer(await tokenOf(cluster, 'robot', { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'p' } })))
+  const { metadata: pod } = await make(cluster, pods, 'p', {
+    spec: { serviceAccountName: 'robot', nodeName: 'n', containers: [{ name: 'c', image: 'i' }] },
+  })
+  const { user } = await ask(
+    cluster,
+    bearer(await tokenOf(cluster, 'robot', { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'p' } })),
+  )
   const { 'authentication.kubernetes.io/credential-id': _id, ...extra } = user?.extra ?? {}
   assert.deepEqual(extra, {
     'authentication.kubernetes.io/node-name': ['n'],
@@ -105,20 +132,36 @@ test('a request for a token may say which account it means; another one of the n
   const cluster = await testCluster(t)
   const { metadata } = await make(cluster, accounts, 'robot')
   const request = (said: object) =>
-    cluster.call('POST', `${accounts}/robot/token`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: said, spec: {} })
+    cluster.call('POST', `${accounts}/robot/token`, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: said,
+      spec: {},
+    })
   for (const said of [{}, { uid: metadata.uid }, { name: 'robot', namespace: 'default' }]) {
     const { name, namespace, uid } = (await request(said)).metadata
     assert.deepEqual([name, namespace, uid], ['robot', 'default', metadata.uid])
   }
   const { client } = cluster
-  const refused = await ask(cluster, { ...client, path: `${accounts}/robot/token`, body: { metadata: { uid: 'other' }, spec: {} } })
+  const refused = await ask(cluster, {
+    ...client,
+    path: `${accounts}/robot/token`,
+    body: { metadata: { uid: 'other' }, spec: {} },
+  })
   assert.equal(refused.code, 409)
   assert.equal(
     JSON.parse(refused.text).message,
-    `Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "robot": the UID in the token request (other) does not match the UID of the service account (${metadata.uid})`,
+    'Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "robot": the UID in the token request ' +
+      `(other) does not match the UID of the service account (${metadata.uid})`,
   )
-  await assert.rejects(request({ name: 'other' }), /422 .*metadata\.name: Invalid value: \\"other\\": must match the service account name if specified/)
-  await assert.rejects(request({ namespace: 'other' }), /400 .*the namespace of the provided object does not match the namespace sent on the request/)
+  await assert.rejects(
+    request({ name: 'other' }),
+    /422 .*metadata\.name: Invalid value: \\"other\\": must match the service account name if specified/,
+  )
+  await assert.rejects(
+    request({ namespace: 'other' }),
+    /400 .*the namespace of the provided object does not match the namespace sent on the request/,
+  )
 })
 
 /** A cluster whose keys the test has. */
@@ -128,53 +171,97 @@ async function keyed(t: Lifetime, ...flags: readonly string[]) {
   const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   const file = join(folder, 'sa.key')
   writeFileSync(file, key.export({ type: 'pkcs8', format: 'pem' }))
-  return { folder, key, file, cluster: await testCluster(t, { apiServerFlags: [`--service-account-signing-key-file=${file}`, ...flags] }) }
+  return {
+    folder,
+    key,
+    file,
+    cluster: await testCluster(t, { apiServerFlags: [`--service-account-signing-key-file=${file}`, ...flags] }),
+  }
 }
 
-test('a token that lives in a secret holds as long as the secret has it; its use is noted, and it can be marked invalid', async (t) => {
-  const { cluster, key } = await keyed(t)
-  const { metadata } = await make(cluster, accounts, 'robot')
-  const claim = 'kubernetes.io/serviceaccount/'
-  const claims = {
-    iss: 'kubernetes/serviceaccount',
-    [`${claim}namespace`]: 'default',
-    [`${claim}secret.name`]: 's',
-    [`${claim}service-account.name`]: 'robot',
-    [`${claim}service-account.uid`]: metadata.uid,
-    sub: 'system:serviceaccount:default:robot',
-  }
-  const token = signedToken(key, claims)
-  const errorOf = async (text: string) => (await review(cluster, text)).error
-  assert.equal(await errorOf(token), 'Token has been invalidated')
-  await make(cluster, secrets, 's', {
-    metadata: { name: 's', annotations: { 'kubernetes.io/service-account.name': 'robot' } },
-    type: 'kubernetes.io/service-account-token',
-    data: { token: Buffer.from(token).toString('base64') },
-  })
-  const { user, headers } = await ask(cluster, bearer(token))
-  assert.deepEqual([user?.username, user?.uid, user?.extra, headers.warning], [claims.sub, metadata.uid, undefined, undefined])
-  const labels = async () => ((await cluster.call('GET', `${secrets}/s`)).metadata.labels ?? {}) as Record<string, string>
-  await waitFor('its use is noted', async () => /^\d{4}-\d\d-\d\d$/.test((await labels())['kubernetes.io/legacy-token-last-used'] ?? ''))
-  // Secrets that the account lists were made by a controller of old.
-  const merge = 'application/merge-patch+json'
-  await cluster.call('PATCH', `${accounts}/robot`, { secrets: [{ name: 's' }] }, merge)
-  assert.match((await ask(cluster, bearer(token))).headers.warning ?? '', /Use tokens from the TokenRequest API or manually created secret-based tokens/)
-  await cluster.call('PATCH', `${secrets}/s`, { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } } }, merge)
-  assert.match(String(await errorOf(token)), /^the token in secret default\/s for service account default\/robot has been marked invalid\. /)
-  await cluster.call('PATCH', `${secrets}/s`, { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': null } } }, merge)
-  assert.equal((await ask(cluster, bearer(token))).code, 201)
-  const metrics = (await metricsOf(cluster)).split('\n')
-  const usesOf = (what: string): number => Number(metrics.find((line) => line.startsWith(`serviceaccount_${what}_total `))?.split(' ')[1])
-  for (const what of ['legacy_tokens', 'legacy_manual_token_uses', 'legacy_auto_token_uses', 'invalid_legacy_auto_token_uses'])
-    assert.ok(usesOf(what) > 0, what)
-  assert.equal(await errorOf(signedToken(key, { ...claims, other: 1 })), "Token does not match server's copy")
-  assert.equal(await errorOf(signedToken(key, { ...claims, sub: 'system:serviceaccount:kube-system:robot' })), 'sub claim is invalid')
-  await cluster.call('PATCH', `${secrets}/s`, { data: { token: null } }, merge)
-  assert.equal(await errorOf(token), "Token does not match server's copy")
-})
+test(
+  'a token that lives in a secret holds as long as the secret has it; its use is noted, and it can be marked ' +
+    'invalid',
+  async (t) => {
+    const { cluster, key } = await keyed(t)
+    const { metadata } = await make(cluster, accounts, 'robot')
+    const claim = 'kubernetes.io/serviceaccount/'
+    const claims = {
+      iss: 'kubernetes/serviceaccount',
+      [`${claim}namespace`]: 'default',
+      [`${claim}secret.name`]: 's',
+      [`${claim}service-account.name`]: 'robot',
+      [`${claim}service-account.uid`]: metadata.uid,
+      sub: 'system:serviceaccount:default:robot',
+    }
+    const token = signedToken(key, claims)
+    const errorOf = async (text: string) => (await review(cluster, text)).error
+    assert.equal(await errorOf(token), 'Token has been invalidated')
+    await make(cluster, secrets, 's', {
+      metadata: { name: 's', annotations: { 'kubernetes.io/service-account.name': 'robot' } },
+      type: 'kubernetes.io/service-account-token',
+      data: { token: Buffer.from(token).toString('base64') },
+    })
+    const { user, headers } = await ask(cluster, bearer(token))
+    assert.deepEqual(
+      [user?.username, user?.uid, user?.extra, headers.warning],
+      [claims.sub, metadata.uid, undefined, undefined],
+    )
+    const labels = async () =>
+      ((await cluster.call('GET', `${secrets}/s`)).metadata.labels ?? {}) as Record<string, string>
+    await waitFor('its use is noted', async () =>
+      /^\d{4}-\d\d-\d\d$/.test((await labels())['kubernetes.io/legacy-token-last-used'] ?? ''),
+    )
+    // Secrets that the account lists were made by a controller of old.
+    const merge = 'application/merge-patch+json'
+    await cluster.call('PATCH', `${accounts}/robot`, { secrets: [{ name: 's' }] }, merge)
+    assert.match(
+      (await ask(cluster, bearer(token))).headers.warning ?? '',
+      /Use tokens from the TokenRequest API or manually created secret-based tokens/,
+    )
+    await cluster.call(
+      'PATCH',
+      `${secrets}/s`,
+      { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } } },
+      merge,
+    )
+    assert.match(
+      String(await errorOf(token)),
+      /^the token in secret default\/s for service account default\/robot has been marked invalid\. /,
+    )
+    await cluster.call(
+      'PATCH',
+      `${secrets}/s`,
+      { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': null } } },
+      merge,
+    )
+    assert.equal((await ask(cluster, bearer(token))).code, 201)
+    const metrics = (await metricsOf(cluster)).split('\n')
+    const usesOf = (what: string): number =>
+      Number(metrics.find((line) => line.startsWith(`serviceaccount_${what}_total `))?.split(' ')[1])
+    for (const what of [
+      'legacy_tokens',
+      'legacy_manual_token_uses',
+      'legacy_auto_token_uses',
+      'invalid_legacy_auto_token_uses',
+    ])
+      assert.ok(usesOf(what) > 0, what)
+    assert.equal(await errorOf(signedToken(key, { ...claims, other: 1 })), "Token does not match server's copy")
+    assert.equal(
+      await errorOf(signedToken(key, { ...claims, sub: 'system:serviceaccount:kube-system:robot' })),
+      'sub claim is invalid',
+    )
+    await cluster.call('PATCH', `${secrets}/s`, { data: { token: null } }, merge)
+    assert.equal(await errorOf(token), "Token does not match server's copy")
+  },
+)
 
 test('several issuers: the first one signs, all are taken, and discovery names the keys', async (t) => {
-  const flags = ['--service-account-issuer=https://new.example', '--service-account-issuer=https://old.example', '--api-audiences=api,other']
+  const flags = [
+    '--service-account-issuer=https://new.example',
+    '--service-account-issuer=https://old.example',
+    '--api-audiences=api,other',
+  ]
   const { cluster, key } = await keyed(t, ...flags, '--service-account-jwks-uri=https://new.example/keys')
   const { metadata } = await make(cluster, accounts, 'robot')
   const token = await tokenOf(cluster, 'robot')
@@ -185,13 +272,23 @@ test('several issuers: the first one signs, all are taken, and discovery names t
   assert.equal((await ask(cluster, bearer(older('https://old.example')))).user?.uid, metadata.uid)
   assert.equal((await ask(cluster, bearer(older('https://else.example')))).code, 401)
   const found = await cluster.call('GET', '/.well-known/openid-configuration')
-  assert.deepEqual([found.issuer, found.jwks_uri, found.id_token_signing_alg_values_supported], ['https://new.example', 'https://new.example/keys', ['ES256']])
+  assert.deepEqual(
+    [found.issuer, found.jwks_uri, found.id_token_signing_alg_values_supported],
+    ['https://new.example', 'https://new.example/keys', ['ES256']],
+  )
   const { keys } = await cluster.call('GET', '/openid/v1/jwks')
   const [head, body, signature] = token.split('.') as [string, string, string]
   const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString())
   const jwk = (keys as { kid: string; kty: string }[]).find((one) => one.kid === kid)!
   const published = createPublicKey({ key: jwk, format: 'jwk' })
-  assert.ok(verify('sha256', Buffer.from(`${head}.${body}`), { key: published, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url')))
+  assert.ok(
+    verify(
+      'sha256',
+      Buffer.from(`${head}.${body}`),
+      { key: published, dsaEncoding: 'ieee-p1363' },
+      Buffer.from(signature, 'base64url'),
+    ),
+  )
 })
 
 test('no token lives longer than the server grants', async (t) => {
@@ -215,7 +312,9 @@ test('key files are read again when they change', async (t) => {
   const another = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const bundle = join(folder, 'keys.pem')
   writeFileSync(bundle, createPublicKey(key).export({ type: 'spki', format: 'pem' }))
-  const second = await testCluster(t, { apiServerFlags: [`--service-account-signing-key-file=${file}`, `--service-account-key-file=${bundle}`] })
+  const second = await testCluster(t, {
+    apiServerFlags: [`--service-account-signing-key-file=${file}`, `--service-account-key-file=${bundle}`],
+  })
   await make(second, accounts, 'robot')
   await make(cluster, accounts, 'robot')
   const token = await tokenOf(second, 'robot')
@@ -230,17 +329,36 @@ test('audit events tell which tokens are of old, and which were issued', async (
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const [policy, file] = [join(folder, 'policy.yaml'), join(folder, 'audit.log')]
-  writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }))
-  const { cluster, key } = await keyed(t, `--audit-policy-file=${policy}`, `--audit-log-path=${file}`, '--service-account-lookup=false')
+  writeFileSync(
+    policy,
+    JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }),
+  )
+  const { cluster, key } = await keyed(
+    t,
+    `--audit-policy-file=${policy}`,
+    `--audit-log-path=${file}`,
+    '--service-account-lookup=false',
+  )
   await make(cluster, accounts, 'robot')
   const { jti } = claimsOf(await tokenOf(cluster, 'robot'))
   const claim = 'kubernetes.io/serviceaccount/'
-  const names = { namespace: 'default', 'secret.name': 's', 'service-account.name': 'robot', 'service-account.uid': 'u' }
+  const names = {
+    namespace: 'default',
+    'secret.name': 's',
+    'service-account.name': 'robot',
+    'service-account.uid': 'u',
+  }
   const sub = 'system:serviceaccount:default:robot'
   const claims = Object.fromEntries(Object.entries(names).map(([name, value]) => [`${claim}${name}`, value]))
-  assert.equal((await ask(cluster, bearer(signedToken(key, { iss: 'kubernetes/serviceaccount', sub, ...claims })))).code, 201)
+  assert.equal(
+    (await ask(cluster, bearer(signedToken(key, { iss: 'kubernetes/serviceaccount', sub, ...claims })))).code,
+    201,
+  )
   await waitFor('both are told', () => {
     const log = readFileSync(file, 'utf8')
-    return log.includes(`"authentication.k8s.io/legacy-token":"${sub}"`) && log.includes(`"authentication.kubernetes.io/issued-credential-id":"JTI=${jti}"`)
+    return (
+      log.includes(`"authentication.k8s.io/legacy-token":"${sub}"`) &&
+      log.includes(`"authentication.kubernetes.io/issued-credential-id":"JTI=${jti}"`)
+    )
   })
 })

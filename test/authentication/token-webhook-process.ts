@@ -37,7 +37,13 @@ function start(pair: { readonly cert: string; readonly key: string }): Promise<n
       if (manner === 'status 500') return response.writeHead(500).end('out of order')
       if (manner === 'no JSON') return response.end('pardon?')
       if (manner === 'huge') return response.end(Buffer.alloc(2 * 1024 * 1024, ' '))
-      return response.end(JSON.stringify({ apiVersion: review.apiVersion, kind: 'SubjectAccessReview', status: { allowed: true, authenticated: true } }))
+      return response.end(
+        JSON.stringify({
+          apiVersion: review.apiVersion,
+          kind: 'SubjectAccessReview',
+          status: { allowed: true, authenticated: true },
+        }),
+      )
     }
     const { apiVersion, kind } = review
     response.setHeader('content-type', 'application/json')

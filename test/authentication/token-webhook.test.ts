@@ -15,7 +15,11 @@ import type { Asked, Behaviour } from './token-webhook-process.ts'
 async function clusterWithWebhook(t: Lifetime, more: readonly string[] = []) {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
-  const serving = await issueCertificate(authority, { commonName: 'webhook', usage: 'server', hosts: ['127.0.0.1'] }, now)
+  const serving = await issueCertificate(
+    authority,
+    { commonName: 'webhook', usage: 'server', hosts: ['127.0.0.1'] },
+    now,
+  )
   const { ask } = askedProcess(t, join(import.meta.dirname, 'token-webhook-process.ts'))
   const { port } = await ask<{ port: number }>({ start: serving })
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-webhook-'))
@@ -23,7 +27,10 @@ async function clusterWithWebhook(t: Lifetime, more: readonly string[] = []) {
   const file = join(folder, 'webhook.kubeconfig')
   const data = Buffer.from(authority.cert).toString('base64')
   const server = `https://127.0.0.1:${port}/authenticate`
-  writeFileSync(file, JSON.stringify({ clusters: [{ name: 'w', cluster: { server, 'certificate-authority-data': data } }], users: [] }))
+  writeFileSync(
+    file,
+    JSON.stringify({ clusters: [{ name: 'w', cluster: { server, 'certificate-authority-data': data } }], users: [] }),
+  )
   const logged: string[] = []
   const apiServerFlags = [`--authentication-token-webhook-config-file=${file}`, ...more]
   const cluster = await testCluster(t, { apiServerFlags, log: (line) => logged.push(line) })
@@ -36,12 +43,20 @@ async function clusterWithWebhook(t: Lifetime, more: readonly string[] = []) {
   }
 }
 
-const jane = { authenticated: true, user: { username: 'jane', uid: '7', groups: ['dev'], extra: { 'example.com/team': ['x'] } } }
+const jane = {
+  authenticated: true,
+  user: { username: 'jane', uid: '7', groups: ['dev'], extra: { 'example.com/team': ['x'] } },
+}
 
 test('the webhook says who a token is; its answer holds for some time, a no as well', async (t) => {
   const { as, behave, asked } = await clusterWithWebhook(t, ['--authentication-token-webhook-version=v1'])
   await behave({ status: jane })
-  const user = { username: 'jane', uid: '7', groups: ['dev', 'system:authenticated'], extra: { 'example.com/team': ['x'] } }
+  const user = {
+    username: 'jane',
+    uid: '7',
+    groups: ['dev', 'system:authenticated'],
+    extra: { 'example.com/team': ['x'] },
+  }
   assert.deepEqual(await as('secret'), { status: 201, user })
   assert.deepEqual(await as('secret'), { status: 201, user })
   const [review, ...more] = await asked()
@@ -72,42 +87,53 @@ test('tokens that are meant for others are nobody’s; reviews ask for the audie
   await behave({ status: { ...jane, audiences: ['others', 'them'] } })
   assert.equal((await as('b')).status, 201)
   await asked()
-  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: 'b', audiences: ['others', 'nobody'] } }
+  const review = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenReview',
+    spec: { token: 'b', audiences: ['others', 'nobody'] },
+  }
   const { status } = await cluster.call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', review)
   assert.deepEqual((status as { audiences: string[] }).audiences, ['others'])
   assert.deepEqual((await asked())[0]?.spec.audiences, ['others', 'nobody'])
 })
 
-test('a webhook that is out of breath is asked again; one that fails or lies is a 401 that the log explains, and is not remembered', async (t) => {
-  const { as, behave, logged, asked } = await clusterWithWebhook(t)
-  for (const manner of ['status 500', 'by hanging up'] as const) {
-    await behave({ manner, times: 1, status: jane })
-    assert.equal((await as(manner)).status, 201)
-    assert.equal((await asked()).length, 2)
-  }
-  for (const [manner, why] of [
-    ['no JSON', /Failed to make webhook authenticator request: the webhook's answer is no JSON/],
-    ['another kind', /answered with kind "SubjectAccessReview" of "authentication.k8s.io\/v1beta1", not with a TokenReview/],
-    ['huge', /the answer is larger than 1048576 bytes/],
-  ] as const) {
-    await behave({ manner, status: jane })
-    assert.equal((await as(manner)).status, 401, manner)
-    assert.match(logged.join('\n'), why)
-    await behave({ status: jane })
-    assert.equal((await as(manner)).status, 201, manner)
-  }
-  for (const status of [
-    { ...jane, user: { username: 7 } },
-    { ...jane, authenticated: 'true' },
-    { ...jane, user: { username: 'a', groups: 'system:masters' } },
-  ]) {
-    await behave({ status })
-    assert.equal((await as(JSON.stringify(status).replaceAll(/\W/g, ''))).status, 401)
-  }
-  await behave({ status: { authenticated: false, error: 'token revoked' } })
-  assert.equal((await as('revoked')).status, 401)
-  assert.match(logged.join('\n'), /Unable to authenticate the request: token revoked/)
-})
+test(
+  'a webhook that is out of breath is asked again; one that fails or lies is a 401 that the log explains, and is ' +
+    'not remembered',
+  async (t) => {
+    const { as, behave, logged, asked } = await clusterWithWebhook(t)
+    for (const manner of ['status 500', 'by hanging up'] as const) {
+      await behave({ manner, times: 1, status: jane })
+      assert.equal((await as(manner)).status, 201)
+      assert.equal((await asked()).length, 2)
+    }
+    for (const [manner, why] of [
+      ['no JSON', /Failed to make webhook authenticator request: the webhook's answer is no JSON/],
+      [
+        'another kind',
+        /answered with kind "SubjectAccessReview" of "authentication.k8s.io\/v1beta1", not with a TokenReview/,
+      ],
+      ['huge', /the answer is larger than 1048576 bytes/],
+    ] as const) {
+      await behave({ manner, status: jane })
+      assert.equal((await as(manner)).status, 401, manner)
+      assert.match(logged.join('\n'), why)
+      await behave({ status: jane })
+      assert.equal((await as(manner)).status, 201, manner)
+    }
+    for (const status of [
+      { ...jane, user: { username: 7 } },
+      { ...jane, authenticated: 'true' },
+      { ...jane, user: { username: 'a', groups: 'system:masters' } },
+    ]) {
+      await behave({ status })
+      assert.equal((await as(JSON.stringify(status).replaceAll(/\W/g, ''))).status, 401)
+    }
+    await behave({ status: { authenticated: false, error: 'token revoked' } })
+    assert.equal((await as('revoked')).status, 401)
+    assert.match(logged.join('\n'), /Unable to authenticate the request: token revoked/)
+  },
+)
 
 test('others come before the webhook: it is not asked about tokens that they know', async (t) => {
   const { cluster, as, asked, behave } = await clusterWithWebhook(t)

@@ -20,14 +20,22 @@ test('a bootstrap token is its user and groups until it ends, and its secret wit
   const cluster = await testCluster(t, { controllers: apiControllers })
   const token = bearer(`aaaaa1.${secret}`)
   assert.equal((await ask(cluster, token)).code, 401)
-  await cluster.call('POST', secrets, bootstrapSecret('aaaaa1', { 'auth-extra-groups': 'system:bootstrappers:kubeadm:default-node-token' }))
+  await cluster.call(
+    'POST',
+    secrets,
+    bootstrapSecret('aaaaa1', { 'auth-extra-groups': 'system:bootstrappers:kubeadm:default-node-token' }),
+  )
   assert.deepEqual((await ask(cluster, token)).user, {
     username: 'system:bootstrap:aaaaa1',
     groups: ['system:bootstrappers', 'system:bootstrappers:kubeadm:default-node-token', 'system:authenticated'],
   })
   assert.equal((await ask(cluster, bearer('aaaaa1.0123456789abcdee'))).code, 401)
   const merge = 'application/merge-patch+json'
-  for (const stringData of [{ expiration: '2020-01-01T00:00:00Z' }, { expiration: 'soon' }, { expiration: '', 'auth-extra-groups': 'system:masters' }]) {
+  for (const stringData of [
+    { expiration: '2020-01-01T00:00:00Z' },
+    { expiration: 'soon' },
+    { expiration: '', 'auth-extra-groups': 'system:masters' },
+  ]) {
     await cluster.call('PATCH', `${secrets}/bootstrap-token-aaaaa1`, { stringData }, merge)
     assert.equal((await ask(cluster, token)).code, 401, JSON.stringify(stringData))
   }
@@ -35,19 +43,31 @@ test('a bootstrap token is its user and groups until it ends, and its secret wit
   assert.equal((await ask(cluster, token)).code, 201)
   await cluster.call('DELETE', `${secrets}/bootstrap-token-aaaaa1`)
   assert.equal((await ask(cluster, token)).code, 401)
-  const without = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--enable-bootstrap-token-auth=false'] })
+  const without = await testCluster(t, {
+    controllers: apiControllers,
+    apiServerFlags: ['--enable-bootstrap-token-auth=false'],
+  })
   await without.call('POST', secrets, bootstrapSecret('aaaaa1'))
   assert.equal((await ask(without, token)).code, 401)
 })
 
 /** A cluster with a file of its own for a flag. */
-async function withFile(t: Lifetime, flag: string, text: string, ...flags: readonly string[]): Promise<TestCluster & { readonly lines: readonly string[] }> {
+async function withFile(
+  t: Lifetime,
+  flag: string,
+  text: string,
+  ...flags: readonly string[]
+): Promise<TestCluster & { readonly lines: readonly string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'users-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'users.csv')
   writeFileSync(file, text)
   const lines: string[] = []
-  const cluster = await testCluster(t, { controllers: apiControllers, apiServerFlags: [`--${flag}=${file}`, ...flags], log: (line) => lines.push(line) })
+  const cluster = await testCluster(t, {
+    controllers: apiControllers,
+    apiServerFlags: [`--${flag}=${file}`, ...flags],
+    log: (line) => lines.push(line),
+  })
   return { ...cluster, lines }
 }
 
@@ -56,8 +76,13 @@ const basic = (text: string) => ({ headers: { authorization: `Basic ${Buffer.fro
 test('passwords are taken where a file lists them, with a warning at the start; elsewhere they are nothing', async (t) => {
   const cluster = await withFile(t, 'basic-auth-file', 'pa:ss,anna,7,"dev,ops"\nother,bob,8\n')
   assert.ok(cluster.lines.some((line) => line.startsWith('--basic-auth-file: Kubernetes dropped passwords in 1.19')))
-  assert.deepEqual((await ask(cluster, basic('anna:pa:ss'))).user, { username: 'anna', uid: '7', groups: ['dev', 'ops', 'system:authenticated'] })
-  for (const wrong of ['anna:pa', 'anna:other', 'bob:pa:ss', 'carl:other', 'anna:', ':']) assert.equal((await ask(cluster, basic(wrong))).code, 401, wrong)
+  assert.deepEqual((await ask(cluster, basic('anna:pa:ss'))).user, {
+    username: 'anna',
+    uid: '7',
+    groups: ['dev', 'ops', 'system:authenticated'],
+  })
+  for (const wrong of ['anna:pa', 'anna:other', 'bob:pa:ss', 'carl:other', 'anna:', ':'])
+    assert.equal((await ask(cluster, basic(wrong))).code, 401, wrong)
   assert.equal((await ask(cluster, basic('anna:other'))).headers['www-authenticate'], 'Basic realm="kubernetes-master"')
   const plain = await testCluster(t, { controllers: apiControllers })
   assert.ok(isAnonymous(await ask(plain, basic('anna:pa:ss'))))
@@ -66,12 +91,19 @@ test('passwords are taken where a file lists them, with a warning at the start; 
 
 test('a token in the file is its user; a second space makes it no token, with a warning', async (t) => {
   const cluster = await withFile(t, 'token-auth-file', 't0ken,anna,7,"dev"\n')
-  assert.deepEqual((await ask(cluster, bearer('t0ken'))).user, { username: 'anna', uid: '7', groups: ['dev', 'system:authenticated'] })
+  assert.deepEqual((await ask(cluster, bearer('t0ken'))).user, {
+    username: 'anna',
+    uid: '7',
+    groups: ['dev', 'system:authenticated'],
+  })
   assert.equal((await ask(cluster, { headers: { authorization: 'bEaReR t0ken' } })).user?.username, 'anna')
   assert.equal((await ask(cluster, bearer('other'))).code, 401)
   const spaced = await ask(cluster, { headers: { authorization: 'Bearer  t0ken' } })
   assert.ok(isAnonymous(spaced))
-  assert.match(spaced.headers.warning ?? '', /the provided Authorization header contains extra space before the bearer token, and is ignored/)
+  assert.match(
+    spaced.headers.warning ?? '',
+    /the provided Authorization header contains extra space before the bearer token, and is ignored/,
+  )
 })
 
 test('with --anonymous-auth=false who shows nothing is refused', async (t) => {
@@ -83,7 +115,12 @@ test('with --anonymous-auth=false who shows nothing is refused', async (t) => {
 test('a WebSocket may bring its token as a sub-protocol, beside one that can be chosen; an empty one is none', async (t) => {
   const cluster = await withFile(t, 'token-auth-file', 't0ken,anna,7,"system:masters"\n')
   const carrier = (token: string) => `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
-  const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' }
+  const upgrade = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  }
   const path = '/api/v1/namespaces/default/pods/none/exec?command=a'
   const code = async (protocols: string, headers: object = upgrade) =>
     (await ask(cluster, { method: 'GET', path, headers: { ...headers, 'sec-websocket-protocol': protocols } })).code
@@ -98,7 +135,8 @@ test('a WebSocket may bring its token as a sub-protocol, beside one that can be 
   ]) {
     assert.equal(await code(wrong), 401, wrong)
   }
-  for (const none of ['v5.channel.k8s.io', carrier(''), `v5.channel.k8s.io, ${carrier('')}`]) assert.equal(await code(none), 403, none)
+  for (const none of ['v5.channel.k8s.io', carrier(''), `v5.channel.k8s.io, ${carrier('')}`])
+    assert.equal(await code(none), 403, none)
   // Only WebSockets cannot set headers.
   assert.equal(await code(`v5.channel.k8s.io, ${carrier('t0ken')}`, {}), 403)
 })

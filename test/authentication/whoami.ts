@@ -27,7 +27,10 @@ export interface Told {
 const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
 
 /** A request without credentials but those given; who asks, unless another path is asked for. */
-export async function ask(cluster: Reach, { headers = {}, cert, key, servername, method = 'POST', path, body, ...other }: Asked): Promise<Told> {
+export async function ask(
+  cluster: Reach,
+  { headers = {}, cert, key, servername, method = 'POST', path, body, ...other }: Asked,
+): Promise<Told> {
   const { url } = cluster.client
   const sent = request(new URL(path ?? '/apis/authentication.k8s.io/v1/selfsubjectreviews', url), {
     ca: other.ca ?? cluster.client.ca,
@@ -38,7 +41,10 @@ export async function ask(cluster: Reach, { headers = {}, cert, key, servername,
     agent: false,
     headers: { ...headers, 'content-type': 'application/json' },
   })
-  const [response]: IncomingMessage[] = await once(sent.end(method === 'GET' ? undefined : JSON.stringify(body ?? review)), 'response')
+  const [response]: IncomingMessage[] = await once(
+    sent.end(method === 'GET' ? undefined : JSON.stringify(body ?? review)),
+    'response',
+  )
   const text = Buffer.concat(await response!.toArray()).toString()
   const told = text.startsWith('{') ? JSON.parse(text) : {}
   return { code: response!.statusCode, headers: response!.headers, text, user: told.status?.userInfo }
@@ -47,4 +53,5 @@ export async function ask(cluster: Reach, { headers = {}, cert, key, servername,
 export const bearer = (token: string): Asked => ({ headers: { authorization: `Bearer ${token}` } })
 
 /** Anonymous users may not even ask who they are. */
-export const isAnonymous = ({ code, text }: Told): boolean => code === 403 && text.includes('User \\"system:anonymous\\" cannot create')
+export const isAnonymous = ({ code, text }: Told): boolean =>
+  code === 403 && text.includes('User \\"system:anonymous\\" cannot create')

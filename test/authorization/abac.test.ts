@@ -23,7 +23,11 @@ test('policies decide, before roles where the modes say so', async (t) => {
     t,
     '# who may do what',
     '{"user":"old-style","readonly":true,"resource":"pods"}',
-    JSON.stringify({ apiVersion: version, kind: 'Policy', spec: { user: 'jane', namespace: 'default', resource: 'configmaps', apiGroup: '' } }),
+    JSON.stringify({
+      apiVersion: version,
+      kind: 'Policy',
+      spec: { user: 'jane', namespace: 'default', resource: 'configmaps', apiGroup: '' },
+    }),
   )
   const lines: string[] = []
   const cluster = await testCluster(t, {
@@ -43,7 +47,10 @@ test('policies decide, before roles where the modes say so', async (t) => {
 test('a line that is no policy keeps the server from starting', async (t) => {
   const file = policyFile(t, '{"user":"jane"}', '{"user":')
   await assert.rejects(
-    startCluster({ storage: 'memory', apiServerFlags: ['--authorization-mode=ABAC', `--authorization-policy-file=${file}`] }),
+    startCluster({
+      storage: 'memory',
+      apiServerFlags: ['--authorization-mode=ABAC', `--authorization-policy-file=${file}`],
+    }),
     /^ExplainedError: error reading policy file .*policies\.jsonl, line 2: \{"user":: couldn't get version\/kind; json parse error: /,
   )
 })

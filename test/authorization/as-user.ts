@@ -19,7 +19,14 @@ export interface Reply {
 /** A kubelet. */
 export const nodeUser = (name: string): User => ({ name: `system:node:${name}`, groups: ['system:nodes'] })
 
-export async function as({ client }: Reach, user: User, method: string, path: string, body?: object, contentType = 'application/json'): Promise<Reply> {
+export async function as(
+  { client }: Reach,
+  user: User,
+  method: string,
+  path: string,
+  body?: object,
+  contentType = 'application/json',
+): Promise<Reply> {
   const { ca, cert, key, url } = client
   const headers = {
     'impersonate-user': user.name,
@@ -30,7 +37,11 @@ export async function as({ client }: Reach, user: User, method: string, path: st
   const [response] = (await once(sent.end(body && JSON.stringify(body)), 'response')) as [IncomingMessage]
   const text = Buffer.concat(await response.toArray()).toString()
   const answer = (text.startsWith('{') ? JSON.parse(text) : {}) as Readonly<Record<string, unknown>>
-  return { status: response.statusCode ?? 0, message: typeof answer.message === 'string' ? answer.message : '', body: answer }
+  return {
+    status: response.statusCode ?? 0,
+    message: typeof answer.message === 'string' ? answer.message : '',
+    body: answer,
+  }
 }
 
 export const mergePatch = 'application/merge-patch+json'

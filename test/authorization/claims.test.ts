@@ -15,7 +15,12 @@ const devices = [{ driver: 'd.example', pool: 'p', device: 'x' }]
 /** Both may write the status of claims; scheduler may bind, driver may tell of devices of d.example. */
 async function withWriters(t: Parameters<typeof clusterWithUsers>[0]): Promise<Users> {
   const users = await clusterWithUsers(t, { scheduler: [], driver: [] })
-  const rule = (resource: string, verbs: string[], ...resourceNames: string[]): object => ({ apiGroups: [group], resources: [resource], verbs, resourceNames })
+  const rule = (resource: string, verbs: string[], ...resourceNames: string[]): object => ({
+    apiGroups: [group],
+    resources: [resource],
+    verbs,
+    resourceNames,
+  })
   const status = rule('resourceclaims/status', ['update', 'patch'])
   const rules = {
     scheduler: [status, rule('resourceclaims/binding', ['update', 'patch'])],
@@ -23,7 +28,11 @@ async function withWriters(t: Parameters<typeof clusterWithUsers>[0]): Promise<U
   }
   for (const name of ['scheduler', 'driver'] as const) {
     await users.cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name }, rules: rules[name] })
-    await users.cluster.call('POST', `${rbac}/clusterrolebindings`, binding(name, 'ClusterRole', name, userSubject(name)))
+    await users.cluster.call(
+      'POST',
+      `${rbac}/clusterrolebindings`,
+      binding(name, 'ClusterRole', name, userSubject(name)),
+    )
   }
   return users
 }
@@ -36,7 +45,9 @@ test('each part of the status of a claim is for those who have it to tell', asyn
   assert.equal(early.status, 422)
   assert.equal(
     early.body.message,
-    `ResourceClaim.${group} "a" is invalid: status: Forbidden: changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="patch" permission: resourceclaims.${group} is forbidden: User "driver" cannot patch resource "resourceclaims/binding" in API group "${group}" at the cluster scope`,
+    `ResourceClaim.${group} "a" is invalid: status: Forbidden: changing status.allocation or status.reservedFor ` +
+      `requires resource="resourceclaims/binding", verb="patch" permission: resourceclaims.${group} is forbidden: ` +
+      `User "driver" cannot patch resource "resourceclaims/binding" in API group "${group}" at the cluster scope`,
   )
   assert.equal((await as('scheduler', 'PATCH', path, { status: { allocation } }, merge)).status, 200)
   const others = await as('scheduler', 'PATCH', path, { status: { devices } }, merge)
@@ -46,7 +57,8 @@ test('each part of the status of a claim is for those who have it to tell', asyn
     /requires resource="resourceclaims\/driver", verb="\[arbitrary-node:patch\]" permission: resourceclaims\.resource\.k8s\.io "d\.example" is forbidden/,
   )
   assert.equal((await as('driver', 'PATCH', path, { status: { devices } }, merge)).status, 200)
-  // What a driver said goes with its device: who gives that back needs no right of the driver's, whether they say so or not.
+  // What a driver said goes with its device: who gives that back needs no right of the driver's, whether they say so or
+  // not.
   for (const given of [{ allocation: null }, { allocation: null, devices: null }]) {
     const freed = await as('scheduler', 'PATCH', path, { status: given }, merge)
     assert.equal(freed.status, 200, freed.body.message)
@@ -58,18 +70,47 @@ test('each part of the status of a claim is for those who have it to tell', asyn
 
 test('devices are given to who looks after a cluster only where the namespace says so', async (t) => {
   const { cluster, as } = await clusterWithUsers(t, { admin: ['system:masters'] })
-  await cluster.call('POST', '/api/v1/namespaces', { metadata: { name: 'ours', labels: { 'resource.kubernetes.io/admin-access': 'true' } } })
-  const words = 'adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace'
-  const refused = await as('admin', 'POST', claims('default'), claim('a', asking(), { ...asking({ adminAccess: true }), name: 's' }))
+  await cluster.call('POST', '/api/v1/namespaces', {
+    metadata: { name: 'ours', labels: { 'resource.kubernetes.io/admin-access': 'true' } },
+  })
+  const words =
+    'adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` ' +
+    'label on the containing namespace'
+  const refused = await as(
+    'admin',
+    'POST',
+    claims('default'),
+    claim('a', asking(), { ...asking({ adminAccess: true }), name: 's' }),
+  )
   assert.equal(refused.body.message, `ResourceClaim.${group} "a" is invalid: spec.devices.requests[1].${words}`)
-  const template = (name: string): object => ({ metadata: { name }, spec: { spec: { devices: { requests: [asking({ adminAccess: true })] } } } })
-  const refusedTemplate = await as('admin', 'POST', claims('default').replace('claims', 'claimtemplates'), template('t'))
-  assert.equal(refusedTemplate.body.message, `ResourceClaimTemplate.${group} "t" is invalid: spec.devices.requests[0].${words}`)
-  assert.equal((await as('admin', 'POST', claims('ours').replace('claims', 'claimtemplates'), template('t'))).status, 201)
+  const template = (name: string): object => ({
+    metadata: { name },
+    spec: { spec: { devices: { requests: [asking({ adminAccess: true })] } } },
+  })
+  const refusedTemplate = await as(
+    'admin',
+    'POST',
+    claims('default').replace('claims', 'claimtemplates'),
+    template('t'),
+  )
+  assert.equal(
+    refusedTemplate.body.message,
+    `ResourceClaimTemplate.${group} "t" is invalid: spec.devices.requests[0].${words}`,
+  )
+  assert.equal(
+    (await as('admin', 'POST', claims('ours').replace('claims', 'claimtemplates'), template('t'))).status,
+    201,
+  )
   assert.equal((await as('admin', 'POST', claims('ours'), claim('a', asking({ adminAccess: true })))).status, 201)
   await cluster.call('POST', claims('default'), claim('a', asking()))
   const given = { devices: { results: [{ ...result, adminAccess: true }] } }
   const status = await as('admin', 'PATCH', `${claims('default')}/a/status`, { status: { allocation: given } }, merge)
-  assert.equal(status.body.message, `ResourceClaim.${group} "a" is invalid: status.allocation.devices.results[0].${words}`)
-  assert.equal((await as('admin', 'PATCH', `${claims('ours')}/a/status`, { status: { allocation: given } }, merge)).status, 200)
+  assert.equal(
+    status.body.message,
+    `ResourceClaim.${group} "a" is invalid: status.allocation.devices.results[0].${words}`,
+  )
+  assert.equal(
+    (await as('admin', 'PATCH', `${claims('ours')}/a/status`, { status: { allocation: given } }, merge)).status,
+    200,
+  )
 })

@@ -1,4 +1,7 @@
-/** `cluster.user()`: tests of what somebody may not do, as the suites of operators write them, and what `t8s why can-i` says to it. */
+/**
+ * `cluster.user()`: tests of what somebody may not do, as the suites of operators write them, and what `t8s why can-i`
+ * says to it.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -53,9 +56,15 @@ test('users of a cluster may do what their groups are bound to, and nobody elseâ
 
 test('t8s why can-i tells of a user of the cluster what is allowed and what is missing', async (t) => {
   const cluster = await testCluster(t)
-  await cluster.call('POST', `${rbac}/namespaces/default/rolebindings`, binding('look', 'ClusterRole', 'view', { kind: 'Group', name: 'readers' }))
+  await cluster.call(
+    'POST',
+    `${rbac}/namespaces/default/rolebindings`,
+    binding('look', 'ClusterRole', 'view', { kind: 'Group', name: 'readers' }),
+  )
   const why = async (file: string, ...words: readonly string[]) => {
-    const child = spawn(join(repository, 't8s'), ['why', 'can-i', ...words], { env: { ...process.env, KUBECONFIG: file } })
+    const child = spawn(join(repository, 't8s'), ['why', 'can-i', ...words], {
+      env: { ...process.env, KUBECONFIG: file },
+    })
     const [stdout, stderr] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), once(child, 'close')])
     return { code: child.exitCode, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() }
   }

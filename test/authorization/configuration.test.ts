@@ -57,7 +57,11 @@ test('webhooks are asked in order, about what their conditions are true of', asy
     webhookEntry({
       name: 'dev.example.com',
       kubeconfig: webhook.kubeconfig(),
-      conditions: ['has(request.resourceAttributes)', "request.resourceAttributes.namespace == 'default'", "'dev' in request.groups"],
+      conditions: [
+        'has(request.resourceAttributes)',
+        "request.resourceAttributes.namespace == 'default'",
+        "'dev' in request.groups",
+      ],
     }),
     webhookEntry({
       name: 'broken.example.com',
@@ -100,7 +104,12 @@ test('webhooks are asked in order, about what their conditions are true of', asy
 })
 
 async function metricsOf({ client }: Reach): Promise<string> {
-  const sent = request(new URL('/metrics', client.url), { ca: client.ca, cert: client.cert, key: client.key, agent: false })
+  const sent = request(new URL('/metrics', client.url), {
+    ca: client.ca,
+    cert: client.cert,
+    key: client.key,
+    agent: false,
+  })
   const [response] = (await once(sent.end(), 'response')) as [IncomingMessage]
   return Buffer.concat(await response.toArray()).toString()
 }
@@ -108,7 +117,10 @@ async function metricsOf({ client }: Reach): Promise<string> {
 test('a webhook that does not answer in time falls to its failure policy', async (t) => {
   const webhook = await authorizationWebhook(t)
   await webhook.answers('never')
-  const file = write(webhook, [webhookEntry({ name: 'slow.example.com', kubeconfig: webhook.kubeconfig(), timeout: '2s', failurePolicy: 'Deny' }), rbac])
+  const file = write(webhook, [
+    webhookEntry({ name: 'slow.example.com', kubeconfig: webhook.kubeconfig(), timeout: '2s', failurePolicy: 'Deny' }),
+    rbac,
+  ])
   const cluster = await testCluster(t, { apiServerFlags: [`--authorization-config=${file}`] })
   const review = await cluster.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
     apiVersion: 'authorization.k8s.io/v1',
@@ -118,14 +130,21 @@ test('a webhook that does not answer in time falls to its failure policy', async
   const { allowed, denied, evaluationError } = review.status as Readonly<Record<string, unknown>>
   assert.deepEqual([allowed, denied], [false, true])
   assert.match(String(evaluationError), /context deadline exceeded$/)
-  assert.equal((await webhook.seen()).filter(({ spec }) => spec.user === 'yes').length, 1, 'who is slow is not asked again')
+  assert.equal(
+    (await webhook.seen()).filter(({ spec }) => spec.user === 'yes').length,
+    1,
+    'who is slow is not asked again',
+  )
 })
 
 test('the file is read again when it changes; a bad one is told and changes nothing', async (t) => {
   const webhook = await authorizationWebhook(t)
   const file = write(webhook, [rbac])
   const lines: string[] = []
-  const cluster = await testCluster(t, { apiServerFlags: [`--authorization-config=${file}`], log: (line) => lines.push(line) })
+  const cluster = await testCluster(t, {
+    apiServerFlags: [`--authorization-config=${file}`],
+    log: (line) => lines.push(line),
+  })
   assert.equal((await as(cluster, { name: 'yes' }, 'GET', pods)).status, 403)
   const told = (text: RegExp) => waitFor(`the log says ${text}`, () => lines.some((line) => text.test(line)))
 
@@ -138,29 +157,55 @@ test('the file is read again when it changes; a bad one is told and changes noth
   write(webhook, [{ type: 'AlwaysAllow', name: 'alwaysallow' }])
   await told(/^reloading authorization config: missing required types: \[RBAC\]$/)
   write(webhook, [node, rbac])
-  await told(/^reloading authorization config: authorizer type Node is not allowed if it was not enabled at initial server startup$/)
+  await told(
+    /^reloading authorization config: authorizer type Node is not allowed if it was not enabled at initial server startup$/,
+  )
   assert.equal((await as(cluster, { name: 'yes' }, 'GET', pods)).status, 200)
   assert.equal((await as(cluster, { name: 'stranger' }, 'GET', pods)).status, 403)
 
   write(webhook, [rbac])
-  await waitFor('the webhook is not asked any more', async () => (await as(cluster, { name: 'yes' }, 'GET', pods)).status === 403)
+  await waitFor(
+    'the webhook is not asked any more',
+    async () => (await as(cluster, { name: 'yes' }, 'GET', pods)).status === 403,
+  )
   const metrics = await metricsOf(cluster)
-  assert.match(metrics, /^apiserver_authorization_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="success"\} 2$/m)
-  assert.match(metrics, /^apiserver_authorization_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="failure"\} 3$/m)
+  assert.match(
+    metrics,
+    /^apiserver_authorization_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="success"\} 2$/m,
+  )
+  assert.match(
+    metrics,
+    /^apiserver_authorization_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="failure"\} 3$/m,
+  )
 })
 
 test('a configuration that is not right keeps the server from starting, and says why', async (t) => {
   const webhook = await authorizationWebhook(t)
   const start = (...apiServerFlags: string[]) => startCluster({ storage: 'memory', apiServerFlags })
-  await assert.rejects(start(`--authorization-config=${write(webhook, [])}`), /authorizers: Required value: at least one authorization mode must be defined$/)
-  await assert.rejects(start('--authorization-config=/nowhere'), /--authorization-config \/nowhere: no such file or directory/)
+  await assert.rejects(
+    start(`--authorization-config=${write(webhook, [])}`),
+    /authorizers: Required value: at least one authorization mode must be defined$/,
+  )
+  await assert.rejects(
+    start('--authorization-config=/nowhere'),
+    /--authorization-config \/nowhere: no such file or directory/,
+  )
   await assert.rejects(
     start(`--authorization-config=${write(webhook, [rbac])}`, '--authorization-mode=RBAC'),
     /^ExplainedError: --authorization-config can not be specified when --authorization-mode or --authorization-webhook-\* flags are defined$/,
   )
-  await assert.rejects(start('--authorization-mode=Webhook'), /authorization-mode Webhook's authorization config file not passed/)
-  await assert.rejects(start('--authorization-mode=ABAC'), /authorization-mode ABAC's authorization policy file not passed/)
-  await assert.rejects(start('--authorization-mode=RBAC', '--authorization-policy-file=/x'), /cannot specify --authorization-policy-file without mode ABAC/)
+  await assert.rejects(
+    start('--authorization-mode=Webhook'),
+    /authorization-mode Webhook's authorization config file not passed/,
+  )
+  await assert.rejects(
+    start('--authorization-mode=ABAC'),
+    /authorization-mode ABAC's authorization policy file not passed/,
+  )
+  await assert.rejects(
+    start('--authorization-mode=RBAC', '--authorization-policy-file=/x'),
+    /cannot specify --authorization-policy-file without mode ABAC/,
+  )
   await assert.rejects(
     start('--authorization-mode=Webhook', '--authorization-webhook-config-file=/nowhere'),
     /cannot read \/nowhere: no such file or directory/,

@@ -14,7 +14,10 @@ const pods = '/api/v1/namespaces/default/pods'
 
 test('an impersonator does as another what it has the right for, and nothing else', async (t) => {
   const { folder } = opensslFolder(t)
-  writeFileSync(join(folder, 'policy.yaml'), 'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n')
+  writeFileSync(
+    join(folder, 'policy.yaml'),
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n',
+  )
   const log = join(folder, 'audit.log')
   writeFileSync(join(folder, 'tokens'), 'deputy-token,deputy,1\n')
   const cluster = await testCluster(t, {
@@ -36,15 +39,27 @@ test('an impersonator does as another what it has the right for, and nothing els
     })
   }
   await grant('jane', 'jane', [{ apiGroups: [''], resources: ['pods', 'configmaps'], verbs: ['*'] }])
-  const identity = { apiGroups: ['authentication.k8s.io'], resources: ['users'], resourceNames: ['jane'], verbs: ['impersonate:user-info'] }
-  await grant('deputy', 'deputy', [identity, { apiGroups: [''], resources: ['pods'], verbs: ['impersonate-on:user-info:list'] }])
+  const identity = {
+    apiGroups: ['authentication.k8s.io'],
+    resources: ['users'],
+    resourceNames: ['jane'],
+    verbs: ['impersonate:user-info'],
+  }
+  await grant('deputy', 'deputy', [
+    identity,
+    { apiGroups: [''], resources: ['pods'], verbs: ['impersonate-on:user-info:list'] },
+  ])
   const list = (user: string, path = pods) =>
     told(cluster, { headers: { authorization: 'Bearer deputy-token', 'impersonate-user': user }, method: 'GET', path })
   assert.equal((await list('jane')).code, 200)
   const elsewhere = await list('jane', '/api/v1/namespaces/default/configmaps')
   assert.deepEqual(
     [elsewhere.code, JSON.parse(elsewhere.text).message],
-    [403, 'configmaps is forbidden: User "deputy" cannot impersonate-on:user-info:list resource "configmaps" in API group "" in the namespace "default"'],
+    [
+      403,
+      'configmaps is forbidden: User "deputy" cannot impersonate-on:user-info:list resource "configmaps" in API ' +
+        'group "" in the namespace "default"',
+    ],
   )
   assert.equal((await list('other')).code, 403)
   const event = await waitFor('the event', () =>
@@ -54,5 +69,8 @@ test('an impersonator does as another what it has the right for, and nothing els
       .map((line) => JSON.parse(line))
       .find(({ user, responseStatus }) => user.username === 'deputy' && responseStatus.code === 200),
   )
-  assert.deepEqual([event.impersonatedUser.username, event.authenticationMetadata], ['jane', { impersonationConstraint: 'impersonate:user-info' }])
+  assert.deepEqual(
+    [event.impersonatedUser.username, event.authenticationMetadata],
+    ['jane', { impersonationConstraint: 'impersonate:user-info' }],
+  )
 })

@@ -13,7 +13,10 @@ test('who has no role may do what everybody may, and no more', async (t) => {
   assert.equal((await as('', 'GET', '/apis')).status, 403)
   const { status, body } = await as('jane', 'GET', pods)
   assert.equal(status, 403)
-  assert.equal(body.message, 'pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "default"')
+  assert.equal(
+    body.message,
+    'pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "default"',
+  )
   assert.equal((await as('jane', 'GET', '/metrics')).body.message, 'forbidden: User "jane" cannot get path "/metrics"')
 })
 
@@ -21,7 +24,10 @@ test('decisions are counted by their results', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [], root: ['system:masters'] })
   const count = async (result: string): Promise<number> => {
     const { body } = await as('root', 'GET', '/metrics')
-    return Number(new RegExp(`^authorization_attempts_total\\{result="${result}"\\} (\\d+)$`, 'm').exec(body.message ?? '')?.[1] ?? 0)
+    return Number(
+      new RegExp(`^authorization_attempts_total\\{result="${result}"\\} (\\d+)$`, 'm').exec(body.message ?? '')?.[1] ??
+        0,
+    )
   }
   const before = [await count('allowed'), await count('no-opinion')] as const
   await as('jane', 'GET', pods)
@@ -34,10 +40,17 @@ test('decisions are counted by their results', async (t) => {
 
 test('roles and bindings count from the next request on, and end with the role, the rule or the binding', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [] })
-  const role = { metadata: { name: 'pod-reader' }, rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }] }
+  const role = {
+    metadata: { name: 'pod-reader' },
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }],
+  }
   const roles = `${rbac}/namespaces/default/roles`
   await cluster.call('POST', roles, role)
-  await cluster.call('POST', `${rbac}/namespaces/default/rolebindings`, binding('read', 'Role', 'pod-reader', userSubject('jane')))
+  await cluster.call(
+    'POST',
+    `${rbac}/namespaces/default/rolebindings`,
+    binding('read', 'Role', 'pod-reader', userSubject('jane')),
+  )
   assert.equal((await as('jane', 'GET', pods)).status, 200)
   assert.equal((await as('jane', 'GET', '/api/v1/namespaces/kube-system/pods')).status, 403)
   assert.equal((await as('jane', 'GET', '/api/v1/pods')).status, 403)
@@ -46,7 +59,10 @@ test('roles and bindings count from the next request on, and end with the role, 
   await cluster.call('PATCH', `${roles}/pod-reader`, { rules: role.rules }, 'application/merge-patch+json')
   assert.equal((await as('jane', 'GET', pods)).status, 200)
   await cluster.call('DELETE', `${roles}/pod-reader`)
-  assert.match((await as('jane', 'GET', pods)).body.message ?? '', /: RBAC: role\.rbac\.authorization\.k8s\.io "pod-reader" not found$/)
+  assert.match(
+    (await as('jane', 'GET', pods)).body.message ?? '',
+    /: RBAC: role\.rbac\.authorization\.k8s\.io "pod-reader" not found$/,
+  )
   await cluster.call('POST', roles, role)
   assert.equal((await as('jane', 'GET', pods)).status, 200)
   await cluster.call('DELETE', `${rbac}/namespaces/default/rolebindings/read`)
@@ -60,7 +76,11 @@ test('admin, edit and view are of use at once, without a controller', async (t) 
     ['editor', 'edit'],
     ['owner', 'admin'],
   ] as const)
-    await cluster.call('POST', `${rbac}/namespaces/default/rolebindings`, binding(user, 'ClusterRole', role, userSubject(user)))
+    await cluster.call(
+      'POST',
+      `${rbac}/namespaces/default/rolebindings`,
+      binding(user, 'ClusterRole', role, userSubject(user)),
+    )
   const map = (name: string) => ({ metadata: { name } })
   const codes = async (method: string, path: string, body?: object) =>
     Promise.all(['viewer', 'editor', 'owner'].map(async (user) => (await as(user, method, path, body)).status))
@@ -75,24 +95,48 @@ test('PUT and apply of what is not there need the right to create it', async (t)
   const { as, cluster } = await clusterWithUsers(t, { jane: [] })
   const rules = [{ apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['patch', 'update'] }]
   await cluster.call('POST', `${rbac}/namespaces/default/roles`, { metadata: { name: 'change' }, rules })
-  await cluster.call('POST', `${rbac}/namespaces/default/rolebindings`, binding('change', 'Role', 'change', userSubject('jane')))
+  await cluster.call(
+    'POST',
+    `${rbac}/namespaces/default/rolebindings`,
+    binding('change', 'Role', 'change', userSubject('jane')),
+  )
   const path = '/api/v1/namespaces/default/secrets/new?fieldManager=jane'
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'new' } }
   const { status, body } = await as('jane', 'PATCH', path, secret, { 'content-type': 'application/apply-patch+yaml' })
   assert.equal(status, 403)
-  assert.equal(body.message, 'secrets "new" is forbidden: User "jane" cannot create resource "secrets" in API group "" in the namespace "default"')
+  assert.equal(
+    body.message,
+    'secrets "new" is forbidden: User "jane" cannot create resource "secrets" in API group "" in the namespace ' +
+      '"default"',
+  )
   await cluster.call('POST', '/api/v1/namespaces/default/secrets', secret)
-  assert.equal((await as('jane', 'PATCH', path, secret, { 'content-type': 'application/apply-patch+yaml' })).status, 200)
+  assert.equal(
+    (await as('jane', 'PATCH', path, secret, { 'content-type': 'application/apply-patch+yaml' })).status,
+    200,
+  )
 })
 
 test('the same path is authorized and served, however it is written', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [] })
-  await cluster.call('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'open' }, data: { is: 'open' } })
-  await cluster.call('POST', '/api/v1/namespaces/kube-system/secrets', { metadata: { name: 'secret' }, stringData: { is: 'secret' } })
+  await cluster.call('POST', '/api/v1/namespaces/default/configmaps', {
+    metadata: { name: 'open' },
+    data: { is: 'open' },
+  })
+  await cluster.call('POST', '/api/v1/namespaces/kube-system/secrets', {
+    metadata: { name: 'secret' },
+    stringData: { is: 'secret' },
+  })
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] }]
   await cluster.call('POST', `${rbac}/namespaces/default/roles`, { metadata: { name: 'maps' }, rules })
-  await cluster.call('POST', `${rbac}/namespaces/default/rolebindings`, binding('maps', 'Role', 'maps', userSubject('jane')))
-  await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'logs' }, rules: [{ nonResourceURLs: ['/logs/*', '/healthz/*'], verbs: ['get'] }] })
+  await cluster.call(
+    'POST',
+    `${rbac}/namespaces/default/rolebindings`,
+    binding('maps', 'Role', 'maps', userSubject('jane')),
+  )
+  await cluster.call('POST', `${rbac}/clusterroles`, {
+    metadata: { name: 'logs' },
+    rules: [{ nonResourceURLs: ['/logs/*', '/healthz/*'], verbs: ['get'] }],
+  })
   await cluster.call('POST', `${rbac}/clusterrolebindings`, binding('logs', 'ClusterRole', 'logs', userSubject('jane')))
   const here = '/api/v1/namespaces/default/configmaps'
   const there = '/api/v1/namespaces/kube-system/secrets'
@@ -144,11 +188,17 @@ test('a verb in upper case is a method of its own', async (t) => {
     metadata: { name: 'shout' },
     rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['GET', 'LIST'] }],
   })
-  await cluster.call('POST', `${rbac}/clusterrolebindings`, binding('shout', 'ClusterRole', 'shout', userSubject('jane')))
+  await cluster.call(
+    'POST',
+    `${rbac}/clusterrolebindings`,
+    binding('shout', 'ClusterRole', 'shout', userSubject('jane')),
+  )
   assert.equal((await as('jane', 'GET', '/api/v1/configmaps')).status, 403)
   const review = (verb: string) => ({ spec: { user: 'jane', resourceAttributes: { verb, resource: 'configmaps' } } })
   const ask = async (verb: string) =>
-    (await cluster.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', review(verb))).status as { allowed: boolean }
+    (await cluster.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', review(verb))).status as {
+      allowed: boolean
+    }
   assert.equal((await ask('list')).allowed, false)
   assert.equal((await ask('LIST')).allowed, true)
 })

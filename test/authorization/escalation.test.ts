@@ -12,37 +12,60 @@ async function withMallory(t: Parameters<typeof clusterWithUsers>[0]): Promise<U
   const users = await clusterWithUsers(t, { mallory: [] })
   const write = ['get', 'list', 'create', 'update', 'patch', 'delete', 'deletecollection']
   const rules = [
-    { apiGroups: [apiGroup], resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'], verbs: write },
+    {
+      apiGroups: [apiGroup],
+      resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
+      verbs: write,
+    },
     { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
   ]
   await users.cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'writer' }, rules })
-  await users.cluster.call('POST', `${rbac}/clusterrolebindings`, binding('writer', 'ClusterRole', 'writer', userSubject('mallory')))
+  await users.cluster.call(
+    'POST',
+    `${rbac}/clusterrolebindings`,
+    binding('writer', 'ClusterRole', 'writer', userSubject('mallory')),
+  )
   return users
 }
 
 test('roles: created, replaced, patched or applied, they give no more than their writer has', async (t) => {
   const { as, cluster } = await withMallory(t)
   const here = `${rbac}/namespaces/default/roles`
-  const object = (rules: unknown, kind = 'Role') => ({ apiVersion: `${apiGroup}/v1`, kind, metadata: { name: 'mine' }, rules })
+  const object = (rules: unknown, kind = 'Role') => ({
+    apiVersion: `${apiGroup}/v1`,
+    kind,
+    metadata: { name: 'mine' },
+    rules,
+  })
   const refused = await as('mallory', 'POST', here, object(all))
   assert.equal(refused.status, 403)
   assert.equal(
     refused.body.message,
-    `roles.${apiGroup} "mine" is forbidden: user "mallory" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}`,
+    `roles.${apiGroup} "mine" is forbidden: user "mallory" (groups=["system:authenticated"]) is attempting to ` +
+      'grant RBAC permissions not currently held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}',
   )
   assert.equal((await as('mallory', 'PUT', `${here}/mine`, object(all))).status, 403)
   assert.equal((await as('mallory', 'PATCH', `${here}/mine?fieldManager=m`, object(all), apply)).status, 403)
-  assert.equal((await as('mallory', 'POST', here, object([{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]))).status, 201)
+  assert.equal(
+    (await as('mallory', 'POST', here, object([{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]))).status,
+    201,
+  )
   assert.equal((await as('mallory', 'PUT', `${here}/mine`, object(all))).status, 403)
   assert.equal((await as('mallory', 'PATCH', `${here}/mine`, { rules: all }, merge)).status, 403)
   assert.equal((await as('mallory', 'PATCH', `${here}/mine?fieldManager=m&force=true`, object(all), apply)).status, 403)
   assert.equal((await as('mallory', 'PATCH', `${here}/mine?dryRun=All`, { rules: all }, merge)).status, 403)
   assert.equal((await as('mallory', 'POST', `${rbac}/clusterroles`, object(all, 'ClusterRole'))).status, 403)
   assert.equal((await as('mallory', 'PATCH', `${rbac}/clusterroles/writer`, { rules: all }, merge)).status, 403)
-  assert.equal((await as('mallory', 'PATCH', `${rbac}/clusterroles/cluster-admin`, { metadata: { labels: { a: 'b' } } }, merge)).status, 403)
+  assert.equal(
+    (await as('mallory', 'PATCH', `${rbac}/clusterroles/cluster-admin`, { metadata: { labels: { a: 'b' } } }, merge))
+      .status,
+    403,
+  )
   // Fewer rights are no danger.
   assert.equal((await as('mallory', 'PATCH', `${rbac}/clusterroles/cluster-admin`, { rules: [] }, merge)).status, 200)
-  assert.deepEqual((await cluster.call('GET', `${here}/mine`)).rules, [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }])
+  assert.deepEqual((await cluster.call('GET', `${here}/mine`)).rules, [
+    { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+  ])
 })
 
 test('bindings: nobody binds a role that holds more than they have, themselves least of all', async (t) => {
@@ -52,7 +75,10 @@ test('bindings: nobody binds a role that holds more than they have, themselves l
   const me = userSubject('mallory')
   const { status, body } = await as('mallory', 'POST', everywhere, binding('me', 'ClusterRole', 'cluster-admin', me))
   assert.equal(status, 403)
-  assert.match(body.message ?? '', /\n\{APIGroups:\["\*"\], Resources:\["\*"\], Verbs:\["\*"\]\}\n\{NonResourceURLs:\["\*"\], Verbs:\["\*"\]\}$/)
+  assert.match(
+    body.message ?? '',
+    /\n\{APIGroups:\["\*"\], Resources:\["\*"\], Verbs:\["\*"\]\}\n\{NonResourceURLs:\["\*"\], Verbs:\["\*"\]\}$/,
+  )
   assert.equal((await as('mallory', 'POST', here, binding('me', 'ClusterRole', 'cluster-admin', me))).status, 403)
   assert.equal((await as('mallory', 'POST', here, binding('me', 'ClusterRole', 'edit', me))).status, 403)
   assert.equal((await as('mallory', 'PUT', `${here}/me`, binding('me', 'ClusterRole', 'edit', me))).status, 403)
@@ -74,7 +100,10 @@ test('aggregation: who is no administrator lets no role gather what others write
   assert.match(body.message ?? '', /: must have cluster-admin privileges to use the aggregationRule$/)
   assert.equal((await as('mallory', 'PATCH', `${path}/writer`, rule, merge)).status, 403)
   // Labels that a gathering role selects are within reach only with the rights that they would carry.
-  await cluster.call('POST', path, { metadata: { name: 'secrets' }, rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }] })
+  await cluster.call('POST', path, {
+    metadata: { name: 'secrets' },
+    rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
+  })
   const label = { metadata: { labels: { [`${apiGroup}/aggregate-to-view`]: 'true' } } }
   assert.equal((await as('mallory', 'PATCH', `${path}/secrets`, label, merge)).status, 403)
 })
@@ -86,12 +115,32 @@ test('the verbs escalate and bind lift the bar, for the names they are given for
     { apiGroups: [apiGroup], resources: ['clusterroles'], verbs: ['bind'], resourceNames: ['view'] },
   ]
   await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'lift' }, rules })
-  await cluster.call('POST', `${rbac}/namespaces/default/rolebindings`, binding('lift', 'ClusterRole', 'lift', userSubject('mallory')))
+  await cluster.call(
+    'POST',
+    `${rbac}/namespaces/default/rolebindings`,
+    binding('lift', 'ClusterRole', 'lift', userSubject('mallory')),
+  )
   const roles = `${rbac}/namespaces/default/roles`
   const bindings = `${rbac}/namespaces/default/rolebindings`
-  assert.equal((await as('mallory', 'POST', bindings, binding('view', 'ClusterRole', 'view', userSubject('bob')))).status, 201)
-  assert.equal((await as('mallory', 'POST', bindings, binding('edit', 'ClusterRole', 'edit', userSubject('bob')))).status, 403)
-  assert.equal((await as('mallory', 'POST', `${rbac}/clusterrolebindings`, binding('view', 'ClusterRole', 'view', userSubject('bob')))).status, 403)
+  assert.equal(
+    (await as('mallory', 'POST', bindings, binding('view', 'ClusterRole', 'view', userSubject('bob')))).status,
+    201,
+  )
+  assert.equal(
+    (await as('mallory', 'POST', bindings, binding('edit', 'ClusterRole', 'edit', userSubject('bob')))).status,
+    403,
+  )
+  assert.equal(
+    (
+      await as(
+        'mallory',
+        'POST',
+        `${rbac}/clusterrolebindings`,
+        binding('view', 'ClusterRole', 'view', userSubject('bob')),
+      )
+    ).status,
+    403,
+  )
   // A create has no name yet as far as rights are concerned.
   assert.equal((await as('mallory', 'POST', roles, { metadata: { name: 'free' }, rules: all })).status, 403)
   await cluster.call('POST', roles, { metadata: { name: 'free' }, rules: [] })
@@ -102,11 +151,41 @@ test('impersonation: nobody is somebody else without the right, and rights count
   const { as, cluster } = await withMallory(t)
   const admin = { 'impersonate-user': 'admin', 'impersonate-group': 'system:masters' }
   assert.equal((await as('mallory', 'GET', '/api/v1/secrets', undefined, admin)).status, 403)
-  assert.equal((await as('mallory', 'GET', '/api/v1/secrets', undefined, { 'impersonate-user': 'mallory', 'impersonate-group': 'system:masters' })).status, 403)
+  assert.equal(
+    (
+      await as('mallory', 'GET', '/api/v1/secrets', undefined, {
+        'impersonate-user': 'mallory',
+        'impersonate-group': 'system:masters',
+      })
+    ).status,
+    403,
+  )
   const rules = [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'], resourceNames: ['bob'] }]
   await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'act' }, rules })
-  await cluster.call('POST', `${rbac}/clusterrolebindings`, binding('act', 'ClusterRole', 'act', userSubject('mallory')))
-  assert.equal((await as('mallory', 'GET', '/api/v1/secrets', undefined, { 'impersonate-user': 'bob' })).body.message?.includes('User "bob" cannot list'), true)
-  assert.equal((await as('mallory', 'GET', '/api/v1/secrets', undefined, { 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' })).status, 403)
-  assert.equal((await as('mallory', 'GET', '/api/v1/secrets', undefined, { 'impersonate-user': 'carol' })).body.message?.includes('cannot impersonate'), true)
+  await cluster.call(
+    'POST',
+    `${rbac}/clusterrolebindings`,
+    binding('act', 'ClusterRole', 'act', userSubject('mallory')),
+  )
+  assert.equal(
+    (await as('mallory', 'GET', '/api/v1/secrets', undefined, { 'impersonate-user': 'bob' })).body.message?.includes(
+      'User "bob" cannot list',
+    ),
+    true,
+  )
+  assert.equal(
+    (
+      await as('mallory', 'GET', '/api/v1/secrets', undefined, {
+        'impersonate-user': 'bob',
+        'impersonate-group': 'system:masters',
+      })
+    ).status,
+    403,
+  )
+  assert.equal(
+    (await as('mallory', 'GET', '/api/v1/secrets', undefined, { 'impersonate-user': 'carol' })).body.message?.includes(
+      'cannot impersonate',
+    ),
+    true,
+  )
 })

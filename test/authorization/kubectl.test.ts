@@ -18,7 +18,10 @@ async function kubectl(t: Parameters<typeof testCluster>[0]) {
 
 test('kubectl creates roles and bindings, and asks what they allow', async (t) => {
   const { kubectl: k } = await kubectl(t)
-  await k.ok('create role pod-reader --verb=get,list --resource=pods,pods/log', 'role.rbac.authorization.k8s.io/pod-reader created\n')
+  await k.ok(
+    'create role pod-reader --verb=get,list --resource=pods,pods/log',
+    'role.rbac.authorization.k8s.io/pod-reader created\n',
+  )
   await k.ok('create rolebinding read --role=pod-reader --user=jane --group=devs --serviceaccount=default:robot')
   await k.ok('auth can-i list pods --as jane', 'yes\n')
   await k.ok('auth can-i get pods/log --as jane', 'yes\n')
@@ -68,10 +71,16 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: bob}]
 
 test('roles that gather others are made by administrators alone', async (t) => {
   const { kubectl: k } = await kubectl(t)
-  await k.ok('create clusterrole gather --aggregation-rule=team=shop', 'clusterrole.rbac.authorization.k8s.io/gather created\n')
+  await k.ok(
+    'create clusterrole gather --aggregation-rule=team=shop',
+    'clusterrole.rbac.authorization.k8s.io/gather created\n',
+  )
   await k.ok('create clusterrole writer --verb=get,create,update,patch --resource=clusterroles')
   await k.ok('create clusterrolebinding writer --clusterrole=writer --user=jane')
-  await k.fails('create clusterrole grab --aggregation-rule=team=shop --as jane', /must have cluster-admin privileges to use the aggregationRule/)
+  await k.fails(
+    'create clusterrole grab --aggregation-rule=team=shop --as jane',
+    /must have cluster-admin privileges to use the aggregationRule/,
+  )
   await k.fails(
     'create clusterrole more --verb=get --resource=secrets --as jane',
     /attempting to grant RBAC permissions not currently held:\n\{APIGroups:\[""\], Resources:\["secrets"\], Verbs:\["get"\]\}/,
@@ -87,14 +96,19 @@ test('roles that every cluster has are mended at the next start', async (t) => {
   const patch = (name: string, body: object) =>
     before.request('PATCH', `${path}/${name}`, { body, headers: { 'content-type': 'application/merge-patch+json' } })
   await patch('clusterroles/system:basic-user', { rules: [] })
-  await patch('clusterroles/system:discovery', { rules: [], metadata: { annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' } } })
+  await patch('clusterroles/system:discovery', {
+    rules: [],
+    metadata: { annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' } },
+  })
   await patch('clusterrolebindings/system:discovery', { subjects: [] })
   await before.request('DELETE', `${path}/clusterroles/view`)
   const untouched = json(await before.request('GET', `${path}/clusterroles/edit`)).metadata.resourceVersion
   await first.stop()
   const after = clientOf(t, 'HTTP/1.1', await serve(t, store))
   const read = async (name: string) =>
-    json<{ rules?: unknown[]; subjects?: { name: string }[]; metadata: { resourceVersion: string } }>(await after.request('GET', `${path}/${name}`))
+    json<{ rules?: unknown[]; subjects?: { name: string }[]; metadata: { resourceVersion: string } }>(
+      await after.request('GET', `${path}/${name}`),
+    )
   assert.ok((await read('clusterroles/system:basic-user')).rules!.length > 0)
   assert.equal((await read('clusterroles/system:discovery')).rules?.length ?? 0, 0)
   assert.deepEqual(

@@ -1,4 +1,7 @@
-/** The Node authorizer on a real server: what kubelets get and what they do not, from the first request on and as pods come and go. */
+/**
+ * The Node authorizer on a real server: what kubelets get and what they do not, from the first request on and as pods
+ * come and go.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
@@ -22,8 +25,10 @@ const podOn = (nodeName: string | undefined, name: string, secret: string) => ({
   },
 })
 
-const make = (cluster: TestCluster, resource: string, name: string) => cluster.call('POST', `${core}/${resource}`, { metadata: { name } })
-const status = async (cluster: TestCluster, ...[user, path]: [typeof n1, string]): Promise<number> => (await as(cluster, user, 'GET', `${core}/${path}`)).status
+const make = (cluster: TestCluster, resource: string, name: string) =>
+  cluster.call('POST', `${core}/${resource}`, { metadata: { name } })
+const status = async (cluster: TestCluster, ...[user, path]: [typeof n1, string]): Promise<number> =>
+  (await as(cluster, user, 'GET', `${core}/${path}`)).status
 const becomes = (cluster: TestCluster, user: typeof n1, path: string, expected: number) =>
   waitFor(`${path} gives ${expected} to ${user.name}`, async () => (await status(cluster, user, path)) === expected)
 
@@ -57,7 +62,12 @@ test('a node reads the secrets of its pods, those that were there before it aske
     target: { apiVersion: 'v1', kind: 'Node', name: 'n1' },
   })
   await becomes(cluster, n1, 'secrets/s2', 200)
-  await cluster.call('PATCH', `${core}/pods/waiting/status`, { status: { phase: 'Running' } }, 'application/merge-patch+json')
+  await cluster.call(
+    'PATCH',
+    `${core}/pods/waiting/status`,
+    { status: { phase: 'Running' } },
+    'application/merge-patch+json',
+  )
   assert.equal(await status(cluster, n1, 'secrets/s2'), 200)
   await cluster.call('DELETE', `${core}/pods/waiting?gracePeriodSeconds=0`)
   await becomes(cluster, n1, 'secrets/s2', 403)
@@ -104,7 +114,10 @@ test('a node sees its own Node and its own pods', async (t) => {
     (own.body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),
     ['mine'],
   )
-  assert.match((await get('/api/v1/pods?fieldSelector=spec.nodeName%3Dn2')).message, /can only list\/watch pods with spec\.nodeName field selector$/)
+  assert.match(
+    (await get('/api/v1/pods?fieldSelector=spec.nodeName%3Dn2')).message,
+    /can only list\/watch pods with spec\.nodeName field selector$/,
+  )
   assert.equal((await get('/api/v1/pods?fieldSelector=spec.nodeName!%3Dn1')).status, 403)
   assert.equal((await get('/api/v1/pods?fieldSelector=spec.nodeName%3Dn1&watch=1&timeoutSeconds=1')).status, 200)
   assert.equal((await get(`${core}/pods/mine`)).status, 200)

@@ -12,14 +12,23 @@ export interface Answered {
 export interface Users {
   readonly cluster: TestCluster
   /** A request of a user; of nobody if the name is empty. */
-  as(user: string, method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<Answered>
+  as(
+    user: string,
+    method: string,
+    path: string,
+    body?: object,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answered>
 }
 
 export const rbac = '/apis/rbac.authorization.k8s.io/v1'
 export const apiGroup = 'rbac.authorization.k8s.io'
 
 /** `users`: groups by name. The token of a user is the name. */
-export async function clusterWithUsers(t: Lifetime, users: Readonly<Record<string, readonly string[]>>): Promise<Users> {
+export async function clusterWithUsers(
+  t: Lifetime,
+  users: Readonly<Record<string, readonly string[]>>,
+): Promise<Users> {
   const cluster = await testCluster(t, {
     controllers: apiControllers,
     tokens: Object.entries(users).map(([name, groups]) => ({ token: name, user: { name, groups } })),

@@ -1,10 +1,22 @@
-/** An authorization webhook over HTTPS, in a process of its own. What it decides, and what it does wrong, is told to it while it runs. */
+/**
+ * An authorization webhook over HTTPS, in a process of its own. What it decides, and what it does wrong, is told to it
+ * while it runs.
+ */
 import { createServer } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { answerMessages, listening } from '../support/answering-process.ts'
 
 /** How it answers. */
-export type Manner = 'well' | 'never' | 'status 500, twice' | 'status 403' | 'no JSON' | 'another kind' | 'both' | 'without end' | 'by hanging up, once'
+export type Manner =
+  | 'well'
+  | 'never'
+  | 'status 500, twice'
+  | 'status 403'
+  | 'no JSON'
+  | 'another kind'
+  | 'both'
+  | 'without end'
+  | 'by hanging up, once'
 
 /** What it says to a user's question: `yes` and `no` beside a reason; no opinion on others. */
 export interface Start {
@@ -48,7 +60,9 @@ function statusFor({ spec: { user = '' } }: Review): object {
 function start({ serving, clientCA }: Start): Promise<number> {
   const tls = clientCA ? { ca: clientCA, requestCert: true, rejectUnauthorized: true } : {}
   const server = createServer({ ...serving, ...tls }, async (message, response) => {
-    const review = JSON.parse(Buffer.concat(await message.toArray()).toString()) as Review & { readonly spec: Readonly<Record<string, unknown>> }
+    const review = JSON.parse(Buffer.concat(await message.toArray()).toString()) as Review & {
+      readonly spec: Readonly<Record<string, unknown>>
+    }
     // What the server asks for itself is none of the tests'.
     if (review.spec.user?.startsWith('system:')) {
       const status = { allowed: false }
@@ -62,7 +76,11 @@ function start({ serving, clientCA }: Start): Promise<number> {
       authorization: message.headers.authorization,
       client: Array.isArray(client) ? client[0] : client,
     })
-    const answer = { kind: manner === 'another kind' ? 'TokenReview' : review.kind, apiVersion: review.apiVersion, status: statusFor(review) }
+    const answer = {
+      kind: manner === 'another kind' ? 'TokenReview' : review.kind,
+      apiVersion: review.apiVersion,
+      status: statusFor(review),
+    }
     if (manner === 'never') return
     if (manner === 'by hanging up, once') {
       manner = 'well'
@@ -79,7 +97,9 @@ function start({ serving, clientCA }: Start): Promise<number> {
       response.on('drain', go)
       return go()
     }
-    response.writeHead(200, { 'content-type': 'application/json' }).end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answer))
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answer))
   })
   return listening(server)
 }

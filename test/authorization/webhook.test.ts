@@ -7,7 +7,11 @@ import { authorizationWebhook } from './webhook.ts'
 
 const path = '/api/v1/namespaces/default/pods?fieldSelector=spec.nodeName%3Dn1'
 const mode = '--authorization-mode=Webhook,RBAC'
-const flags = (kubeconfig: string, ...more: string[]) => [mode, `--authorization-webhook-config-file=${kubeconfig}`, ...more]
+const flags = (kubeconfig: string, ...more: string[]) => [
+  mode,
+  `--authorization-webhook-config-file=${kubeconfig}`,
+  ...more,
+]
 
 test('a webhook allows, denies, or leaves it to the others; its answers are kept for a while', async (t) => {
   const webhook = await authorizationWebhook(t)
@@ -55,7 +59,10 @@ test('a webhook allows, denies, or leaves it to the others; its answers are kept
 test('a webhook that asks for a certificate gets one, and v1beta1 is what is sent unless said', async (t) => {
   const webhook = await authorizationWebhook(t, { asksForCertificates: true })
   const cluster = await testCluster(t, {
-    apiServerFlags: flags(webhook.kubeconfig(webhook.clientCertificate), '--authorization-webhook-cache-authorized-ttl=0'),
+    apiServerFlags: flags(
+      webhook.kubeconfig(webhook.clientCertificate),
+      '--authorization-webhook-cache-authorized-ttl=0',
+    ),
   })
   for (let i = 0; i < 2; i++) assert.equal((await as(cluster, { name: 'yes' }, 'GET', path)).status, 200)
   const seen = await webhook.seen()
@@ -68,7 +75,9 @@ test('a webhook that asks for a certificate gets one, and v1beta1 is what is sen
 
 test('what goes wrong gives nobody a right, and nothing hangs', async (t) => {
   const webhook = await authorizationWebhook(t)
-  const cluster = await testCluster(t, { apiServerFlags: flags(webhook.kubeconfig(), '--authorization-webhook-version=v1') })
+  const cluster = await testCluster(t, {
+    apiServerFlags: flags(webhook.kubeconfig(), '--authorization-webhook-version=v1'),
+  })
   const review = (user: string) =>
     cluster.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
       apiVersion: 'authorization.k8s.io/v1',
@@ -83,7 +92,9 @@ test('what goes wrong gives nobody a right, and nothing hangs', async (t) => {
   ]
   for (const [manner, message] of failing) {
     await webhook.answers(manner)
-    const { allowed, denied, evaluationError } = (await review(`yes-${manner}`)).status as Readonly<Record<string, unknown>>
+    const { allowed, denied, evaluationError } = (await review(`yes-${manner}`)).status as Readonly<
+      Record<string, unknown>
+    >
     assert.deepEqual([allowed, denied], [false, undefined], manner)
     assert.match(String(evaluationError), message, manner)
   }
@@ -110,10 +121,17 @@ test('what goes wrong gives nobody a right, and nothing hangs', async (t) => {
 test('a webhook under a certificate of another authority is not believed', async (t) => {
   const webhook = await authorizationWebhook(t)
   const lines: string[] = []
-  const cluster = await testCluster(t, { apiServerFlags: flags(webhook.kubeconfig({}, 'another')), log: (line) => lines.push(line) })
+  const cluster = await testCluster(t, {
+    apiServerFlags: flags(webhook.kubeconfig({}, 'another')),
+    log: (line) => lines.push(line),
+  })
   assert.equal((await as(cluster, { name: 'yes' }, 'GET', path)).status, 403)
   assert.ok(
-    lines.some((line) => /^Failed to make webhook authorizer request: Post "https:.*x509: certificate signed by unknown authority/.test(line)),
+    lines.some((line) =>
+      /^Failed to make webhook authorizer request: Post "https:.*x509: certificate signed by unknown authority/.test(
+        line,
+      ),
+    ),
     lines.join('\n'),
   )
   assert.deepEqual(await webhook.seen(), [])

@@ -20,15 +20,24 @@ export interface AuthorizationWebhook {
 }
 
 /** Starts the process; it ends with the test at the latest. */
-export async function authorizationWebhook(t: Lifetime, { asksForCertificates = false } = {}): Promise<AuthorizationWebhook> {
+export async function authorizationWebhook(
+  t: Lifetime,
+  { asksForCertificates = false } = {},
+): Promise<AuthorizationWebhook> {
   const now = new Date()
   const [authority, other] = await Promise.all([makeAuthority('webhook-ca', now), makeAuthority('other-ca', now)])
-  const serving = await issueCertificate(authority, { commonName: 'authorizer', usage: 'server', hosts: ['127.0.0.1'] }, now)
+  const serving = await issueCertificate(
+    authority,
+    { commonName: 'authorizer', usage: 'server', hosts: ['127.0.0.1'] },
+    now,
+  )
   const client = await issueCertificate(authority, { commonName: 'api-server', usage: 'client' }, now)
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-webhook-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const { ask, stop } = askedProcess(t, join(import.meta.dirname, 'webhook-process.ts'))
-  const { port } = await ask<{ port: number }>({ start: { serving, ...(asksForCertificates && { clientCA: authority.cert }) } })
+  const { port } = await ask<{ port: number }>({
+    start: { serving, ...(asksForCertificates && { clientCA: authority.cert }) },
+  })
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
   let files = 0
   return {
@@ -36,7 +45,10 @@ export async function authorizationWebhook(t: Lifetime, { asksForCertificates = 
     clientCertificate: { 'client-certificate-data': base64(client.cert), 'client-key-data': base64(client.key) },
     kubeconfig(user = {}, ca = 'its own') {
       const file = join(folder, `kubeconfig-${++files}`)
-      const cluster = { server: `https://127.0.0.1:${port}/authorize`, 'certificate-authority-data': base64((ca === 'another' ? other : authority).cert) }
+      const cluster = {
+        server: `https://127.0.0.1:${port}/authorize`,
+        'certificate-authority-data': base64((ca === 'another' ? other : authority).cert),
+      }
       const config = {
         clusters: [{ name: 'webhook', cluster }],
         users: [{ name: 'server', user }],

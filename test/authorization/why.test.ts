@@ -9,7 +9,9 @@ import { repository } from '../up/t8s-process.ts'
 import { binding, rbac, userSubject } from './users.ts'
 
 async function why({ kubeconfigFile }: Pick<TestCluster, 'kubeconfigFile'>, ...words: readonly string[]) {
-  const child = spawn(join(repository, 't8s'), ['why', 'can-i', ...words], { env: { ...process.env, KUBECONFIG: kubeconfigFile } })
+  const child = spawn(join(repository, 't8s'), ['why', 'can-i', ...words], {
+    env: { ...process.env, KUBECONFIG: kubeconfigFile },
+  })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
@@ -28,12 +30,21 @@ test('t8s why can-i tells the bindings that allow it, or the nearest and what th
     metadata: { name: 'reader' },
     rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }],
   })
-  await cluster.call('POST', `${rbac}/namespaces/shop/rolebindings`, binding('read', 'Role', 'reader', userSubject('jane')))
-  await cluster.call('POST', `${rbac}/namespaces/other/rolebindings`, binding('lost', 'Role', 'gone', userSubject('jane')))
+  await cluster.call(
+    'POST',
+    `${rbac}/namespaces/shop/rolebindings`,
+    binding('read', 'Role', 'reader', userSubject('jane')),
+  )
+  await cluster.call(
+    'POST',
+    `${rbac}/namespaces/other/rolebindings`,
+    binding('lost', 'Role', 'gone', userSubject('jane')),
+  )
   assert.deepEqual(await why(cluster, 'jane', 'list', 'po', '-n', 'shop'), {
     code: 0,
     stdout:
-      'yes: jane may list pods in the namespace shop\n\nAllowed by:\n  RoleBinding "read/shop" of Role "reader" to User "jane"\n    rule: get, list pods\n',
+      'yes: jane may list pods in the namespace shop\n\nAllowed by:\n  RoleBinding "read/shop" of Role "reader" ' +
+      'to User "jane"\n    rule: get, list pods\n',
     stderr: '',
   })
   const verb = await why(cluster, 'jane', 'delete', 'pods', '-n', 'shop')
@@ -48,7 +59,10 @@ test('t8s why can-i tells the bindings that allow it, or the nearest and what th
   assert.match(elsewhere.stdout, /RoleBinding "lost\/other" of Role "gone" to User "jane"\n {4}there is no such role\n/)
   assert.match(elsewhere.stdout, /counts in the namespace shop alone\n/)
   assert.match((await why(cluster, 'jane', 'list', 'nodes', '-n', 'shop')).stdout, /^note: nodes are in no namespace/m)
-  assert.match((await why(cluster, 'jane', 'get', '/metrics')).stdout, /allows it to Group "system:monitoring": jane is not among them\n/)
+  assert.match(
+    (await why(cluster, 'jane', 'get', '/metrics')).stdout,
+    /allows it to Group "system:monitoring": jane is not among them\n/,
+  )
   assert.equal((await why(cluster, 'x', 'list', 'nodes', '--as-group', 'system:masters')).code, 0)
 })
 
@@ -57,8 +71,14 @@ test('t8s why can-i says what to do about words and kubeconfigs that will not do
   const path = await why(cluster, 'jane', 'get', '/metrics', '-n', 'shop')
   assert.deepEqual([path.code, path.stdout], [1, ''])
   assert.match(path.stderr, /^t8s: \/metrics is a path: it has no namespace/)
-  assert.match((await why({ kubeconfigFile: '/none' }, 'jane', 'get', 'pods')).stderr, /^t8s: there is no kubeconfig at \/none: name one by --kubeconfig/)
+  assert.match(
+    (await why({ kubeconfigFile: '/none' }, 'jane', 'get', 'pods')).stderr,
+    /^t8s: there is no kubeconfig at \/none: name one by --kubeconfig/,
+  )
   assert.match((await why(cluster, 'jane', 'get')).stderr, /^t8s: missing required argument 'RESOURCE'/)
   await cluster.stop({ graceMs: 0 })
-  assert.match((await why(cluster, 'jane', 'get', 'pods')).stderr, /^t8s: cannot reach https:.*is the cluster running\?/)
+  assert.match(
+    (await why(cluster, 'jane', 'get', 'pods')).stderr,
+    /^t8s: cannot reach https:.*is the cluster running\?/,
+  )
 })

@@ -1,4 +1,6 @@
-/** The discovery documents of a fresh server, compared with those of kube-apiserver 1.36.2 (`discovery-1.36.json.gz`). */
+/**
+ * The discovery documents of a fresh server, compared with those of kube-apiserver 1.36.2 (`discovery-1.36.json.gz`).
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** The objects of a fresh server, compared with those of kube-apiserver 1.36.2 and its controllers (`objects-1.36.json.gz`). */
+/**
+ * The objects of a fresh server, compared with those of kube-apiserver 1.36.2 and its controllers
+ * (`objects-1.36.json.gz`).
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -11,7 +11,9 @@ const origin = 'https://www.example.com'
 const path = '/api/v1/namespaces/default/configmaps'
 
 test('every answer has an audit id and must not be kept, whoever gave it', async (t) => {
-  const cluster = await testCluster(t, { tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }] })
+  const cluster = await testCluster(t, {
+    tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }],
+  })
   for (const [method, target, headers, status] of [
     ['GET', path, { authorization: 'Bearer jane' }, 200],
     ['GET', path, { authorization: 'Bearer wrong' }, 401],
@@ -30,16 +32,23 @@ test('pages of allowed origins may use the API, and ask before without credentia
   const cluster = await testCluster(t, { apiServerFlags: [...origins, '--anonymous-auth=false'] })
   const asked = await ask(cluster, 'OPTIONS', path, { origin, 'access-control-request-method': 'POST' })
   assert.equal(asked.status, 204)
-  const allowed = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => name.startsWith('access-control-')))
+  const allowed = Object.fromEntries(
+    Object.entries(asked.headers).filter(([name]) => name.startsWith('access-control-')),
+  )
   assert.deepEqual(allowed, {
     'access-control-allow-origin': origin,
     'access-control-allow-methods': 'POST, GET, OPTIONS, PUT, DELETE, PATCH',
-    'access-control-allow-headers': 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since',
+    'access-control-allow-headers':
+      'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since',
     'access-control-expose-headers': 'Date',
     'access-control-allow-credentials': 'true',
   })
   const refused = await ask(cluster, 'GET', path, { origin })
-  assert.deepEqual([refused.status, refused.headers['access-control-allow-origin']], [401, origin], 'a page may read why')
+  assert.deepEqual(
+    [refused.status, refused.headers['access-control-allow-origin']],
+    [401, origin],
+    'a page may read why',
+  )
   for (const other of ['https://example.com.evil.test', 'http://www.example.com', 'null', '']) {
     const { status, headers } = await ask(cluster, 'OPTIONS', path, { origin: other })
     assert.deepEqual([status, headers['access-control-allow-origin']], [401, undefined], other)
@@ -49,18 +58,30 @@ test('pages of allowed origins may use the API, and ask before without credentia
 test('an origin whose expression says not where the host ends is refused at the start', async (t) => {
   const start = (...apiServerFlags: string[]): Promise<unknown> => testCluster(t, { apiServerFlags })
   await assert.rejects(start('--cors-allowed-origins=example.com'), {
-    message: /^--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start\/end of host in the origin header, help: /,
+    message:
+      /^--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start\/end of host in the origin header, help: /,
   })
   await assert.rejects(start('--cors-allowed-origins=^(a$'), { message: /error parsing regexp: missing closing \)/ })
-  await assert.rejects(start('--goaway-chance=0.03'), { message: '--goaway-chance can not be less than 0 or greater than 0.02' })
-  await assert.rejects(start('--strict-transport-security-directives=max'), { message: /^--strict-transport-security-directives invalid, allowed values: / })
-  await assert.rejects(start('--min-request-timeout=-1'), { message: '--min-request-timeout can not be negative value' })
+  await assert.rejects(start('--goaway-chance=0.03'), {
+    message: '--goaway-chance can not be less than 0 or greater than 0.02',
+  })
+  await assert.rejects(start('--strict-transport-security-directives=max'), {
+    message: /^--strict-transport-security-directives invalid, allowed values: /,
+  })
+  await assert.rejects(start('--min-request-timeout=-1'), {
+    message: '--min-request-timeout can not be negative value',
+  })
 })
 
 test('browsers are told to come over TLS, if that is wanted', async (t) => {
-  const cluster = await testCluster(t, { apiServerFlags: ['--strict-transport-security-directives=max-age=31536000,includeSubDomains'] })
+  const cluster = await testCluster(t, {
+    apiServerFlags: ['--strict-transport-security-directives=max-age=31536000,includeSubDomains'],
+  })
   for (const authorization of ['', 'Bearer wrong']) {
-    assert.equal((await ask(cluster, 'GET', '/version', { authorization })).headers['strict-transport-security'], 'max-age=31536000; includeSubDomains')
+    assert.equal(
+      (await ask(cluster, 'GET', '/version', { authorization })).headers['strict-transport-security'],
+      'max-age=31536000; includeSubDomains',
+    )
   }
 })
 
@@ -107,14 +128,22 @@ test('requests at once on a connection are bounded as the flag says', async (t) 
 })
 
 test('a client that says how long it waits has its answer by then', async (t) => {
-  const cluster = await testCluster(t, { tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }] })
+  const cluster = await testCluster(t, {
+    tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }],
+  })
   const headers = { authorization: 'Bearer jane', 'content-type': 'application/json' }
   // A version that is yet to come is waited for, longer than this client wants to.
   const { status, text } = await ask(cluster, 'GET', `${path}?resourceVersion=1000000&timeout=100ms`, headers)
   assert.equal(status, 504)
-  assert.equal((JSON.parse(text) as { message: string }).message, 'Timeout: request did not complete within the allotted timeout')
+  assert.equal(
+    (JSON.parse(text) as { message: string }).message,
+    'Timeout: request did not complete within the allotted timeout',
+  )
   const wrong = await ask(cluster, 'GET', `${path}?timeout=5`, headers)
-  assert.equal((JSON.parse(wrong.text) as { message: string }).message, 'invalid timeout specified in the request URL - time: missing unit in duration "5"')
+  assert.equal(
+    (JSON.parse(wrong.text) as { message: string }).message,
+    'invalid timeout specified in the request URL - time: missing unit in duration "5"',
+  )
 })
 
 test('watches that name no time end after --min-request-timeout', async (t) => {

@@ -1,4 +1,7 @@
-/** A server that is told to end under load: what it has acknowledged is there afterwards, what it has begun it finishes, and it ends in time. */
+/**
+ * A server that is told to end under load: what it has acknowledged is there afterwards, what it has begun it finishes,
+ * and it ends in time.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
@@ -13,14 +16,26 @@ const elsewhere = '/api/v1/namespaces/kube-public/configmaps'
 
 async function running(t: TestContext, folder: string, flags: readonly string[] = []): Promise<Running> {
   writeFileSync(join(folder, 'tokens'), 'T,admin,1,"system:masters"\n')
-  return up(t, ['--data-dir', join(folder, 'data'), '--secure-port', '0', '--token-auth-file', join(folder, 'tokens'), ...flags])
+  return up(t, [
+    '--data-dir',
+    join(folder, 'data'),
+    '--secure-port',
+    '0',
+    '--token-auth-file',
+    join(folder, 'tokens'),
+    ...flags,
+  ])
 }
 
 interface Client {
   readonly session: ClientHttp2Session
   open(path: string, method?: string, body?: string): ClientHttp2Stream
   /** Status and body; status 0 if the connection ended first. */
-  ask(path: string, method?: string, body?: string): Promise<{ readonly status: number; readonly text: string; readonly retryAfter: string | undefined }>
+  ask(
+    path: string,
+    method?: string,
+    body?: string,
+  ): Promise<{ readonly status: number; readonly text: string; readonly retryAfter: string | undefined }>
 }
 
 function client(t: TestContext, { url, kubeconfig }: Running): Client {
@@ -65,7 +80,8 @@ test('SIGTERM under watches, slow lists and writes loses nothing that was acknow
   const folder = temporaryFolder(t)
   const server = await running(t, folder, ['--shutdown-delay-duration=3s'])
   const one = client(t, server)
-  for (let i = 0; i < 40; i++) assert.equal((await one.ask(elsewhere, 'POST', configMap(`big-${i}`, 'y'.repeat(100_000)))).status, 201)
+  for (let i = 0; i < 40; i++)
+    assert.equal((await one.ask(elsewhere, 'POST', configMap(`big-${i}`, 'y'.repeat(100_000)))).status, 201)
 
   const ends: Promise<number>[] = []
   let begun = 0
@@ -74,8 +90,8 @@ test('SIGTERM under watches, slow lists and writes loses nothing that was acknow
     watch.on('response', () => begun++).resume()
     ends.push(new Promise((resolve) => watch.on('close', () => resolve(watch.rstCode))))
   }
-  // Those who read slowly have connections of their own: others are not held up by them. Later they read as fast as they can: the server does not
-  // wait for them for ever.
+  // Those who read slowly have connections of their own: others are not held up by them. Later they read as fast as
+  // they can: the server does not wait for them for ever.
   let isSlow = true
   const lists = Array.from({ length: 10 }, () => {
     const list = client(t, server).open(elsewhere)
@@ -113,12 +129,16 @@ test('SIGTERM under watches, slow lists and writes loses nothing that was acknow
   assert.equal(code, 0)
   assert.ok(tookMs < 25_000, `ended after ${tookMs} ms`)
   assert.deepEqual(await Promise.all(ends), Array(50).fill(0), 'watches end, they are not cut off')
-  for (const list of await Promise.all(lists)) assert.equal((JSON.parse(list) as { kind: string }).kind, 'ConfigMapList')
-  for (const status of await Promise.all(writers)) assert.ok(status === 0 || status === 503, `a write was answered ${status}`)
+  for (const list of await Promise.all(lists))
+    assert.equal((JSON.parse(list) as { kind: string }).kind, 'ConfigMapList')
+  for (const status of await Promise.all(writers))
+    assert.ok(status === 0 || status === 503, `a write was answered ${status}`)
 
   const again = await running(t, folder)
   const { text } = await client(t, again).ask(configMaps)
-  const there = new Set((JSON.parse(text) as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name))
+  const there = new Set(
+    (JSON.parse(text) as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name),
+  )
   assert.deepEqual(
     [...acknowledged].filter((name) => !there.has(name)),
     [],
@@ -150,14 +170,23 @@ test('with --shutdown-send-retry-after, who comes late is sent away and what is 
   late.write(body.slice(0, 5))
   await waitFor(
     'it is counted',
-    async () => Number(/^apiserver_current_inflight_requests\{request_kind="mutating"\} (\d+)$/m.exec((await other.ask('/metrics')).text)?.[1]) > 0,
+    async () =>
+      Number(
+        /^apiserver_current_inflight_requests\{request_kind="mutating"\} (\d+)$/m.exec(
+          (await other.ask('/metrics')).text,
+        )?.[1],
+      ) > 0,
   )
   server.process.kill('SIGTERM')
   const refused = await waitFor('a refusal', async () => {
     const answer = await client(t, server).ask('/version')
     return answer.status === 429 && answer
   })
-  assert.deepEqual(refused, { status: 429, text: 'The apiserver is shutting down, please try again later.\n', retryAfter: '5' })
+  assert.deepEqual(refused, {
+    status: 429,
+    text: 'The apiserver is shutting down, please try again later.\n',
+    retryAfter: '5',
+  })
   const probe = await client(t, server).ask('/livez')
   assert.equal(probe.status, 200)
   late.end(body.slice(5))

@@ -38,12 +38,20 @@ test('versions and suites are those of the flags', async (t) => {
   const [usual, newest, chosen] = await Promise.all([
     testCluster(t, bareServer),
     testCluster(t, { ...bareServer, apiServerFlags: ['--tls-min-version=VersionTLS13', '--disable-http2-serving'] }),
-    testCluster(t, { ...bareServer, apiServerFlags: ['--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384'] }),
+    testCluster(t, {
+      ...bareServer,
+      apiServerFlags: [
+        '--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
+      ],
+    }),
   ])
   assert.match(await connection(usual.port, '-tls1_2', '-alpn', 'h2'), /ALPN protocol: h2/)
   assert.match(await connection(newest.port, '-tls1_2'), /alert protocol version/)
   assert.match(await connection(newest.port, '-alpn', 'h2,http/1.1'), /TLSv1\.3[\s\S]*ALPN protocol: http\/1\.1/)
-  assert.match(await connection(chosen.port, '-tls1_2', '-cipher', 'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256'), /handshake failure/)
+  assert.match(
+    await connection(chosen.port, '-tls1_2', '-cipher', 'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256'),
+    /handshake failure/,
+  )
   assert.match(await connection(chosen.port, '-tls1_2'), /Cipher is ECDHE-\w+-AES256-GCM-SHA384/)
   assert.match(await connection(chosen.port), /New, TLSv1\.3/)
 })
@@ -57,13 +65,17 @@ test('who names a server gets its certificate, and is known by an own one all th
     `--client-ca-file=${users.file}`,
   ]
   const cluster = await testCluster(t, { ...bareServer, apiServerFlags: flags })
-  const subject = async (server: string) => /subject=(.*)/.exec(await connection(cluster.port, '-servername', server))?.[1]?.replaceAll(' ', '')
+  const subject = async (server: string) =>
+    /subject=(.*)/.exec(await connection(cluster.port, '-servername', server))?.[1]?.replaceAll(' ', '')
   assert.equal(await subject('api.example.com'), 'CN=api.example.com')
   assert.equal(await subject('a.inner.example.com'), 'CN=inner')
   assert.equal(await subject('other.example.com'), 'CN=inner')
   assert.notEqual(await subject('elsewhere.example.com'), 'CN=inner')
   const anna = users.issue('/CN=anna')
-  assert.equal((await ask(cluster, { ...anna, ca: servers.cert, servername: 'api.example.com' })).user?.username, 'anna')
+  assert.equal(
+    (await ask(cluster, { ...anna, ca: servers.cert, servername: 'api.example.com' })).user?.username,
+    'anna',
+  )
 })
 
 test('a certificate that has been renewed is shown to those who come then; half of a pair changes nothing', async (t) => {
@@ -76,7 +88,11 @@ test('a certificate that has been renewed is shown to those who come then; half 
   const subject = async () => /subject=(.*)/.exec(await connection(cluster.port))?.[1]?.replaceAll(' ', '')
   assert.equal(await subject(), 'CN=first')
   writeFileSync(tlsPrivateKeyFile, authority('others').issue('/CN=other').key)
-  await waitFor('the pair is read', async () => (await subject()) === 'CN=first' && logged.some((line) => /what was read before stays: the key/.test(line)))
+  await waitFor(
+    'the pair is read',
+    async () =>
+      (await subject()) === 'CN=first' && logged.some((line) => /what was read before stays: the key/.test(line)),
+  )
   filesOf(folder, servers, 'second', 'serving')
   await waitFor('the new certificate', async () => (await subject()) === 'CN=second')
 })

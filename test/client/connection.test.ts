@@ -1,4 +1,7 @@
-/** The client's connection: credentials against a real server, and what happens when a server answers badly, late, or not at all. */
+/**
+ * The client's connection: credentials against a real server, and what happens when a server answers badly, late, or
+ * not at all.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -29,7 +32,10 @@ function clientOf(t: Lifetime, access: ServerAccess): RestClient {
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } }
 
 /** A server that answers as the test says, in HTTP/2 without TLS. */
-async function oddServer(t: Lifetime, answer: (stream: ServerHttp2Stream, method: string, count: number) => void): Promise<RestClient> {
+async function oddServer(
+  t: Lifetime,
+  answer: (stream: ServerHttp2Stream, method: string, count: number) => void,
+): Promise<RestClient> {
   let count = 0
   const server = createServer()
   server.on('stream', (stream, headers) => {
@@ -64,7 +70,10 @@ test('an answer that breaks off is read again; a write whose answer is lost says
     stream.write('{"kind":', () => stream.session?.destroy())
   })
   assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
-  await assert.rejects(client.create(configMaps, object), /POST \/api\/v1\/namespaces\/default\/configmaps: the answer broke off/)
+  await assert.rejects(
+    client.create(configMaps, object),
+    /POST \/api\/v1\/namespaces\/default\/configmaps: the answer broke off/,
+  )
   await assert.rejects(client.delete(configMaps, 'default', 'a'), /broke off/)
 })
 
@@ -72,9 +81,19 @@ test('an update whose answer was lost is sent again, and refused as too late: no
   const client = await oddServer(t, (stream, _method, count) => {
     if (count === 1) return void stream.session?.destroy()
     stream.respond({ ':status': 409 })
-    stream.end(JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Conflict', message: 'too late', code: 409 }))
+    stream.end(
+      JSON.stringify({
+        kind: 'Status',
+        apiVersion: 'v1',
+        status: 'Failure',
+        reason: 'Conflict',
+        message: 'too late',
+        code: 409,
+      }),
+    )
   })
-  const update = (): Promise<unknown> => client.update(configMaps, { ...object, metadata: { ...object.metadata, resourceVersion: '1' } })
+  const update = (): Promise<unknown> =>
+    client.update(configMaps, { ...object, metadata: { ...object.metadata, resourceVersion: '1' } })
   const failure = async (): Promise<unknown> => update().catch((error: unknown) => error)
   assert.ok(!isSurelyRefused(await failure()))
   const second = await failure()
@@ -94,7 +113,10 @@ test('a connection that the server ends (GOAWAY) carries what is on it to its en
 
 test('a server that is not there is named, and what waits for it ends with its client', async (t) => {
   const client = clientOf(t, { url: 'https://127.0.0.1:1' })
-  await assert.rejects(client.get(pods, 'default', 'a'), /https:\/\/127\.0\.0\.1:1 cannot be reached: the server accepts no connections/)
+  await assert.rejects(
+    client.get(pods, 'default', 'a'),
+    /https:\/\/127\.0\.0\.1:1 cannot be reached: the server accepts no connections/,
+  )
   const connection = new Connection({ url: 'https://127.0.0.1:1' })
   const asked = new RestClient(connection).get(pods, 'default', 'a')
   connection.close()
@@ -147,11 +169,21 @@ test('all kinds of credentials of a kubeconfig reach the server', async (t) => {
     },
   })
   assert.equal(await whoami(cluster, exec({ token: 'T' })), 'admin')
-  assert.equal(await whoami(cluster, exec({ clientCertificateData: admin.cert, clientKeyData: admin.key })), 'kubernetes-admin')
+  assert.equal(
+    await whoami(cluster, exec({ clientCertificateData: admin.cert, clientKeyData: admin.key })),
+    'kubernetes-admin',
+  )
   assert.equal(await whoami({ server: url, 'insecure-skip-tls-verify': true }, { token: 'T' }), 'admin')
-  const byName = { ...cluster, server: url.replace('127.0.0.1', 'localhost'), 'tls-server-name': 'kubernetes.default.svc' }
+  const byName = {
+    ...cluster,
+    server: url.replace('127.0.0.1', 'localhost'),
+    'tls-server-name': 'kubernetes.default.svc',
+  }
   assert.equal(await whoami(byName, { token: 'T' }), 'admin')
-  await assert.rejects(whoami({ ...cluster, 'tls-server-name': 'elsewhere.example' }, { token: 'T' }), /cannot be reached: .*elsewhere\.example/)
+  await assert.rejects(
+    whoami({ ...cluster, 'tls-server-name': 'elsewhere.example' }, { token: 'T' }),
+    /cannot be reached: .*elsewhere\.example/,
+  )
 
   const asked: string[] = []
   const proxy = createProxy().on('connect', (request, socket) => {
@@ -179,17 +211,32 @@ test('uploads that the server refuses before it has them all leave nothing behin
   })
   // More than a connection may hold.
   const body = { data: 'x'.repeat(20 * 1024 * 1024) }
-  for (let count = 0; count < 16; count++) await assert.rejects(client.request('POST', '/api/v1/namespaces', { body }), { code: 413 })
+  for (let count = 0; count < 16; count++)
+    await assert.rejects(client.request('POST', '/api/v1/namespaces', { body }), { code: 413 })
   assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
 })
 
 /** What stands before a cluster's server and speaks HTTP/1.1 alone, as many proxies do. */
-async function olderProxy(t: Lifetime, { client }: TestCluster): Promise<{ readonly url: string; readonly ca: string; readonly connections: () => number }> {
+async function olderProxy(
+  t: Lifetime,
+  { client }: TestCluster,
+): Promise<{ readonly url: string; readonly ca: string; readonly connections: () => number }> {
   const authority = await makeAuthority('proxies', new Date())
-  const pair = await issueCertificate(authority, { commonName: 'proxy', usage: 'server', hosts: ['127.0.0.1'] }, new Date())
+  const pair = await issueCertificate(
+    authority,
+    { commonName: 'proxy', usage: 'server', hosts: ['127.0.0.1'] },
+    new Date(),
+  )
   const { ca, cert, key, url } = client
   const server = createSecureServer(pair, (request, response) => {
-    const passed = secureRequest(new URL(request.url ?? '/', url), { method: request.method, headers: request.headers, ca, cert, key, agent: false })
+    const passed = secureRequest(new URL(request.url ?? '/', url), {
+      method: request.method,
+      headers: request.headers,
+      ca,
+      cert,
+      key,
+      agent: false,
+    })
     passed.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers)
       answer.on('error', () => response.destroy()).pipe(response)
@@ -206,7 +253,11 @@ async function olderProxy(t: Lifetime, { client }: TestCluster): Promise<{ reado
     server.closeAllConnections()
     server.close()
   })
-  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, ca: authority.cert, connections: () => connections }
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ca: authority.cert,
+    connections: () => connections,
+  }
 }
 
 test('a server or proxy that speaks no HTTP/2 is spoken to in HTTP/1.1', async (t) => {
@@ -222,7 +273,11 @@ test('a server or proxy that speaks no HTTP/2 is spoken to in HTTP/1.1', async (
   t.after(() => informers.stop())
   const seen = informers.of(configMaps, { namespace: 'default' })
   await informers.synced(configMaps, { namespace: 'default' })
-  await Promise.all(wanted.map((name) => client.create(configMaps, { ...object, metadata: { name: `more-${name}`, namespace: 'default' } })))
+  await Promise.all(
+    wanted.map((name) =>
+      client.create(configMaps, { ...object, metadata: { name: `more-${name}`, namespace: 'default' } }),
+    ),
+  )
   await waitFor('all to be seen', () => wanted.every((name) => seen.get('default', `more-${name}`)))
   const body = { ...object, data: { large: 'x'.repeat(5_000_000) } }
   await assert.rejects(client.request('POST', '/api/v1/namespaces/default/configmaps', { body }))
@@ -236,7 +291,12 @@ test('what is under way over HTTP/1.1 ends when it is given up, and with its cli
   const client = new RestClient(connection)
   const { metadata } = await client.get(namespaces, '', 'default')
   const watch = async (signal: AbortSignal) => {
-    for await (const _ of client.watch(configMaps, { namespace: 'default', resourceVersion: metadata.resourceVersion ?? '', signal })) return 'told'
+    for await (const _ of client.watch(configMaps, {
+      namespace: 'default',
+      resourceVersion: metadata.resourceVersion ?? '',
+      signal,
+    }))
+      return 'told'
     return 'ended'
   }
   const giving = new AbortController()
@@ -289,5 +349,8 @@ test('a server behind a SOCKS 5 proxy is reached with the name and the password 
   assert.equal((await client.get(namespaces, '', 'default')).metadata.name, 'default')
   assert.deepEqual(asked, [new URL(url).host])
   const stranger = clientOf(t, { ...access, proxyUrl: `socks5://user:wrong@127.0.0.1:${port}` })
-  await assert.rejects(stranger.get(namespaces, '', 'default'), /gives no way to .*: it does not take the name and the password/)
+  await assert.rejects(
+    stranger.get(namespaces, '', 'default'),
+    /gives no way to .*: it does not take the name and the password/,
+  )
 })

@@ -13,7 +13,12 @@ import type { KubeObject, Unstructured } from '../../src/machinery/object.ts'
 import { StatusError } from '../../src/machinery/status-error.ts'
 import { waitFor as until } from '../support/wait-for.ts'
 
-const configMap = (name: string): ConfigMap => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data: { a: 'b' } })
+const configMap = (name: string): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+  data: { a: 'b' },
+})
 const pod = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -31,7 +36,9 @@ test('it knows what it is given, status included, and behaves as an API server',
   const stale = await client.get(configMaps, 'default', 'a')
   await client.patch(configMaps, 'default', 'a', { data: { a: 'c' } }, 'merge')
   await assert.rejects(client.update(configMaps, stale), { code: 409, reason: 'Conflict' })
-  await assert.rejects(client.create(pods, { ...pod, metadata: { name: 'UPPER', namespace: 'team' } } as never), { code: 422 })
+  await assert.rejects(client.create(pods, { ...pod, metadata: { name: 'UPPER', namespace: 'team' } } as never), {
+    code: 422,
+  })
   assert.equal((await client.list(configMaps, { labelSelector: 'x=y' })).items.length, 0)
   const dinghy: Unstructured = {
     apiVersion: 'example.com/v1',
@@ -96,16 +103,29 @@ test('controllers run against it: for a kind, owning another, watching a third, 
   })
   const running = manager({ client, controllers: [copies], log: (line) => assert.fail(line) })
   await running.ready
-  await client.add({ ...configMap('a'), metadata: { name: 'a', namespace: 'default', labels: { copy: 'true' } } }, configMap('other'))
+  await client.add(
+    { ...configMap('a'), metadata: { name: 'a', namespace: 'default', labels: { copy: 'true' } } },
+    configMap('other'),
+  )
   await waitFor(client, secrets, { namespace: 'default', name: 'a' }, Boolean, { timeoutMs: 15_000 })
   // What it has made is made again.
   await client.delete(secrets, 'default', 'a')
   await waitFor(client, secrets, { namespace: 'default', name: 'a' }, Boolean, { timeoutMs: 15_000 })
-  await until('the event', async () => (await client.list(events, { fieldSelector: 'reason=Copied' })).items.some(({ count }) => count === 2))
+  await until('the event', async () =>
+    (await client.list(events, { fieldSelector: 'reason=Copied' })).items.some(({ count }) => count === 2),
+  )
   const before = looked.length
   const labels = { app: 'x' }
-  const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'x' }] } } }
-  await client.create(deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd', namespace: 'default' }, spec })
+  const spec = {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'x' }] } },
+  }
+  await client.create(deployments, {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'd', namespace: 'default' },
+    spec,
+  })
   await until('a look', () => looked.length > before)
   assert.match(running.metrics(), /^workqueue_adds_total\{name="copies"\} \d+$/m)
   await running.stop()
@@ -120,7 +140,13 @@ test('of two managers one leads, and the other goes on where it ended', async (t
   const start = (identity: string) =>
     manager({
       client,
-      controllers: [controller({ name: identity, for: configMaps, reconcile: async ({ name }) => void seen.push(`${identity} ${name}`) })],
+      controllers: [
+        controller({
+          name: identity,
+          for: configMaps,
+          reconcile: async ({ name }) => void seen.push(`${identity} ${name}`),
+        }),
+      ],
       leaderElection: { namespace: 'default', name: 'lead', identity, retryMs: 50 },
       log: () => {},
     })

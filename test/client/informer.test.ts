@@ -15,7 +15,8 @@ const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', meta
 
 test('an informer knows what is there, what changes, and what changed while the server was away', async (t) => {
   const directory = temporaryFolder(t)
-  const start = (port = 0) => startCluster({ storage: { directory }, port, compaction: { intervalMs: 50, retainMs: 0 } })
+  const start = (port = 0) =>
+    startCluster({ storage: { directory }, port, compaction: { intervalMs: 50, retainMs: 0 } })
   let cluster = await start()
   t.after(() => cluster.stop())
   const { port } = cluster
@@ -27,7 +28,9 @@ test('an informer knows what is there, what changes, and what changed while the 
 
   const informer = new Informer({ client, resource: configMaps, namespace: 'default', log: () => {} })
   const told: string[] = []
-  informer.onChange((object, before) => told.push(`${before ? (object ? 'changed' : 'gone') : 'new'} ${(object ?? before)?.metadata.name}`))
+  informer.onChange((object, before) =>
+    told.push(`${before ? (object ? 'changed' : 'gone') : 'new'} ${(object ?? before)?.metadata.name}`),
+  )
   const stopping = new AbortController()
   const { promise: synced, resolve } = Promise.withResolvers<void>()
   const running = informer.run(stopping.signal, resolve)
@@ -45,7 +48,12 @@ test('an informer knows what is there, what changes, and what changed while the 
   await client.delete(configMaps, 'default', 'second')
   await waitFor('the third', () => informer.get('default', 'third'))
   await waitFor('the second to go', () => !informer.get('default', 'second'))
-  assert.ok(told.includes('new first') && told.includes('gone first') && told.includes('new third') && told.includes('gone second'))
+  assert.ok(
+    told.includes('new first') &&
+      told.includes('gone first') &&
+      told.includes('new third') &&
+      told.includes('gone second'),
+  )
   assert.equal(told.filter((line) => line === 'new third').length, 1)
   stopping.abort()
   await running

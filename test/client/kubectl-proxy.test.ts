@@ -20,7 +20,8 @@ async function kubectlProxy(t: Lifetime, kubeconfigFile: string, port = 0) {
   const home = mkdtempSync(join(tmpdir(), 't8s-proxy-'))
   const child = new Kubectl(installedKubectls().at(-1)!, kubeconfigFile, home).spawn(`proxy --port=${port}`)
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (output += text))
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => (output += text))
   const closed = once(child, 'close')
   const stop = async (): Promise<void> => {
     child.kill('SIGKILL')
@@ -42,10 +43,21 @@ async function checkVerbs(client: RestClient): Promise<void> {
   assert.deepEqual((await client.get(configMaps, 'default', 'a')).data, { a: 'ä' })
   const updated = await client.update(configMaps, { ...made, data: { a: 'b' } })
   await assert.rejects(client.update(configMaps, { ...made, data: { a: 'c' } }), { code: 409 })
-  assert.deepEqual((await client.patch(configMaps, 'default', 'a', { data: { b: 'c' } }, 'merge')).data, { a: 'b', b: 'c' })
-  assert.deepEqual((await client.apply(configMaps, { metadata: place, data: { c: 'd' } }, 'test')).data, { a: 'b', b: 'c', c: 'd' })
+  assert.deepEqual((await client.patch(configMaps, 'default', 'a', { data: { b: 'c' } }, 'merge')).data, {
+    a: 'b',
+    b: 'c',
+  })
+  assert.deepEqual((await client.apply(configMaps, { metadata: place, data: { c: 'd' } }, 'test')).data, {
+    a: 'b',
+    b: 'c',
+    c: 'd',
+  })
   assert.notEqual(updated.metadata.resourceVersion, made.metadata.resourceVersion)
-  assert.ok((await client.list(configMaps, { namespace: 'default', limit: 1 })).items.some(({ metadata }) => metadata.name === 'a'))
+  assert.ok(
+    (await client.list(configMaps, { namespace: 'default', limit: 1 })).items.some(
+      ({ metadata }) => metadata.name === 'a',
+    ),
+  )
   assert.equal((await client.find(configMaps, 'default', 'none')) ?? 'none', 'none')
   await assert.rejects(client.get(namespaces, '', 'none'), { code: 404 })
   await client.delete(configMaps, 'default', 'a', { uid: made.metadata.uid })
@@ -64,7 +76,11 @@ test('all verbs, watches and informers go through kubectl proxy, and survive tha
   const { resourceVersion } = await client.list(configMaps, { namespace: 'default' })
   const giving = new AbortController()
   const watching = (async () => {
-    for await (const { type, object } of client.watch(configMaps, { namespace: 'default', resourceVersion, signal: giving.signal })) {
+    for await (const { type, object } of client.watch(configMaps, {
+      namespace: 'default',
+      resourceVersion,
+      signal: giving.signal,
+    })) {
       if (type !== 'BOOKMARK') return `${type} ${object.metadata.name}`
     }
     return 'ended'
@@ -73,10 +89,15 @@ test('all verbs, watches and informers go through kubectl proxy, and survive tha
   t.after(() => informers.stop())
   const told: string[] = []
   const seen = informers.of(configMaps, { namespace: 'default', labelSelector: 'of=informer' })
-  seen.onChange((now, before) => told.push(`${now ? (before ? 'changed' : 'new') : 'gone'} ${(now ?? before)?.metadata.name}`))
+  seen.onChange((now, before) =>
+    told.push(`${now ? (before ? 'changed' : 'new') : 'gone'} ${(now ?? before)?.metadata.name}`),
+  )
   await informers.synced(configMaps, { namespace: 'default', labelSelector: 'of=informer' })
   const names = 'abcdefghijklmnopqrstuvwxyz'.split('').map((letter) => `more-${letter}`)
-  const labelled = (name: string) => ({ ...object(name), metadata: { ...object(name).metadata, labels: { of: 'informer' } } })
+  const labelled = (name: string) => ({
+    ...object(name),
+    metadata: { ...object(name).metadata, labels: { of: 'informer' } },
+  })
   await Promise.all(names.map((name) => client.create(configMaps, labelled(name))))
   assert.match(await watching, /^ADDED more-/)
   await waitFor('all to be seen', () => names.every((name) => seen.get('default', name)))
@@ -87,7 +108,10 @@ test('all verbs, watches and informers go through kubectl proxy, and survive tha
   const direct = await connectTo({ access: { cert, key, ca, url } })
   t.after(() => direct.close())
   await direct.delete(configMaps, 'default', 'more-a')
-  await assert.rejects(client.create(configMaps, object('late')), /127\.0\.0\.1:\d+ cannot be reached: the server accepts no connections/)
+  await assert.rejects(
+    client.create(configMaps, object('late')),
+    /127\.0\.0\.1:\d+ cannot be reached: the server accepts no connections/,
+  )
   await kubectlProxy(t, cluster.kubeconfigFile, proxy.port)
   await client.patch(configMaps, 'default', 'more-b', { data: { late: 'yes' } }, 'merge')
   await waitFor('what was missed', () => told.includes('gone more-a') && told.includes('changed more-b'))

@@ -33,21 +33,32 @@ const calls: Readonly<Record<string, (client: RestClient, name: string) => Promi
   patch: (client, name) => client.patch(secrets, 'default', name, { data: null }, 'merge'),
   'patch a subresource': (client, name) => client.patch(secrets, 'default', name, {}, 'merge', 'status'),
   apply: (client, name) => client.apply(secrets, { metadata: { name, namespace: 'default' } }, 'm'),
-  'apply a subresource': (client, name) => client.apply(secrets, { metadata: { name, namespace: 'default' } }, { fieldManager: 'm', subresource: 'status' }),
+  'apply a subresource': (client, name) =>
+    client.apply(secrets, { metadata: { name, namespace: 'default' } }, { fieldManager: 'm', subresource: 'status' }),
   delete: (client, name) => client.delete(secrets, 'default', name),
   createUnder: (client, name) => client.createUnder(secrets, 'default', name, 'token', {}),
   getMetadata: (client, name) => getMetadata(client, secrets, 'default', name),
   createOrUpdate: (client, name) => createOrUpdate(client, secrets, { namespace: 'default', name }, (object) => object),
-  'updateStatus of what is there': (client, name) => updateStatus(client, secrets, { namespace: 'default', name }, (object) => object),
+  'updateStatus of what is there': (client, name) =>
+    updateStatus(client, secrets, { namespace: 'default', name }, (object) => object),
   waitFor: (client, name) => waitFor(client, secrets, { namespace: 'default', name }, isGone),
   addFinalizer: (client, name) => addFinalizer(client, secrets, secret(name), finalizer),
-  removeFinalizer: (client, name) => removeFinalizer(client, secrets, secret(name, { finalizers: [finalizer] }), finalizer),
-  LeaderElector: async (client, name) => new LeaderElector({ client, namespace: 'default', name, identity: 'i' }).run(async () => {}, AbortSignal.abort()),
-  'DynamicClient.get': (client, name) => new DynamicClient(client).get({ apiVersion: 'v1', kind: 'Secret', namespace: 'default', name }),
+  removeFinalizer: (client, name) =>
+    removeFinalizer(client, secrets, secret(name, { finalizers: [finalizer] }), finalizer),
+  LeaderElector: async (client, name) =>
+    new LeaderElector({ client, namespace: 'default', name, identity: 'i' }).run(async () => {}, AbortSignal.abort()),
+  'DynamicClient.get': (client, name) =>
+    new DynamicClient(client).get({ apiVersion: 'v1', kind: 'Secret', namespace: 'default', name }),
   'DynamicClient.update': (client, name) => new DynamicClient(client).update(secret(name)),
-  'DynamicClient.patch': (client, name) => new DynamicClient(client).patch({ apiVersion: 'v1', kind: 'Secret', namespace: 'default', name }, {}),
-  'DynamicClient.apply': (client, name) => new DynamicClient(client).apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'default' } }, 'm'),
-  'DynamicClient.delete': (client, name) => new DynamicClient(client).delete({ apiVersion: 'v1', kind: 'Secret', namespace: 'default', name }),
+  'DynamicClient.patch': (client, name) =>
+    new DynamicClient(client).patch({ apiVersion: 'v1', kind: 'Secret', namespace: 'default', name }, {}),
+  'DynamicClient.apply': (client, name) =>
+    new DynamicClient(client).apply(
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'default' } },
+      'm',
+    ),
+  'DynamicClient.delete': (client, name) =>
+    new DynamicClient(client).delete({ apiVersion: 'v1', kind: 'Secret', namespace: 'default', name }),
 }
 const faults: readonly (readonly [string, string])[] = [
   ['', 'resource name may not be empty'],
@@ -82,25 +93,47 @@ test('the table has every method of the client library that takes a name', () =>
     ...Object.getOwnPropertyNames(RestClient.prototype),
     ...Object.getOwnPropertyNames(DynamicClient.prototype).map((name) => `DynamicClient.${name}`),
   ]
-  const nameless = ['constructor', 'as', 'list', 'pages', 'items', 'watch', 'create', 'deleteCollection', 'read', 'request', 'serverVersion']
-  const missing = methods.filter((method) => !nameless.includes(method.replace('DynamicClient.', '')) && !(method in calls))
+  const nameless = [
+    'constructor',
+    'as',
+    'list',
+    'pages',
+    'items',
+    'watch',
+    'create',
+    'deleteCollection',
+    'read',
+    'request',
+    'serverVersion',
+  ]
+  const missing = methods.filter(
+    (method) => !nameless.includes(method.replace('DynamicClient.', '')) && !(method in calls),
+  )
   assert.deepEqual(missing, [])
 })
 
 test('without a name, undefined or null, a call is as wrong', async () => {
   const { client, sent } = unanswered()
-  for (const name of [undefined, null] as unknown[]) await assert.rejects(client.delete(secrets, 'default', name as string), /name may not be empty/)
-  await assert.rejects(client.update(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'default' } }), /name may not be empty/)
+  for (const name of [undefined, null] as unknown[])
+    await assert.rejects(client.delete(secrets, 'default', name as string), /name may not be empty/)
+  await assert.rejects(
+    client.update(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'default' } }),
+    /name may not be empty/,
+  )
   assert.deepEqual(sent, [])
 })
 
 test('namespaces and subresources that would lead to another path are refused', async () => {
   const { client, sent } = unanswered()
   await assert.rejects(client.get(secrets, '..', 'a'), { message: `invalid namespace "..": may not be '..'` })
-  await assert.rejects(client.list(secrets, { namespace: 'a/b' }), { message: `invalid namespace "a/b": may not contain '/'` })
+  await assert.rejects(client.list(secrets, { namespace: 'a/b' }), {
+    message: `invalid namespace "a/b": may not contain '/'`,
+  })
   await assert.rejects(client.deleteCollection(secrets, { namespace: '..' }), /invalid namespace/)
   await assert.rejects(client.create(secrets, secret('a', { namespace: '../..' })), /invalid namespace/)
-  await assert.rejects(client.get(secrets, 'default', 'a', '../b'), { message: `invalid subresource "../b": may not contain '/'` })
+  await assert.rejects(client.get(secrets, 'default', 'a', '../b'), {
+    message: `invalid subresource "../b": may not contain '/'`,
+  })
   assert.deepEqual(sent, [])
 })
 
@@ -122,7 +155,10 @@ test('an empty name does not delete the Secrets of a namespace; the fake client 
   t.after(() => client.close())
   const refused = { message: 'resource name may not be empty' }
   await assert.rejects(client.delete(secrets, 'default', ''), refused)
-  await assert.rejects(new DynamicClient(client).delete({ apiVersion: 'v1', kind: 'Secret', namespace: 'default', name: '' }), refused)
+  await assert.rejects(
+    new DynamicClient(client).delete({ apiVersion: 'v1', kind: 'Secret', namespace: 'default', name: '' }),
+    refused,
+  )
   await assert.rejects(client.get(secrets, 'default', ''), refused)
   await assert.rejects(
     createOrUpdate(client, configMaps, { namespace: 'default', name: '' }, (object) => object),

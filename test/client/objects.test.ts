@@ -1,4 +1,7 @@
-/** What the client offers beyond single calls: applying, waiting, finalizers, mapping of kinds, pages, events, and election, against a running server. */
+/**
+ * What the client offers beyond single calls: applying, waiting, finalizers, mapping of kinds, pages, events, and
+ * election, against a running server.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DynamicClient } from '../../src/client/discovery/dynamic-client.ts'
@@ -25,20 +28,27 @@ const serve = async (t: Lifetime) => clientFor(t, await testCluster(t, { control
 test('an object is created or changed, and left alone when it is as it should be', async (t) => {
   const client = await serve(t)
   const at = { namespace: 'default', name: 'a' }
-  const say = (word: string) => createOrUpdate(client, configMaps, at, (object) => ({ ...object, data: { ...object.data, word } }))
+  const say = (word: string) =>
+    createOrUpdate(client, configMaps, at, (object) => ({ ...object, data: { ...object.data, word } }))
   assert.equal(await say('one'), 'created')
   assert.equal(await say('one'), 'unchanged')
   assert.equal(await say('two'), 'updated')
   // Many who want something of one object all get it.
   await Promise.all(
-    Array.from({ length: 8 }, (_, i) => createOrUpdate(client, configMaps, at, (object) => ({ ...object, data: { ...object.data, [i]: 'x' } }))),
+    Array.from({ length: 8 }, (_, i) =>
+      createOrUpdate(client, configMaps, at, (object) => ({ ...object, data: { ...object.data, [i]: 'x' } })),
+    ),
   )
   assert.equal(Object.keys((await client.get(configMaps, 'default', 'a')).data ?? {}).length, 9)
 })
 
 test('fields are applied with their types, and those of others are a conflict if that is wanted', async (t) => {
   const client = await serve(t)
-  const applied = await client.apply(configMaps, { metadata: { name: 'a', namespace: 'default' }, data: { a: '1' } }, 'one')
+  const applied = await client.apply(
+    configMaps,
+    { metadata: { name: 'a', namespace: 'default' }, data: { a: '1' } },
+    'one',
+  )
   assert.equal(applied.data?.a, '1')
   const other = { metadata: { name: 'a', namespace: 'default' }, data: { a: '2' } }
   await assert.rejects(client.apply(configMaps, other, { fieldManager: 'two', force: false }), { code: 409 })
@@ -65,7 +75,12 @@ test('waiting ends when the object is as wanted, has gone, or when time is over'
 
 test('a finalizer keeps a deleted object until it is taken away', async (t) => {
   const client = await serve(t)
-  const object = await addFinalizer(client, configMaps, await client.create(configMaps, configMap('a')), 'example.com/x')
+  const object = await addFinalizer(
+    client,
+    configMaps,
+    await client.create(configMaps, configMap('a')),
+    'example.com/x',
+  )
   await client.delete(configMaps, 'default', 'a')
   const deleted = await client.get(configMaps, 'default', 'a')
   assert.ok(deleted.metadata.deletionTimestamp)
@@ -99,14 +114,20 @@ test('kinds and words lead to resources; what is missing is looked for once more
     return [group, version, plural].filter(Boolean).join('/')
   }
   for (const word of ['po', 'pod', 'pods', 'Pod']) assert.equal(await path(word), 'v1/pods')
-  for (const word of ['deploy', 'deployment.apps', 'deployments.v1.apps', 'Deployment.app']) assert.equal(await path(word), 'apps/v1/deployments')
+  for (const word of ['deploy', 'deployment.apps', 'deployments.v1.apps', 'Deployment.app'])
+    assert.equal(await path(word), 'apps/v1/deployments')
   const { kind, namespaced, subresources } = await mapper.forKind('apps/v1', 'Deployment')
   assert.deepEqual([kind, namespaced, [...subresources].sort()], ['Deployment', true, ['scale', 'status']])
   assert.equal((await mapper.forKind('apps', 'Deployment')).plural, deployments.plural)
   await assert.rejects(mapper.forName('boats'), NoMatch)
 
   const dynamic = new DynamicClient(client, mapper)
-  const boat = { apiVersion: 'example.com/v1', kind: 'Boat', metadata: { name: 'dinghy', namespace: 'default' }, spec: { crew: 3 } }
+  const boat = {
+    apiVersion: 'example.com/v1',
+    kind: 'Boat',
+    metadata: { name: 'dinghy', namespace: 'default' },
+    spec: { crew: 3 },
+  }
   await assert.rejects(dynamic.create(boat), NoMatch)
   await dynamic.apply(
     {
@@ -117,7 +138,14 @@ test('kinds and words lead to resources; what is missing is looked for once more
         group: 'example.com',
         scope: 'Namespaced',
         names: { plural: 'boats', kind: 'Boat', shortNames: ['bo'] },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } }],
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          },
+        ],
       },
     },
     'test',
@@ -137,7 +165,8 @@ test('events are written, counted, combined, and bounded; those of events.k8s.io
   const recorder = new EventRecorder(client, 'test', (line) => assert.fail(line))
   for (let i = 0; i < 3; i++) recorder.tell(object, 'Normal', 'Again', 'the same')
   for (let i = 0; i < 12; i++) recorder.tell(object, 'Warning', 'Similar', `number ${i}`)
-  const told = async (reason: string) => (await client.list(events, { namespace: 'default', fieldSelector: `involvedObject.name=a,reason=${reason}` })).items
+  const told = async (reason: string) =>
+    (await client.list(events, { namespace: 'default', fieldSelector: `involvedObject.name=a,reason=${reason}` })).items
   await until('all events', async () => (await told('Similar')).some(({ count }) => count === 3))
   assert.deepEqual(
     (await told('Again')).map(({ count, message, source }) => [count, message, source?.component]),
@@ -149,9 +178,13 @@ test('events are written, counted, combined, and bounded; those of events.k8s.io
 
   const series = new SeriesRecorder(client, 'example.com/test', (line) => assert.fail(line))
   t.after(() => series.stop())
-  for (let i = 0; i < 3; i++) series.tell({ regarding: object, type: 'Normal', reason: 'Sailed', action: 'Sailing', note: 'away' })
+  for (let i = 0; i < 3; i++)
+    series.tell({ regarding: object, type: 'Normal', reason: 'Sailed', action: 'Sailing', note: 'away' })
   const sailed = await until('the series', async () => (await told('Sailed')).find((event) => event.series))
-  assert.deepEqual([sailed.series?.count, sailed.reportingComponent, sailed.action, sailed.message], [2, 'example.com/test', 'Sailing', 'away'])
+  assert.deepEqual(
+    [sailed.series?.count, sailed.reportingComponent, sailed.action, sailed.message],
+    [2, 'example.com/test', 'Sailing', 'away'],
+  )
 })
 
 test('one of two leads; the other takes over when the lease is given back, or when nobody renews it', async (t) => {
@@ -188,7 +221,10 @@ test('one of two leads; the other takes over when the lease is given back, or wh
   assert.deepEqual([spec?.holderIdentity, spec?.leaseTransitions, spec?.leaseDurationSeconds], ['c', 2, 2])
 
   // Somebody else writes himself into the lease: who leads has to stop.
-  await createOrUpdate(client, leases, { namespace: 'default', name: 'lead' }, (lease) => ({ ...lease, spec: { ...lease.spec, holderIdentity: 'thief' } }))
+  await createOrUpdate(client, leases, { namespace: 'default', name: 'lead' }, (lease) => ({
+    ...lease,
+    spec: { ...lease.spec, holderIdentity: 'thief' },
+  }))
   assert.equal(await c.ended, 'lost')
   assert.equal(c.elector.leader, '')
 })
@@ -196,7 +232,15 @@ test('one of two leads; the other takes over when the lease is given back, or wh
 test('a leader whose server has gone stops before others may lead', async (t) => {
   const cluster = await testCluster(t, { controllers: [] })
   const client = clientFor(t, cluster)
-  const elector = new LeaderElector({ client, namespace: 'default', name: 'lead', identity: 'a', leaseMs: 1000, renewMs: 500, retryMs: 50 })
+  const elector = new LeaderElector({
+    client,
+    namespace: 'default',
+    name: 'lead',
+    identity: 'a',
+    leaseMs: 1000,
+    renewMs: 500,
+    retryMs: 50,
+  })
   const leading = Promise.withResolvers<void>()
   const ended = elector.run(async (signal) => {
     leading.resolve()

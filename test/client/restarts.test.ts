@@ -1,4 +1,7 @@
-/** Informers against a server that is killed and started again 50 times while others write: in the end they know the truth, and handlers were told all of it in order. */
+/**
+ * Informers against a server that is killed and started again 50 times while others write: in the end they know the
+ * truth, and handlers were told all of it in order.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -22,9 +25,11 @@ function mirrored(informer: Informer<ConfigMap>) {
   informer.onChange((object, before) => {
     const key = keyOf((object ?? before) as ConfigMap)
     const mine = known.get(key)
-    if (object && mine?.metadata.resourceVersion !== before?.metadata.resourceVersion) wrong.push(`${key}: changed from a state that was not told`)
+    if (object && mine?.metadata.resourceVersion !== before?.metadata.resourceVersion)
+      wrong.push(`${key}: changed from a state that was not told`)
     if (object && mine && mine.metadata.uid !== object.metadata.uid) wrong.push(`${key}: one object became another`)
-    if (object && mine && Number(mine.metadata.resourceVersion) >= Number(object.metadata.resourceVersion)) wrong.push(`${key}: went back`)
+    if (object && mine && Number(mine.metadata.resourceVersion) >= Number(object.metadata.resourceVersion))
+      wrong.push(`${key}: went back`)
     if (!object && !mine) wrong.push(`${key}: gone and never there`)
     if (!object && mine?.metadata.uid !== before?.metadata.uid) wrong.push(`${key}: another one has gone`)
     if (object) known.set(key, object)
@@ -76,8 +81,18 @@ test(`what informers know is the truth after ${restarts} kills under load`, { ti
       const name = `c-${Math.floor(Math.random() * names)}`
       const labels = { even: `${Math.random() < 0.5}` }
       const what = Math.random()
-      const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', labels }, data: { n: `${written}` } }
-      const write = what < 0.4 ? client.create(configMaps, object) : what < 0.7 ? client.update(configMaps, object) : client.delete(configMaps, 'default', name)
+      const object: ConfigMap = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, namespace: 'default', labels },
+        data: { n: `${written}` },
+      }
+      const write =
+        what < 0.4
+          ? client.create(configMaps, object)
+          : what < 0.7
+            ? client.update(configMaps, object)
+            : client.delete(configMaps, 'default', name)
       // Names that are taken, objects that are not there, servers that have gone: all of it happens here.
       await write.then(
         () => written++,
@@ -97,7 +112,10 @@ test(`what informers know is the truth after ${restarts} kills under load`, { ti
   await Promise.all(writes)
   for (const { selection, informer, known, wrong } of followed) {
     const truth = versions((await client.list(configMaps, selection)).items)
-    await waitFor(`the truth of ${JSON.stringify(selection)}`, () => JSON.stringify(versions(informer.all())) === JSON.stringify(truth))
+    await waitFor(
+      `the truth of ${JSON.stringify(selection)}`,
+      () => JSON.stringify(versions(informer.all())) === JSON.stringify(truth),
+    )
     assert.deepEqual(versions(known.values()), truth)
     assert.deepEqual(wrong, [])
   }

@@ -26,7 +26,11 @@ test('keys and version of an informer', async (t) => {
   const synced = Promise.withResolvers<void>()
   void informer.run(ending.signal, synced.resolve)
   await synced.promise
-  const { metadata } = await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } })
+  const { metadata } = await client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'a', namespace: 'default' },
+  })
   await waitFor('the version of the new object', () => informer.lastSyncResourceVersion === metadata.resourceVersion)
   assert.deepEqual([...informer.keys()], ['default/a'])
 })

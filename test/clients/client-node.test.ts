@@ -32,24 +32,36 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
 
   before(async () => {
     // Old revisions are forgotten at once, so that watches from them expire.
-    cluster = await testCluster({ after: (cleanUp) => cleanUps.push(cleanUp) }, { ...bareServer, compaction: { intervalMs: 10, retainMs: 0 } })
+    cluster = await testCluster(
+      { after: (cleanUp) => cleanUps.push(cleanUp) },
+      { ...bareServer, compaction: { intervalMs: 10, retainMs: 0 } },
+    )
     config = new KubeConfig()
     config.loadFromFile(cluster.kubeconfigFile)
     core = config.makeApiClient(CoreV1Api)
   })
 
   /** A namespace of the test's own. */
-  const namespaceOf = async (name: string): Promise<string> => (await core.createNamespace({ body: { metadata: { name } } })).metadata?.name ?? ''
+  const namespaceOf = async (name: string): Promise<string> =>
+    (await core.createNamespace({ body: { metadata: { name } } })).metadata?.name ?? ''
 
   const makeConfigMaps = (namespace: string, ...names: readonly string[]): Promise<V1ConfigMap[]> =>
-    Promise.all(names.map((name) => core.createNamespacedConfigMap({ namespace, body: { metadata: { name, labels: { of: name } }, data: { name } } })))
+    Promise.all(
+      names.map((name) =>
+        core.createNamespacedConfigMap({
+          namespace,
+          body: { metadata: { name, labels: { of: name } }, data: { name } },
+        }),
+      ),
+    )
 
   const path = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
   /** The informer's events as they come. */
   const recorded = (informer: ListWatch<V1ConfigMap>): string[] => {
     const events: string[] = []
-    for (const verb of ['add', 'update', 'delete'] as const) informer.on(verb, ({ metadata }) => events.push(`${verb} ${metadata?.name}`))
+    for (const verb of ['add', 'update', 'delete'] as const)
+      informer.on(verb, ({ metadata }) => events.push(`${verb} ${metadata?.name}`))
     informer.on('error', (error) => events.push(`error ${error}`))
     return events
   }
@@ -67,7 +79,11 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     assert.ok(made?.metadata?.creationTimestamp instanceof Date)
     const read = await core.readNamespacedConfigMap({ namespace, name: 'a' })
     assert.deepEqual(read, made)
-    const replaced = await core.replaceNamespacedConfigMap({ namespace, name: 'a', body: { ...read, data: { name: 'new' } } })
+    const replaced = await core.replaceNamespacedConfigMap({
+      namespace,
+      name: 'a',
+      body: { ...read, data: { name: 'new' } },
+    })
     assert.deepEqual(replaced.data, { name: 'new' })
     const selected = await core.listNamespacedConfigMap({ namespace, labelSelector: 'of in (a)' })
     assert.deepEqual(
@@ -94,18 +110,48 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     }
     const namespace = await namespaceOf('errors')
     await makeConfigMaps(namespace, 'a')
-    await refused(core.readNamespacedConfigMap({ namespace, name: 'missing' }), 404, 'NotFound', /^configmaps "missing" not found$/)
+    await refused(
+      core.readNamespacedConfigMap({ namespace, name: 'missing' }),
+      404,
+      'NotFound',
+      /^configmaps "missing" not found$/,
+    )
     await refused(makeConfigMaps(namespace, 'a'), 409, 'AlreadyExists', /^configmaps "a" already exists$/)
     const stale = { metadata: { name: 'a', resourceVersion: '1' } }
-    await refused(core.replaceNamespacedConfigMap({ namespace, name: 'a', body: stale }), 409, 'Conflict', /the object has been modified/)
-    await refused(makeConfigMaps(namespace, 'Bad_Name'), 422, 'Invalid', /^ConfigMap "Bad_Name" is invalid: metadata\.name: Invalid value: "Bad_Name"/)
-    await refused(core.listNamespacedConfigMap({ namespace, labelSelector: 'a in' }), 400, 'BadRequest', /unable to parse requirement/)
+    await refused(
+      core.replaceNamespacedConfigMap({ namespace, name: 'a', body: stale }),
+      409,
+      'Conflict',
+      /the object has been modified/,
+    )
+    await refused(
+      makeConfigMaps(namespace, 'Bad_Name'),
+      422,
+      'Invalid',
+      /^ConfigMap "Bad_Name" is invalid: metadata\.name: Invalid value: "Bad_Name"/,
+    )
+    await refused(
+      core.listNamespacedConfigMap({ namespace, labelSelector: 'a in' }),
+      400,
+      'BadRequest',
+      /unable to parse requirement/,
+    )
     const anonymous = new KubeConfig()
     anonymous.loadFromClusterAndUser(
-      { name: 'c', server: cluster.url, caData: Buffer.from(cluster.client.ca).toString('base64'), skipTLSVerify: false },
+      {
+        name: 'c',
+        server: cluster.url,
+        caData: Buffer.from(cluster.client.ca).toString('base64'),
+        skipTLSVerify: false,
+      },
       { name: 'u' },
     )
-    await refused(anonymous.makeApiClient(CoreV1Api).listNode(), 403, 'Forbidden', /^nodes is forbidden: User "system:anonymous" cannot list resource "nodes"/)
+    await refused(
+      anonymous.makeApiClient(CoreV1Api).listNode(),
+      403,
+      'Forbidden',
+      /^nodes is forbidden: User "system:anonymous" cannot list resource "nodes"/,
+    )
   })
 
   test('patches of all four types are taken', async () => {
@@ -113,16 +159,23 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     const apps = config.makeApiClient(AppsV1Api)
     const container = (name: string, image: string) => ({ name, image })
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [container('main', 'app:1')] } }
-    await apps.createNamespacedDeployment({ namespace, body: { metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template } } })
+    await apps.createNamespacedDeployment({
+      namespace,
+      body: { metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template } },
+    })
     const patch = (type: string, body: object, more: object = {}) =>
       apps.patchNamespacedDeployment({ namespace, name: 'web', body, ...more }, setHeaderOptions('Content-Type', type))
 
-    const strategic = await patch(PatchStrategy.StrategicMergePatch, { spec: { template: { spec: { containers: [container('side', 'side:1')] } } } })
+    const strategic = await patch(PatchStrategy.StrategicMergePatch, {
+      spec: { template: { spec: { containers: [container('side', 'side:1')] } } },
+    })
     assert.deepEqual(
       strategic.spec?.template.spec?.containers.map(({ name }) => name),
       ['side', 'main'],
     )
-    const merge = await patch(PatchStrategy.MergePatch, { spec: { template: { spec: { containers: [container('main', 'app:2')] } } } })
+    const merge = await patch(PatchStrategy.MergePatch, {
+      spec: { template: { spec: { containers: [container('main', 'app:2')] } } },
+    })
     assert.deepEqual(
       merge.spec?.template.spec?.containers.map(({ image }) => image),
       ['app:2'],
@@ -131,8 +184,15 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     assert.equal(json.spec?.replicas, 3)
     const applied = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas: 4 } }
     const owned = await patch(PatchStrategy.ServerSideApply, applied, { fieldManager: 'test', force: true })
-    assert.deepEqual([owned.spec?.replicas, owned.metadata?.managedFields?.find(({ manager }) => manager === 'test')?.operation], [4, 'Apply'])
-    const scaled = await apps.patchNamespacedDeploymentScale({ namespace, name: 'web', body: [{ op: 'replace', path: '/spec/replicas', value: 5 }] })
+    assert.deepEqual(
+      [owned.spec?.replicas, owned.metadata?.managedFields?.find(({ manager }) => manager === 'test')?.operation],
+      [4, 'Apply'],
+    )
+    const scaled = await apps.patchNamespacedDeploymentScale({
+      namespace,
+      name: 'web',
+      body: [{ op: 'replace', path: '/spec/replicas', value: 5 }],
+    })
     assert.equal(scaled.spec?.replicas, 5)
   })
 
@@ -142,7 +202,8 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     lasting.loadFromFile((await testCluster(t, bareServer)).kubeconfigFile)
     const core = lasting.makeApiClient(CoreV1Api)
     const namespace = 'default'
-    for (const name of ['a', 'b', 'c', 'd', 'e']) await core.createNamespacedConfigMap({ namespace, body: { metadata: { name } } })
+    for (const name of ['a', 'b', 'c', 'd', 'e'])
+      await core.createNamespacedConfigMap({ namespace, body: { metadata: { name } } })
     const names: (string | undefined)[] = []
     const remaining: (number | undefined)[] = []
     let next: string | undefined
@@ -200,7 +261,9 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
   test('an informer keeps its cache in step', async (t) => {
     const namespace = await namespaceOf('informer')
     await makeConfigMaps(namespace, 'a')
-    const informer = makeInformer<V1ConfigMap>(config, path(namespace), () => core.listNamespacedConfigMap({ namespace }))
+    const informer = makeInformer<V1ConfigMap>(config, path(namespace), () =>
+      core.listNamespacedConfigMap({ namespace }),
+    )
     const events = recorded(informer as ListWatch<V1ConfigMap>)
     t.after(() => informer.stop())
     await informer.start()
@@ -219,7 +282,15 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     const namespace = await namespaceOf('cut')
     const watch = new CountingWatch(config)
     const list = t.mock.fn(() => core.listNamespacedConfigMap({ namespace }))
-    const informer = new ListWatch<V1ConfigMap>(`${path(namespace)}?timeoutSeconds=1`, watch, list, false, undefined, undefined, { delayFn: async () => {} })
+    const informer = new ListWatch<V1ConfigMap>(
+      `${path(namespace)}?timeoutSeconds=1`,
+      watch,
+      list,
+      false,
+      undefined,
+      undefined,
+      { delayFn: async () => {} },
+    )
     const events = recorded(informer)
     t.after(() => informer.stop())
     await informer.start()
@@ -235,7 +306,15 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     await makeConfigMaps(namespace, 'a', 'b')
     const watch = new CountingWatch(config)
     const list = t.mock.fn(() => core.listNamespacedConfigMap({ namespace }))
-    const informer = new ListWatch<V1ConfigMap>(`${path(namespace)}?timeoutSeconds=1`, watch, list, false, undefined, undefined, { delayFn: async () => {} })
+    const informer = new ListWatch<V1ConfigMap>(
+      `${path(namespace)}?timeoutSeconds=1`,
+      watch,
+      list,
+      false,
+      undefined,
+      undefined,
+      { delayFn: async () => {} },
+    )
     const events = recorded(informer)
     t.after(() => informer.stop())
     await informer.start()
@@ -258,7 +337,9 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     const namespace = await namespaceOf('generic')
     const objects = KubernetesObjectApi.makeApiClient(config)
     const spec = { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'nightly', namespace } }
-    const jobTemplate = { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'app:1' }] } } } }
+    const jobTemplate = {
+      spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'app:1' }] } } },
+    }
     await objects.create({ ...spec, spec: { schedule: '0 3 * * *', jobTemplate } } as typeof spec)
     const patched = await objects.patch({ ...spec, spec: { suspend: true } } as typeof spec)
     assert.equal((patched as { spec?: { suspend?: boolean } }).spec?.suspend, true)

@@ -24,9 +24,12 @@ const namespaced: Readonly<Record<string, string>> = {
   'deployment made --image=nginx --replicas=2 --port=80 -- sleep 5': 'apis/apps/v1/namespaces/NS/deployments',
   'job made --image=busybox -- true': 'apis/batch/v1/namespaces/NS/jobs',
   'cronjob made --image=busybox --schedule=*/5_*_*_*_* -- true': 'apis/batch/v1/namespaces/NS/cronjobs',
-  'role made --verb=get,list --resource=pods,deployments.apps --resource-name=a': 'apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles',
-  'rolebinding made --role=r --user=u --group=g --serviceaccount=ns:sa': 'apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings',
-  'ingress made --class=c --rule=example.com/a*=svc:http,tls=secret --annotation=a=b': 'apis/networking.k8s.io/v1/namespaces/NS/ingresses',
+  'role made --verb=get,list --resource=pods,deployments.apps --resource-name=a':
+    'apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles',
+  'rolebinding made --role=r --user=u --group=g --serviceaccount=ns:sa':
+    'apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings',
+  'ingress made --class=c --rule=example.com/a*=svc:http,tls=secret --annotation=a=b':
+    'apis/networking.k8s.io/v1/namespaces/NS/ingresses',
   'poddisruptionbudget made --selector=app=a --min-available=50%': 'apis/policy/v1/namespaces/NS/poddisruptionbudgets',
   'poddisruptionbudget made --selector=app=a --max-unavailable=1': 'apis/policy/v1/namespaces/NS/poddisruptionbudgets',
 }
@@ -34,10 +37,12 @@ const namespaced: Readonly<Record<string, string>> = {
 const clusterScoped: Readonly<Record<string, string>> = {
   'namespace NAME': 'api/v1/namespaces',
   'clusterrole NAME --verb=get --resource=nodes,pods/log': 'apis/rbac.authorization.k8s.io/v1/clusterroles',
-  'clusterrole NAME --aggregation-rule=rbac.example.com/aggregate=true': 'apis/rbac.authorization.k8s.io/v1/clusterroles',
+  'clusterrole NAME --aggregation-rule=rbac.example.com/aggregate=true':
+    'apis/rbac.authorization.k8s.io/v1/clusterroles',
   'clusterrole NAME --verb=get --non-resource-url=/logs/*': 'apis/rbac.authorization.k8s.io/v1/clusterroles',
   'clusterrolebinding NAME --clusterrole=view --group=g': 'apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
-  'priorityclass NAME --value=-10 --preemption-policy=Never --description=low': 'apis/scheduling.k8s.io/v1/priorityclasses',
+  'priorityclass NAME --value=-10 --preemption-policy=Never --description=low':
+    'apis/scheduling.k8s.io/v1/priorityclasses',
 }
 
 /** A pod that has something of nearly everything that protobuf writes differently. */
@@ -49,11 +54,21 @@ const pod = {
     terminationGracePeriodSeconds: 2,
     nodeSelector: { disk: 'ssd' },
     tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 0 }],
-    securityContext: { runAsUser: 0, supplementalGroups: [1, 300], sysctls: [{ name: 'net.core.somaxconn', value: '1024' }] },
+    securityContext: {
+      runAsUser: 0,
+      supplementalGroups: [1, 300],
+      sysctls: [{ name: 'net.core.somaxconn', value: '1024' }],
+    },
     affinity: {
       podAntiAffinity: {
         preferredDuringSchedulingIgnoredDuringExecution: [
-          { weight: 5, podAffinityTerm: { topologyKey: 'zone', labelSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['a', 'b'] }] } } },
+          {
+            weight: 5,
+            podAffinityTerm: {
+              topologyKey: 'zone',
+              labelSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['a', 'b'] }] },
+            },
+          },
         ],
       },
     },
@@ -72,7 +87,10 @@ const pod = {
         ],
         envFrom: [{ prefix: 'P_', configMapRef: { name: 'c', optional: true } }],
         resources: { limits: { cpu: '500m', memory: '1Gi' }, requests: { cpu: '0.1' } },
-        livenessProbe: { httpGet: { path: '/', port: 'http', httpHeaders: [{ name: 'H', value: 'v' }] }, periodSeconds: 3 },
+        livenessProbe: {
+          httpGet: { path: '/', port: 'http', httpHeaders: [{ name: 'H', value: 'v' }] },
+          periodSeconds: 3,
+        },
         readinessProbe: { tcpSocket: { port: 80 } },
         startupProbe: { exec: { command: ['true'] }, failureThreshold: 9 },
         lifecycle: { preStop: { sleep: { seconds: 1 } }, postStart: { exec: { command: ['true'] } } },
@@ -86,9 +104,21 @@ const pod = {
       { name: 'config', configMap: { name: 'c', items: [{ key: 'a', path: 'b', mode: 0o400 }] } },
       {
         name: 'all',
-        projected: { sources: [{ secret: { name: 's' } }, { downwardAPI: { items: [{ path: 'l', fieldRef: { fieldPath: 'metadata.labels' } }] } }] },
+        projected: {
+          sources: [
+            { secret: { name: 's' } },
+            { downwardAPI: { items: [{ path: 'l', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+          ],
+        },
       },
-      { name: 'claim', ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } } } },
+      {
+        name: 'claim',
+        ephemeral: {
+          volumeClaimTemplate: {
+            spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+          },
+        },
+      },
     ],
   },
 }
@@ -113,12 +143,25 @@ const runProtobuf = async (k: Kubectl, line: string): Promise<string> => {
 }
 
 const schedule = (line: string): string => line.replace('*/5_*_*_*_*', "'*/5 * * * *'")
-const insert = (line: string, options: string): string => (line.includes(' -- ') ? line.replace(' -- ', ` ${options} -- `) : `${line} ${options}`)
+const insert = (line: string, options: string): string =>
+  line.includes(' -- ') ? line.replace(' -- ', ` ${options} -- `) : `${line} ${options}`
 
 /** A POST (or other) of protobuf; status and parsed body of the answer. */
-async function post({ client }: TestCluster, path: string, body: Buffer, method = 'POST'): Promise<{ status: number; body: Answer & { message?: string } }> {
+async function post(
+  { client }: TestCluster,
+  path: string,
+  body: Buffer,
+  method = 'POST',
+): Promise<{ status: number; body: Answer & { message?: string } }> {
   const { ca, cert, key, url } = client
-  const sent = request(new URL(path, url), { method, ca, cert, key, agent: false, headers: { 'content-type': mediaType, 'content-length': body.length } })
+  const sent = request(new URL(path, url), {
+    method,
+    ca,
+    cert,
+    key,
+    agent: false,
+    headers: { 'content-type': mediaType, 'content-length': body.length },
+  })
   const [response]: IncomingMessage[] = await once(sent.end(body), 'response')
   return { status: response!.statusCode ?? 0, body: JSON.parse(Buffer.concat(await response!.toArray()).toString()) }
 }
@@ -127,7 +170,8 @@ describe('protobuf from kubectl', { concurrency: true }, () => {
   for (const program of installedKubectls().filter(({ minor }) => minor >= 32)) {
     test(program.version, async (t) => {
       const cluster = await testCluster(t, { controllers: apiControllers })
-      const within = (namespace: string): Kubectl => new Kubectl(program, cluster.kubeconfigFile, cluster.folder, namespace)
+      const within = (namespace: string): Kubectl =>
+        new Kubectl(program, cluster.kubeconfigFile, cluster.folder, namespace)
       const k = within('default')
       for (const [index, [line, path]] of Object.entries(namespaced)
         .map(([line, path]) => [schedule(line), path] as const)
@@ -142,7 +186,9 @@ describe('protobuf from kubectl', { concurrency: true }, () => {
             ...manifest,
             metadata: { ...manifest.metadata, namespace: same },
           })
-          const [stored, expected] = await Promise.all([sent, same].map((namespace) => cluster.call('GET', `/${path.replace('NS', namespace)}/${name}`)))
+          const [stored, expected] = await Promise.all(
+            [sent, same].map((namespace) => cluster.call('GET', `/${path.replace('NS', namespace)}/${name}`)),
+          )
           const addresses = [stored!, expected!].map(({ metadata, spec }) => [
             metadata.uid,
             ...((spec as { clusterIPs?: string[] } | undefined)?.clusterIPs ?? []).filter((ip) => ip !== 'None'),
@@ -156,16 +202,21 @@ describe('protobuf from kubectl', { concurrency: true }, () => {
           await runProtobuf(k, `create ${line.replace('NAME', sent)}`)
           const manifest = await k.ok(`create ${line.replace('NAME', same)} --dry-run=client -o json`)
           await cluster.call('POST', `/${path}?fieldManager=kubectl-create`, JSON.parse(manifest))
-          const [stored, expected] = await Promise.all([sent, same].map((name) => cluster.call('GET', `/${path}/${name}`)))
+          const [stored, expected] = await Promise.all(
+            [sent, same].map((name) => cluster.call('GET', `/${path}/${name}`)),
+          )
           assert.deepEqual(content(stored!), content(expected!))
         })
       }
       await t.test(`${program.version}: a whole pod, copied by kubectl debug`, async () => {
-        await cluster.call('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } }).catch(() => {})
+        await cluster
+          .call('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
+          .catch(() => {})
         const original = await cluster.call('POST', '/api/v1/namespaces/default/pods', pod)
         await runProtobuf(
           k,
-          'debug original --copy-to=copy --same-node --set-image=main=nginx --share-processes=false --keep-liveness --keep-readiness --keep-startup --keep-annotations --keep-init-containers',
+          'debug original --copy-to=copy --same-node --set-image=main=nginx --share-processes=false ' +
+            '--keep-liveness --keep-readiness --keep-startup --keep-annotations --keep-init-containers',
         )
         const copy = await cluster.call('GET', '/api/v1/namespaces/default/pods/copy')
         const { shareProcessNamespace: _ours, ...spec } = copy.spec as Record<string, unknown>
@@ -207,7 +258,8 @@ describe('a body in protobuf', () => {
     const configMap = envelope('v1', 'ConfigMap', [field(1, [field(1, 'made')]), data])
     assert.equal(
       await message(Buffer.from('{"kind":"ConfigMap"}')),
-      '400 the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] ({"kind":"ConfigMap"})',
+      '400 the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be ' +
+        'a protobuf message, expected prefix [107 56 115 0] ({"kind":"ConfigMap"})',
     )
     assert.equal(
       await message(configMap.subarray(0, 9)),
@@ -219,7 +271,8 @@ describe('a body in protobuf', () => {
     )
     assert.equal(
       await message(envelope('v1', 'Secret', [])),
-      '400 Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+      '400 Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): ' +
+        'unknown conversion',
     )
     const { status, body } = await post(cluster, '/api/v1/namespaces/default/configmaps', configMap)
     assert.equal(status, 201)

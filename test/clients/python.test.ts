@@ -1,4 +1,6 @@
-/** The official Python client against a cluster. The checks stand in `python/`; here they are run by Debian's Python. */
+/**
+ * The official Python client against a cluster. The checks stand in `python/`; here they are run by Debian's Python.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -16,37 +16,53 @@ const deployment = (image: string, more: object = {}): Record<string, unknown> =
   metadata: { name: 'web', namespace: 'default', labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
   spec: {
     selector: { matchLabels: { app: 'web' } },
-    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'app', image, ports: [{ containerPort: 80 }], ...more }] } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'app', image, ports: [{ containerPort: 80 }], ...more }] },
+    },
   },
 })
 
 const release = (version: number, status: string): object => ({
-  metadata: { name: `sh.helm.release.v1.web.v${version}`, labels: { name: 'web', owner: 'helm', status, version: `${version}` } },
+  metadata: {
+    name: `sh.helm.release.v1.web.v${version}`,
+    labels: { name: 'web', owner: 'helm', status, version: `${version}` },
+  },
   type: 'helm.sh/release.v1',
   data: { release: Buffer.from(`version ${version}`).toString('base64') },
 })
 
-const start = (t: { after(end: () => unknown): void }): Promise<TestCluster> => testCluster(t, { controllers: apiControllers })
+const start = (t: { after(end: () => unknown): void }): Promise<TestCluster> =>
+  testCluster(t, { controllers: apiControllers })
 
 /** The containers that an answered Deployment has: `name=image` and the names of their variables. */
 function containersOf({ spec }: Answer): string[] {
-  const { containers } = (spec as { template: { spec: { containers: { name: string; image: string; env?: { name: string }[] }[] } } }).template.spec
-  return containers.map(({ name, image, env = [] }) => [`${name}=${image}`, ...env.map((variable) => variable.name)].join(' '))
+  const { containers } = (
+    spec as { template: { spec: { containers: { name: string; image: string; env?: { name: string }[] }[] } } }
+  ).template.spec
+  return containers.map(({ name, image, env = [] }) =>
+    [`${name}=${image}`, ...env.map((variable) => variable.name)].join(' '),
+  )
 }
 
-const managersOf = ({ metadata }: Answer): { manager: string; operation: string }[] => metadata.managedFields as { manager: string; operation: string }[]
+const managersOf = ({ metadata }: Answer): { manager: string; operation: string }[] =>
+  metadata.managedFields as { manager: string; operation: string }[]
 
 describe('a chart is installed, upgraded and removed', () => {
   test('with server-side apply', async (t) => {
     const cluster = await start(t)
     const query = 'fieldManager=helm&fieldValidation=Strict&force='
-    const send = (parameters: string, body: object): Promise<Answer> => cluster.call('PATCH', `${deployments}/web?${parameters}`, body, apply)
+    const send = (parameters: string, body: object): Promise<Answer> =>
+      cluster.call('PATCH', `${deployments}/web?${parameters}`, body, apply)
 
     await send(`dryRun=All&${query}false`, deployment('app:1'))
     await assert.rejects(cluster.call('GET', `${deployments}/web`), /: 404 /)
     await send(`${query}false`, deployment('app:1'))
     assert.deepEqual(containersOf(await send(`${query}false`, deployment('app:2'))), ['app=app:2'])
-    await assert.rejects(send(`${query}false`, deployment('app:3', { colour: 'red' })), /\.colour: field not declared in schema/)
+    await assert.rejects(
+      send(`${query}false`, deployment('app:3', { colour: 'red' })),
+      /\.colour: field not declared in schema/,
+    )
 
     const other = { spec: { template: { spec: { containers: [{ name: 'app', image: 'theirs' }] } } } }
     await cluster.call('PATCH', `${deployments}/web?fieldManager=somebody`, other, strategic)
@@ -56,14 +72,22 @@ describe('a chart is installed, upgraded and removed', () => {
     })
     assert.deepEqual(containersOf(await send(`${query}true`, deployment('app:3'))), ['app=app:3'])
 
-    const gone = await cluster.call('DELETE', `${deployments}/web`, { kind: 'DeleteOptions', apiVersion: 'apps/v1', propagationPolicy: 'Background' })
+    const gone = await cluster.call('DELETE', `${deployments}/web`, {
+      kind: 'DeleteOptions',
+      apiVersion: 'apps/v1',
+      propagationPolicy: 'Background',
+    })
     assert.equal(gone.status, 'Success')
   })
 
   test('with three-way patches, before it goes over to server-side apply', async (t) => {
     const cluster = await start(t)
     const address = `${deployments}/web?fieldManager=helm&fieldValidation=Strict`
-    await cluster.call('POST', `${deployments}?fieldManager=helm`, deployment('app:1', { env: [{ name: 'A', value: '1' }] }))
+    await cluster.call(
+      'POST',
+      `${deployments}?fieldManager=helm`,
+      deployment('app:1', { env: [{ name: 'A', value: '1' }] }),
+    )
     const podSpec = {
       '$setElementOrder/containers': [{ name: 'first' }, { name: 'app' }],
       containers: [
@@ -95,11 +119,15 @@ describe('a chart is installed, upgraded and removed', () => {
     }
     await assert.rejects(goOver('1'), /: 409 .*the object has been modified/)
     assert.deepEqual(
-      managersOf(await goOver(patched.metadata.resourceVersion)).map(({ manager, operation }) => `${manager} ${operation}`),
+      managersOf(await goOver(patched.metadata.resourceVersion)).map(
+        ({ manager, operation }) => `${manager} ${operation}`,
+      ),
       ['helm Apply'],
     )
     // What a chart no longer has goes with the first apply.
-    assert.deepEqual(containersOf(await cluster.call('PATCH', `${address}&force=false`, deployment('app:3'), apply)), ['app=app:3'])
+    assert.deepEqual(containersOf(await cluster.call('PATCH', `${address}&force=false`, deployment('app:3'), apply)), [
+      'app=app:3',
+    ])
   })
 })
 
@@ -119,5 +147,8 @@ test('releases are Secrets, found by their labels', async (t) => {
   assert.deepEqual(await found('owner=helm'), ['web.v1', 'web.v2'])
   assert.deepEqual(await found('name=web,owner=helm,status=deployed'), ['web.v1'])
   assert.deepEqual(await found('name=other,owner=helm'), [])
-  await assert.rejects(cluster.call('PUT', first, { ...release(1, 'deployed'), type: 'Opaque' }), /type: Invalid value: .*field is immutable/)
+  await assert.rejects(
+    cluster.call('PUT', first, { ...release(1, 'deployed'), type: 'Opaque' }),
+    /type: Invalid value: .*field is immutable/,
+  )
 })

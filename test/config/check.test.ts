@@ -42,7 +42,10 @@ contexts:
   const { code, stdout, stderr } = await home.config(['check', '--all'], { env })
   assert.deepEqual([code, stderr], [1, ''])
   assert.match(stdout, /^"good" works/m)
-  assert.match(stdout, /^"expired" does not work .*\n(?: {2}version .*\n)? {2}it does not take these credentials \(401\)/m)
+  assert.match(
+    stdout,
+    /^"expired" does not work .*\n(?: {2}version .*\n)? {2}it does not take these credentials \(401\)/m,
+  )
   assert.match(
     stdout,
     /^"stranger" does not work .*\n {2}it does not answer: .*certificate.*\n {2}its certificate is not one of the authority in the kubeconfig/m,

@@ -1,7 +1,17 @@
 /** `t8s config` as its users run it, with every kubectl of this machine reading what was written. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, lstatSync, readdirSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { installedKubectls } from '../support/kubectl.ts'
@@ -12,7 +22,11 @@ const kubectls = skip ? [] : installedKubectls()
 const notRoot = process.getuid?.() !== 0 && 'only root can give files to others'
 
 /** What kubectl prints; all versions have to agree. */
-async function kubectl(home: Home, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+async function kubectl(
+  home: Home,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const answers = await Promise.all(kubectls.map(({ path }) => home.run(path, ['config', ...args], { env })))
   for (const { code, stderr } of answers) assert.equal(code, 0, stderr)
   assert.equal(new Set(answers.map(({ stdout }) => stdout)).size, 1)
@@ -34,7 +48,9 @@ test('use, rename and remove change what they are for and nothing else; kubectl 
   assert.equal(await kubectl(home, ['current-context']), 'production: main\n')
   assert.equal(
     home.read(),
-    text.replace('current-context: dev #', 'current-context: "production: main" #').replace('  name: prod\n', '  name: "production: main"\n'),
+    text
+      .replace('current-context: dev #', 'current-context: "production: main" #')
+      .replace('  name: prod\n', '  name: "production: main"\n'),
   )
   await home.ok(['rename', '-n', 'production: main', '-t', 'yes'])
   assert.equal(await kubectl(home, ['current-context']), 'yes\n')
@@ -76,7 +92,10 @@ test('undo brings the last state back, and undone again what was undone', async 
   assert.equal(home.read(), text)
   await home.ok(['use', 'prod'])
   home.write('.kube/config', `${home.read()}# mine\n`)
-  await home.refuses(['undo'], /has been changed since \("use prod" was the last change of t8s\): undoing would lose that; say --force/)
+  await home.refuses(
+    ['undo'],
+    /has been changed since \("use prod" was the last change of t8s\): undoing would lose that; say --force/,
+  )
   await home.ok(['undo', '--force'])
   assert.equal(home.read(), text)
   assert.equal(statSync(home.path('.kube/config.t8s-undo')).mode & 0o777, 0o600)
@@ -84,7 +103,13 @@ test('undo brings the last state back, and undone again what was undone', async 
 
 test('with several files in KUBECONFIG, changes go where kubectl writes them', { skip }, async (t) => {
   const home = new Home(t)
-  const env = { KUBECONFIG: [home.path('missing'), home.write('a', kubeconfigOf(['one'])), home.write('b', kubeconfigOf(['two', 'three']))].join(':') }
+  const env = {
+    KUBECONFIG: [
+      home.path('missing'),
+      home.write('a', kubeconfigOf(['one'])),
+      home.write('b', kubeconfigOf(['two', 'three'])),
+    ].join(':'),
+  }
   const [a, b] = [home.read('a'), home.read('b')]
   await home.ok(['use', 'three'], { env })
   assert.equal(home.read('a'), a.replace('current-context: one', 'current-context: three'))
@@ -104,7 +129,10 @@ test('with several files in KUBECONFIG, changes go where kubectl writes them', {
   // A name that stands in both counts where it stands first.
   home.write('a', kubeconfigOf(['same']))
   home.write('b', kubeconfigOf(['same']))
-  assert.match(await home.ok(['remove', 'same'], { env }), /\/b has a context of that name, too, which counts from now on/)
+  assert.match(
+    await home.ok(['remove', 'same'], { env }),
+    /\/b has a context of that name, too, which counts from now on/,
+  )
   assert.equal(home.read('b'), kubeconfigOf(['same']))
   // Where none is there, the last is made.
   const none = { KUBECONFIG: `${home.path('x')}:${home.path('new/y')}` }
@@ -150,14 +178,20 @@ contexts:
   context: {cluster: dev-cluster, user: program}
 `,
   )
-  await home.refuses(['import', 'new', '-l', file], /has several contexts, and none is the current one: choose one by --context \(dev, other\)/)
+  await home.refuses(
+    ['import', 'new', '-l', file],
+    /has several contexts, and none is the current one: choose one by --context \(dev, other\)/,
+  )
   await home.refuses(
     ['import', '-l', file, '--context', 'dev'],
     /there is a context called "dev" already, and it is another one: .* by --as, or replace the other by --force/,
   )
   await home.ok(['import', '-l', file, '--context', 'dev', '--as', 'theirs'])
   const config = parse(home.read())
-  assert.deepEqual(config.contexts.at(-1), { name: 'theirs', context: { cluster: 'theirs', user: 'admin', namespace: 'shop' } })
+  assert.deepEqual(config.contexts.at(-1), {
+    name: 'theirs',
+    context: { cluster: 'theirs', user: 'admin', namespace: 'shop' },
+  })
   assert.equal(config.clusters.at(-1).cluster['certificate-authority'], home.path('their/ca.crt'))
   assert.equal(config.users.at(-1).user.tokenFile, home.path('their/token'))
   assert.match(home.read(), /x-rack: 012/)
@@ -179,22 +213,39 @@ contexts:
   )
   assert.equal(forced['current-context'], 'dev')
   assert.ok(!forced.users.some(({ name }: { name: string }) => name === 'dev-user'), 'the user of the old one has gone')
-  assert.match(await home.ok(['import', 'piped', '-'], { input: kubeconfigOf(['x']) }), /"piped" was added from standard input/)
-  assert.match(await home.ok(['import', '--from=-'], { input: kubeconfigOf(['y']) }), /"y" was added from standard input/)
+  assert.match(
+    await home.ok(['import', 'piped', '-'], { input: kubeconfigOf(['x']) }),
+    /"piped" was added from standard input/,
+  )
+  assert.match(
+    await home.ok(['import', '--from=-'], { input: kubeconfigOf(['y']) }),
+    /"y" was added from standard input/,
+  )
   await home.ok(['undo'])
   assert.doesNotMatch(home.read(), /name: y$/m)
 })
 
-const others = ['/etc/rancher/k3s/k3s.yaml', '/etc/rancher/rke2/rke2.yaml', '/etc/kubernetes/admin.conf'].filter((file) => existsSync(file))
+const others = ['/etc/rancher/k3s/k3s.yaml', '/etc/rancher/rke2/rke2.yaml', '/etc/kubernetes/admin.conf'].filter(
+  (file) => existsSync(file),
+)
 
-test('import finds what kind has left on this machine', { skip: others.length > 0 && `this machine has ${others.join(', ')}` }, async (t) => {
+test('import finds what kind has left on this machine', {
+  skip: others.length > 0 && `this machine has ${others.join(', ')}`,
+}, async (t) => {
   const home = new Home(t)
   await home.refuses(['import', '--from=local'], /neither k3s nor kubeadm nor kind has left a kubeconfig/)
   home.write('.kube/config', kubeconfigOf(['work', 'kind-a', 'kind-b']))
   const env = { KUBECONFIG: home.path('mine') }
   await home.refuses(['import', '--from=local'], /neither k3s nor kubeadm nor kind/)
-  await home.refuses(['import', '--from=local'], /has several contexts of kind: choose one by --context \(kind-a, kind-b\)/, { env })
-  assert.match(await home.ok(['import', '--from=local', '--context', 'kind-b'], { env }), /"kind-b" was added from .*\.kube\/config/)
+  await home.refuses(
+    ['import', '--from=local'],
+    /has several contexts of kind: choose one by --context \(kind-a, kind-b\)/,
+    { env },
+  )
+  assert.match(
+    await home.ok(['import', '--from=local', '--context', 'kind-b'], { env }),
+    /"kind-b" was added from .*\.kube\/config/,
+  )
   assert.deepEqual(parse(home.read('mine')).contexts.length, 1)
   home.write('.kube/kind-config-old', kubeconfigOf(['kind-old']))
   await home.refuses(
@@ -210,13 +261,20 @@ test('export writes a kubeconfig with one context alone, and merge takes all of 
   await home.ok(['export', 'prod', '-f', 'prod.yaml'])
   assert.equal(statSync(home.path('prod.yaml')).mode & 0o777, 0o600)
   assert.equal(
-    await kubectl(home, ['view', '--raw', '-o', 'jsonpath={.contexts[*].name} {.users[*].user.token} {.current-context}'], {
-      KUBECONFIG: home.path('prod.yaml'),
-    }),
+    await kubectl(
+      home,
+      ['view', '--raw', '-o', 'jsonpath={.contexts[*].name} {.users[*].user.token} {.current-context}'],
+      {
+        KUBECONFIG: home.path('prod.yaml'),
+      },
+    ),
     'prod prod-0123 prod',
   )
   assert.equal(await home.ok(['export', 'prod']), home.read('prod.yaml'))
-  await home.refuses(['export', 'prod', '-f', 'prod.yaml'], /prod\.yaml is there already: name another file, or replace it by --force/)
+  await home.refuses(
+    ['export', 'prod', '-f', 'prod.yaml'],
+    /prod\.yaml is there already: name another file, or replace it by --force/,
+  )
   await home.refuses(['export', 'pord'], /there is no context called "pord": did you mean "prod"\?/)
 
   const env = { KUBECONFIG: home.path('all') }
@@ -230,7 +288,10 @@ test('export writes a kubeconfig with one context alone, and merge takes all of 
   home.write('x.yaml', kubeconfigOf(['x'], 'x', 'example.org'))
   await home.refuses(['merge', 'x.yaml'], /there is a context called "x" already/, { env })
   assert.equal(await home.ok(['merge', '--force', 'x.yaml'], { env }), '"x" was replaced\n')
-  assert.equal(await kubectl(home, ['view', '-o', 'jsonpath={.clusters[?(@.name=="x-cluster")].cluster.server}'], env), 'https://x.example.org:6443')
+  assert.equal(
+    await kubectl(home, ['view', '-o', 'jsonpath={.clusters[?(@.name=="x-cluster")].cluster.server}'], env),
+    'https://x.example.org:6443',
+  )
   await home.ok(['undo'], { env })
   await home.ok(['undo'], { env })
   await home.refuses(['merge', 'x.yaml', 'gone.yaml'], /cannot read gone\.yaml \(no such file or directory\)/, { env })
@@ -262,15 +323,25 @@ test('three kubeconfigs of kubeadm, all with the same names, are merged in one c
     ['merge', ...hosts.map((host) => `${host}.conf`)],
     /"kubernetes-admin@kubernetes" already, and it is another one: give the names of its file a prefix by PREFIX=FILE \(for one file, --as PREFIX\), or replace/,
   )
-  await home.refuses(['merge', '--as', 'x', 'dev.conf', 'prod.conf'], /--as is for one file: name each as PREFIX=FILE, such as x=dev\.conf/)
+  await home.refuses(
+    ['merge', '--as', 'x', 'dev.conf', 'prod.conf'],
+    /--as is for one file: name each as PREFIX=FILE, such as x=dev\.conf/,
+  )
   await home.refuses(['merge', '=dev.conf'], /"=dev\.conf" has no prefix/)
   await home.refuses(['merge', '--as', 'x', 'y=dev.conf'], /there are two prefixes, "x" and "y": give one/)
-  assert.equal(await home.ok(['merge', ...hosts.map((host) => `${host}=${host}.conf`)]), '"dev" was added\n"test" was added\n"prod" was added\n')
+  assert.equal(
+    await home.ok(['merge', ...hosts.map((host) => `${host}=${host}.conf`)]),
+    '"dev" was added\n"test" was added\n"prod" was added\n',
+  )
   assert.equal(await kubectl(home, ['get-contexts', '-o', 'name']), 'dev\nprod\ntest\n')
   for (const host of hosts) {
-    const view = JSON.parse(await kubectl(home, ['view', '--raw', '--minify', '--context', host, '-o', 'json'])) as Record<string, unknown[]>
+    const view = JSON.parse(
+      await kubectl(home, ['view', '--raw', '--minify', '--context', host, '-o', 'json']),
+    ) as Record<string, unknown[]>
     assert.deepEqual(view.contexts, [{ name: host, context: { cluster: host, user: host } }])
-    assert.deepEqual(view.clusters, [{ name: host, cluster: { server: `https://${host}:6443`, extensions: [{ name: 'e', extension: { by: host } }] } }])
+    assert.deepEqual(view.clusters, [
+      { name: host, cluster: { server: `https://${host}:6443`, extensions: [{ name: 'e', extension: { by: host } }] } },
+    ])
     assert.deepEqual(view.users, [{ name: host, user: { token: `of-${host}` } }])
   }
   for (const kept of ['# of prod', 'x-more: kept']) assert.ok(home.read().includes(kept), kept)
@@ -280,23 +351,33 @@ test('three kubeconfigs of kubeadm, all with the same names, are merged in one c
   assert.equal(await home.ok(['merge', 'again=~/dev.conf']), '"again" was added\n')
 })
 
-test('a kubeconfig in JSON stays JSON, and two entries of one name are refused as kubectl refuses them', { skip }, async (t) => {
+test('a kubeconfig in JSON stays JSON, and two entries of one name are refused as kubectl refuses them', {
+  skip,
+}, async (t) => {
   const home = new Home(t)
   home.write('.kube/config', JSON.stringify(parse(kubeadm('dev')), null, 2))
   home.write('prod.conf', kubeadm('prod'))
   await home.ok(['merge', 'prod=prod.conf'])
   await home.ok(['use', 'prod'])
   const written = JSON.parse(home.read()) as { readonly clusters: unknown[] }
-  assert.deepEqual(written.clusters, [parse(kubeadm('dev')).clusters[0], { ...parse(kubeadm('prod')).clusters[0], name: 'prod' }])
+  assert.deepEqual(written.clusters, [
+    parse(kubeadm('dev')).clusters[0],
+    { ...parse(kubeadm('prod')).clusters[0], name: 'prod' },
+  ])
   assert.match(home.read(), /^\{\n {2}"apiVersion": "v1",\n/)
   assert.equal(await kubectl(home, ['current-context']), 'prod\n')
   assert.equal(await kubectl(home, ['get-contexts', '-o', 'name']), 'kubernetes-admin@kubernetes\nprod\n')
 
   home.write('twice.conf', kubeadm('a').replace('users:\n', 'users:\n- {name: kubernetes-admin, user: {}}\n'))
   const env = { KUBECONFIG: home.path('twice.conf') }
-  for (const { path } of kubectls) assert.match((await home.run(path, ['config', 'view'], { env })).stderr, /duplicate name "kubernetes-admin" in list/)
+  for (const { path } of kubectls)
+    assert.match(
+      (await home.run(path, ['config', 'view'], { env })).stderr,
+      /duplicate name "kubernetes-admin" in list/,
+    )
   const refusal = /duplicate name "kubernetes-admin" in list of users/
-  for (const args of [['list'], ['use', 'kubernetes-admin@kubernetes'], ['merge', 'prod.conf'], ['check', '-A']]) await home.refuses(args, refusal, { env })
+  for (const args of [['list'], ['use', 'kubernetes-admin@kubernetes'], ['merge', 'prod.conf'], ['check', '-A']])
+    await home.refuses(args, refusal, { env })
   await home.refuses(['merge', 'twice.conf'], refusal)
 })
 
@@ -376,7 +457,10 @@ test('what cannot be done is said in one sentence, and changes nothing', async (
     await home.refuses(args, /there is no context called "x": there are none yet: t8s config import brings one/)
   home.write('.kube/config', kubeconfigOf(['dev', 'prod']))
   await home.refuses(['use', 'pro'], /there is no context called "pro": did you mean "prod"\?/)
-  await home.refuses(['use', 'something-else'], /there is no context called "something-else": t8s config list shows what is there/)
+  await home.refuses(
+    ['use', 'something-else'],
+    /there is no context called "something-else": t8s config list shows what is there/,
+  )
   await home.refuses(['use', '-'], /there is no context to go back to/)
   await home.refuses(['use'], /which context\? Nobody is at a terminal to choose one: t8s config use NAME/)
   await home.refuses(['remove'], /which context\? Nobody is at a terminal to choose one: t8s config remove NAME/)
@@ -386,20 +470,30 @@ test('what cannot be done is said in one sentence, and changes nothing', async (
   await home.refuses(['rename', '-n', 'dev'], /required option '-t, --to <NEW>' not specified/)
   await home.refuses(['list', '-o', 'xml'], /Allowed choices are json, yaml, name/)
   await home.refuses(['import', 'x'], /import from where\? Say -l FILE/)
-  await home.refuses(['import', 'x', '-l', 'gone'], /cannot read gone \(no such file or directory\): name another by -l/)
+  await home.refuses(
+    ['import', 'x', '-l', 'gone'],
+    /cannot read gone \(no such file or directory\): name another by -l/,
+  )
   await home.refuses(['import', 'x', '-l', home.folder], /cannot read .* \(it is a directory\)/)
   await home.refuses(['import', 'x', '-'], /nothing came in by standard input/)
   await home.refuses(['import', 'x', '--from', 'ftp://host/file'], /--from takes ssh:/)
   await home.refuses(['import', 'x', '--from', 'ssh://:22/file'], /is no address of a file: it should look like ssh:/)
   await home.refuses(['import', 'x', '--from', 'ssh://host:99999/file'], /has the port 99999: ports go from 1 to 65535/)
-  await home.refuses(['import', 'x', '-'], /standard input is not a kubeconfig \(.*\): nothing was changed/, { input: 'clusters: {}\n' })
-  await home.refuses(['import', 'x', '-'], /standard input has no contexts/, { input: 'apiVersion: v1\nkind: Config\n' })
+  await home.refuses(['import', 'x', '-'], /standard input is not a kubeconfig \(.*\): nothing was changed/, {
+    input: 'clusters: {}\n',
+  })
+  await home.refuses(['import', 'x', '-'], /standard input has no contexts/, {
+    input: 'apiVersion: v1\nkind: Config\n',
+  })
   await home.refuses(['import', 'x', '-'], /its context "a" names the cluster "b", which is not in it/, {
     input: 'contexts: [{name: a, context: {cluster: b}}]\n',
   })
   for (const bad of ['a: [', 'just words', 'clusters: {}\n', 'a: 1\na: 2\n', '\u0000\u0001']) {
     home.write('.kube/config', bad)
-    await home.refuses(['use', 'dev'], /\.kube\/config is not a kubeconfig \(.*\): it was left as it is; mend it, or name another file/)
+    await home.refuses(
+      ['use', 'dev'],
+      /\.kube\/config is not a kubeconfig \(.*\): it was left as it is; mend it, or name another file/,
+    )
     await home.refuses(['import', 'x', '-'], /\.kube\/config is not a kubeconfig/, { input: kubeconfigOf(['x']) })
   }
   home.write('.kube/config', 'a: [')
@@ -411,23 +505,34 @@ test('files that are empty are no obstacle, and names that are no texts are told
   home.write('.kube/config', '# nothing yet\n')
   assert.match(await home.ok(['list']), /There are no contexts in .*: t8s config import brings one\./)
   const good = home.write('good', kubeconfigOf(['dev']))
-  assert.equal(await home.ok(['list', '-o', 'name'], { env: { KUBECONFIG: `${home.path('.kube/config')}:${good}` } }), 'dev\n')
+  assert.equal(
+    await home.ok(['list', '-o', 'name'], { env: { KUBECONFIG: `${home.path('.kube/config')}:${good}` } }),
+    'dev\n',
+  )
   home.write('.kube/config', '[]\n')
   await home.refuses(['list'], /cannot be used: it holds no fields/)
   home.write('.kube/config', 'contexts:\n- {name: 0x10, context: {cluster: c}}\n')
   await home.refuses(['list'], /16 is a name of its contexts, and no text to YAML: put it between quotes/)
 })
 
-test('devices and pipes are no kubeconfigs, and links in a circle lead nowhere', { skip: without('mkfifo') }, async (t) => {
+test('devices and pipes are no kubeconfigs, and links in a circle lead nowhere', {
+  skip: without('mkfifo'),
+}, async (t) => {
   const home = new Home(t)
   const [pipe, circle] = [home.path('pipe'), home.path('circle')]
   await home.run('mkfifo', [pipe])
-  await home.refuses(['import', 'x', '-', '--kubeconfig', pipe], /cannot read .*pipe: it is a device or a pipe; nothing was changed/, {
-    input: kubeconfigOf(['x']),
-  })
+  await home.refuses(
+    ['import', 'x', '-', '--kubeconfig', pipe],
+    /cannot read .*pipe: it is a device or a pipe; nothing was changed/,
+    {
+      input: kubeconfigOf(['x']),
+    },
+  )
   assert.ok(statSync(pipe).isFIFO())
   symlinkSync(circle, circle)
-  await home.refuses(['import', 'x', '-', '--kubeconfig', circle], /circle: its links lead in a circle/, { input: kubeconfigOf(['x']) })
+  await home.refuses(['import', 'x', '-', '--kubeconfig', circle], /circle: its links lead in a circle/, {
+    input: kubeconfigOf(['x']),
+  })
 })
 
 test('a lock that is held is respected, and said', async (t) => {
@@ -458,7 +563,9 @@ test('writers at the same time lose nothing of each other', async (t) => {
   )
 })
 
-test('a folder that cannot be written to is said, and nothing is changed', { skip: notRoot || without('mount') }, async (t) => {
+test('a folder that cannot be written to is said, and nothing is changed', {
+  skip: notRoot || without('mount'),
+}, async (t) => {
   const home = new Home(t)
   home.write('real/config', kubeconfigOf(['dev', 'prod']))
   home.write('.kube/.keep', '')
@@ -469,7 +576,9 @@ test('a folder that cannot be written to is said, and nothing is changed', { ski
       ['use', 'prod'],
       /cannot lock .*config: the file system is read-only; nothing was changed: make its folder writable, or name another file by KUBECONFIG/,
     )
-    await home.refuses(['import', 'x', '-'], /cannot lock .*config: the file system is read-only/, { input: kubeconfigOf(['x']) })
+    await home.refuses(['import', 'x', '-'], /cannot lock .*config: the file system is read-only/, {
+      input: kubeconfigOf(['x']),
+    })
     assert.match(await home.ok(['list']), /dev/)
   } finally {
     execFileSync('umount', [home.path('.kube')])

@@ -45,7 +45,13 @@ test('bash completes', { skip: without('bash') }, async (t) => {
   const complete = async (...words: readonly string[]): Promise<string> => {
     const { stdout, stderr } = await home.run(
       'bash',
-      ['--norc', '-c', `source ${script}; COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _t8s; printf '%s\\n' "\${COMPREPLY[@]}"`, 'bash', ...words],
+      [
+        '--norc',
+        '-c',
+        `source ${script}; COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _t8s; printf '%s\\n' "\${COMPREPLY[@]}"`,
+        'bash',
+        ...words,
+      ],
       { env: { PATH: path } },
     )
     assert.equal(stderr, '')
@@ -76,7 +82,9 @@ test('zsh completes', { skip: without('zsh') || withoutTmux }, async (t) => {
 test('fish completes', { skip: without('fish') }, async (t) => {
   const { home, script } = await homeWith(t, 'fish')
   const complete = async (line: string): Promise<string> => {
-    const { stdout, stderr } = await home.run('fish', ['-c', `source ${script}; complete -C '${line}'`], { env: { PATH: path } })
+    const { stdout, stderr } = await home.run('fish', ['-c', `source ${script}; complete -C '${line}'`], {
+      env: { PATH: path },
+    })
     assert.equal(stderr, '')
     return stdout
   }

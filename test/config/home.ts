@@ -55,7 +55,11 @@ export class Home {
   }
 
   /** Runs a program to its end, in a session of its own: nobody is at a terminal. It is killed after a minute. */
-  run(program: string, args: readonly string[], { env, input = '', third, uid, cwd = this.folder }: RunOptions = {}): Promise<Result> {
+  run(
+    program: string,
+    args: readonly string[],
+    { env, input = '', third, uid, cwd = this.folder }: RunOptions = {},
+  ): Promise<Result> {
     const child: ChildProcess = spawn(program, args, {
       cwd,
       env: { ...this.#environment, ...env },
@@ -111,7 +115,9 @@ export class Home {
   /** All files with what is in them. */
   #files(): Record<string, string> {
     const names = readdirSync(this.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    return Object.fromEntries(names.map((entry) => join(entry.parentPath, entry.name)).map((file) => [file, readFileSync(file, 'base64')]))
+    return Object.fromEntries(
+      names.map((entry) => join(entry.parentPath, entry.name)).map((file) => [file, readFileSync(file, 'base64')]),
+    )
   }
 }
 

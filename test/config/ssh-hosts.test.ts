@@ -10,7 +10,9 @@ import { newKey, type SshServer, sshServer, withoutSshd } from './ssh-server.ts'
 const skip = withoutSshd || without('sshd', 'ssh-keygen')
 
 /** A home whose key the server knows; the server is not known there. */
-async function strangers(t: Lifetime): Promise<{ readonly server: SshServer; readonly home: Home; readonly from: string }> {
+async function strangers(
+  t: Lifetime,
+): Promise<{ readonly server: SshServer; readonly home: Home; readonly from: string }> {
   const server = await sshServer(t)
   const home = new Home(t)
   home.write('.ssh/known_hosts', '')
@@ -24,7 +26,9 @@ test('a host that nobody knows is refused where nobody can be asked, and told ho
     ['import', 'a', from],
     /\[127\.0\.0\.1\]:\d+ is not known, and nobody is at a terminal .*: connect once by ssh, or add it to .*known_hosts by ssh-keyscan/,
   )
-  const fingerprint = execFileSync('ssh-keygen', ['-l', '-f', `${server.folder}/host_ed25519.pub`], { encoding: 'utf8' }).split(' ')[1]!
+  const fingerprint = execFileSync('ssh-keygen', ['-l', '-f', `${server.folder}/host_ed25519.pub`], {
+    encoding: 'utf8',
+  }).split(' ')[1]!
   assert.ok(said.includes(`ssh-ed25519 ${fingerprint}`), said)
   home.write('.ssh/config', 'Host *\n  StrictHostKeyChecking yes\n')
   await home.refuses(['import', 'a', from], /is not known, and StrictHostKeyChecking is yes: add its key/)
@@ -45,10 +49,15 @@ test('a host whose key has changed is refused, whatever the configuration says',
   await home.ok(['import', 'a', from])
   await server.changeHostKeys()
   home.write('.ssh/config', 'Host *\n  StrictHostKeyChecking no\n')
-  await home.refuses(['import', 'b', from], /the key of \[127\.0\.0\.1\]:\d+ has changed: it shows ssh-ed25519 SHA256:.*known_hosts:1 says .*ssh-keygen -R/)
+  await home.refuses(
+    ['import', 'b', from],
+    /the key of \[127\.0\.0\.1\]:\d+ has changed: it shows ssh-ed25519 SHA256:.*known_hosts:1 says .*ssh-keygen -R/,
+  )
 })
 
-test('keys of other kinds, hashed names, patterns and another name for the host are understood', { skip }, async (t) => {
+test('keys of other kinds, hashed names, patterns and another name for the host are understood', {
+  skip,
+}, async (t) => {
   const { server, home, from } = await strangers(t)
   const known = async (name: string, text: string, config = ''): Promise<void> => {
     home.write('.ssh/known_hosts', text)
@@ -68,7 +77,10 @@ test('a revoked key is refused, and a certificate authority is said not to be lo
   const { server, home, from } = await strangers(t)
   home.write('.ssh/known_hosts', server.knownHost())
   appendFileSync(home.path('.ssh/known_hosts'), `@revoked * ${server.hostKey('ed25519')}\n`)
-  await home.refuses(['import', 'a', from], /the key of \[127\.0\.0\.1\]:\d+ .* is revoked at .*known_hosts:2: do not trust this machine/)
+  await home.refuses(
+    ['import', 'a', from],
+    /the key of \[127\.0\.0\.1\]:\d+ .* is revoked at .*known_hosts:2: do not trust this machine/,
+  )
   home.write('.ssh/known_hosts', `@cert-authority [127.0.0.1]:* ${server.hostKey('rsa')}\n`)
   await home.refuses(
     ['import', 'a', from],

@@ -37,7 +37,8 @@ const program = '/usr/sbin/sshd'
 const keyTypes = ['ed25519', 'rsa', 'ecdsa'] as const
 
 /** Why such tests are skipped; false where they are not. */
-export const withoutSshd: string | false = process.getuid?.() === 0 ? false : 'sshd lets others in only where root runs the test'
+export const withoutSshd: string | false =
+  process.getuid?.() === 0 ? false : 'sshd lets others in only where root runs the test'
 
 /** Starts it; it ends with the test at the latest. */
 export async function sshServer(t: Lifetime, { lines = [] }: SshServerOptions = {}): Promise<SshServer> {
@@ -141,7 +142,9 @@ export async function sshServer(t: Lifetime, { lines = [] }: SshServerOptions = 
 
 /** Makes a key pair and gives the public one. */
 export function newKey(file: string, type: string, phrase = ''): string {
-  execFileSync('ssh-keygen', ['-q', '-t', type, '-N', phrase, '-C', 'test', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] })
+  execFileSync('ssh-keygen', ['-q', '-t', type, '-N', phrase, '-C', 'test', '-f', file], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   return readFileSync(`${file}.pub`, 'utf8')
 }
 
@@ -151,9 +154,14 @@ export async function userWithPassword(t: Lifetime, password: string): Promise<s
   // Others may be at the list of users.
   await waitFor(
     'a user',
-    () => execFileSync('useradd', ['--no-create-home', '--home-dir', '/', '--shell', '/bin/sh', name], { stdio: ['ignore', 'ignore', 'pipe'] }) && true,
+    () =>
+      execFileSync('useradd', ['--no-create-home', '--home-dir', '/', '--shell', '/bin/sh', name], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }) && true,
   )
-  t.after(() => waitFor('no user', () => execFileSync('userdel', [name], { stdio: ['ignore', 'ignore', 'pipe'] }) && true))
+  t.after(() =>
+    waitFor('no user', () => execFileSync('userdel', [name], { stdio: ['ignore', 'ignore', 'pipe'] }) && true),
+  )
   await waitFor('a password', () => execFileSync('chpasswd', { input: `${name}:${password}\n` }) && true)
   return name
 }

@@ -18,17 +18,28 @@ test('a password lets one in, by a flag or by a file descriptor; a wrong one doe
   const home = new Home(t)
   home.write('.ssh/known_hosts', server.knownHost())
   const from = server.url(user, server.file('kubeconfig', kubeconfigOf(['far'])))
-  await home.refuses(['import', 'a', from, '-p', 'wrong'], /does not let t8s\d+ in \(tried the password; it takes .*password.*\): give the right password/)
+  await home.refuses(
+    ['import', 'a', from, '-p', 'wrong'],
+    /does not let t8s\d+ in \(tried the password; it takes .*password.*\): give the right password/,
+  )
   assert.match(await home.ok(['import', 'a', from, '-p', 'right horse']), /"a" was added from 127\.0\.0\.1:/)
-  assert.match(await home.ok(['import', 'b', from, '--password-fd', '3'], { third: 'right horse\nmore' }), /"b" was added/)
+  assert.match(
+    await home.ok(['import', 'b', from, '--password-fd', '3'], { third: 'right horse\nmore' }),
+    /"b" was added/,
+  )
   assert.match(await home.ok(['import', 'c', from, '--password-fd', '0'], { input: 'right horse' }), /"c" was added/)
-  await home.refuses(['import', 'd', from, '--password-fd', '9'], /cannot read a password from file descriptor 9: .*--password-fd 3 3< FILE/)
+  await home.refuses(
+    ['import', 'd', from, '--password-fd', '9'],
+    /cannot read a password from file descriptor 9: .*--password-fd 3 3< FILE/,
+  )
   await home.refuses(['import', 'd', from], /does not let t8s\d+ in \(.*\): name a key by -i, or give a password by -p/)
   assert.equal(await home.ok(['list', '-o', 'name']), 'a\nb\nc\n')
 })
 
 test('a password that PAM asks for works, too', { skip }, async (t) => {
-  const server = await sshServer(t, { lines: ['UsePAM yes', 'PasswordAuthentication no', 'KbdInteractiveAuthentication yes'] })
+  const server = await sshServer(t, {
+    lines: ['UsePAM yes', 'PasswordAuthentication no', 'KbdInteractiveAuthentication yes'],
+  })
   const user = await userWithPassword(t, 'right horse')
   const home = new Home(t)
   home.write('.ssh/known_hosts', server.knownHost())
@@ -37,12 +48,17 @@ test('a password that PAM asks for works, too', { skip }, async (t) => {
   await home.refuses(['import', 'b', from, '-p', 'wrong'], /tried the password; it takes .*keyboard-interactive/)
 })
 
-test('keys let one in: ~/.ssh/id_rsa by itself, others by -i, and those of the agent', { skip: skip || without('ssh-agent', 'ssh-add') }, async (t) => {
+test('keys let one in: ~/.ssh/id_rsa by itself, others by -i, and those of the agent', {
+  skip: skip || without('ssh-agent', 'ssh-add'),
+}, async (t) => {
   const server = await sshServer(t)
   const home = new Home(t)
   home.write('.ssh/known_hosts', server.knownHost())
   const from = server.url('root', server.file('kubeconfig', kubeconfigOf(['far'])))
-  await home.refuses(['import', 'a', from], /127\.0\.0\.1 does not let root in \(there was nothing to try; it takes publickey/)
+  await home.refuses(
+    ['import', 'a', from],
+    /127\.0\.0\.1 does not let root in \(there was nothing to try; it takes publickey/,
+  )
   server.authorize(newKey(home.path('.ssh/id_rsa'), 'rsa'))
   assert.match(await home.ok(['import', 'a', from]), /"a" was added/)
 
@@ -50,9 +66,15 @@ test('keys let one in: ~/.ssh/id_rsa by itself, others by -i, and those of the a
   server.authorize(newKey(home.path('locked'), 'ed25519', 'open sesame'))
   assert.match(await home.ok(['import', 'b', from, '-i', home.path('other')]), /"b" was added/)
   assert.match(await home.ok(['import', 'c', from, '-i', '~/other']), /"c" was added/)
-  await home.refuses(['import', 'd', from, '-i', home.path('locked')], /locked has a pass phrase, and nobody is at a terminal .* by ssh-add/)
+  await home.refuses(
+    ['import', 'd', from, '-i', home.path('locked')],
+    /locked has a pass phrase, and nobody is at a terminal .* by ssh-add/,
+  )
   await home.refuses(['import', 'd', from, '-i', home.path('gone')], /there is no key .*gone: name another by -i/)
-  await home.refuses(['import', 'd', from, '-i', home.path('.ssh/known_hosts')], /known_hosts is no private key that can be used .*: name another by -i/)
+  await home.refuses(
+    ['import', 'd', from, '-i', home.path('.ssh/known_hosts')],
+    /known_hosts is no private key that can be used .*: name another by -i/,
+  )
 
   const socket = home.path('agent.sock')
   const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' })
@@ -67,7 +89,10 @@ test('keys let one in: ~/.ssh/id_rsa by itself, others by -i, and those of the a
   newKey(only.path('key'), 'ed25519')
   const env = { SSH_AUTH_SOCK: socket }
   await only.refuses(['import', 'a', from], /tried the agent; it takes publickey/, { env })
-  execFileSync('ssh-add', ['-q', home.path('other')], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'ignore'] })
+  execFileSync('ssh-add', ['-q', home.path('other')], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
   assert.match(await only.ok(['import', 'a', from], { env }), /"a" was added/)
   // A locked key that the agent has opened already.
   newKey(only.path('locked'), 'ed25519', 'open sesame')
@@ -111,17 +136,41 @@ Host circle
   assert.match(gate.log(), /Accepted publickey for root/)
   assert.match(inner.log(), /Accepted publickey for root/)
   assert.match(
-    await home.ok(['import', 'b', `--from=ssh://root@127.0.0.1:${inner.port}${file}`, '-J', 'gate', '-i', `~/key-${inner.port}`, '-i', `~/key-${gate.port}`]),
+    await home.ok([
+      'import',
+      'b',
+      `--from=ssh://root@127.0.0.1:${inner.port}${file}`,
+      '-J',
+      'gate',
+      '-i',
+      `~/key-${inner.port}`,
+      '-i',
+      `~/key-${gate.port}`,
+    ]),
     /"b" was added/,
   )
-  await home.refuses(['import', 'c', `--from=ssh://circle${file}`], /leads over more than 8 machines: look for a circle of ProxyJump/)
+  await home.refuses(
+    ['import', 'c', `--from=ssh://circle${file}`],
+    /leads over more than 8 machines: look for a circle of ProxyJump/,
+  )
   await inner.stop()
-  await home.refuses(['import', 'c', `--from=ssh://inner${file}`], /gate, which is on the way, cannot reach 127\.0\.0\.1:\d+/)
-  await home.refuses(['import', 'c', `--from=ssh://127.0.0.1:${inner.port}${file}`], /nobody listens at 127\.0\.0\.1 .*: see whether sshd runs there/)
-  await home.refuses(['import', 'c', `--from=ssh://inner${file}`, '-F', home.path('gone')], /cannot read .*gone: no such file/)
+  await home.refuses(
+    ['import', 'c', `--from=ssh://inner${file}`],
+    /gate, which is on the way, cannot reach 127\.0\.0\.1:\d+/,
+  )
+  await home.refuses(
+    ['import', 'c', `--from=ssh://127.0.0.1:${inner.port}${file}`],
+    /nobody listens at 127\.0\.0\.1 .*: see whether sshd runs there/,
+  )
+  await home.refuses(
+    ['import', 'c', `--from=ssh://inner${file}`, '-F', home.path('gone')],
+    /cannot read .*gone: no such file/,
+  )
 })
 
-test('a ProxyCommand is the connection, the first of it and ProxyJump counts, and what it complains of is told', { skip }, async (t) => {
+test('a ProxyCommand is the connection, the first of it and ProxyJump counts, and what it complains of is told', {
+  skip,
+}, async (t) => {
   const server = await sshServer(t)
   const home = new Home(t)
   const file = server.file('kubeconfig', kubeconfigOf(['far']))
@@ -130,7 +179,8 @@ test('a ProxyCommand is the connection, the first of it and ProxyJump counts, an
   // Debian has several programs called nc; this one is always there.
   const program = home.write(
     'connect.mjs',
-    "import { connect } from 'node:net'\nconst [, , host, port] = process.argv\nconst socket = connect(port, host)\nprocess.stdin.pipe(socket).pipe(process.stdout)\n",
+    "import { connect } from 'node:net'\nconst [, , host, port] = process.argv\nconst socket = connect(port, " +
+      'host)\nprocess.stdin.pipe(socket).pipe(process.stdout)\n',
   )
   home.write(
     '.ssh/config',
@@ -160,7 +210,10 @@ Host *
     /the ProxyCommand of broken \(sh -c .*\) ended with 3: no way to far\.example:22 as root: see whether ssh broken works/,
   )
   await home.refuses(['import', 'c', `--from=ssh://gone${file}`], /there is no machine called far\.example/)
-  await home.refuses(['import', 'c', `--from=ssh://a%3Bb@broken${file}`], /broken is reached by a ProxyCommand, and "a;b" could be more than a name to it/)
+  await home.refuses(
+    ['import', 'c', `--from=ssh://a%3Bb@broken${file}`],
+    /broken is reached by a ProxyCommand, and "a;b" could be more than a name to it/,
+  )
   await home.refuses(['import', 'c', `--from=ssh://broken${file}`, '-J', 'far'], /cannot reach far\.example:22/)
 })
 
@@ -180,11 +233,17 @@ current-context: default
 `,
   )
   const from = server.url('root', file)
-  await home.refuses(['import', 'a', from], /its server is https:\/\/localhost:6443, which is that machine itself: say --change-server .*, or --keep-server/)
+  await home.refuses(
+    ['import', 'a', from],
+    /its server is https:\/\/localhost:6443, which is that machine itself: say --change-server .*, or --keep-server/,
+  )
   await home.ok(['import', 'a', from, '--keep-server'])
   const config = parse(home.read())
   assert.deepEqual(config.clusters, [
-    { name: 'k', cluster: { server: 'https://localhost:6443', 'certificate-authority-data': Buffer.from('CA').toString('base64') } },
+    {
+      name: 'k',
+      cluster: { server: 'https://localhost:6443', 'certificate-authority-data': Buffer.from('CA').toString('base64') },
+    },
   ])
   assert.deepEqual(config.users, [{ name: 'u', user: { token: 'abc' } }])
   home.write('.ssh/config', `Host node\n HostName 127.0.0.1\n Port ${server.port}\n User root\n`)
@@ -196,8 +255,14 @@ current-context: default
     ['import', 'c', '--from=ssh://node/no/such/file'],
     /cannot read \/no\/such\/file as root@node \(there is no such file\): see which file it is there/,
   )
-  await home.refuses(['import', 'c', `--from=ssh://node${server.folder}/pki`], /cannot read .*pki as root@node \(it is no file\)/)
-  await home.refuses(['import', 'c', `--from=ssh://node${server.folder}/token`], /node:.*token is not a kubeconfig \(it holds no fields\): nothing was changed/)
+  await home.refuses(
+    ['import', 'c', `--from=ssh://node${server.folder}/pki`],
+    /cannot read .*pki as root@node \(it is no file\)/,
+  )
+  await home.refuses(
+    ['import', 'c', `--from=ssh://node${server.folder}/token`],
+    /node:.*token is not a kubeconfig \(it holds no fields\): nothing was changed/,
+  )
   await home.refuses(['import', 'c', '--from=ssh://node'], /ssh:\/\/node names no file: say which/)
   await home.refuses(['import', 'c', '--from=ssh://root:secret@node/x'], /ssh:\/\/root:…@node\/x has a password in it/)
 })
@@ -207,7 +272,10 @@ test('without SFTP a file is read by cat', { skip }, async (t) => {
   const home = new Home(t)
   home.write('.ssh/known_hosts', server.knownHost())
   server.authorize(newKey(home.path('.ssh/id_rsa'), 'rsa'))
-  assert.match(await home.ok(['import', 'a', server.url('root', server.file("it's", kubeconfigOf(['far'])))]), /"a" was added/)
+  assert.match(
+    await home.ok(['import', 'a', server.url('root', server.file("it's", kubeconfigOf(['far'])))]),
+    /"a" was added/,
+  )
   await home.refuses(
     ['import', 'b', server.url('root', '/no/such/file')],
     /cannot read \/no\/such\/file as root@127\.0\.0\.1 \(cat: .*No such file or directory\)/,

@@ -1,4 +1,7 @@
-/** What commands load that end at once: SSH only where it is spoken, a writer of YAML only where something is written, and of Node little. */
+/**
+ * What commands load that end at once: SSH only where it is spoken, a writer of YAML only where something is written,
+ * and of Node little.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +20,9 @@ const packages = { ssh2: 'SSH-2.0-', yaml: 'Unresolved alias' }
 async function loaded(home: Home, args: readonly string[]): Promise<string[]> {
   const folder = home.path(`coverage-${args.join('-')}`)
   await home.config(args, { env: { NODE_V8_COVERAGE: folder } })
-  const urls = readdirSync(folder).flatMap((file) => (JSON.parse(readFileSync(join(folder, file), 'utf8')) as Coverage).result.map(({ url }) => url))
+  const urls = readdirSync(folder).flatMap((file) =>
+    (JSON.parse(readFileSync(join(folder, file), 'utf8')) as Coverage).result.map(({ url }) => url),
+  )
   const code = urls.filter((url) => url.startsWith('file:')).map((url) => readFileSync(fileURLToPath(url), 'utf8'))
   assert.ok(code.length > 3, 'the code of the command was seen')
   return Object.entries(packages).flatMap(([name, sign]) => (code.some((text) => text.includes(sign)) ? [name] : []))
@@ -44,7 +49,8 @@ test('commands that end at once load little of Node', async (t) => {
   const list = home.path('loaded')
   const hook = home.write(
     'hook.mjs',
-    "process.on('exit', () => process.getBuiltinModule('fs').writeFileSync(process.env.LOADED, process.moduleLoadList.join('\\n')))",
+    "process.on('exit', () => process.getBuiltinModule('fs').writeFileSync(process.env.LOADED, " +
+      "process.moduleLoadList.join('\\n')))",
   )
   for (const args of [
     ['config', 'list'],
@@ -52,7 +58,9 @@ test('commands that end at once load little of Node', async (t) => {
   ]) {
     // Into files: a pipe is a socket to Node.
     const script = `exec "$0" "$@" >output 2>errors`
-    const { code } = await home.run('sh', ['-c', script, launcher, ...args], { env: { LOADED: list, NODE_OPTIONS: `--import=${hook}` } })
+    const { code } = await home.run('sh', ['-c', script, launcher, ...args], {
+      env: { LOADED: list, NODE_OPTIONS: `--import=${hook}` },
+    })
     assert.equal(code, 0, home.read('errors'))
     const names = new Set(home.read('loaded').split('\n'))
     assert.deepEqual(

@@ -79,7 +79,9 @@ test('a long list moves with what is meant', { skip }, async (t) => {
   await terminal.shows(/nothing was chosen/)
 })
 
-test('SSH asks whether a host is trusted, for passwords without showing them, and for pass phrases', { skip: skipSsh }, async (t) => {
+test('SSH asks whether a host is trusted, for passwords without showing them, and for pass phrases', {
+  skip: skipSsh,
+}, async (t) => {
   const server = await sshServer(t)
   const user = await userWithPassword(t, 'right horse')
   const home = new Home(t)
@@ -134,7 +136,9 @@ test('SSH asks whether a host is trusted, for passwords without showing them, an
   assert.equal(home.read(), before)
 })
 
-test('a host that waits no longer than it likes ends the question, and the terminal is free again', { skip: skipSsh }, async (t) => {
+test('a host that waits no longer than it likes ends the question, and the terminal is free again', {
+  skip: skipSsh,
+}, async (t) => {
   const server = await sshServer(t, { lines: ['LoginGraceTime 2'] })
   const home = new Home(t)
   const terminal = await testTerminal(t, home)

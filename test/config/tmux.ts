@@ -22,7 +22,9 @@ export interface TestTerminal {
 
 /** Why such tests are skipped; false where they are not. */
 export const withoutTmux: string | false =
-  without('tmux') || (!statSync('/dev/null').isCharacterDevice() && 'somebody has replaced /dev/null by a file, and tmux does not start without it')
+  without('tmux') ||
+  (!statSync('/dev/null').isCharacterDevice() &&
+    'somebody has replaced /dev/null by a file, and tmux does not start without it')
 
 const prompt = 'ready$'
 

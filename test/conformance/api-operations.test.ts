@@ -1,4 +1,7 @@
-/** APIs outside of `test/e2e/apimachinery` of which the conformance suite asks that they support all operations: of networks, nodes, storage and devices. */
+/**
+ * APIs outside of `test/e2e/apimachinery` of which the conformance suite asks that they support all operations: of
+ * networks, nodes, storage and devices.
+ */
 import { test } from 'node:test'
 import { type ApiUnderTest, supportsOperations } from './support/api-operations.ts'
 import { conformanceClients } from './support/clients.ts'
@@ -41,7 +44,11 @@ const apis: Readonly<Record<string, ApiUnderTest>> = {
     kind: 'CSIStorageCapacity',
     plural: 'csistoragecapacities',
     namespace,
-    object: () => ({ nodeTopology: { matchLabels: { 'kubernetes.io/hostname': 'example' } }, storageClassName: 'example', capacity: '1Gi' }),
+    object: () => ({
+      nodeTopology: { matchLabels: { 'kubernetes.io/hostname': 'example' } },
+      storageClassName: 'example',
+      capacity: '1Gi',
+    }),
     patch: { capacity: '2Gi' },
   },
   'VolumeAttributesClass should run through the lifecycle of a VolumeAttributesClass': {
@@ -77,7 +84,12 @@ const apis: Readonly<Record<string, ApiUnderTest>> = {
     kind: 'ResourceSlice',
     plural: 'resourceslices',
     object: (n) => ({
-      spec: { driver: 'dra.example.com', nodeName: 'a-node', pool: { name: `pool-${n}`, generation: 0, resourceSliceCount: 1 }, devices: [{ name: 'd' }] },
+      spec: {
+        driver: 'dra.example.com',
+        nodeName: 'a-node',
+        pool: { name: `pool-${n}`, generation: 0, resourceSliceCount: 1 },
+        devices: [{ name: 'd' }],
+      },
     }),
     patch: { spec: { pool: { generation: 1 } } },
     update: { spec: { pool: { generation: 2 } } },

@@ -1,4 +1,7 @@
-/** What the conformance suite asks of kubectl (`test/e2e/kubectl/{kubectl,logs}.go`) as far as no container has to answer, with the oldest and the newest of this machine, on simulated nodes. */
+/**
+ * What the conformance suite asks of kubectl (`test/e2e/kubectl/{kubectl,logs}.go`) as far as no container has to
+ * answer, with the oldest and the newest of this machine, on simulated nodes.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -22,7 +25,11 @@ const controller = (name: string, labels: Record<string, string>, replicas: numb
       selector: labels,
       template: {
         metadata: { labels },
-        spec: { containers: [{ name, image: 'agnhost:1', ports: [{ name: `${name}-port`.slice(0, 15), containerPort: port }] }] },
+        spec: {
+          containers: [
+            { name, image: 'agnhost:1', ports: [{ name: `${name}-port`.slice(0, 15), containerPort: port }] },
+          ],
+        },
       },
     },
   })
@@ -47,7 +54,10 @@ const deployment = (image: string) =>
     spec: {
       replicas: 2,
       selector: { matchLabels: { app: 'httpd' } },
-      template: { metadata: { labels: { app: 'httpd' } }, spec: { containers: [{ name: 'httpd', image, ports: [{ containerPort: 80 }] }] } },
+      template: {
+        metadata: { labels: { app: 'httpd' } },
+        spec: { containers: [{ name: 'httpd', image, ports: [{ containerPort: 80 }] }] },
+      },
     },
   })
 
@@ -77,38 +87,57 @@ for (const program of programs)
     /** Names of the pods that run, of a label. */
     const running = (kubectl: Kubectl, label: string, wanted: number): Promise<string[]> =>
       waitFor(`${wanted} pods of ${label}`, async () => {
-        const pods = (await kubectl.ok(`get pods -l ${label} -o template '--template={{range .items}}{{.metadata.name}} {{end}}'`)).split(' ').filter(Boolean)
+        const pods = (
+          await kubectl.ok(`get pods -l ${label} -o template '--template={{range .items}}{{.metadata.name}} {{end}}'`)
+        )
+          .split(' ')
+          .filter(Boolean)
         if (pods.length !== wanted) return false
-        for (const pod of pods) if ((await kubectl.ok(`get pods ${pod} -o template --template=${isRunning}`)) !== 'true') return false
+        for (const pod of pods)
+          if ((await kubectl.ok(`get pods ${pod} -o template --template=${isRunning}`)) !== 'true') return false
         return pods
       })
 
-    test('Kubectl client Update Demo should create and stop a replication controller, and should scale a replication controller', async () => {
-      const { kubectl } = await client()
-      await kubectl.ok('create -f -', 'replicationcontroller/update-demo-nautilus created\n', {
-        input: controller('update-demo-nautilus', { name: 'update-demo' }, 2, 80),
-      })
-      await running(kubectl, 'name=update-demo', 2)
-      for (const replicas of [1, 2]) {
-        await kubectl.ok(`scale rc update-demo-nautilus --replicas=${replicas} --timeout=30s`, 'replicationcontroller/update-demo-nautilus scaled\n')
-        await running(kubectl, 'name=update-demo', replicas)
-      }
-      await kubectl.ok('delete --grace-period=0 --force -f -', /"update-demo-nautilus" force deleted/, {
-        input: controller('update-demo-nautilus', { name: 'update-demo' }, 2, 80),
-      })
-      assert.equal(await kubectl.ok('get rc,svc -l name=update-demo --no-headers'), '')
-      await waitFor('its pods to go', async () => (await kubectl.ok('get pods -l name=update-demo --no-headers')) === '')
-    })
+    test(
+      'Kubectl client Update Demo should create and stop a replication controller, and should scale a ' +
+        'replication controller',
+      async () => {
+        const { kubectl } = await client()
+        await kubectl.ok('create -f -', 'replicationcontroller/update-demo-nautilus created\n', {
+          input: controller('update-demo-nautilus', { name: 'update-demo' }, 2, 80),
+        })
+        await running(kubectl, 'name=update-demo', 2)
+        for (const replicas of [1, 2]) {
+          await kubectl.ok(
+            `scale rc update-demo-nautilus --replicas=${replicas} --timeout=30s`,
+            'replicationcontroller/update-demo-nautilus scaled\n',
+          )
+          await running(kubectl, 'name=update-demo', replicas)
+        }
+        await kubectl.ok('delete --grace-period=0 --force -f -', /"update-demo-nautilus" force deleted/, {
+          input: controller('update-demo-nautilus', { name: 'update-demo' }, 2, 80),
+        })
+        assert.equal(await kubectl.ok('get rc,svc -l name=update-demo --no-headers'), '')
+        await waitFor(
+          'its pods to go',
+          async () => (await kubectl.ok('get pods -l name=update-demo --no-headers')) === '',
+        )
+      },
+    )
 
     test('Kubectl client Kubectl api-versions should check if v1 is in available api versions', async () => {
       const { kubectl } = await client()
       await kubectl.ok('api-versions', /^v1$/m)
     })
 
-    test('Kubectl client Kubectl cluster-info should check if Kubernetes control plane services is included in cluster-info', async () => {
-      const { kubectl } = await client()
-      await kubectl.ok('cluster-info', /Kubernetes control plane.*is running at/)
-    })
+    test(
+      'Kubectl client Kubectl cluster-info should check if Kubernetes control plane services is included in ' +
+        'cluster-info',
+      async () => {
+        const { kubectl } = await client()
+        await kubectl.ok('cluster-info', /Kubernetes control plane.*is running at/)
+      },
+    )
 
     test('Kubectl client Kubectl describe should check if kubectl describe prints relevant information for rc and pods', async () => {
       const { kubectl, namespace } = await client()
@@ -165,7 +194,12 @@ for (const program of programs)
         ['Kubelet Version:'],
         ['Pods:'],
       ])
-      shows(await kubectl.ok(`describe namespace ${namespace}`), [['Name:', namespace], ['Labels:'], ['Annotations:'], ['Status:', 'Active']])
+      shows(await kubectl.ok(`describe namespace ${namespace}`), [
+        ['Name:', namespace],
+        ['Labels:'],
+        ['Annotations:'],
+        ['Status:', 'Active'],
+      ])
     })
 
     test('Kubectl client Kubectl diff should check if kubectl diff finds a difference for Deployments', async () => {
@@ -184,10 +218,16 @@ for (const program of programs)
       const serves = async (name: string, port: number) => {
         await waitFor(`endpoints of ${name}`, async () =>
           /^\d+(\.\d+){3}:6379$/.test(
-            await kubectl.ok(`get endpoints ${name} -o 'template={{range .subsets}}{{(index .addresses 0).ip}}:{{(index .ports 0).port}}{{end}}'`),
+            await kubectl.ok(
+              `get endpoints ${name} -o 'template={{range .subsets}}{{(index .addresses 0).ip}}:{{(index .ports ` +
+                "0).port}}{{end}}'",
+            ),
           ),
         )
-        await kubectl.ok(`get service ${name} -o 'template={{(index .spec.ports 0).port}} {{(index .spec.ports 0).targetPort}}'`, `${port} 6379`)
+        await kubectl.ok(
+          `get service ${name} -o 'template={{(index .spec.ports 0).port}} {{(index .spec.ports 0).targetPort}}'`,
+          `${port} 6379`,
+        )
       }
       await kubectl.ok('expose rc agnhost-primary --name=rm2 --port=1234 --target-port=6379', 'service/rm2 exposed\n')
       await serves('rm2', 1234)
@@ -217,22 +257,35 @@ for (const program of programs)
 
     test("Kubectl client Kubectl replace should update a single-container pod's image", async () => {
       const { kubectl } = await client()
-      await kubectl.ok('run e2e-test-httpd-pod --image=httpd:1 --pod-running-timeout=2m0s --labels=run=e2e-test-httpd-pod', 'pod/e2e-test-httpd-pod created\n')
+      await kubectl.ok(
+        'run e2e-test-httpd-pod --image=httpd:1 --pod-running-timeout=2m0s --labels=run=e2e-test-httpd-pod',
+        'pod/e2e-test-httpd-pod created\n',
+      )
       await running(kubectl, 'run=e2e-test-httpd-pod', 1)
       const json = await kubectl.ok('get pod e2e-test-httpd-pod -o json')
-      await kubectl.ok('replace -f -', 'pod/e2e-test-httpd-pod replaced\n', { input: json.replaceAll('"image": "httpd:1"', '"image": "busybox:1"') })
+      await kubectl.ok('replace -f -', 'pod/e2e-test-httpd-pod replaced\n', {
+        input: json.replaceAll('"image": "httpd:1"', '"image": "busybox:1"'),
+      })
       await kubectl.ok(`get pod e2e-test-httpd-pod -o 'jsonpath={.spec.containers[0].image}'`, 'busybox:1')
     })
 
     test('Kubectl client Kubectl run pod should create a pod from an image when restart is Never', async () => {
       const { kubectl } = await client()
-      await kubectl.ok('run e2e-test-httpd-pod --restart=Never --pod-running-timeout=2m0s --image=httpd:1', 'pod/e2e-test-httpd-pod created\n')
-      await kubectl.ok(`get pod e2e-test-httpd-pod -o 'jsonpath={.spec.containers[0].image} {.spec.restartPolicy}'`, 'httpd:1 Never')
+      await kubectl.ok(
+        'run e2e-test-httpd-pod --restart=Never --pod-running-timeout=2m0s --image=httpd:1',
+        'pod/e2e-test-httpd-pod created\n',
+      )
+      await kubectl.ok(
+        `get pod e2e-test-httpd-pod -o 'jsonpath={.spec.containers[0].image} {.spec.restartPolicy}'`,
+        'httpd:1 Never',
+      )
     })
 
     test('Kubectl client Kubectl server-side dry-run should check if kubectl can dry-run update Pods', async () => {
       const { kubectl } = await client()
-      await kubectl.ok('run e2e-test-httpd-pod --image=httpd:1 --pod-running-timeout=2m0s --labels=run=e2e-test-httpd-pod')
+      await kubectl.ok(
+        'run e2e-test-httpd-pod --image=httpd:1 --pod-running-timeout=2m0s --labels=run=e2e-test-httpd-pod',
+      )
       const patch = '{"spec":{"containers":[{"name":"e2e-test-httpd-pod","image":"busybox:1"}]}}'
       await kubectl.ok(`patch pod e2e-test-httpd-pod -p '${patch}' --dry-run=server`, /patched/)
       await kubectl.ok(`get pod e2e-test-httpd-pod -o 'jsonpath={.spec.containers[0].image}'`, 'httpd:1')
@@ -281,15 +334,23 @@ for (const program of programs)
 
     test('Kubectl logs logs should be able to retrieve and filter logs', async () => {
       const { kubectl } = await client()
-      const metadata = { name: 'logs-generator', labels: { run: 'logs' }, annotations: { 'simulation.typernetes.io/log': '0 one\n1 two' } }
+      const metadata = {
+        name: 'logs-generator',
+        labels: { run: 'logs' },
+        annotations: { 'simulation.typernetes.io/log': '0 one\n1 two' },
+      }
       const spec = { restartPolicy: 'Never', containers: [{ name: 'logs-generator', image: 'agnhost:1' }] }
-      await kubectl.ok('create -f -', undefined, { input: JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec }) })
+      await kubectl.ok('create -f -', undefined, {
+        input: JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec }),
+      })
       await running(kubectl, 'run=logs', 1)
       const log = await kubectl.ok('logs logs-generator logs-generator')
       const last = log.trimEnd().split('\n').at(-1)
       await kubectl.ok('logs logs-generator logs-generator --tail=1', `${last}\n`)
       await kubectl.ok('logs logs-generator logs-generator --limit-bytes=1', log.slice(0, 1))
-      const [time = '', ...rest] = (await kubectl.ok('logs logs-generator logs-generator --tail=1 --timestamps')).split(' ')
+      const [time = '', ...rest] = (await kubectl.ok('logs logs-generator logs-generator --tail=1 --timestamps')).split(
+        ' ',
+      )
       assert.ok(!Number.isNaN(Date.parse(time)))
       assert.equal(rest.join(' '), `${last}\n`)
       await kubectl.ok('logs logs-generator logs-generator --since=24h', log)

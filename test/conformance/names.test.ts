@@ -15,12 +15,20 @@ interface Described {
 
 const words = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-test('conformance tests of scheduling each have a test of their name', { skip: !existsSync(list) && `${list} is not there` }, () => {
-  const described = (fromYaml(readFileSync(list, 'utf8')) as Described[]).filter(({ file }) => file.startsWith('test/e2e/scheduling/'))
+test('conformance tests of scheduling each have a test of their name', {
+  skip: !existsSync(list) && `${list} is not there`,
+}, () => {
+  const described = (fromYaml(readFileSync(list, 'utf8')) as Described[]).filter(({ file }) =>
+    file.startsWith('test/e2e/scheduling/'),
+  )
   const ours = globSync('test/**/*.test.ts', { cwd: root }).flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(/^test\('\[Conformance\] (.+?)'/gm)].map(([, name = '']) => words(name)),
+    [...readFileSync(join(root, file), 'utf8').matchAll(/^test\('\[Conformance\] (.+?)'/gm)].map(([, name = '']) =>
+      words(name),
+    ),
   )
   assert.ok(described.length > 0)
-  const missing = described.map(({ codename }) => words(codename.replace('[Conformance]', ''))).filter((name) => !ours.some((own) => name.endsWith(own)))
+  const missing = described
+    .map(({ codename }) => words(codename.replace('[Conformance]', '')))
+    .filter((name) => !ours.some((own) => name.endsWith(own)))
   assert.deepEqual(missing, [])
 })

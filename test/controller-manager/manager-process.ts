@@ -29,6 +29,7 @@ export function managerProcess(t: Lifetime, args: readonly string[]): ManagerPro
     process: child,
     output: () => output,
     exited: once(child, 'close'),
-    url: async () => `https://127.0.0.1:${await waitFor('the port', () => /health and metrics on port (\d+)/.exec(output)?.[1])}`,
+    url: async () =>
+      `https://127.0.0.1:${await waitFor('the port', () => /health and metrics on port (\d+)/.exec(output)?.[1])}`,
   }
 }

@@ -32,7 +32,10 @@ const batch = { apiVersion: 'batch/v1', kind: 'Job' } as const
 const apps = 'apps/v1'
 const v1 = 'v1'
 
-/** A cluster whose controllers tell of themselves; `metric` reads what a series says, by its name and labels as they are told. */
+/**
+ * A cluster whose controllers tell of themselves; `metric` reads what a series says, by its name and labels as they are
+ * told.
+ */
 async function tellingCluster(t: Lifetime) {
   const lines: string[] = []
   const cluster = await testCluster(t, {
@@ -40,12 +43,20 @@ async function tellingCluster(t: Lifetime) {
     controllerFlags: { 'horizontal-pod-autoscaler-sync-period': '200ms' },
     log: (line) => lines.push(line),
   })
-  const port = await waitFor('the port', () => /controllers tell of themselves on 127.0.0.1:(\d+)/.exec(lines.join('\n'))?.[1])
+  const port = await waitFor(
+    'the port',
+    () => /controllers tell of themselves on 127.0.0.1:(\d+)/.exec(lines.join('\n'))?.[1],
+  )
   const { cert, key } = cluster.client
   const client = clientFor(t, cluster)
   await reached(client, serviceAccounts, { namespace, name: 'default' }, Boolean)
   const page = async (): Promise<string> => {
-    const sent = request(`https://127.0.0.1:${port}/metrics`, { cert, key, agent: false, rejectUnauthorized: false }).end()
+    const sent = request(`https://127.0.0.1:${port}/metrics`, {
+      cert,
+      key,
+      agent: false,
+      rejectUnauthorized: false,
+    }).end()
     const [response]: IncomingMessage[] = await once(sent, 'response')
     return Buffer.concat(await response!.toArray()).toString()
   }
@@ -67,18 +78,32 @@ async function tellingCluster(t: Lifetime) {
 }
 
 const podOf = async (client: RestClient, job: string): Promise<Pod> =>
-  waitFor(`a pod of ${job}`, async () => (await client.list(pods, { namespace, labelSelector: `batch.kubernetes.io/job-name=${job}` })).items[0])
+  waitFor(
+    `a pod of ${job}`,
+    async () => (await client.list(pods, { namespace, labelSelector: `batch.kubernetes.io/job-name=${job}` })).items[0],
+  )
 
-const ends = (client: RestClient, { metadata: { name = '' } }: Pod, phase: 'Succeeded' | 'Failed', status: object = {}) =>
-  client.patch(pods, namespace, name, { status: { phase, ...status } }, 'merge', 'status')
+const ends = (
+  client: RestClient,
+  { metadata: { name = '' } }: Pod,
+  phase: 'Succeeded' | 'Failed',
+  status: object = {},
+) => client.patch(pods, namespace, name, { status: { phase, ...status } }, 'merge', 'status')
 
 test('Jobs and their pods are counted once each, by how they ended', async (t) => {
   const { client, metric, becomes } = await tellingCluster(t)
   const create = (name: string, spec: object) =>
-    client.create(jobs, { ...batch, metadata: { namespace, name }, spec: { template: { spec: { restartPolicy: 'Never', containers } }, ...spec } })
+    client.create(jobs, {
+      ...batch,
+      metadata: { namespace, name },
+      spec: { template: { spec: { restartPolicy: 'Never', containers } }, ...spec },
+    })
   await create('good', { ttlSecondsAfterFinished: 0 })
   await ends(client, await podOf(client, 'good'), 'Succeeded')
-  await becomes('job_controller_jobs_finished_total{completion_mode="NonIndexed",result="succeeded",reason="CompletionsReached"}', 1)
+  await becomes(
+    'job_controller_jobs_finished_total{completion_mode="NonIndexed",result="succeeded",reason="CompletionsReached"}',
+    1,
+  )
   await becomes('job_controller_job_pods_finished_total{completion_mode="NonIndexed",result="succeeded"}', 1)
   await becomes('job_controller_job_pods_creation_total{reason="new",status="succeeded"}', 1)
   await becomes('job_controller_terminated_pods_tracking_finalizer_total{event="add"}', 1)
@@ -87,10 +112,20 @@ test('Jobs and their pods are counted once each, by how they ended', async (t) =
 
   const rules = [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } }]
   await create('bad', { podFailurePolicy: { rules } })
-  const state = { terminated: { exitCode: 42, reason: 'Error', startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:00:01Z' } }
+  const state = {
+    terminated: {
+      exitCode: 42,
+      reason: 'Error',
+      startedAt: '2026-01-01T00:00:00Z',
+      finishedAt: '2026-01-01T00:00:01Z',
+    },
+  }
   const containerStatuses = [{ name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, state }]
   await ends(client, await podOf(client, 'bad'), 'Failed', { containerStatuses })
-  await becomes('job_controller_jobs_finished_total{completion_mode="NonIndexed",result="failed",reason="PodFailurePolicy"}', 1)
+  await becomes(
+    'job_controller_jobs_finished_total{completion_mode="NonIndexed",result="failed",reason="PodFailurePolicy"}',
+    1,
+  )
   await becomes('job_controller_pod_failures_handled_by_failure_policy_total{action="FailJob"}', 1)
   await becomes('job_controller_job_pods_finished_total{completion_mode="NonIndexed",result="failed"}', 1)
 
@@ -109,9 +144,19 @@ test('Jobs and their pods are counted once each, by how they ended', async (t) =
 test('slices, nodes, evictions, sets, volumes and requests are counted', async (t) => {
   const { client, page, metric, becomes } = await tellingCluster(t)
   const node = (name: string, taints: { key: string; effect: string }[]) =>
-    client.create(nodes, { apiVersion: v1, kind: 'Node', metadata: { name, labels: { 'topology.kubernetes.io/zone': 'z' } }, spec: { taints } })
+    client.create(nodes, {
+      apiVersion: v1,
+      kind: 'Node',
+      metadata: { name, labels: { 'topology.kubernetes.io/zone': 'z' } },
+      spec: { taints },
+    })
   const pod = (name: string, spec: object = {}) =>
-    client.create(pods, { apiVersion: v1, kind: 'Pod', metadata: { namespace, name, labels: { app: 'web' } }, spec: { containers, ...spec } })
+    client.create(pods, {
+      apiVersion: v1,
+      kind: 'Pod',
+      metadata: { namespace, name, labels: { app: 'web' } },
+      spec: { containers, ...spec },
+    })
 
   const conditions = [{ type: 'Ready', status: 'True' }]
   await node('steady', [])
@@ -127,11 +172,21 @@ test('slices, nodes, evictions, sets, volumes and requests are counted', async (
     spec: { selector: { app: 'web' }, ports: [port], trafficDistribution: 'PreferSameZone' },
   })
   await pod('web', { nodeName: 'steady' })
-  await client.patch(pods, namespace, 'web', { status: { phase: 'Running', podIP: '10.1.2.3', podIPs: [{ ip: '10.1.2.3' }], conditions } }, 'merge', 'status')
+  await client.patch(
+    pods,
+    namespace,
+    'web',
+    { status: { phase: 'Running', podIP: '10.1.2.3', podIPs: [{ ip: '10.1.2.3' }], conditions } },
+    'merge',
+    'status',
+  )
   await becomes('endpoint_slice_controller_endpoints_desired', 1)
   await becomes('endpoint_slice_controller_num_endpoint_slices', 1)
   await becomes('endpoint_slice_controller_desired_endpoint_slices', 1)
-  await becomes('endpoint_slice_controller_services_count_by_traffic_distribution{traffic_distribution="PreferSameZone"}', 1)
+  await becomes(
+    'endpoint_slice_controller_services_count_by_traffic_distribution{traffic_distribution="PreferSameZone"}',
+    1,
+  )
   await becomes('endpoint_slice_controller_changes{operation="create"}', 1)
   assert.equal(await metric('endpoint_slice_controller_endpoints_added_per_sync_sum'), 1)
   await client.delete(services, namespace, 'web')
@@ -139,7 +194,12 @@ test('slices, nodes, evictions, sets, volumes and requests are counted', async (
 
   const metadata = { namespace, name: 'mirrored' }
   await client.create(services, { apiVersion: v1, kind: 'Service', metadata, spec: { ports: [port] } })
-  await client.create(endpoints, { apiVersion: v1, kind: 'Endpoints', metadata, subsets: [{ addresses: [{ ip: '10.9.9.9' }], ports: [port] }] })
+  await client.create(endpoints, {
+    apiVersion: v1,
+    kind: 'Endpoints',
+    metadata,
+    subsets: [{ addresses: [{ ip: '10.9.9.9' }], ports: [port] }],
+  })
   await becomes('endpoint_slice_mirroring_controller_changes{operation="create"}', 1)
   await becomes('endpoint_slice_mirroring_controller_endpoints_desired', 1)
 
@@ -163,7 +223,12 @@ test('slices, nodes, evictions, sets, volumes and requests are counted', async (
 
   const storage = { storageClassName: 'slow', accessModes: ['ReadWriteOnce'] }
   const claim = { ...storage, resources: { requests: { storage: '1Gi' } } }
-  await client.create(persistentVolumeClaims, { apiVersion: v1, kind: 'PersistentVolumeClaim', metadata: { namespace, name: 'c' }, spec: claim })
+  await client.create(persistentVolumeClaims, {
+    apiVersion: v1,
+    kind: 'PersistentVolumeClaim',
+    metadata: { namespace, name: 'c' },
+    spec: claim,
+  })
   const counted = '{namespace="default",storage_class="slow",volume_attributes_class=""}'
   await becomes(`pv_collector_unbound_pvc_count${counted}`, 1)
   await client.create(persistentVolumes, {
@@ -176,7 +241,12 @@ test('slices, nodes, evictions, sets, volumes and requests are counted', async (
   await becomes('pv_collector_bound_pv_count{storage_class="slow"}', 1)
   await becomes('pv_collector_total_pv_count{plugin_name="kubernetes.io/host-path",volume_mode="Filesystem"}', 1)
 
-  await client.create(deployments, { apiVersion: apps, kind: 'Deployment', metadata: { namespace, name: 'd' }, spec: { replicas: 3, selector, template } })
+  await client.create(deployments, {
+    apiVersion: apps,
+    kind: 'Deployment',
+    metadata: { namespace, name: 'd' },
+    spec: { replicas: 3, selector, template },
+  })
   const scaleTargetRef = { apiVersion: apps, kind: 'Deployment', name: 'd' }
   await client.create(horizontalPodAutoscalers, {
     apiVersion: 'autoscaling/v2',

@@ -23,7 +23,11 @@ async function ask(url: string, path: string, { token, cert, key }: Asked = {}) 
   const headers = token ? { authorization: `Bearer ${token}` } : {}
   const sent = request(new URL(path, url), { cert, key, headers, agent: false, rejectUnauthorized: false }).end()
   const [response]: IncomingMessage[] = await once(sent, 'response')
-  return { status: response!.statusCode, type: response!.headers['content-type'], text: Buffer.concat(await response!.toArray()).toString() }
+  return {
+    status: response!.statusCode,
+    type: response!.headers['content-type'],
+    text: Buffer.concat(await response!.toArray()).toString(),
+  }
 }
 
 /** For a manager 0 is none. */
@@ -39,12 +43,19 @@ async function freePort(): Promise<number> {
 async function tokens(t: TestContext, cluster: TestCluster) {
   const client = clientFor(t, cluster)
   const tokenOf = async (name: string): Promise<string> => {
-    await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: 'default', name } })
+    await client.create(serviceAccounts, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { namespace: 'default', name },
+    })
     const made = await cluster.call('POST', `/api/v1/namespaces/default/serviceaccounts/${name}/token`, { spec: {} })
     return (made.status as { token: string }).token
   }
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
-  await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'metrics' }, rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] })
+  await cluster.call('POST', `${rbac}/clusterroles`, {
+    metadata: { name: 'metrics' },
+    rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+  })
   await cluster.call('POST', `${rbac}/clusterrolebindings`, {
     metadata: { name: 'metrics' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'metrics' },
@@ -82,9 +93,17 @@ async function checkPort(t: TestContext, cluster: TestCluster, url: string): Pro
   assert.equal((await ask(url, '/nowhere', admin)).status, 404)
 
   const client = clientFor(t, cluster)
-  const owner = await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'owner' } })
+  const owner = await client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'default', name: 'owner' },
+  })
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid ?? '' }]
-  await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'owned', ownerReferences } })
+  await client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'default', name: 'owned', ownerReferences },
+  })
   for (const name of ['garbagecollector', 'garbage-collector-controller']) {
     const drawn = await waitFor('both in the graph', async () => {
       const graph = await ask(url, `/debug/controllers/${name}/graph?uid=${owner.metadata.uid}`, admin)
@@ -116,8 +135,15 @@ test('a manager alone tells everybody about its health, and the rest to those wh
 for (const controllersThread of [false, true]) {
   test(`the controllers of a cluster tell the same${controllersThread ? ' from their thread' : ''}`, async (t) => {
     const lines: string[] = []
-    const cluster = await testCluster(t, { controllersThread, controllerManagerPort: 0, log: (line) => lines.push(line) })
-    const port = await waitFor('the port', () => /controllers tell of themselves on 127.0.0.1:(\d+)/.exec(lines.join('\n'))?.[1])
+    const cluster = await testCluster(t, {
+      controllersThread,
+      controllerManagerPort: 0,
+      log: (line) => lines.push(line),
+    })
+    const port = await waitFor(
+      'the port',
+      () => /controllers tell of themselves on 127.0.0.1:(\d+)/.exec(lines.join('\n'))?.[1],
+    )
     await checkPort(t, cluster, `https://127.0.0.1:${port}`)
     await assert.rejects(
       testCluster(t, { controllersThread, controllerManagerPort: Number(port) }),

@@ -27,7 +27,14 @@ test('another manager takes over within 15 s when the leader is killed, and make
   t.after(() => informers.stop())
   const made = new Set<string>()
   informers.of(pods).onChange((pod) => pod?.metadata.uid && made.add(pod.metadata.uid))
-  const args = ['--kubeconfig', cluster.kubeconfigFile, '--secure-port=0', '--use-service-account-credentials', '--kube-api-qps=20', '--kube-api-burst=5']
+  const args = [
+    '--kubeconfig',
+    cluster.kubeconfigFile,
+    '--secure-port=0',
+    '--use-service-account-credentials',
+    '--kube-api-qps=20',
+    '--kube-api-burst=5',
+  ]
   const holder = async () => (await client.find(leases, 'kube-system', 'kube-controller-manager'))?.spec?.holderIdentity
 
   const first = managerProcess(t, args)
@@ -40,13 +47,19 @@ test('another manager takes over within 15 s when the leader is killed, and make
   first.process.kill('SIGKILL')
   const killed = performance.now()
   assert.ok(made.size < replicas, 'the leader was killed too late')
-  const next = await waitFor('the other to lead', async () => ((await holder()) === leader ? undefined : holder()), { deadlineMs: 60_000 })
+  const next = await waitFor('the other to lead', async () => ((await holder()) === leader ? undefined : holder()), {
+    deadlineMs: 60_000,
+  })
   const tookMs = performance.now() - killed
   t.diagnostic(`took over after ${Math.round(tookMs)} ms`)
   // What the machine takes for itself comes on top of the lease's 15 s.
   assert.ok(tookMs < 17_000, `it took ${Math.round(tookMs)} ms`)
 
-  await waitFor('all pods', async () => (await client.get(deployments, 'default', 'web')).status?.replicas === replicas, { deadlineMs: 60_000 })
+  await waitFor(
+    'all pods',
+    async () => (await client.get(deployments, 'default', 'web')).status?.replicas === replicas,
+    { deadlineMs: 60_000 },
+  )
   assert.equal(made.size, replicas)
   second.process.kill('SIGTERM')
   await second.exited

@@ -11,7 +11,10 @@ const names = [
   'kube-apiserver-serving-clustertrustbundle-publisher-controller',
   'storage-version-migrator-controller',
 ]
-const beta = ['--runtime-config=certificates.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true', '--disable-admission-plugins=ServiceAccount']
+const beta = [
+  '--runtime-config=certificates.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true',
+  '--disable-admission-plugins=ServiceAccount',
+]
 const cluster = testCluster({ after }, { controllers: names, apiServerFlags: beta })
 const bundles = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles'
 const migrations = '/apis/storagemigration.k8s.io/v1beta1/storageversionmigrations'
@@ -42,13 +45,27 @@ test('the authority of the server is published, and only that', async () => {
 })
 
 interface Migration {
-  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[]
+  readonly conditions?: readonly {
+    readonly type: string
+    readonly status: string
+    readonly reason: string
+    readonly message: string
+  }[]
   readonly resourceVersion?: string
 }
 
-const migrate = async (resource: { group: string; resource: string }, name: string, outcome: string): Promise<Migration> => {
+const migrate = async (
+  resource: { group: string; resource: string },
+  name: string,
+  outcome: string,
+): Promise<Migration> => {
   const { call } = await cluster
-  await call('POST', migrations, { apiVersion: 'storagemigration.k8s.io/v1beta1', kind: 'StorageVersionMigration', metadata: { name }, spec: { resource } })
+  await call('POST', migrations, {
+    apiVersion: 'storagemigration.k8s.io/v1beta1',
+    kind: 'StorageVersionMigration',
+    metadata: { name },
+    spec: { resource },
+  })
   return ended(name, outcome)
 }
 
@@ -57,7 +74,8 @@ const ended = async (name: string, outcome: string): Promise<Migration> => {
   const { call } = await cluster
   return waitFor(`${name} to have ${outcome}`, async () => {
     const { status } = (await call('GET', `${migrations}/${name}`)) as { status?: Migration }
-    const is = (wanted: string, value: string) => status?.conditions?.some(({ type, status }) => type === wanted && status === value)
+    const is = (wanted: string, value: string) =>
+      status?.conditions?.some(({ type, status }) => type === wanted && status === value)
     return is(outcome, 'True') && is('Running', 'False') && status
   })
 }
@@ -65,8 +83,19 @@ const ended = async (name: string, outcome: string): Promise<Migration> => {
 /** What a definition says of the migration of its objects. */
 const migrating = async (name: string): Promise<readonly unknown[] | undefined> => {
   const { call } = await cluster
-  const { status } = (await call('GET', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`)) as unknown as {
-    status: { conditions: readonly { type: string; status: string; reason: string; message: string; observedGeneration?: number }[] }
+  const { status } = (await call(
+    'GET',
+    `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`,
+  )) as unknown as {
+    status: {
+      conditions: readonly {
+        type: string
+        status: string
+        reason: string
+        message: string
+        observedGeneration?: number
+      }[]
+    }
   }
   const condition = status.conditions.find(({ type }) => type === 'StorageMigrating')
   return condition && [condition.status, condition.reason, condition.message, condition.observedGeneration]
@@ -75,7 +104,8 @@ const migrating = async (name: string): Promise<readonly unknown[] | undefined> 
 test('objects are written anew in the version that is stored', async () => {
   const { call } = await cluster
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
-  const versions = (stored: string) => ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === stored, schema }))
+  const versions = (stored: string) =>
+    ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === stored, schema }))
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   const spec = { group: 'example.com', scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' } }
   await call('POST', definitions, {
@@ -85,11 +115,23 @@ test('objects are written anew in the version that is stored', async () => {
     spec: { ...spec, versions: versions('v1') },
   })
   const widgets = '/apis/example.com/v1/namespaces/default/widgets'
-  const made = await waitFor('a widget', () => call('POST', widgets, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }))
-  await call('PATCH', `${definitions}/widgets.example.com`, { spec: { versions: versions('v2') } }, 'application/merge-patch+json')
-  const storedVersions = async () => ((await call('GET', `${definitions}/widgets.example.com`)).status as { storedVersions: string[] }).storedVersions
+  const made = await waitFor('a widget', () =>
+    call('POST', widgets, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }),
+  )
+  await call(
+    'PATCH',
+    `${definitions}/widgets.example.com`,
+    { spec: { versions: versions('v2') } },
+    'application/merge-patch+json',
+  )
+  const storedVersions = async () =>
+    ((await call('GET', `${definitions}/widgets.example.com`)).status as { storedVersions: string[] }).storedVersions
   assert.deepEqual(await storedVersions(), ['v1', 'v2'])
-  const { conditions, resourceVersion } = await migrate({ group: 'example.com', resource: 'widgets' }, 'widgets', 'Succeeded')
+  const { conditions, resourceVersion } = await migrate(
+    { group: 'example.com', resource: 'widgets' },
+    'widgets',
+    'Succeeded',
+  )
   assert.deepEqual(
     conditions?.map(({ type, status, reason }) => [type, status, reason]),
     [
@@ -124,7 +166,9 @@ test('of one resource the oldest migration runs, and the others wait; those of o
       spec: { resource: { group: 'example.com', resource: 'gears' } },
     })
   const runs = async (name: string) =>
-    ((await call('GET', `${migrations}/${name}`)).status as Migration | undefined)?.conditions?.find(({ type }) => type === 'Running')?.status === 'True'
+    ((await call('GET', `${migrations}/${name}`)).status as Migration | undefined)?.conditions?.find(
+      ({ type }) => type === 'Running',
+    )?.status === 'True'
   // A resource that is not there may yet come.
   await create('gears-1')
   await waitFor('the first to run', () => runs('gears-1'))

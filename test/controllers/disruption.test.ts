@@ -1,4 +1,7 @@
-/** PodDisruptionBudgets: their status, and the evictions that ask it. The test plays the kubelet, and who makes the pods. */
+/**
+ * PodDisruptionBudgets: their status, and the evictions that ask it. The test plays the kubelet, and who makes the
+ * pods.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PodDisruptionBudget } from '../../src/client/kinds.ts'
@@ -30,7 +33,12 @@ async function readyPod(cluster: TestCluster, name: string, more: object = {}): 
 }
 
 const create = (cluster: TestCluster, name: string, spec: object) =>
-  cluster.call('POST', budgets, { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name }, spec: { selector, ...spec } })
+  cluster.call('POST', budgets, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name },
+    spec: { selector, ...spec },
+  })
 
 const statusWith = (cluster: TestCluster, name: string, wanted: Record<string, unknown>) =>
   waitFor(`${name} to have ${JSON.stringify(wanted)}`, async () => {
@@ -60,7 +68,12 @@ test('PodDisruptionBudget: block an eviction until the PDB is updated to allow i
   await cluster.call('PATCH', `${budgets}/b`, { spec: { minAvailable: 1 } }, merge)
   await statusWith(cluster, 'b', { disruptionsAllowed: 1, observedGeneration: 2 })
   await evict(cluster, 'p0')
-  await statusWith(cluster, 'b', { currentHealthy: 1, disruptionsAllowed: 0, expectedPods: 1, disruptedPods: undefined })
+  await statusWith(cluster, 'b', {
+    currentHealthy: 1,
+    disruptionsAllowed: 0,
+    expectedPods: 1,
+    disruptedPods: undefined,
+  })
 })
 
 test('PodDisruptionBudget: Status updates: shares are of what the owners of pods want, custom ones too', async (t) => {
@@ -82,11 +95,23 @@ test('PodDisruptionBudget: Status updates: shares are of what the owners of pods
   })
   const fleets = '/apis/example.com/v1/namespaces/default/fleets'
   await waitFor('fleets to be served', () => cluster.call('GET', fleets).then(() => true))
-  const fleet = await cluster.call('POST', fleets, { apiVersion: 'example.com/v1', kind: 'Fleet', metadata: { name: 'f' }, spec: { size: 4 } })
-  const owned = (apiVersion: string, kind: string, name: string, uid: string) => ({ ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] })
+  const fleet = await cluster.call('POST', fleets, {
+    apiVersion: 'example.com/v1',
+    kind: 'Fleet',
+    metadata: { name: 'f' },
+    spec: { size: 4 },
+  })
+  const owned = (apiVersion: string, kind: string, name: string, uid: string) => ({
+    ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+  })
   await readyPod(cluster, 'p0', owned('example.com/v1', 'Fleet', 'f', fleet.metadata.uid))
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers } }
-  const set = { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { name: 'r' }, spec: { replicas: 6, selector, template } }
+  const set = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: 'r' },
+    spec: { replicas: 6, selector, template },
+  }
   const { metadata } = await cluster.call('POST', '/apis/apps/v1/namespaces/default/replicasets', set)
   await readyPod(cluster, 'p1', owned('apps/v1', 'ReplicaSet', 'r', metadata.uid))
   await create(cluster, 'share', { minAvailable: '15%' })
@@ -98,7 +123,9 @@ test('PodDisruptionBudget: Status updates: shares are of what the owners of pods
 
 test('a share of pods whose owner has no scale is not known, and allows nothing', async (t) => {
   const cluster = await start(t)
-  await readyPod(cluster, 'p', { ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'u', controller: true }] })
+  await readyPod(cluster, 'p', {
+    ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'u', controller: true }],
+  })
   await create(cluster, 'b', { maxUnavailable: 1 })
   const { conditions } = await waitFor('the failure', async () => {
     const status = await statusWith(cluster, 'b', {})

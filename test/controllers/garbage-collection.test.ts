@@ -44,13 +44,16 @@ test('an owner in another namespace is none: its dependent goes, and an event sa
   assert.equal(event.type, 'Warning')
   assert.equal(
     event.message,
-    `ownerRef [v1/ConfigMap, namespace: ${namespace}, name: owner, uid: ${owner.metadata.uid}] does not exist in namespace "${namespace}"`,
+    `ownerRef [v1/ConfigMap, namespace: ${namespace}, name: owner, uid: ${owner.metadata.uid}] does not exist in ` +
+      `namespace "${namespace}"`,
   )
 })
 
 test('objects of custom kinds own and are owned as soon as their kind is there', async () => {
   const { create, delete: remove, gone } = await objects()
-  const parked = await create('configmaps', 'ConfigMap', 'parked', { owners: [{ apiVersion: 'example.com/v1', kind: 'Crew', name: 'none', uid: '1' }] })
+  const parked = await create('configmaps', 'ConfigMap', 'parked', {
+    owners: [{ apiVersion: 'example.com/v1', kind: 'Crew', name: 'none', uid: '1' }],
+  })
   const schema = { openAPIV3Schema: { type: 'object' } }
   await cluster().call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -86,7 +89,10 @@ describe('kubectl delete --cascade', { concurrency: 3 }, () => {
       const kubectl = new Kubectl(program, cluster().kubeconfigFile, cluster().folder, namespace)
       for (const cascade of ['background', 'foreground', 'orphan']) {
         const owner = await create('configmaps', 'ConfigMap', cascade)
-        await create('configmaps', 'ConfigMap', `${cascade}-d`, { owners: [referenceTo(owner)], finalizers: cascade === 'foreground' ? hold : [] })
+        await create('configmaps', 'ConfigMap', `${cascade}-d`, {
+          owners: [referenceTo(owner)],
+          finalizers: cascade === 'foreground' ? hold : [],
+        })
       }
       await kubectl.ok('delete configmap background --cascade=background')
       await gone('configmaps', 'background-d')

@@ -13,7 +13,8 @@ export class Hearing {
   /** Of controllers that run until the test ends. */
   static of(t: TestContext, access: ServerAccess, kind: Resource, make: () => readonly Controller[]): Hearing {
     const hearing = new Hearing()
-    const late = ({ plural }: Resource): Promise<void> | undefined => (plural === kind.plural ? hearing.#heard : undefined)
+    const late = ({ plural }: Resource): Promise<void> | undefined =>
+      plural === kind.plural ? hearing.#heard : undefined
     const controllers = new RestartedControllers(access, make, (connection) => new LateClient(connection, late))
     t.after(async () => {
       hearing.hear()

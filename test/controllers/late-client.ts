@@ -1,4 +1,7 @@
-/** A client whose watches tell late: what caches show is older than what the server has, as it is where a watch broke off and is taken up again. */
+/**
+ * A client whose watches tell late: what caches show is older than what the server has, as it is where a watch broke
+ * off and is taken up again.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '../../src/client/connection/connection.ts'
 import type { Resource } from '../../src/client/resource.ts'

@@ -1,4 +1,7 @@
-/** What controllers promise though their watches tell late, each for itself: of pods they may know what is new, of their claims what was so a second ago. */
+/**
+ * What controllers promise though their watches tell late, each for itself: of pods they may know what is new, of their
+ * claims what was so a second ago.
+ */
 import { describe, type TestContext, test } from 'node:test'
 import type { Connection } from '../../src/client/connection/connection.ts'
 import { daemonSetController } from '../../src/controllers/daemon-sets/daemon-set.ts'
@@ -35,7 +38,15 @@ describe('controllers whose watches tell late', { concurrency: true, timeout: 18
       const own = await cluster(t)
       const controller = new RestartedControllers(own.client, () => [statefulSetController({ concurrency: 2 })], late)
       t.after(() => controller.stop())
-      await playStatefulSet(t, { cluster: own, namespace: 'late', policy, whenScaled: 'Delete', random, rounds: 8, disturb: undisturbed })
+      await playStatefulSet(t, {
+        cluster: own,
+        namespace: 'late',
+        policy,
+        whenScaled: 'Delete',
+        random,
+        rounds: 8,
+        disturb: undisturbed,
+      })
     })
 
   for (const rollingUpdate of [
@@ -46,10 +57,20 @@ describe('controllers whose watches tell late', { concurrency: true, timeout: 18
       const own = await cluster(t)
       const controller = new RestartedControllers(own.client, () => [daemonSetController({ concurrency: 2 })], late)
       t.after(() => controller.stop())
-      await playDaemonSet(t, { cluster: own, namespace: 'late', rollingUpdate, random, rounds: 6, disturb: undisturbed })
+      await playDaemonSet(t, {
+        cluster: own,
+        namespace: 'late',
+        rollingUpdate,
+        random,
+        rounds: 6,
+        disturb: undisturbed,
+      })
     })
 
-  for (const strategy of [{ type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 1 } }, { type: 'Recreate' }])
+  for (const strategy of [
+    { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 1 } },
+    { type: 'Recreate' },
+  ])
     test(`a Deployment (${strategy.type}) keeps its limits (T8S_SEED=${seed})`, async (t) => {
       const own = await cluster(t)
       const controllers = new RestartedControllers(own.client, replicaControllers, late)

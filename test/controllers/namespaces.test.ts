@@ -7,9 +7,16 @@ import { ownedObjects } from './owned-objects.ts'
 import { sharedCluster } from './shared-cluster.ts'
 
 interface Namespace {
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>>; readonly finalizers?: readonly string[] }
+  readonly metadata: {
+    readonly name: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly finalizers?: readonly string[]
+  }
   readonly spec: { readonly finalizers?: readonly string[] }
-  readonly status: { readonly phase: string; readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[] }
+  readonly status: {
+    readonly phase: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[]
+  }
 }
 
 const root = '/api/v1/namespaces'
@@ -18,7 +25,8 @@ const podSpec = { containers: [{ name: 'c', image: 'i' }] }
 
 const cluster = sharedCluster()
 
-const create = (name: string, more: object = {}) => cluster().call('POST', root, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...more } })
+const create = (name: string, more: object = {}) =>
+  cluster().call('POST', root, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...more } })
 const get = async (name: string): Promise<Namespace | undefined> => {
   try {
     return (await cluster().call('GET', `${root}/${name}`)) as unknown as Namespace
@@ -28,8 +36,10 @@ const get = async (name: string): Promise<Namespace | undefined> => {
   }
 }
 const gone = (name: string) => waitFor(`the namespace ${name} to go`, async () => !(await get(name)))
-const conditionOf = (namespace: Namespace | undefined, type: string) => namespace?.status.conditions?.find((condition) => condition.type === type)
-const account = (name: string) => waitFor('its account', () => ownedObjects(cluster(), name).get('serviceaccounts', 'default'))
+const conditionOf = (namespace: Namespace | undefined, type: string) =>
+  namespace?.status.conditions?.find((condition) => condition.type === type)
+const account = (name: string) =>
+  waitFor('its account', () => ownedObjects(cluster(), name).get('serviceaccounts', 'default'))
 
 test('pods go first: nothing else is touched while one is held', async () => {
   await create('ordered')
@@ -42,7 +52,10 @@ test('pods go first: nothing else is touched while one is held', async () => {
     const namespace = await get('ordered')
     return conditionOf(namespace, 'NamespaceFinalizersRemaining')?.status === 'True' ? namespace : undefined
   })
-  assert.equal(conditionOf(stuck, 'NamespaceContentRemaining')?.message, 'Some resources are remaining: pods. has 1 resource instances')
+  assert.equal(
+    conditionOf(stuck, 'NamespaceContentRemaining')?.message,
+    'Some resources are remaining: pods. has 1 resource instances',
+  )
   assert.ok(await find('configmaps', 'c'))
   await patch('pods', 'held', { finalizers: null })
   await gone('ordered')
@@ -74,7 +87,9 @@ test('what cannot be deleted is told, and the namespace goes when it can', async
     kind: 'ValidatingAdmissionPolicy',
     metadata,
     spec: {
-      matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['DELETE'] }] },
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['DELETE'] }],
+      },
       validations: [{ expression: 'false', message: 'it stays' }],
     },
   })
@@ -100,7 +115,10 @@ test('what cannot be deleted is told, and the namespace goes when it can', async
     const namespace = await get('refused')
     return conditionOf(namespace, 'NamespaceDeletionContentFailure')?.status === 'True' ? namespace : undefined
   })
-  assert.match(conditionOf(failing, 'NamespaceDeletionContentFailure')?.message ?? '', /^Failed to delete all resource types, 1 remaining: .*it stays/)
+  assert.match(
+    conditionOf(failing, 'NamespaceDeletionContentFailure')?.message ?? '',
+    /^Failed to delete all resource types, 1 remaining: .*it stays/,
+  )
   await cluster().call('DELETE', `${policies}/validatingadmissionpolicybindings/nothing-goes`)
   await gone('refused')
 })

@@ -1,4 +1,7 @@
-/** Objects that own each other, for tests of the garbage collector: ConfigMaps, pods and their like in one namespace of a cluster. */
+/**
+ * Objects that own each other, for tests of the garbage collector: ConfigMaps, pods and their like in one namespace of
+ * a cluster.
+ */
 import type { OwnerReference } from '../../src/machinery/object.ts'
 import type { Answer, TestCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -17,7 +20,10 @@ export interface Owned {
 
 const merge = 'application/merge-patch+json'
 
-export const referenceTo = ({ apiVersion = 'v1', kind, metadata: { name, uid } }: Owned, blockOwnerDeletion = true): OwnerReference => ({
+export const referenceTo = (
+  { apiVersion = 'v1', kind, metadata: { name, uid } }: Owned,
+  blockOwnerDeletion = true,
+): OwnerReference => ({
   apiVersion,
   kind,
   name,
@@ -27,7 +33,9 @@ export const referenceTo = ({ apiVersion = 'v1', kind, metadata: { name, uid } }
 
 export function ownedObjects(cluster: TestCluster, namespace = 'default') {
   const collection = (plural: string): string =>
-    plural.includes('/') ? `/apis/${plural.replace(/\/([^/]+)$/, `/namespaces/${namespace}/$1`)}` : `/api/v1/namespaces/${namespace}/${plural}`
+    plural.includes('/')
+      ? `/apis/${plural.replace(/\/([^/]+)$/, `/namespaces/${namespace}/$1`)}`
+      : `/api/v1/namespaces/${namespace}/${plural}`
   const at = (plural: string, name: string): string => `${collection(plural)}/${name}`
   const seen = (answer: Answer): Owned => answer as unknown as Owned
   const get = async (plural: string, name: string): Promise<Owned | undefined> => {
@@ -53,8 +61,12 @@ export function ownedObjects(cluster: TestCluster, namespace = 'default') {
       return seen(await cluster.call('POST', collection(plural), { apiVersion, kind, metadata, ...(spec && { spec }) }))
     },
     delete: (plural: string, name: string, propagationPolicy?: string) =>
-      cluster.call('DELETE', `${at(plural, name)}${propagationPolicy ? `?propagationPolicy=${propagationPolicy}` : ''}`),
-    patch: (plural: string, name: string, metadata: object) => cluster.call('PATCH', at(plural, name), { metadata }, merge),
+      cluster.call(
+        'DELETE',
+        `${at(plural, name)}${propagationPolicy ? `?propagationPolicy=${propagationPolicy}` : ''}`,
+      ),
+    patch: (plural: string, name: string, metadata: object) =>
+      cluster.call('PATCH', at(plural, name), { metadata }, merge),
     gone: (plural: string, name: string) => waitFor(`${plural} ${name} to go`, async () => !(await get(plural, name))),
     /** Resolves with the object when it is so. */
     when: (plural: string, name: string, what: string, is: (object: Owned) => boolean) =>
@@ -63,6 +75,8 @@ export function ownedObjects(cluster: TestCluster, namespace = 'default') {
         return object && is(object) ? object : undefined
       }),
     names: async (plural: string): Promise<string[]> =>
-      ((await cluster.call('GET', collection(plural))) as unknown as { items: Owned[] }).items.map(({ metadata }) => metadata.name),
+      ((await cluster.call('GET', collection(plural))) as unknown as { items: Owned[] }).items.map(
+        ({ metadata }) => metadata.name,
+      ),
   }
 }

@@ -1,4 +1,6 @@
-/** What quotas say is used, counted by the controller: where the server leaves it to that, and where it does it itself. */
+/**
+ * What quotas say is used, counted by the controller: where the server leaves it to that, and where it does it itself.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { resourceQuotaController } from '../../src/controllers/quota/controller.ts'
@@ -19,7 +21,11 @@ const used = (cluster: TestCluster, name: string, expected: Used) =>
   waitFor(`${name} to say ${JSON.stringify(expected)}`, async () => {
     const quota = await cluster.call('GET', `${core}/resourcequotas/${name}`)
     const { used: found } = (quota.status ?? {}) as { used?: Used }
-    return found && Object.keys(expected).length === Object.keys(found).length && Object.entries(expected).every(([key, value]) => found[key] === value)
+    return (
+      found &&
+      Object.keys(expected).length === Object.keys(found).length &&
+      Object.entries(expected).every(([key, value]) => found[key] === value)
+    )
   })
 
 const makePod = (cluster: TestCluster, name: string, spec: object = {}) =>
@@ -48,11 +54,18 @@ test('usage follows objects as they go and pods as they end, and limits as they 
   await makePod(cluster, 'b')
   await makeConfig(cluster, 'one')
   await makeConfig(cluster, 'two')
-  await makeQuota(cluster, 'q', { hard: { pods: '5', 'requests.cpu': '1', configmaps: '9', 'count/deployments.apps': '3' } })
+  await makeQuota(cluster, 'q', {
+    hard: { pods: '5', 'requests.cpu': '1', configmaps: '9', 'count/deployments.apps': '3' },
+  })
   await used(cluster, 'q', { pods: '2', 'requests.cpu': '200m', configmaps: '2', 'count/deployments.apps': '0' })
   await cluster.call('DELETE', `${core}/configmaps/one`)
   await used(cluster, 'q', { pods: '2', 'requests.cpu': '200m', configmaps: '1', 'count/deployments.apps': '0' })
-  await cluster.call('PATCH', `${core}/pods/a/status`, { status: { phase: 'Succeeded' } }, 'application/merge-patch+json')
+  await cluster.call(
+    'PATCH',
+    `${core}/pods/a/status`,
+    { status: { phase: 'Succeeded' } },
+    'application/merge-patch+json',
+  )
   await used(cluster, 'q', { pods: '1', 'requests.cpu': '100m', configmaps: '1', 'count/deployments.apps': '0' })
   await cluster.call('DELETE', `${core}/pods/b`)
   await used(cluster, 'q', { pods: '0', 'requests.cpu': '0', configmaps: '1', 'count/deployments.apps': '0' })
@@ -74,7 +87,10 @@ test('pods outside the scopes of a quota are not counted', async (t) => {
   await used(cluster, 'notbesteffort', { pods: '2' })
 })
 
-const own = testCluster({ after }, { controllers: ['resourcequota'], controllerFlags: { 'resource-quota-sync-period': '200ms' } })
+const own = testCluster(
+  { after },
+  { controllers: ['resourcequota'], controllerFlags: { 'resource-quota-sync-period': '200ms' } },
+)
 
 test('a server that counts by itself is put right once a period', async () => {
   const cluster = await own
@@ -82,7 +98,12 @@ test('a server that counts by itself is put right once a period', async () => {
   await used(cluster, 'q', { configmaps: '0' })
   await makeConfig(cluster, 'one')
   await used(cluster, 'q', { configmaps: '1' })
-  const wrong = await cluster.call('PATCH', `${core}/resourcequotas/q/status`, { status: { used: { configmaps: '7' } } }, 'application/merge-patch+json')
+  const wrong = await cluster.call(
+    'PATCH',
+    `${core}/resourcequotas/q/status`,
+    { status: { used: { configmaps: '7' } } },
+    'application/merge-patch+json',
+  )
   assert.deepEqual((wrong.status as { used: Used }).used, { configmaps: '7' })
   await used(cluster, 'q', { configmaps: '1' })
 })

@@ -1,4 +1,6 @@
-/** A model of owners and deletions, against the garbage collector, which is cut off and started again at random points. */
+/**
+ * A model of owners and deletions, against the garbage collector, which is cut off and started again at random points.
+ */
 import { test } from 'node:test'
 import { Connection } from '../../src/client/connection/connection.ts'
 import { runController } from '../../src/client/controller/controller.ts'
@@ -15,7 +17,9 @@ const steps = 400
 const workers = 6
 
 for (const seed of seeds) {
-  test(`what is owned goes with its owners and nothing else does, with the collector cut off in between (seed ${seed})`, { timeout: 120_000 }, async (t) => {
+  test(`what is owned goes with its owners and nothing else does, with the collector cut off in between (seed ${seed})`, {
+    timeout: 120_000,
+  }, async (t) => {
     const cluster = await testCluster(t, bareServer)
     const random = new Random(seed)
     const model = new RandomOwners(cluster, random)

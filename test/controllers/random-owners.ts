@@ -1,6 +1,6 @@
 /**
- * Random objects that own each other, and random deletions of them. The model knows of each object whether it must be there in the
- * end, must be gone, or may be either: where two things happen at once, the order decides.
+ * Random objects that own each other, and random deletions of them. The model knows of each object whether it must be
+ * there in the end, must be gone, or may be either: where two things happen at once, the order decides.
  */
 import assert from 'node:assert/strict'
 import type { KubeObject, OwnerReference } from '../../src/machinery/object.ts'
@@ -22,8 +22,18 @@ const core = '/api/v1/namespaces/default'
 const kinds: readonly Kind[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', collection: `${core}/configmaps`, namespaced: true },
   { apiVersion: 'v1', kind: 'Secret', collection: `${core}/secrets`, namespaced: true },
-  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', collection: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles', namespaced: true },
-  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', collection: '/apis/rbac.authorization.k8s.io/v1/clusterroles', namespaced: false },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    collection: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles',
+    namespaced: true,
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    collection: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
+    namespaced: false,
+  },
 ]
 
 interface Modelled {
@@ -71,7 +81,9 @@ export class RandomOwners {
   async #wrongs(): Promise<string[]> {
     const there = new Map<string, KubeObject>()
     for (const { collection } of kinds) {
-      const { items } = (await this.#cluster.call('GET', `${collection}?labelSelector=${label}`)) as unknown as { items: KubeObject[] }
+      const { items } = (await this.#cluster.call('GET', `${collection}?labelSelector=${label}`)) as unknown as {
+        items: KubeObject[]
+      }
       for (const item of items) there.set(item.metadata.uid ?? '', item)
     }
     const wrongs: string[] = []
@@ -82,7 +94,8 @@ export class RandomOwners {
       if (!found) continue
       if (mustDie(object)) wrongs.push(`${name} is still there`)
       const owners = found.metadata.ownerReferences ?? []
-      if (owners.length > 0 && !owners.some(({ uid }) => there.has(uid))) wrongs.push(`${name} is there without any of its owners`)
+      if (owners.length > 0 && !owners.some(({ uid }) => there.has(uid)))
+        wrongs.push(`${name} is there without any of its owners`)
       if (found.metadata.deletionTimestamp) wrongs.push(`${name} is stuck: ${found.metadata.finalizers}`)
     }
     return wrongs
@@ -100,21 +113,31 @@ export class RandomOwners {
     // The name of one that is there, the uid of one that never was.
     if (hasStranger) references.push(this.#reference(first, `never-${name}`))
     const metadata = { name, labels: { [label]: '' }, ownerReferences: references }
-    const made = await this.#cluster.call('POST', kind.collection, { apiVersion: kind.apiVersion, kind: kind.kind, metadata }).catch((error) => {
-      // Made, unheard, and gone again with its owners.
-      if (!String(error).includes(' 404 ')) throw error
-    })
+    const made = await this.#cluster
+      .call('POST', kind.collection, { apiVersion: kind.apiVersion, kind: kind.kind, metadata })
+      .catch((error) => {
+        // Made, unheard, and gone again with its owners.
+        if (!String(error).includes(' 404 ')) throw error
+      })
     if (!made) return
-    this.#objects.push({ name, kind, uid: made.metadata.uid, owners: hasStranger ? [...owners, 'nobody'] : owners, created: this.#time++ })
+    this.#objects.push({
+      name,
+      kind,
+      uid: made.metadata.uid,
+      owners: hasStranger ? [...owners, 'nobody'] : owners,
+      created: this.#time++,
+    })
   }
 
   async #delete(): Promise<void> {
     const object = this.#random.pick(this.#objects.filter(({ deleted }) => !deleted))
     const policy = this.#random.pick(policies)
     object.deleted = { at: this.#time++, policy }
-    await this.#cluster.call('DELETE', `${object.kind.collection}/${object.name}?propagationPolicy=${policy}`).catch((error) => {
-      if (!String(error).includes(' 404 ')) throw error
-    })
+    await this.#cluster
+      .call('DELETE', `${object.kind.collection}/${object.name}?propagationPolicy=${policy}`)
+      .catch((error) => {
+        if (!String(error).includes(' 404 ')) throw error
+      })
   }
 
   #reference({ kind: { apiVersion, kind }, name }: Modelled, uid: string): OwnerReference {
@@ -129,9 +152,19 @@ function mustLive(object: Modelled): boolean {
 /** Whether nothing but a deletion of its own takes it away. */
 function staysUnlessDeleted({ owners, created }: Modelled): boolean {
   if (owners.length === 0 || owners.some((owner) => owner !== 'nobody' && mustLive(owner))) return true
-  return owners.every((owner) => owner !== 'nobody' && owner.deleted?.policy === 'Orphan' && owner.deleted.at > created && staysUnlessDeleted(owner))
+  return owners.every(
+    (owner) =>
+      owner !== 'nobody' &&
+      owner.deleted?.policy === 'Orphan' &&
+      owner.deleted.at > created &&
+      staysUnlessDeleted(owner),
+  )
 }
 
 function mustDie({ deleted, owners }: Modelled): boolean {
-  return deleted !== undefined || (owners.length > 0 && owners.every((owner) => owner === 'nobody' || (owner.deleted?.policy !== 'Orphan' && mustDie(owner))))
+  return (
+    deleted !== undefined ||
+    (owners.length > 0 &&
+      owners.every((owner) => owner === 'nobody' || (owner.deleted?.policy !== 'Orphan' && mustDie(owner))))
+  )
 }

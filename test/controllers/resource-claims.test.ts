@@ -11,13 +11,18 @@ const merge = 'application/merge-patch+json'
 const devices = { requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu.example.com' } }] }
 const finalizer = 'resource.kubernetes.io/delete-protection'
 
-const get = async <T>(cluster: TestCluster, path: string): Promise<T> => (await cluster.call('GET', path)) as unknown as T
+const get = async <T>(cluster: TestCluster, path: string): Promise<T> =>
+  (await cluster.call('GET', path)) as unknown as T
 const claimsOf = async (cluster: TestCluster): Promise<readonly ResourceClaim[]> =>
   (await get<{ items: ResourceClaim[] }>(cluster, `${dra}/resourceclaims`)).items
 
 async function makePod(cluster: TestCluster, name: string, claim: object, nodeName?: string): Promise<void> {
   await waitFor('the account', () => get(cluster, `${core}/serviceaccounts/default`))
-  const spec = { nodeName, resourceClaims: [{ name: 'gpu', ...claim }], containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'gpu' }] } }] }
+  const spec = {
+    nodeName,
+    resourceClaims: [{ name: 'gpu', ...claim }],
+    containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'gpu' }] } }],
+  }
   await cluster.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec })
 }
 
@@ -32,11 +37,21 @@ test('a claim is made out of a template, told in the status of its pod, and remo
   const cluster = await testCluster(t, { controllers: ['*'] })
   await makePod(cluster, 'p', { resourceClaimTemplateName: 't' })
   await waitFor('the event', async () => {
-    const { items } = await get<{ items: { message?: string }[] }>(cluster, `${core}/events?fieldSelector=reason=FailedResourceClaimCreation`)
-    return items.some(({ message }) => message === 'PodResourceClaim gpu: resource claim template "t": resourceclaimtemplate.resource.k8s.io "t" not found')
+    const { items } = await get<{ items: { message?: string }[] }>(
+      cluster,
+      `${core}/events?fieldSelector=reason=FailedResourceClaimCreation`,
+    )
+    return items.some(
+      ({ message }) =>
+        message ===
+        'PodResourceClaim gpu: resource claim template "t": resourceclaimtemplate.resource.k8s.io "t" not found',
+    )
   })
   await cluster.call('POST', `${dra}/resourceclaimtemplates`, template({ a: 'b' }))
-  const told = await waitFor('the status', async () => (await get<Pod>(cluster, `${core}/pods/p`)).status?.resourceClaimStatuses?.[0])
+  const told = await waitFor(
+    'the status',
+    async () => (await get<Pod>(cluster, `${core}/pods/p`)).status?.resourceClaimStatuses?.[0],
+  )
   const [claim, ...others] = await claimsOf(cluster)
   assert.deepEqual(others, [])
   assert.equal(told.name, 'gpu')
@@ -77,15 +92,29 @@ test('a claim that was made for extended resources is freed and removed when its
   await waitFor('the account', () => get(cluster, `${core}/serviceaccounts/default`))
   const resources = { requests: { 'example.com/gpu': '1' }, limits: { 'example.com/gpu': '1' } }
   const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i', resources }] }
-  const { metadata } = (await cluster.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec })) as unknown as Pod
+  const { metadata } = (await cluster.call('POST', `${core}/pods`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec,
+  })) as unknown as Pod
   await cluster.call('POST', `${dra}/resourceclaims`, {
     apiVersion: 'resource.k8s.io/v1',
     kind: 'ResourceClaim',
-    metadata: { name: 'x', finalizers: [finalizer], ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: metadata.uid, controller: true }] },
+    metadata: {
+      name: 'x',
+      finalizers: [finalizer],
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: metadata.uid, controller: true }],
+    },
     spec: { devices },
   })
   const reservedFor = [{ resource: 'pods', name: 'p', uid: metadata.uid }]
-  await cluster.call('PATCH', `${dra}/resourceclaims/x/status`, { status: { allocation: { devices: {} }, reservedFor } }, merge)
+  await cluster.call(
+    'PATCH',
+    `${dra}/resourceclaims/x/status`,
+    { status: { allocation: { devices: {} }, reservedFor } },
+    merge,
+  )
   const requestMappings = [{ containerName: 'c', requestName: 'gpu', resourceName: 'example.com/gpu' }]
   const told = { extendedResourceClaimStatus: { resourceClaimName: 'x', requestMappings } }
   await cluster.call('PATCH', `${core}/pods/p/status`, { status: { ...told, phase: 'Running' } }, merge)
@@ -98,11 +127,26 @@ test('a pod goes when a device that it uses gets a taint which drives it away', 
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
   const slice = { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceSlice', metadata: { name: 's' } }
   const pool = { name: 'p', generation: 1, resourceSliceCount: 1 }
-  const spec = (device: object) => ({ driver: 'd.example.com', pool, nodeName: 'n', devices: [{ name: 'gpu', ...device }] })
+  const spec = (device: object) => ({
+    driver: 'd.example.com',
+    pool,
+    nodeName: 'n',
+    devices: [{ name: 'gpu', ...device }],
+  })
   await cluster.call('POST', '/apis/resource.k8s.io/v1/resourceslices', { ...slice, spec: spec({}) })
-  await cluster.call('POST', `${dra}/resourceclaims`, { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim', metadata: { name: 'one' }, spec: { devices } })
+  await cluster.call('POST', `${dra}/resourceclaims`, {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceClaim',
+    metadata: { name: 'one' },
+    spec: { devices },
+  })
   const results = [{ request: 'gpu', driver: 'd.example.com', pool: 'p', device: 'gpu' }]
-  await cluster.call('PATCH', `${dra}/resourceclaims/one/status`, { status: { allocation: { devices: { results } } } }, merge)
+  await cluster.call(
+    'PATCH',
+    `${dra}/resourceclaims/one/status`,
+    { status: { allocation: { devices: { results } } } },
+    merge,
+  )
   await makePod(cluster, 'p', { resourceClaimName: 'one' }, 'n')
   await waitFor('the reservation', async () => (await claimsOf(cluster))[0]?.status?.reservedFor?.length === 1)
   assert.equal((await get<Pod>(cluster, `${core}/pods/p`)).metadata.deletionTimestamp, undefined)
@@ -112,5 +156,8 @@ test('a pod goes when a device that it uses gets a taint which drives it away', 
     const found = await get<Pod>(cluster, `${core}/pods/p`)
     return found.metadata.deletionTimestamp ? found : undefined
   })
-  assert.equal(pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')?.reason, 'DeletionByDeviceTaintManager')
+  assert.equal(
+    pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')?.reason,
+    'DeletionByDeviceTaintManager',
+  )
 })

@@ -19,8 +19,14 @@ export class RestartedControllers {
   readonly #clientOf: (connection: Connection) => RestClient
   #run: Run
 
-  /** `make` makes them with a state of their own, each time; `clientOf` the client by which they see and do everything. */
-  constructor(access: ServerAccess, make: () => readonly Controller[], clientOf = (connection: Connection): RestClient => new RestClient(connection)) {
+  /**
+   * `make` makes them with a state of their own, each time; `clientOf` the client by which they see and do everything.
+   */
+  constructor(
+    access: ServerAccess,
+    make: () => readonly Controller[],
+    clientOf = (connection: Connection): RestClient => new RestClient(connection),
+  ) {
     this.#access = access
     this.#make = make
     this.#clientOf = clientOf
@@ -55,6 +61,10 @@ export class RestartedControllers {
     const connection = new Connection(this.#access)
     const client = this.#clientOf(connection)
     const informers = new SharedInformers(client, silent)
-    return { connection, informers, controllers: this.#make().map((controller) => runController(controller, { informers, client }, silent)) }
+    return {
+      connection,
+      informers,
+      controllers: this.#make().map((controller) => runController(controller, { informers, client }, silent)),
+    }
   }
 }

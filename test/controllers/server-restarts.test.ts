@@ -17,7 +17,15 @@ const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ 
 
 /** A server without controllers that knows those of a plan by their tokens. */
 async function server(t: TestContext, folder: string, tokens: string, port: string): Promise<Running> {
-  return up(t, ['--data-dir', join(folder, 'data'), '--controllers=', '--token-auth-file', tokens, '--secure-port', port])
+  return up(t, [
+    '--data-dir',
+    join(folder, 'data'),
+    '--controllers=',
+    '--token-auth-file',
+    tokens,
+    '--secure-port',
+    port,
+  ])
 }
 
 async function kill(running: Running): Promise<void> {
@@ -27,14 +35,19 @@ async function kill(running: Running): Promise<void> {
 
 test('controllers on a thread go on when their API server is killed and started again', async (t) => {
   const folder = temporaryFolder(t)
-  const plan = planControllers({ chosen: ['deployment', 'replicaset', 'garbagecollector', 'namespace', 'serviceaccount'] })
+  const plan = planControllers({
+    chosen: ['deployment', 'replicaset', 'garbagecollector', 'namespace', 'serviceaccount'],
+  })
   const tokens = join(folder, 'tokens.csv')
   const lines = controllerTokens(plan).map(({ token, user }) => `${token},${user.name},,"${user.groups.join(',')}"`)
   writeFileSync(tokens, lines.join('\n'), { mode: 0o600 })
   let running = await server(t, folder, tokens, '0')
   const { port } = new URL(running.url)
   const { ca = '', cert, key } = await readContext([running.kubeconfig])
-  const authority = { cert: readFileSync(join(folder, 'data/pki/ca.crt'), 'utf8'), key: readFileSync(join(folder, 'data/pki/ca.key'), 'utf8') }
+  const authority = {
+    cert: readFileSync(join(folder, 'data/pki/ca.crt'), 'utf8'),
+    key: readFileSync(join(folder, 'data/pki/ca.key'), 'utf8'),
+  }
   const said: string[] = []
   const controllers = await controllersOnThread(
     { plan, server: { url: running.url, ca }, authority },
@@ -57,11 +70,23 @@ test('controllers on a thread go on when their API server is killed and started 
     await client.patch(deployments, 'n', 'web', { spec: { replicas } }, 'merge')
     await kill(running)
     running = await server(t, folder, tokens, port)
-    await waitFor(`${replicas} pods`, async () => (await client.list(pods, { namespace: 'n' })).items.length === replicas, patience)
+    await waitFor(
+      `${replicas} pods`,
+      async () => (await client.list(pods, { namespace: 'n' })).items.length === replicas,
+      patience,
+    )
   }
-  const owner = await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'owner' } })
+  const owner = await client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'default', name: 'owner' },
+  })
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid ?? '' }]
-  await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'owned', ownerReferences } })
+  await client.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'default', name: 'owned', ownerReferences },
+  })
   await client.delete(namespaces, '', 'n')
   await client.delete(configMaps, 'default', 'owner', { propagationPolicy: 'Background' })
   await kill(running)

@@ -18,7 +18,12 @@ const get = async (cluster: TestCluster, path: string): Promise<Parts | undefine
   }
 }
 
-const named = (kind: string, name: string, more: object = {}) => ({ apiVersion: 'v1', kind, metadata: { name }, ...more })
+const named = (kind: string, name: string, more: object = {}) => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name },
+  ...more,
+})
 
 test('a namespace gets its account and its authority, and gets them again', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
@@ -30,9 +35,14 @@ test('a namespace gets its account and its authority, and gets them again', asyn
   const second = await waitFor('another account', () => get(cluster, account))
   assert.notEqual(second.metadata.uid, first.metadata.uid)
 
-  assert.deepEqual((await waitFor('the authority', () => get(cluster, authority))).data, { 'ca.crt': cluster.client.ca })
+  assert.deepEqual((await waitFor('the authority', () => get(cluster, authority))).data, {
+    'ca.crt': cluster.client.ca,
+  })
   await cluster.call('PATCH', authority, { data: { 'ca.crt': 'x', other: 'y' } }, 'application/merge-patch+json')
-  await waitFor('the authority to be put right', async () => (await get(cluster, authority))?.data?.['ca.crt'] === cluster.client.ca)
+  await waitFor(
+    'the authority to be put right',
+    async () => (await get(cluster, authority))?.data?.['ca.crt'] === cluster.client.ca,
+  )
   await cluster.call('DELETE', authority)
   await waitFor('the authority to come back', () => get(cluster, authority))
 })
@@ -42,7 +52,12 @@ test('a Secret for an account gets a token; it goes with the account', async (t)
   const core = '/api/v1/namespaces/default'
   await cluster.call('POST', `${core}/serviceaccounts`, named('ServiceAccount', 'robot'))
   const annotations = { 'kubernetes.io/service-account.name': 'robot' }
-  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'held', annotations }, type: 'kubernetes.io/service-account-token' }
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'held', annotations },
+    type: 'kubernetes.io/service-account-token',
+  }
   await cluster.call('POST', `${core}/secrets`, secret)
   const { data } = await waitFor('the token', async () => {
     const found = await get(cluster, `${core}/secrets/held`)
@@ -55,11 +70,18 @@ test('a Secret for an account gets a token; it goes with the account', async (t)
     .split('.')
   assert.equal(JSON.parse(Buffer.from(claims, 'base64url').toString()).sub, 'system:serviceaccount:default:robot')
   await cluster.call('POST', `${core}/secrets`, { ...secret, metadata: { name: 'listed', annotations } })
-  await cluster.call('PATCH', `${core}/serviceaccounts/robot`, { secrets: [{ name: 'listed' }, { name: 'other' }] }, 'application/merge-patch+json')
+  await cluster.call(
+    'PATCH',
+    `${core}/serviceaccounts/robot`,
+    { secrets: [{ name: 'listed' }, { name: 'other' }] },
+    'application/merge-patch+json',
+  )
   await waitFor('its token', async () => (await get(cluster, `${core}/secrets/listed`))?.data?.token)
   await cluster.call('DELETE', `${core}/secrets/listed`)
   await waitFor('the reference to go', async () => {
-    const { secrets } = (await cluster.call('GET', `${core}/serviceaccounts/robot`)) as unknown as { secrets: { name: string }[] }
+    const { secrets } = (await cluster.call('GET', `${core}/serviceaccounts/robot`)) as unknown as {
+      secrets: { name: string }[]
+    }
     return secrets.length === 1 && secrets[0]?.name === 'other'
   })
   await cluster.call('DELETE', `${core}/serviceaccounts/robot`)

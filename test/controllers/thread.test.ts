@@ -13,7 +13,9 @@ test('namespaces get their accounts and Secrets their tokens from controllers on
       (object) => object as T,
       () => undefined,
     )
-  const account = await waitFor('the account', () => found<V1ServiceAccount>('/api/v1/namespaces/n/serviceaccounts/default'))
+  const account = await waitFor('the account', () =>
+    found<V1ServiceAccount>('/api/v1/namespaces/n/serviceaccounts/default'),
+  )
   assert.equal(account.metadata?.name, 'default')
   await call('POST', '/api/v1/namespaces/n/secrets', {
     metadata: { name: 's', annotations: { 'kubernetes.io/service-account.name': 'default' } },
@@ -23,5 +25,8 @@ test('namespaces get their accounts and Secrets their tokens from controllers on
 })
 
 test('flags and names of controllers are checked before anything runs', async (t) => {
-  await assert.rejects(testCluster(t, { controllers: ['none-such'] }), /"none-such" is not in the list of known controllers: choose of \*, /)
+  await assert.rejects(
+    testCluster(t, { controllers: ['none-such'] }),
+    /"none-such" is not in the list of known controllers: choose of \*, /,
+  )
 })

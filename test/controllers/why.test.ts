@@ -1,4 +1,7 @@
-/** `t8s why kept|deleted|namespace` against a running cluster: what keeps an object, what holds a namespace, and what can be done. */
+/**
+ * `t8s why kept|deleted|namespace` against a running cluster: what keeps an object, what holds a namespace, and what
+ * can be done.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +17,9 @@ const cluster = sharedCluster()
 const hold = ['example.com/hold']
 
 async function why(words: string, input = '') {
-  const child = spawn(join(repository, 't8s'), ['why', ...words.split(' ')], { env: { ...process.env, KUBECONFIG: cluster().kubeconfigFile } })
+  const child = spawn(join(repository, 't8s'), ['why', ...words.split(' ')], {
+    env: { ...process.env, KUBECONFIG: cluster().kubeconfigFile },
+  })
   child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code: code as number, stdout, stderr }
@@ -34,40 +39,67 @@ test('t8s why kept tells the owners that keep an object, t8s why deleted what it
   await when('secrets', 'mine', 'be deleted', ({ metadata }) => metadata.deletionTimestamp !== undefined)
   const waiting = await why('deleted cm owner')
   assert.equal(waiting.code, 0)
-  assert.match(waiting.stdout, /^ConfigMap default\/owner is being deleted since .*\n.*1 of them block it\n {4}Secret default\/mine\n$/)
+  assert.match(
+    waiting.stdout,
+    /^ConfigMap default\/owner is being deleted since .*\n.*1 of them block it\n {4}Secret default\/mine\n$/,
+  )
   assert.match((await why('deleted secrets mine')).stdout, /the finalizer example\.com\/hold holds it/)
   await patch('secrets', 'mine', { finalizers: null })
   await gone('configmaps', 'owner')
-  assert.deepEqual(await why('deleted cm owner'), { code: 0, stdout: 'there is no ConfigMap default/owner: it has gone, or never was\n', stderr: '' })
+  assert.deepEqual(await why('deleted cm owner'), {
+    code: 0,
+    stdout: 'there is no ConfigMap default/owner: it has gone, or never was\n',
+    stderr: '',
+  })
   assert.match((await why('kept unicorns x')).stderr, /^t8s: the server knows no kind "unicorns"/)
 })
 
-test('t8s why namespace names what is left and what holds it, and deletes an APIService that leads nowhere after asking', async () => {
-  await cluster().call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'stuck' } })
-  const { create, patch } = ownedObjects(cluster(), 'stuck')
-  assert.equal((await why('namespace stuck')).stdout, 'namespace stuck stays: nobody has deleted it\n')
-  await create('configmaps', 'ConfigMap', 'held', { finalizers: hold })
-  const service = { namespace: 'nowhere', name: 'lost', port: 443 }
-  await cluster().call('POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
-    apiVersion: 'apiregistration.k8s.io/v1',
-    kind: 'APIService',
-    metadata: { name: 'v1.lost.example.com' },
-    spec: { group: 'lost.example.com', version: 'v1', service, groupPriorityMinimum: 100, versionPriority: 1, insecureSkipTLSVerify: true },
-  })
-  await cluster().call('DELETE', '/api/v1/namespaces/stuck')
-  const said = await waitFor('the finalizer and the APIService to be named', async () => {
-    const { stdout } = await why('namespace stuck')
-    return /1 configmaps is left: held\n/.test(stdout) && /APIService v1\.lost/.test(stdout) ? stdout : undefined
-  })
-  assert.match(said, /the finalizer example\.com\/hold holds held/)
-  assert.match(said, /points to the Service nowhere\/lost, which is not there/)
-  const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.lost.example.com'
-  await why('namespace stuck --fix', 'n\n')
-  await cluster().call('GET', path)
-  assert.match((await why('namespace stuck --fix', 'y\n')).stdout, /APIService v1\.lost\.example\.com is deleted\n$/)
-  await assert.rejects(cluster().call('GET', path), / 404 /)
-  await patch('configmaps', 'held', { finalizers: null })
-  await waitFor('the namespace to go', async () => (await why('namespace stuck')).stderr === 't8s: there is no namespace stuck: it has gone, or never was\n', {
-    deadlineMs: 30_000,
-  })
-})
+test(
+  't8s why namespace names what is left and what holds it, and deletes an APIService that leads nowhere after ' +
+    'asking',
+  async () => {
+    await cluster().call('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'stuck' },
+    })
+    const { create, patch } = ownedObjects(cluster(), 'stuck')
+    assert.equal((await why('namespace stuck')).stdout, 'namespace stuck stays: nobody has deleted it\n')
+    await create('configmaps', 'ConfigMap', 'held', { finalizers: hold })
+    const service = { namespace: 'nowhere', name: 'lost', port: 443 }
+    await cluster().call('POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
+      apiVersion: 'apiregistration.k8s.io/v1',
+      kind: 'APIService',
+      metadata: { name: 'v1.lost.example.com' },
+      spec: {
+        group: 'lost.example.com',
+        version: 'v1',
+        service,
+        groupPriorityMinimum: 100,
+        versionPriority: 1,
+        insecureSkipTLSVerify: true,
+      },
+    })
+    await cluster().call('DELETE', '/api/v1/namespaces/stuck')
+    const said = await waitFor('the finalizer and the APIService to be named', async () => {
+      const { stdout } = await why('namespace stuck')
+      return /1 configmaps is left: held\n/.test(stdout) && /APIService v1\.lost/.test(stdout) ? stdout : undefined
+    })
+    assert.match(said, /the finalizer example\.com\/hold holds held/)
+    assert.match(said, /points to the Service nowhere\/lost, which is not there/)
+    const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.lost.example.com'
+    await why('namespace stuck --fix', 'n\n')
+    await cluster().call('GET', path)
+    assert.match((await why('namespace stuck --fix', 'y\n')).stdout, /APIService v1\.lost\.example\.com is deleted\n$/)
+    await assert.rejects(cluster().call('GET', path), / 404 /)
+    await patch('configmaps', 'held', { finalizers: null })
+    await waitFor(
+      'the namespace to go',
+      async () =>
+        (await why('namespace stuck')).stderr === 't8s: there is no namespace stuck: it has gone, or never was\n',
+      {
+        deadlineMs: 30_000,
+      },
+    )
+  },
+)

@@ -7,7 +7,10 @@ import type { KubeObject } from '../../src/machinery/object.ts'
 import { StatusError } from '../../src/machinery/status-error.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** Called with the name of what has changed, its new state (undefined where it has gone), and all objects as they were before. */
+/**
+ * Called with the name of what has changed, its new state (undefined where it has gone), and all objects as they were
+ * before.
+ */
 export type Seen<T> = (name: string, object: T | undefined, before: ReadonlyMap<string, T>) => void
 
 export class Witness<T extends KubeObject> {
@@ -31,7 +34,12 @@ export class Witness<T extends KubeObject> {
   }
 
   /** Sees all from now on, until it is stopped. */
-  static async of<T extends KubeObject>(access: ServerAccess, resource: Resource<T>, namespace: string, seen: Seen<T>): Promise<Witness<T>> {
+  static async of<T extends KubeObject>(
+    access: ServerAccess,
+    resource: Resource<T>,
+    namespace: string,
+    seen: Seen<T>,
+  ): Promise<Witness<T>> {
     const witness = new Witness(access, resource, namespace, seen)
     const { items, resourceVersion } = await witness.#client.list(resource, { namespace })
     for (const item of items) witness.#all.set(item.metadata.name ?? '', item)

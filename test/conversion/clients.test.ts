@@ -7,7 +7,12 @@ import { testCluster } from '../support/test-cluster.ts'
 import { conversionWebhook, define } from './webhook.ts'
 import { group } from './widgets.ts'
 
-const manifest = JSON.stringify({ apiVersion: `${group}/v2`, kind: 'Widget', metadata: { name: 'a' }, spec: { host: 'one', port: 1, size: 2 } })
+const manifest = JSON.stringify({
+  apiVersion: `${group}/v2`,
+  kind: 'Widget',
+  metadata: { name: 'a' },
+  spec: { host: 'one', port: 1, size: 2 },
+})
 
 for (const program of installedKubectls()) {
   test(`kubectl ${program.version} shows and changes objects in each version`, async (t) => {
@@ -18,13 +23,19 @@ for (const program of installedKubectls()) {
     await kubectl.ok('apply -f -', `widget.${group}/a unchanged\n`, { input: manifest })
     await kubectl.ok(`get widgets.v1.${group}`, /^NAME +PLACE +SIZE\na +one:1 +2\n$/)
     await kubectl.ok(`get widgets.v3.${group}`, /^NAME +PLACE +SIZE\na +one +2\n$/)
-    await kubectl.ok(`patch widgets.v3.${group} a --type merge -p {"spec":{"address":{"port":9}}}`, `widget.${group}/a patched\n`)
+    await kubectl.ok(
+      `patch widgets.v3.${group} a --type merge -p {"spec":{"address":{"port":9}}}`,
+      `widget.${group}/a patched\n`,
+    )
     await kubectl.ok(`scale widgets.v2.${group} a --replicas 5`, `widget.${group}/a scaled\n`)
     assert.deepEqual((await kubectl.json(`get widgets.v1.${group} a`)).spec, { hostPort: 'one:9', size: 5 })
     await webhook.answers('failure')
     const { code, stderr } = await kubectl.run(`create -f -`, { input: manifest.replace('"a"', '"b"') })
     assert.equal(code, 1)
-    assert.match(stderr, /^Error from server: error when creating "STDIN": conversion webhook for shop\.example\.com\/v2, Kind=Widget failed: not today\n$/)
+    assert.match(
+      stderr,
+      /^Error from server: error when creating "STDIN": conversion webhook for shop\.example\.com\/v2, Kind=Widget failed: not today\n$/,
+    )
   })
 }
 

@@ -22,12 +22,25 @@ test('an object that is created in one version is read, changed, patched, scaled
   assert.deepEqual([third.apiVersion, third.spec], [`${group}/v3`, { address: { host: 'one', port: 1 }, size: 3 }])
   assert.equal(third.metadata.resourceVersion, created.metadata.resourceVersion)
 
-  const put = await cluster.call('PUT', `${widgetsPath('v3')}/a`, { ...third, spec: { address: { host: 'two', port: 2 }, size: 3 } })
+  const put = await cluster.call('PUT', `${widgetsPath('v3')}/a`, {
+    ...third,
+    spec: { address: { host: 'two', port: 2 }, size: 3 },
+  })
   assert.deepEqual(put.spec, { address: { host: 'two', port: 2 }, size: 3 })
   assert.equal(put.metadata.generation, 2)
-  const patched = await cluster.call('PATCH', `${widgetsPath('v2')}/a`, { spec: { port: 5 } }, 'application/merge-patch+json')
+  const patched = await cluster.call(
+    'PATCH',
+    `${widgetsPath('v2')}/a`,
+    { spec: { port: 5 } },
+    'application/merge-patch+json',
+  )
   assert.deepEqual(patched.spec, { host: 'two', port: 5, size: 3 })
-  const status = await cluster.call('PATCH', `${widgetsPath('v3')}/a/status`, { status: { size: 3, seen: 'yes' } }, 'application/merge-patch+json')
+  const status = await cluster.call(
+    'PATCH',
+    `${widgetsPath('v3')}/a/status`,
+    { status: { size: 3, seen: 'yes' } },
+    'application/merge-patch+json',
+  )
   assert.deepEqual(status.status, { size: 3, seen: 'yes' })
   await cluster.call('PATCH', `${widgetsPath('v2')}/a/scale`, { spec: { replicas: 8 } }, 'application/merge-patch+json')
   assert.deepEqual((await cluster.call('GET', `${widgetsPath('v3')}/a/scale`)).spec, { replicas: 8 })
@@ -44,7 +57,11 @@ test('an object that is created in one version is read, changed, patched, scaled
   assert.ok(reviews.length > 0)
   for (const { headers, apiVersion, url } of reviews) {
     assert.deepEqual([apiVersion, url], ['apiextensions.k8s.io/v1', '/convert?timeout=30s'])
-    assert.deepEqual(Object.keys(headers).sort(), ['accept', 'connection', 'content-length', 'content-type', 'host'], 'no credentials are sent on')
+    assert.deepEqual(
+      Object.keys(headers).sort(),
+      ['accept', 'connection', 'content-length', 'content-type', 'host'],
+      'no credentials are sent on',
+    )
   }
   await cluster.call('DELETE', `${widgetsPath('v3')}/a`)
   await assert.rejects(get(cluster, 'v1', 'a'), /404/)
@@ -67,7 +84,10 @@ test('lists, pages and tables show all objects in the version that is asked for'
   const { cluster, webhook } = await withWebhook(t)
   const names = ['a', 'b', 'c', 'd', 'e']
   for (const [i, name] of names.entries()) {
-    const object = { ...widget('v1', name, { hostPort: `${name}:${i}`, size: i }), metadata: { name, labels: { even: String(i % 2 === 0) } } }
+    const object = {
+      ...widget('v1', name, { hostPort: `${name}:${i}`, size: i }),
+      metadata: { name, labels: { even: String(i % 2 === 0) } },
+    }
     await cluster.call('POST', widgetsPath('v1'), object)
   }
   await webhook.seen()
@@ -87,7 +107,10 @@ test('lists, pages and tables show all objects in the version that is asked for'
 
   const seen: string[] = []
   for (let next = ''; ; ) {
-    const page = (await cluster.call('GET', `${widgetsPath('v2')}?limit=2${next && `&continue=${next}`}`)) as unknown as {
+    const page = (await cluster.call(
+      'GET',
+      `${widgetsPath('v2')}?limit=2${next && `&continue=${next}`}`,
+    )) as unknown as {
       metadata: { continue?: string }
       items: Widget[]
     }
@@ -96,7 +119,9 @@ test('lists, pages and tables show all objects in the version that is asked for'
     next = page.metadata.continue
   }
   assert.deepEqual(seen, ['a,b', 'c,d', 'e'])
-  const even = (await cluster.call('GET', `${widgetsPath('v2')}?labelSelector=even%3Dtrue`)) as unknown as { items: Widget[] }
+  const even = (await cluster.call('GET', `${widgetsPath('v2')}?labelSelector=even%3Dtrue`)) as unknown as {
+    items: Widget[]
+  }
   assert.deepEqual(
     even.items.map(({ metadata }) => metadata.name),
     ['a', 'c', 'e'],
@@ -118,14 +143,23 @@ test('watches in each version tell every change in order, from now on and from a
     const version = key.slice(0, 2)
     void follow(t, cluster, `${widgetsPath(version)}?watch=true${query}`, ({ type, object }) => {
       assert.equal(object.apiVersion, `${group}/${version}`)
-      const { hostPort, host, port, address } = object.spec as Record<string, unknown> & { address?: { host: string; port: number } }
+      const { hostPort, host, port, address } = object.spec as Record<string, unknown> & {
+        address?: { host: string; port: number }
+      }
       events.push(`${type} ${hostPort ?? `${host ?? address?.host}:${port ?? address?.port}`}`)
     })
   }
-  await waitFor('all have told the state', () => ['v1', 'v2', 'v3'].every((version) => watched.get(version)!.length === 1))
+  await waitFor('all have told the state', () =>
+    ['v1', 'v2', 'v3'].every((version) => watched.get(version)!.length === 1),
+  )
   const expected: string[] = []
   for (let i = 2; i < 40; i++) {
-    await cluster.call('PATCH', `${widgetsPath(`v${(i % 3) + 1}`)}/a`, { metadata: { annotations: { i: `${i}` } } }, 'application/merge-patch+json')
+    await cluster.call(
+      'PATCH',
+      `${widgetsPath(`v${(i % 3) + 1}`)}/a`,
+      { metadata: { annotations: { i: `${i}` } } },
+      'application/merge-patch+json',
+    )
     expected.push('MODIFIED a:1')
   }
   await cluster.call('PATCH', `${widgetsPath('v2')}/a`, { spec: { port: 99 } }, 'application/merge-patch+json')
@@ -157,9 +191,17 @@ test('watches keep the order of changes, and lists and watches fit together, whi
     names.map(async (name, n) => {
       await cluster.call('POST', widgetsPath('v1'), widget('v1', name, { hostPort: `${name}:0` }))
       for (let i = 1; i <= 15; i++) {
-        await cluster.call('PATCH', `${widgetsPath('v1')}/${name}`, { spec: { hostPort: `${name}:${i}` } }, 'application/merge-patch+json')
+        await cluster.call(
+          'PATCH',
+          `${widgetsPath('v1')}/${name}`,
+          { spec: { hostPort: `${name}:${i}` } },
+          'application/merge-patch+json',
+        )
         if (n > 0 || i % 5 > 0) continue
-        const list = (await cluster.call('GET', widgetsPath('v2'))) as unknown as { metadata: { resourceVersion: string }; items: Widget[] }
+        const list = (await cluster.call('GET', widgetsPath('v2'))) as unknown as {
+          metadata: { resourceVersion: string }
+          items: Widget[]
+        }
         const late = watch(list.metadata.resourceVersion)
         for (const { metadata, spec } of list.items) late.states.set(String(metadata.name), String(spec?.port))
         watches.push(late)
@@ -176,34 +218,45 @@ test('watches keep the order of changes, and lists and watches fit together, whi
   assert.equal(watches[0]!.revisions.length, names.length * 16, 'no change is left out')
 })
 
-test('a streaming list shows the state in its version, says when that was all, and tells removals under their own revision', async (t) => {
-  const { cluster } = await withWebhook(t)
-  for (const name of ['a', 'b']) await cluster.call('POST', widgetsPath('v1'), widget('v1', name, { hostPort: `${name}:1` }))
-  const events: { type: string; object: Widget }[] = []
-  const query = 'watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
-  void follow(t, cluster, `${widgetsPath('v3')}?${query}`, (event) => events.push(event as unknown as { type: string; object: Widget }))
-  await waitFor('the state has been told', () => events.some(({ type }) => type === 'BOOKMARK'))
-  assert.deepEqual(
-    events.map(({ type, object }) => [type, object.apiVersion, object.spec?.address]),
-    [
-      ['ADDED', `${group}/v3`, { host: 'a', port: 1 }],
-      ['ADDED', `${group}/v3`, { host: 'b', port: 1 }],
-      ['BOOKMARK', `${group}/v3`, undefined],
-    ],
-  )
-  const { metadata } = events[2]!.object
-  assert.deepEqual(metadata.annotations, { 'k8s.io/initial-events-end': 'true' })
-  await cluster.call('DELETE', `${widgetsPath('v2')}/a`)
-  const gone = await waitFor('the removal is told', () => events.find(({ type }) => type === 'DELETED'))
-  assert.deepEqual(gone.object.spec, { address: { host: 'a', port: 1 } })
-  assert.ok(Number(gone.object.metadata.resourceVersion) > Number(metadata.resourceVersion))
-})
+test(
+  'a streaming list shows the state in its version, says when that was all, and tells removals under their own ' +
+    'revision',
+  async (t) => {
+    const { cluster } = await withWebhook(t)
+    for (const name of ['a', 'b'])
+      await cluster.call('POST', widgetsPath('v1'), widget('v1', name, { hostPort: `${name}:1` }))
+    const events: { type: string; object: Widget }[] = []
+    const query = 'watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
+    void follow(t, cluster, `${widgetsPath('v3')}?${query}`, (event) =>
+      events.push(event as unknown as { type: string; object: Widget }),
+    )
+    await waitFor('the state has been told', () => events.some(({ type }) => type === 'BOOKMARK'))
+    assert.deepEqual(
+      events.map(({ type, object }) => [type, object.apiVersion, object.spec?.address]),
+      [
+        ['ADDED', `${group}/v3`, { host: 'a', port: 1 }],
+        ['ADDED', `${group}/v3`, { host: 'b', port: 1 }],
+        ['BOOKMARK', `${group}/v3`, undefined],
+      ],
+    )
+    const { metadata } = events[2]!.object
+    assert.deepEqual(metadata.annotations, { 'k8s.io/initial-events-end': 'true' })
+    await cluster.call('DELETE', `${widgetsPath('v2')}/a`)
+    const gone = await waitFor('the removal is told', () => events.find(({ type }) => type === 'DELETED'))
+    assert.deepEqual(gone.object.spec, { address: { host: 'a', port: 1 } })
+    assert.ok(Number(gone.object.metadata.resourceVersion) > Number(metadata.resourceVersion))
+  },
+)
 
 test('a definition that gets a webhook later has objects converted that were written before', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   await define(cluster, {})
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
-  assert.deepEqual((await get(cluster, 'v2', 'a')).spec, {}, 'without one, fields that the version does not know are pruned')
+  assert.deepEqual(
+    (await get(cluster, 'v2', 'a')).spec,
+    {},
+    'without one, fields that the version does not know are pruned',
+  )
   await redefine(cluster, { clientConfig: webhook.clientConfig })
   await waitFor('it is converted', async () => (await get(cluster, 'v2', 'a')).spec?.host === 'a')
 })
@@ -225,13 +278,20 @@ test('a watch ends with an error event when a change cannot be converted; watche
   const { cluster } = await withWebhook(t)
   const other: string[] = []
   const stored: string[] = []
-  const ended = follow(t, cluster, `${widgetsPath('v2')}?watch=true`, ({ type, object }) => other.push(`${type} ${object.metadata?.name ?? object.message}`))
-  void follow(t, cluster, `${widgetsPath('v1')}?watch=true`, ({ type, object }) => stored.push(`${type} ${object.metadata?.name}`))
+  const ended = follow(t, cluster, `${widgetsPath('v2')}?watch=true`, ({ type, object }) =>
+    other.push(`${type} ${object.metadata?.name ?? object.message}`),
+  )
+  void follow(t, cluster, `${widgetsPath('v1')}?watch=true`, ({ type, object }) =>
+    stored.push(`${type} ${object.metadata?.name}`),
+  )
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'good', { hostPort: 'a:1' }))
   await waitFor('both watch', () => other.length === 1 && stored.length === 1)
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'bad', { hostPort: 'a:1' }))
   await ended
-  assert.deepEqual(other, ['ADDED good', 'ERROR conversion webhook for shop.example.com/v1, Kind=Widget failed: there is no way for bad'])
+  assert.deepEqual(other, [
+    'ADDED good',
+    'ERROR conversion webhook for shop.example.com/v1, Kind=Widget failed: there is no way for bad',
+  ])
   await cluster.call('DELETE', `${widgetsPath('v1')}/bad`)
   await waitFor('the other watch goes on', () => stored.at(-1) === 'DELETED bad')
 })
@@ -256,27 +316,52 @@ test('field managers of several versions share an object: each owns fields in it
   })
   const forced = await apply('v3', 'three', { address: { host: 'b', port: 1 } }, true)
   assert.deepEqual(forced.spec, { address: { host: 'b', port: 1 }, size: 1 })
-  assert.deepEqual(owners(forced), { one: [`${group}/v1`, 'size'], two: [`${group}/v2`, 'port'], three: [`${group}/v3`, 'address'] })
-  const updated = await cluster.call('PATCH', `${widgetsPath('v2')}/a?fieldManager=four`, { spec: { port: 7 } }, 'application/merge-patch+json')
-  assert.deepEqual(owners(updated), { one: [`${group}/v1`, 'size'], three: [`${group}/v3`, 'address'], four: [`${group}/v2`, 'port'] })
+  assert.deepEqual(owners(forced), {
+    one: [`${group}/v1`, 'size'],
+    two: [`${group}/v2`, 'port'],
+    three: [`${group}/v3`, 'address'],
+  })
+  const updated = await cluster.call(
+    'PATCH',
+    `${widgetsPath('v2')}/a?fieldManager=four`,
+    { spec: { port: 7 } },
+    'application/merge-patch+json',
+  )
+  assert.deepEqual(owners(updated), {
+    one: [`${group}/v1`, 'size'],
+    three: [`${group}/v3`, 'address'],
+    four: [`${group}/v2`, 'port'],
+  })
 })
 
 test('rewriting moves objects to a new storage version; status.storedVersions is trimmed by clients', async (t) => {
   const { cluster, webhook } = await withWebhook(t)
   for (const version of ['v1', 'v2', 'v3'] as const) await cluster.call('POST', widgetsPath(version), wide(version))
   await redefine(cluster, { clientConfig: webhook.clientConfig, storage: 'v2' })
-  const storedVersions = async () => ((await cluster.call('GET', definitionPath)).status as { storedVersions: string[] }).storedVersions
+  const storedVersions = async () =>
+    ((await cluster.call('GET', definitionPath)).status as { storedVersions: string[] }).storedVersions
   assert.deepEqual(await storedVersions(), ['v1', 'v2'])
   for (const version of ['v1', 'v2', 'v3']) {
     const before = await get(cluster, 'v3', version)
-    const after = await waitFor('the change is served', () => cluster.call('PUT', `${widgetsPath('v3')}/${version}`, before))
-    assert.notEqual(after.metadata.resourceVersion, before.metadata.resourceVersion, 'a write that changes nothing moves the object')
+    const after = await waitFor('the change is served', () =>
+      cluster.call('PUT', `${widgetsPath('v3')}/${version}`, before),
+    )
+    assert.notEqual(
+      after.metadata.resourceVersion,
+      before.metadata.resourceVersion,
+      'a write that changes nothing moves the object',
+    )
     assert.deepEqual([after.spec, after.metadata.generation], [before.spec, before.metadata.generation])
     const again = await cluster.call('PUT', `${widgetsPath('v3')}/${version}`, after)
     assert.equal(again.metadata.resourceVersion, after.metadata.resourceVersion, 'and the next one does nothing')
   }
   const { status } = await cluster.call('GET', definitionPath)
-  await cluster.call('PATCH', `${definitionPath}/status`, { status: { ...(status as object), storedVersions: ['v2'] } }, 'application/merge-patch+json')
+  await cluster.call(
+    'PATCH',
+    `${definitionPath}/status`,
+    { status: { ...(status as object), storedVersions: ['v2'] } },
+    'application/merge-patch+json',
+  )
   await redefine(cluster, { clientConfig: webhook.clientConfig, storage: 'v2', versions: ['v2', 'v3'] })
   await waitFor('v1 is gone', async () => {
     await assert.rejects(cluster.call('GET', widgetsPath('v1')), /404/)
@@ -296,7 +381,9 @@ function wide(version: WidgetVersion): object {
 
 /** Who owns which fields of the spec, and in which version. */
 function owners(answer: object): Record<string, string[]> {
-  const { metadata } = answer as { metadata: { managedFields: { manager: string; apiVersion: string; fieldsV1: { 'f:spec'?: object } }[] } }
+  const { metadata } = answer as {
+    metadata: { managedFields: { manager: string; apiVersion: string; fieldsV1: { 'f:spec'?: object } }[] }
+  }
   return Object.fromEntries(
     metadata.managedFields.map(({ manager, apiVersion, fieldsV1 }) => [
       manager,

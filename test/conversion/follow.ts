@@ -5,11 +5,21 @@ import type { Lifetime, ReachableCluster } from '../support/reachable-cluster.ts
 
 export interface Event {
   readonly type: string
-  readonly object: { readonly apiVersion?: string; readonly metadata?: { readonly name?: string }; readonly spec?: object; readonly message?: string }
+  readonly object: {
+    readonly apiVersion?: string
+    readonly metadata?: { readonly name?: string }
+    readonly spec?: object
+    readonly message?: string
+  }
 }
 
 /** Resolves when the watch has ended. */
-export function follow(t: Lifetime, { client }: ReachableCluster, path: string, tell: (event: Event) => void): Promise<void> {
+export function follow(
+  t: Lifetime,
+  { client }: ReachableCluster,
+  path: string,
+  tell: (event: Event) => void,
+): Promise<void> {
   const { ca, cert, key, url } = client
   return new Promise((resolve, reject) => {
     const sent = request(new URL(path, url), { ca, cert, key, agent: false }, (response) => {

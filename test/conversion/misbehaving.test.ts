@@ -18,19 +18,30 @@ const told: readonly (readonly [Manner, string])[] = [
   ['another uid', `${which} failed: expected response.uid=`],
   [
     'another review',
-    `${which} failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got apiextensions.k8s.io/v1, Kind=AdmissionReview`,
+    `${which} failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got ` +
+      'apiextensions.k8s.io/v1, Kind=AdmissionReview',
   ],
   ['failure', `${which} failed: not today`],
   ['failure without words', `${which} failed: response.result.status was 'Failed', not 'Success'`],
   ['none', `${which} returned 0 objects, expected 1`],
-  ['wrong version', `${which} returned invalid object at index 0: invalid groupVersion (expected shop.example.com/v2, received shop.example.com/v9)`],
+  [
+    'wrong version',
+    `${which} returned invalid object at index 0: invalid groupVersion (expected shop.example.com/v2, received ` +
+      'shop.example.com/v9)',
+  ],
   ['wrong kind', `${which} returned invalid object at index 0: invalid kind (expected Widget, received Gadget)`],
   ['another name', `${which} returned invalid object: must have the same name: a != other`],
   ['another namespace', `${which} returned invalid object: must have the same namespace: default != other`],
   ['another object', `${which} returned invalid object: must have the same UID: `],
   ['no metadata', `${which} returned invalid object: must have the same name: a != `],
-  ['labels that are none', `${which} returned invalid metadata: metadata.labels: Invalid value: "a b": name part must consist of`],
-  ['numbers as labels', `${which} returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object`],
+  [
+    'labels that are none',
+    `${which} returned invalid metadata: metadata.labels: Invalid value: "a b": name part must consist of`,
+  ],
+  [
+    'numbers as labels',
+    `${which} returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object`,
+  ],
   ['a list', `${which} returned invalid object at index 0: invalid type`],
 ]
 
@@ -50,11 +61,21 @@ test('answers that are wrong are refused, in words that say what is wrong', asyn
     })
   }
   // Writes are refused in the same way, before anything is stored.
-  await assert.rejects(cluster.call('POST', widgetsPath('v2'), widget('v2', 'b', { host: 'b', port: 1 })), /500.*Kind=Widget returned invalid object/)
-  await assert.rejects(cluster.call('PATCH', `${widgetsPath('v2')}/a`, { spec: { port: 9 } }, 'application/merge-patch+json'), /500/)
+  await assert.rejects(
+    cluster.call('POST', widgetsPath('v2'), widget('v2', 'b', { host: 'b', port: 1 })),
+    /500.*Kind=Widget returned invalid object/,
+  )
+  await assert.rejects(
+    cluster.call('PATCH', `${widgetsPath('v2')}/a`, { spec: { port: 9 } }, 'application/merge-patch+json'),
+    /500/,
+  )
   assert.equal(((await cluster.call('GET', widgetsPath('v1'))).items as object[]).length, 1)
   await webhook.answers('well')
-  assert.deepEqual((await cluster.call('GET', `${widgetsPath('v2')}/a`)).spec, { host: 'a', port: 1 }, 'nothing wrong is remembered')
+  assert.deepEqual(
+    (await cluster.call('GET', `${widgetsPath('v2')}/a`)).spec,
+    { host: 'a', port: 1 },
+    'nothing wrong is remembered',
+  )
 })
 
 test('of the metadata only labels and annotations come from the webhook', async (t) => {
@@ -78,9 +99,14 @@ test('a webhook that is repaired is asked again at once, and one that has moved 
   await cluster.call('GET', `${widgetsPath('v2')}/a`)
   await webhook.stop()
   await cluster.call('GET', `${widgetsPath('v2')}/a`)
-  await assert.rejects(cluster.call('POST', widgetsPath('v2'), widget('v2', 'b', { host: 'b', port: 1 })), /connection refused/)
+  await assert.rejects(
+    cluster.call('POST', widgetsPath('v2'), widget('v2', 'b', { host: 'b', port: 1 })),
+    /connection refused/,
+  )
   await redefine(cluster, { clientConfig: other.clientConfig })
-  await waitFor('the other one is asked', async () => Boolean(await cluster.call('POST', widgetsPath('v2'), widget('v2', 'b', { host: 'b', port: 1 }))))
+  await waitFor('the other one is asked', async () =>
+    Boolean(await cluster.call('POST', widgetsPath('v2'), widget('v2', 'b', { host: 'b', port: 1 }))),
+  )
 })
 
 test('a call takes no longer than it may, and answers no larger than they may be are taken', async (t) => {
@@ -95,7 +121,10 @@ test('a call takes no longer than it may, and answers no larger than they may be
   })
   await assert.rejects(small.post(review), /the answer is larger than 3 bytes/)
   await webhook.answers('never')
-  await assert.rejects(slow.post(review), /^Error: Post "https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=100ms": context deadline exceeded$/)
+  await assert.rejects(
+    slow.post(review),
+    /^Error: Post "https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=100ms": context deadline exceeded$/,
+  )
 })
 
 test('a definition whose objects cannot be converted says so when it is deleted, and goes once they can be', async (t) => {
@@ -110,8 +139,14 @@ test('a definition whose objects cannot be converted says so when it is deleted,
   await webhook.answers('failure')
   await cluster.call('DELETE', definitionPath)
   const conditions = async () =>
-    ((await cluster.call('GET', definitionPath)).status as { conditions: { type: string; reason: string; message: string }[] }).conditions
-  const told = await waitFor('it says why', async () => (await conditions()).find(({ reason }) => reason === 'InstanceDeletionFailed'))
+    (
+      (await cluster.call('GET', definitionPath)).status as {
+        conditions: { type: string; reason: string; message: string }[]
+      }
+    ).conditions
+  const told = await waitFor('it says why', async () =>
+    (await conditions()).find(({ reason }) => reason === 'InstanceDeletionFailed'),
+  )
   assert.match(told.message, /Kind=Widget failed: not today/)
   await webhook.answers('well')
   await waitFor('it is gone', async () => /404/.test(String(await cluster.call('GET', definitionPath).catch(String))))
@@ -145,5 +180,8 @@ test('a bundle without certificates is told, whenever it has come into the defin
   const sources = {} as ConstructorParameters<typeof WebhookClient>[1]['sources']
   const client = new WebhookClient({ ...webhook.clientConfig, caBundle: 'bm90aGluZw==' }, { sources, timeoutMs: 1000 })
   t.after(() => client.stop())
-  await assert.rejects(client.post(Buffer.from('{}')), /unable to load root certificates: unable to parse bytes as PEM block/)
+  await assert.rejects(
+    client.post(Buffer.from('{}')),
+    /unable to load root certificates: unable to parse bytes as PEM block/,
+  )
 })

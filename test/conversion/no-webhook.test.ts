@@ -6,7 +6,12 @@ import { waitFor } from '../support/wait-for.ts'
 import { define, redefine, widgetsPath } from './webhook.ts'
 import { group } from './widgets.ts'
 
-const widget = (version: string, spec: object): object => ({ apiVersion: `${group}/${version}`, kind: 'Widget', metadata: { name: 'a' }, spec })
+const widget = (version: string, spec: object): object => ({
+  apiVersion: `${group}/${version}`,
+  kind: 'Widget',
+  metadata: { name: 'a' },
+  spec,
+})
 
 test('writing an object of an older version as it is moves it to the storage version, once', async (t) => {
   const cluster = await testCluster(t)
@@ -19,7 +24,11 @@ test('writing an object of an older version as it is moves it to the storage ver
   })
   assert.equal(moved.metadata.generation, 1)
   for (const version of ['v1', 'v2', 'v3']) {
-    const again = await cluster.call('PUT', `${widgetsPath(version)}/a`, await cluster.call('GET', `${widgetsPath(version)}/a`))
+    const again = await cluster.call(
+      'PUT',
+      `${widgetsPath(version)}/a`,
+      await cluster.call('GET', `${widgetsPath(version)}/a`),
+    )
     assert.equal(again.metadata.resourceVersion, moved.metadata.resourceVersion)
   }
   await redefine(cluster, { storage: 'v1' })
@@ -33,7 +42,12 @@ test('field managers of versions that are gone are dropped; those of the others 
   const cluster = await testCluster(t)
   await define(cluster, {})
   const apply = (version: string, manager: string, spec: object) =>
-    cluster.call('PATCH', `${widgetsPath(version)}/a?fieldManager=${manager}`, JSON.stringify(widget(version, spec)), 'application/apply-patch+yaml')
+    cluster.call(
+      'PATCH',
+      `${widgetsPath(version)}/a?fieldManager=${manager}`,
+      JSON.stringify(widget(version, spec)),
+      'application/apply-patch+yaml',
+    )
   const managers = ({ metadata }: { readonly metadata: object }): string[] =>
     (metadata as { managedFields: { manager: string }[] }).managedFields.map(({ manager }) => manager)
   await apply('v1', 'one', { size: 1 })
@@ -41,8 +55,14 @@ test('field managers of versions that are gone are dropped; those of the others 
   await assert.rejects(apply('v3', 'three', { size: 2 }), /409.*conflict with \\"one\\": \.spec\.size/)
   await redefine(cluster, { storage: 'v2', versions: ['v2', 'v3'] }).catch(() => {})
   await redefine(cluster, { storage: 'v2' })
-  await waitFor('it is stored as v2', async () => (await apply('v2', 'two', { notes: { a: 'c' } })).metadata.resourceVersion !== '')
-  const { status } = await cluster.call('GET', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.shop.example.com')
+  await waitFor(
+    'it is stored as v2',
+    async () => (await apply('v2', 'two', { notes: { a: 'c' } })).metadata.resourceVersion !== '',
+  )
+  const { status } = await cluster.call(
+    'GET',
+    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.shop.example.com',
+  )
   await cluster.call(
     'PATCH',
     '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.shop.example.com/status',

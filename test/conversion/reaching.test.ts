@@ -30,7 +30,12 @@ test('a webhook behind a Service is reached by its EndpointSlices', async (t) =>
   const ip = machineAddress()
   if (!ip) return t.skip('this machine has no address but loopback ones')
   const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
-  const serviceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ name: 'https', port: 443 }] } })
+  const serviceOf = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { ports: [{ name: 'https', port: 443 }] },
+  })
   const sliceOf = (name: string) => ({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -59,10 +64,17 @@ test('a webhook behind a Service is reached by its EndpointSlices', async (t) =>
 })
 
 test('a certificate that the bundle does not know is refused', async (t) => {
-  const [cluster, webhook, other] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t), conversionWebhook(t)])
+  const [cluster, webhook, other] = await Promise.all([
+    testCluster(t, { controllers: apiControllers }),
+    conversionWebhook(t),
+    conversionWebhook(t),
+  ])
   await define(cluster, { clientConfig: { ...webhook.clientConfig, caBundle: other.caBundle } })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
-  await assert.rejects(get(cluster, 'v2', 'a'), /tls: failed to verify certificate: x509: certificate signed by unknown authority/)
+  await assert.rejects(
+    get(cluster, 'v2', 'a'),
+    /tls: failed to verify certificate: x509: certificate signed by unknown authority/,
+  )
   assert.deepEqual(await webhook.seen(), [])
 })
 

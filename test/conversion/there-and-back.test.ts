@@ -20,11 +20,27 @@ function randomOf(seed: number): (below: number) => number {
   }
 }
 
-const pieces = ['a', 'B', '7', '-', ' ', '"', '\\', '\u00e9', '\u6c34', '\u{1f600}', '\u2028', '{', 'constructor', '\u0001']
+const pieces = [
+  'a',
+  'B',
+  '7',
+  '-',
+  ' ',
+  '"',
+  '\\',
+  '\u00e9',
+  '\u6c34',
+  '\u{1f600}',
+  '\u2028',
+  '{',
+  'constructor',
+  '\u0001',
+]
 
 function randomWidget(random: (below: number) => number, name: string): Widget {
   const text = (): string => Array.from({ length: random(6) }, () => pieces[random(pieces.length)]!).join('')
-  const texts = (): Record<string, string> => Object.fromEntries(Array.from({ length: random(4) }, (_, i) => [`${i}${text()}`, text()]))
+  const texts = (): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: random(4) }, (_, i) => [`${i}${text()}`, text()]))
   const v2: Widget = {
     apiVersion: `${group}/v2`,
     kind: 'Widget',
@@ -56,7 +72,11 @@ test('there and back changes nothing: any object, written in any version, reads 
         const read = (await cluster.call('GET', path)) as unknown as Widget
         assert.deepEqual(read, convertWidget(written, `${group}/${other}`), `seed ${seed}`)
         const put = await cluster.call('PUT', path, read)
-        assert.equal(put.metadata.resourceVersion, written.metadata.resourceVersion, `writing what was read is no change: seed ${seed}`)
+        assert.equal(
+          put.metadata.resourceVersion,
+          written.metadata.resourceVersion,
+          `writing what was read is no change: seed ${seed}`,
+        )
       }
     }),
   )
@@ -80,7 +100,8 @@ test('a server that starts again serves objects that were stored in three versio
 
   const second = await testCluster(t, { storage: { directory } })
   for (const version of versions) {
-    const items = (await waitFor('widgets are served', () => second.call('GET', widgetsPath(version)))).items as Widget[]
+    const items = (await waitFor('widgets are served', () => second.call('GET', widgetsPath(version))))
+      .items as Widget[]
     assert.deepEqual(
       items.map((widget) => convertWidget(widget, `${group}/v2`).spec),
       versions.map((host) => ({ host, port: 1 })),
@@ -101,13 +122,25 @@ test('a server that starts again serves objects that were stored in three versio
 test('clients of all versions that count up one object lose nothing, and read what they have written', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig })
-  await cluster.call('POST', widgetsPath('v1'), { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' }, spec: { hostPort: 'a:1', notes: {} } })
+  await cluster.call('POST', widgetsPath('v1'), {
+    apiVersion: `${group}/v1`,
+    kind: 'Widget',
+    metadata: { name: 'a' },
+    spec: { hostPort: 'a:1', notes: {} },
+  })
   const each = 8
   await Promise.all(
     versions.map(async (version) => {
       for (let i = 0; i < each; i++) {
-        await cluster.call('PATCH', `${widgetsPath(version)}/a`, { spec: { notes: { [`${version}-${i}`]: 'x' } } }, 'application/merge-patch+json')
-        const { spec } = (await cluster.call('GET', `${widgetsPath(version)}/a`)) as unknown as { spec: { notes: object } }
+        await cluster.call(
+          'PATCH',
+          `${widgetsPath(version)}/a`,
+          { spec: { notes: { [`${version}-${i}`]: 'x' } } },
+          'application/merge-patch+json',
+        )
+        const { spec } = (await cluster.call('GET', `${widgetsPath(version)}/a`)) as unknown as {
+          spec: { notes: object }
+        }
         assert.ok(Object.hasOwn(spec.notes, `${version}-${i}`))
       }
     }),

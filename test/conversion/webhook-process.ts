@@ -1,4 +1,6 @@
-/** A conversion webhook of widgets over HTTPS, in a process of its own. What it does wrong is told to it while it runs. */
+/**
+ * A conversion webhook of widgets over HTTPS, in a process of its own. What it does wrong is told to it while it runs.
+ */
 import { createServer } from 'node:https'
 import { setTimeout } from 'node:timers/promises'
 import { answerMessages, listening } from '../support/answering-process.ts'
@@ -61,7 +63,10 @@ const slowMs = 40
 let manner: Manner = 'well'
 let seen: Seen[] = []
 
-const changed = (widget: Widget, metadata: object): Widget => ({ ...widget, metadata: { ...widget.metadata, ...metadata } })
+const changed = (widget: Widget, metadata: object): Widget => ({
+  ...widget,
+  metadata: { ...widget.metadata, ...metadata },
+})
 
 function misconverted(widget: Widget): unknown {
   switch (manner) {
@@ -84,7 +89,13 @@ function misconverted(widget: Widget): unknown {
     case 'a list':
       return { ...widget, kind: 'WidgetList', items: [] }
     case 'other metadata':
-      return changed(widget, { labels: { by: 'webhook' }, annotations: { by: 'webhook' }, finalizers: ['a/b'], generation: 77, creationTimestamp: null })
+      return changed(widget, {
+        labels: { by: 'webhook' },
+        annotations: { by: 'webhook' },
+        finalizers: ['a/b'],
+        generation: 77,
+        creationTimestamp: null,
+      })
     default:
       return widget
   }
@@ -92,12 +103,17 @@ function misconverted(widget: Widget): unknown {
 
 function answerTo({ apiVersion, kind, request: { uid, desiredAPIVersion, objects } }: Review): unknown {
   const bad = objects.find(({ metadata }) => metadata.name?.startsWith('bad'))
-  const failure = (message?: string) => ({ apiVersion, kind, response: { uid, result: { status: 'Failed', ...(message && { message }) } } })
+  const failure = (message?: string) => ({
+    apiVersion,
+    kind,
+    response: { uid, result: { status: 'Failed', ...(message && { message }) } },
+  })
   if (bad) return failure(`there is no way for ${bad.metadata.name}`)
   if (manner === 'no response') return { apiVersion, kind }
   if (manner === 'failure') return failure('not today')
   if (manner === 'failure without words') return failure()
-  const convertedObjects = manner === 'none' ? [] : objects.map((object) => misconverted(convertWidget(object, desiredAPIVersion)))
+  const convertedObjects =
+    manner === 'none' ? [] : objects.map((object) => misconverted(convertWidget(object, desiredAPIVersion)))
   return {
     apiVersion,
     kind: manner === 'another review' ? 'AdmissionReview' : kind,
@@ -124,7 +140,9 @@ function start({ serving, port }: WebhookOptions): Promise<number> {
     if (manner === 'slowly') await setTimeout(slowMs)
     if (manner === 'status 500') return response.writeHead(500).end('out of order')
     if (manner === 'status 404') return response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': 'application/json' }).end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answerTo(review)))
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answerTo(review)))
   })
   return listening(server, port, '0.0.0.0')
 }

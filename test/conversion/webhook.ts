@@ -43,7 +43,8 @@ export async function conversionWebhook(t: Lifetime, port = 0): Promise<Conversi
 
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 export const definitionPath = `${definitionsPath}/widgets.${group}`
-export const widgetsPath = (version: string, namespace = 'default'): string => `/apis/${group}/${version}/namespaces/${namespace}/widgets`
+export const widgetsPath = (version: string, namespace = 'default'): string =>
+  `/apis/${group}/${version}/namespaces/${namespace}/widgets`
 
 export const get = async (cluster: ReachableCluster, version: string, name: string): Promise<Widget> =>
   (await cluster.call('GET', `${widgetsPath(version)}/${name}`)) as unknown as Widget
@@ -52,7 +53,10 @@ export const get = async (cluster: ReachableCluster, version: string, name: stri
 export async function define(cluster: ReachableCluster, options: DefinitionOptions): Promise<void> {
   await cluster.call('POST', definitionsPath, widgetDefinition(options))
   const version = options.versions?.[0] ?? 'v1'
-  await waitFor('widgets are served', async () => (await cluster.call('GET', widgetsPath(version))).kind === 'WidgetList')
+  await waitFor(
+    'widgets are served',
+    async () => (await cluster.call('GET', widgetsPath(version))).kind === 'WidgetList',
+  )
 }
 
 /** Changes a definition. What is served follows a moment later. */

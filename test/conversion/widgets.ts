@@ -16,7 +16,10 @@ interface Place {
 }
 
 /** Where a widget is, in any version, and what else its spec says. */
-function placeOf({ apiVersion, spec = {} }: Widget): { readonly place: Place; readonly rest: Readonly<Record<string, unknown>> } {
+function placeOf({ apiVersion, spec = {} }: Widget): {
+  readonly place: Place
+  readonly rest: Readonly<Record<string, unknown>>
+} {
   switch (apiVersion) {
     case `${group}/v1`: {
       const { hostPort = '', ...rest } = spec
@@ -37,7 +40,9 @@ function placeOf({ apiVersion, spec = {} }: Widget): { readonly place: Place; re
 
 export function convertWidget(widget: Widget, apiVersion: string): Widget {
   const { place, rest } = placeOf(widget)
-  const shape = { v1: { hostPort: `${place.host}:${place.port}` }, v2: { ...place }, v3: { address: { ...place } } }[apiVersion.split('/')[1] ?? '']
+  const shape = { v1: { hostPort: `${place.host}:${place.port}` }, v2: { ...place }, v3: { address: { ...place } } }[
+    apiVersion.split('/')[1] ?? ''
+  ]
   return { ...widget, apiVersion, spec: { ...shape, ...rest } }
 }
 
@@ -73,7 +78,9 @@ export function widgetDefinition({
       group,
       scope: 'Namespaced',
       names: { plural: 'widgets', singular: 'widget', kind, listKind: 'WidgetList' },
-      conversion: clientConfig ? { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions } } : { strategy: 'None' },
+      conversion: clientConfig
+        ? { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions } }
+        : { strategy: 'None' },
       versions: versions.map((name) => ({
         name,
         served: true,
@@ -84,7 +91,12 @@ export function widgetDefinition({
             properties: {
               spec: {
                 type: 'object',
-                properties: { ...shapes[name], size: number, notes: { type: 'object', additionalProperties: text }, tags: { type: 'array', items: text } },
+                properties: {
+                  ...shapes[name],
+                  size: number,
+                  notes: { type: 'object', additionalProperties: text },
+                  tags: { type: 'array', items: text },
+                },
               },
               status: { type: 'object', properties: { size: number, seen: text } },
             },
@@ -92,7 +104,11 @@ export function widgetDefinition({
         },
         subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
         additionalPrinterColumns: [
-          { name: 'Place', type: 'string', jsonPath: { v1: '.spec.hostPort', v2: '.spec.host', v3: '.spec.address.host' }[name] },
+          {
+            name: 'Place',
+            type: 'string',
+            jsonPath: { v1: '.spec.hostPort', v2: '.spec.host', v3: '.spec.address.host' }[name],
+          },
           { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
         ],
       })),
@@ -100,4 +116,9 @@ export function widgetDefinition({
   }
 }
 
-export const widget = (version: string, name: string, spec: object): object => ({ apiVersion: `${group}/${version}`, kind, metadata: { name }, spec })
+export const widget = (version: string, name: string, spec: object): object => ({
+  apiVersion: `${group}/${version}`,
+  kind,
+  metadata: { name },
+  spec,
+})

@@ -4,7 +4,13 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { CustomObjectsApi, KubeConfig, type KubernetesListObject, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
+import {
+  CustomObjectsApi,
+  KubeConfig,
+  type KubernetesListObject,
+  type KubernetesObject,
+  makeInformer,
+} from '@kubernetes/client-node'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { definitionOf, definitionsPath, gadgetOf, gadgetsPath } from './definitions.ts'
@@ -24,7 +30,8 @@ test('an informer goes on when the definition of what it follows changes', async
     api.listNamespacedCustomObject({ group: 'example.com', version: 'v1', namespace: 'default', plural: 'gadgets' })
   const informer = makeInformer(config, gadgetsPath, list)
   const told: string[] = []
-  for (const verb of ['add', 'update', 'delete'] as const) informer.on(verb, ({ metadata }) => told.push(`${verb} ${metadata?.name}`))
+  for (const verb of ['add', 'update', 'delete'] as const)
+    informer.on(verb, ({ metadata }) => told.push(`${verb} ${metadata?.name}`))
   informer.on('error', (error) => told.push(`error ${error}`))
   await cluster.call('POST', gadgetsPath, gadgetOf('a'))
   await informer.start()

@@ -33,11 +33,22 @@ const versionOf = (name: string, storage: boolean, spec: object): object => ({
 })
 
 /** Gadgets of `example.com/v1`, unless something else is said. */
-export const definitionOf = ({ group = 'example.com', plural = 'gadgets', kind = 'Gadget', versions = ['v1'], spec = {} }: Gadgets = {}): object => ({
+export const definitionOf = ({
+  group = 'example.com',
+  plural = 'gadgets',
+  kind = 'Gadget',
+  versions = ['v1'],
+  spec = {},
+}: Gadgets = {}): object => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: `${plural}.${group}` },
-  spec: { group, scope: 'Namespaced', names: { plural, kind }, versions: versions.map((name, i) => versionOf(name, i === 0, spec)) },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural, kind },
+    versions: versions.map((name, i) => versionOf(name, i === 0, spec)),
+  },
 })
 
 export const gadgetOf = (name: string, spec: object = { n: 0 }, version = 'v1'): object => ({
@@ -61,7 +72,11 @@ export const mergePatch = (client: Client, path: string, body: object): Promise<
   client.request('PATCH', path, { body, headers: { 'content-type': 'application/merge-patch+json' } })
 
 /** Changes a definition as often as somebody else is faster. */
-export async function redefine(client: Client, change: (spec: DefinitionSpec) => void, name = 'gadgets.example.com'): Promise<void> {
+export async function redefine(
+  client: Client,
+  change: (spec: DefinitionSpec) => void,
+  name = 'gadgets.example.com',
+): Promise<void> {
   for (;;) {
     const definition = json<Json & { spec: DefinitionSpec }>(await client.request('GET', `${definitionsPath}/${name}`))
     change(definition.spec)
@@ -88,5 +103,8 @@ export const addColumn =
   (name: string) =>
   ({ versions }: DefinitionSpec): void => {
     for (const version of versions)
-      version.additionalPrinterColumns = [...(version.additionalPrinterColumns ?? []), { name, type: 'integer', jsonPath: '.spec.n' }]
+      version.additionalPrinterColumns = [
+        ...(version.additionalPrinterColumns ?? []),
+        { name, type: 'integer', jsonPath: '.spec.n' },
+      ]
   }

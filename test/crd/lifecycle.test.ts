@@ -1,4 +1,7 @@
-/** From a definition's creation to its end: what is served when, what clients see of changes, and what becomes of the objects. */
+/**
+ * From a definition's creation to its end: what is served when, what clients see of changes, and what becomes of the
+ * objects.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +12,18 @@ import { memoryStore } from '../../src/storage/memory/index.ts'
 import { prefixRange } from '../../src/storage/store.ts'
 import { type Client, clientOf, type Json, json, until } from '../api/api-client.ts'
 import { serve, startTestServer, type TestServer } from '../api/api-server.ts'
-import { addColumn, type DefinitionSpec, define, definitionOf, definitionsPath, gadgetOf, gadgetsPath, mergePatch, redefine, served } from './definitions.ts'
+import {
+  addColumn,
+  type DefinitionSpec,
+  define,
+  definitionOf,
+  definitionsPath,
+  gadgetOf,
+  gadgetsPath,
+  mergePatch,
+  redefine,
+  served,
+} from './definitions.ts'
 
 const connect = (t: TestContext, server: TestServer): Client => clientOf(t, 'HTTP/2', server)
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
@@ -27,11 +41,17 @@ const shows = async (client: Client): Promise<Readonly<Record<string, boolean>>>
   aggregated: (await textOf(client, '/apis', aggregated)).includes('"gadgets"'),
   'openapi v3 index': (await textOf(client, '/openapi/v3')).includes('apis/example.com/v1'),
   'openapi v3': (await textOf(client, '/openapi/v3/apis/example.com/v1')).includes('com.example.v1.Gadget'),
-  'openapi v3 protobuf': (await textOf(client, '/openapi/v3/apis/example.com/v1', 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf')).includes(
-    'com.example.v1.Gadget',
-  ),
+  'openapi v3 protobuf': (
+    await textOf(
+      client,
+      '/openapi/v3/apis/example.com/v1',
+      'application/com.github.proto-openapi.spec.v3.v1.0+protobuf',
+    )
+  ).includes('com.example.v1.Gadget'),
   'openapi v2': (await textOf(client, '/openapi/v2')).includes('com.example.v1.Gadget'),
-  'openapi v2 protobuf': (await textOf(client, '/openapi/v2', 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf')).includes('com.example.v1.Gadget'),
+  'openapi v2 protobuf': (
+    await textOf(client, '/openapi/v2', 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf')
+  ).includes('com.example.v1.Gadget'),
 })
 
 const storeAsOther = ({ versions }: DefinitionSpec): void => {
@@ -51,7 +71,10 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     assert.deepEqual(shown, all(shown, true))
     await client.request('DELETE', `${definitionsPath}/gadgets.example.com`)
     await until('gadgets are gone', async () => (await client.request('GET', gadgetsPath)).status === 404)
-    await until('the definition is gone', async () => (await client.request('GET', `${definitionsPath}/gadgets.example.com`)).status === 404)
+    await until(
+      'the definition is gone',
+      async () => (await client.request('GET', `${definitionsPath}/gadgets.example.com`)).status === 404,
+    )
     const after = await shows(client)
     assert.deepEqual(after, all(after, false))
   })
@@ -85,17 +108,26 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     await client.request('POST', gadgetsPath, { body: held })
     await client.request('POST', gadgetsPath, { body: gadgetOf('free') })
     await client.request('DELETE', `${definitionsPath}/gadgets.example.com`)
-    await until('what is free is deleted', async () => (await client.request('GET', `${gadgetsPath}/free`)).status === 404)
+    await until(
+      'what is free is deleted',
+      async () => (await client.request('GET', `${gadgetsPath}/free`)).status === 404,
+    )
     const refused = await client.request('POST', gadgetsPath, { body: gadgetOf('late') })
     assert.equal(refused.status, 403)
-    assert.match(json(refused).message ?? '', /"late" is forbidden: create not allowed while custom resource definition is terminating/)
+    assert.match(
+      json(refused).message ?? '',
+      /"late" is forbidden: create not allowed while custom resource definition is terminating/,
+    )
     const definition = json<{ status: { conditions: { type: string; status: string; reason: string }[] } }>(
       await client.request('GET', `${definitionsPath}/gadgets.example.com`),
     )
     const terminating = definition.status.conditions.find(({ type }) => type === 'Terminating')
     assert.deepEqual([terminating?.status, terminating?.reason], ['True', 'InstanceDeletionInProgress'])
     assert.equal((await mergePatch(client, `${gadgetsPath}/held`, { metadata: { finalizers: null } })).status, 200)
-    await until('the definition is gone', async () => (await client.request('GET', `${definitionsPath}/gadgets.example.com`)).status === 404)
+    await until(
+      'the definition is gone',
+      async () => (await client.request('GET', `${definitionsPath}/gadgets.example.com`)).status === 404,
+    )
     assert.equal((await client.request('GET', gadgetsPath)).status, 404)
   })
 
@@ -111,7 +143,10 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     assert.equal(await watch.status, 200)
     await client.request('DELETE', `${definitionsPath}/gadgets.example.com`)
     await watch.ended
-    assert.deepEqual(told.map(({ type, object }) => `${type} ${object.metadata.name}`).sort(), ['DELETED a', 'DELETED b'])
+    assert.deepEqual(told.map(({ type, object }) => `${type} ${object.metadata.name}`).sort(), [
+      'DELETED a',
+      'DELETED b',
+    ])
   })
 
   test('end watches when they change, without an error, and the next watch goes on where that one was', async (t) => {
@@ -120,7 +155,9 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     await client.request('POST', gadgetsPath, { body: gadgetOf('a') })
     const told: { type: string; object: Json }[] = []
     const watch = (revision: string) =>
-      client.lines(`${gadgetsPath}?watch=true&resourceVersion=${revision}`, (line) => told.push(JSON.parse(line) as { type: string; object: Json }))
+      client.lines(`${gadgetsPath}?watch=true&resourceVersion=${revision}`, (line) =>
+        told.push(JSON.parse(line) as { type: string; object: Json }),
+      )
     const { resourceVersion } = json(await client.request('GET', gadgetsPath)).metadata
     const first = watch(resourceVersion)
     assert.equal(await first.status, 200)
@@ -162,12 +199,14 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
       for (let i = 0; changing || i < 20; i++) {
         const name = `w${id}-${i % 5}`
         const path = `${gadgetsPath}/${name}`
-        if (count((await mine.request('POST', gadgetsPath, { body: gadgetOf(name) })).status) === 201) increments.set(name, 0)
+        if (count((await mine.request('POST', gadgetsPath, { body: gadgetOf(name) })).status) === 201)
+          increments.set(name, 0)
         const live = await mine.request('GET', path)
         if (count(live.status) !== 200) continue
         const object = json<Json & { spec: { n: number } }>(live)
         object.spec.n++
-        if (count((await mine.request('PUT', path, { body: object })).status) === 200) increments.set(name, increments.get(name)! + 1)
+        if (count((await mine.request('PUT', path, { body: object })).status) === 200)
+          increments.set(name, increments.get(name)! + 1)
       }
     }
     const change = async (): Promise<void> => {
@@ -175,8 +214,13 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
       changing = false
     }
     await Promise.all([...writers.map(write), change()])
-    const { items } = json<{ items: { metadata: { name: string }; spec: { n: number } }[] }>(await client.request('GET', gadgetsPath))
-    assert.deepEqual(new Map(items.map(({ metadata, spec }) => [metadata.name, spec.n])), new Map([...increments].sort(([a], [b]) => (a < b ? -1 : 1))))
+    const { items } = json<{ items: { metadata: { name: string }; spec: { n: number } }[] }>(
+      await client.request('GET', gadgetsPath),
+    )
+    assert.deepEqual(
+      new Map(items.map(({ metadata, spec }) => [metadata.name, spec.n])),
+      new Map([...increments].sort(([a], [b]) => (a < b ? -1 : 1))),
+    )
     assert.deepEqual([...statuses.keys()].sort(), [200, 201, 409], JSON.stringify([...statuses]))
     assert.deepEqual(server.logged, [])
   })
@@ -191,7 +235,9 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
       const mine = connect(t, server)
       while (changing) {
         const name = `o-${created++}`
-        const { status, bytes } = await mine.request('POST', gadgetsPath.replace('v1', version), { body: gadgetOf(name, { n: 1, text: 'a' }, version) })
+        const { status, bytes } = await mine.request('POST', gadgetsPath.replace('v1', version), {
+          body: gadgetOf(name, { n: 1, text: 'a' }, version),
+        })
         assert.equal(status, 201, bytes.toString())
         const patched = await mergePatch(mine, `${gadgetsPath}/${name}`, { spec: { n: 2 } })
         assert.equal(patched.status, 200, patched.bytes.toString())
@@ -207,9 +253,12 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     await Promise.all([write('v1'), write('v1beta10'), write('v1'), change()])
     for (const version of ['v1', 'v1beta10']) {
       const path = gadgetsPath.replace('v1', version)
-      const { items } = json<{ items: { apiVersion: string; metadata: { name: string }; spec: object }[] }>(await client.request('GET', path))
+      const { items } = json<{ items: { apiVersion: string; metadata: { name: string }; spec: object }[] }>(
+        await client.request('GET', path),
+      )
       assert.equal(items.length, created)
-      for (const item of items) assert.deepEqual([item.apiVersion, item.spec], [`example.com/${version}`, { n: 2, text: 'a' }])
+      for (const item of items)
+        assert.deepEqual([item.apiVersion, item.spec], [`example.com/${version}`, { n: 2, text: 'a' }])
       assert.equal(json(await client.request('GET', `${path}/o-0`)).metadata.name, 'o-0')
     }
     assert.deepEqual(server.logged, [])
@@ -224,13 +273,17 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
       let defined = true
       const create = async (id: number): Promise<void> => {
         const mine = connect(t, server)
-        for (let i = 0; defined; i++) statuses.add((await mine.request('POST', gadgetsPath, { body: gadgetOf(`o-${id}-${i}`) })).status)
+        for (let i = 0; defined; i++)
+          statuses.add((await mine.request('POST', gadgetsPath, { body: gadgetOf(`o-${id}-${i}`) })).status)
         mine.close()
       }
       const remove = async (): Promise<void> => {
         await until('there are objects', async () => json(await client.request('GET', gadgetsPath)).items.length > 20)
         await client.request('DELETE', `${definitionsPath}/gadgets.example.com`)
-        await until('the definition is gone', async () => (await client.request('GET', `${definitionsPath}/gadgets.example.com`)).status === 404)
+        await until(
+          'the definition is gone',
+          async () => (await client.request('GET', `${definitionsPath}/gadgets.example.com`)).status === 404,
+        )
         defined = false
       }
       await Promise.all([create(0), create(1), create(2), create(3), remove()])
@@ -247,11 +300,19 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     const client = connect(t, await startTestServer(t))
     const definition = definitionOf({ versions: ['v1', 'v1beta1', 'v1alpha1'] }) as { spec: { versions: object[] } }
     const [stable, beta, alpha] = definition.spec.versions
-    definition.spec.versions = [stable!, { ...beta, deprecated: true }, { ...alpha, deprecated: true, deprecationWarning: 'stop it' }]
+    definition.spec.versions = [
+      stable!,
+      { ...beta, deprecated: true },
+      { ...alpha, deprecated: true, deprecationWarning: 'stop it' },
+    ]
     await define(client, definition)
-    const warning = async (version: string) => (await client.request('GET', gadgetsPath.replace('v1', version))).headers.warning
+    const warning = async (version: string) =>
+      (await client.request('GET', gadgetsPath.replace('v1', version))).headers.warning
     assert.equal(await warning('v1'), undefined)
-    assert.equal(await warning('v1beta1'), '299 - "example.com/v1beta1 Gadget is deprecated; use example.com/v1 Gadget"')
+    assert.equal(
+      await warning('v1beta1'),
+      '299 - "example.com/v1beta1 Gadget is deprecated; use example.com/v1 Gadget"',
+    )
     assert.equal(await warning('v1alpha1'), '299 - "stop it"')
   })
 
@@ -263,7 +324,11 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     await define(here)
     await served(there)
     assert.equal((await there.request('POST', gadgetsPath, { body: gadgetOf('a', { n: 1, more: 'x' }) })).status, 201)
-    await redefine(there, ({ versions }) => (versions[0]!.schema.openAPIV3Schema.properties.spec.properties.more = { type: 'string', default: 'none' }))
+    await redefine(
+      there,
+      ({ versions }) =>
+        (versions[0]!.schema.openAPIV3Schema.properties.spec.properties.more = { type: 'string', default: 'none' }),
+    )
     for (const client of [here, there])
       await until('the new default is read', async () => {
         const { status, bytes } = await client.request('GET', `${gadgetsPath}/a`)
@@ -271,15 +336,21 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
       })
     // Names are given to one of two that ask for them at once.
     const claim = (client: Client, plural: string) =>
-      client.request('POST', definitionsPath, { body: definitionOf({ plural, kind: 'Same', group: 'claims.example.com' }) })
+      client.request('POST', definitionsPath, {
+        body: definitionOf({ plural, kind: 'Same', group: 'claims.example.com' }),
+      })
     await Promise.all([claim(here, 'firsts'), claim(there, 'seconds')])
     const accepted = async (plural: string): Promise<string | undefined> =>
       json<{ status?: { conditions?: { type: string; status: string }[] } }>(
         await here.request('GET', `${definitionsPath}/${plural}.claims.example.com`),
       ).status?.conditions?.find(({ type }) => type === 'NamesAccepted')?.status
-    await until('both are judged', async () => (await accepted('firsts')) !== undefined && (await accepted('seconds')) !== undefined)
+    await until(
+      'both are judged',
+      async () => (await accepted('firsts')) !== undefined && (await accepted('seconds')) !== undefined,
+    )
     assert.deepEqual([await accepted('firsts'), await accepted('seconds')].sort(), ['False', 'True'])
     await there.request('DELETE', `${definitionsPath}/gadgets.example.com`)
-    for (const client of [here, there]) await until('gadgets are gone', async () => (await client.request('GET', gadgetsPath)).status === 404)
+    for (const client of [here, there])
+      await until('gadgets are gone', async () => (await client.request('GET', gadgetsPath)).status === 404)
   })
 })

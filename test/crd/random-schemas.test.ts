@@ -16,7 +16,10 @@ const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 /** Long enough for a machine that is busy; an expression that goes wrong takes years. */
 const patienceMs = 20_000
 
-const rootOf = (spec: Schema): Schema => ({ type: 'object', properties: { spec, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } })
+const rootOf = (spec: Schema): Schema => ({
+  type: 'object',
+  properties: { spec, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+})
 
 const definitionOf = (plural: string, versions: Readonly<Record<string, Schema>>): object => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -26,7 +29,12 @@ const definitionOf = (plural: string, versions: Readonly<Record<string, Schema>>
     group,
     scope: 'Namespaced',
     names: { plural, kind: `K${plural}` },
-    versions: Object.entries(versions).map(([name, spec], i) => ({ name, served: true, storage: i === 0, schema: { openAPIV3Schema: rootOf(spec) } })),
+    versions: Object.entries(versions).map(([name, spec], i) => ({
+      name,
+      served: true,
+      storage: i === 0,
+      schema: { openAPIV3Schema: rootOf(spec) },
+    })),
   },
 })
 
@@ -35,7 +43,13 @@ test(`any schema with any object is answered properly (FUZZ_SEED=${seed})`, { ti
   const server = await startTestServer(t)
   const client = clientOf(t, 'HTTP/2', server)
   const statuses = new Map<number, number>()
-  const ask = async (method: string, path: string, body?: object, type = 'application/json', accept = 'application/json') => {
+  const ask = async (
+    method: string,
+    path: string,
+    body?: object,
+    type = 'application/json',
+    accept = 'application/json',
+  ) => {
     const late = AbortSignal.timeout(patienceMs)
     const told = `FUZZ_SEED=${seed}: ${method} ${path} ${JSON.stringify(body)}`
     const answer = await Promise.race([
@@ -44,7 +58,9 @@ test(`any schema with any object is answered properly (FUZZ_SEED=${seed})`, { ti
     ])
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
     // What an applier sends against the schema is 500 at kube-apiserver, too.
-    const known = type.includes('apply') && /failed to create typed patch object|Internal error|failed to update object/.test(answer.bytes.toString())
+    const known =
+      type.includes('apply') &&
+      /failed to create typed patch object|Internal error|failed to update object/.test(answer.bytes.toString())
     assert.ok(answer.status < 500 || known, `${told} → ${answer.status} ${answer.bytes}`)
     return answer
   }
@@ -56,36 +72,62 @@ test(`any schema with any object is answered properly (FUZZ_SEED=${seed})`, { ti
     if ((await ask('POST', definitionsPath, definitionOf(plural, { v1: spec }))).status !== 201) continue
     defined++
     await until('it is served', async () => (await client.request('GET', path)).status === 200)
-    const object = (name: string): object => ({ apiVersion: `${group}/v1`, kind: `K${plural}`, metadata: { name }, spec: randomValue(r, spec) })
+    const object = (name: string): object => ({
+      apiVersion: `${group}/v1`,
+      kind: `K${plural}`,
+      metadata: { name },
+      spec: randomValue(r, spec),
+    })
     for (let n = 0; n < 12; n++) {
       const name = `o${r.below(4)}`
       const one = `${path}/${name}`
       const choice = r.below(5)
       if (choice < 2) await ask('POST', path, object(name))
-      else if (choice === 2) await ask('PATCH', one, { spec: randomValue(r, spec) as object }, 'application/merge-patch+json')
-      else if (choice === 3) await ask('PATCH', `${one}?fieldManager=${r.pick(['a', 'b'])}&force=true`, object(name), 'application/apply-patch+yaml')
+      else if (choice === 2)
+        await ask('PATCH', one, { spec: randomValue(r, spec) as object }, 'application/merge-patch+json')
+      else if (choice === 3)
+        await ask(
+          'PATCH',
+          `${one}?fieldManager=${r.pick(['a', 'b'])}&force=true`,
+          object(name),
+          'application/apply-patch+yaml',
+        )
       else {
         const live = await ask('GET', one)
         // What was read can be written: it is as the schema has it, and stays so.
-        if (live.status === 200) assert.deepEqual(json(await ask('PUT', one, json(live) as unknown as object)), json(live))
+        if (live.status === 200)
+          assert.deepEqual(json(await ask('PUT', one, json(live) as unknown as object)), json(live))
       }
     }
     await ask('GET', path, undefined, 'application/json', asTable)
     await ask('GET', `/openapi/v3/apis/${group}/v1`)
   }
   await ask('GET', '/openapi/v2')
-  assert.ok(defined > 10 && (statuses.get(201) ?? 0) > 2 * defined, `${defined} definitions, ${JSON.stringify([...statuses])}`)
+  assert.ok(
+    defined > 10 && (statuses.get(201) ?? 0) > 2 * defined,
+    `${defined} definitions, ${JSON.stringify([...statuses])}`,
+  )
   assert.deepEqual(server.logged, [])
 })
 
-test(`conversion there and back changes nothing that both schemas know (FUZZ_SEED=${seed})`, { timeout: 110_000 }, async (t) => {
+test(`conversion there and back changes nothing that both schemas know (FUZZ_SEED=${seed})`, {
+  timeout: 110_000,
+}, async (t) => {
   const r = new Random(seed + 1)
   const server = await startTestServer(t)
   const client = clientOf(t, 'HTTP/2', server)
   const path = (version: string): string => `/apis/${group}/${version}/namespaces/default/pairs`
-  const both: Schema = { type: 'object', properties: { same: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, n: { type: 'integer' } } }
-  const withOwn = (name: string): Schema => ({ ...both, properties: { ...(both.properties as object), [name]: { type: 'string' } } })
-  await client.request('POST', definitionsPath, { body: definitionOf('pairs', { v1: withOwn('first'), v1beta1: withOwn('second') }) })
+  const both: Schema = {
+    type: 'object',
+    properties: { same: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, n: { type: 'integer' } },
+  }
+  const withOwn = (name: string): Schema => ({
+    ...both,
+    properties: { ...(both.properties as object), [name]: { type: 'string' } },
+  })
+  await client.request('POST', definitionsPath, {
+    body: definitionOf('pairs', { v1: withOwn('first'), v1beta1: withOwn('second') }),
+  })
   await until('they are served', async () => (await client.request('GET', path('v1beta1'))).status === 200)
   const known = ({ bytes }: { readonly bytes: Buffer }): object => {
     const { same, n } = (JSON.parse(bytes.toString()) as { spec: { same?: unknown; n?: unknown } }).spec
@@ -95,7 +137,9 @@ test(`conversion there and back changes nothing that both schemas know (FUZZ_SEE
     const spec = { same: { a: randomValue(r, randomSchema(r, 2)) }, n: r.below(100), first: 'x', second: 'y' }
     const from = r.pick(['v1', 'v1beta1'])
     const there = from === 'v1' ? 'v1beta1' : 'v1'
-    const created = await client.request('POST', path(from), { body: { apiVersion: `${group}/${from}`, kind: 'Kpairs', metadata: { name: `p${i}` }, spec } })
+    const created = await client.request('POST', path(from), {
+      body: { apiVersion: `${group}/${from}`, kind: 'Kpairs', metadata: { name: `p${i}` }, spec },
+    })
     assert.equal(created.status, 201, created.bytes.toString())
     const shown = await client.request('GET', `${path(there)}/p${i}`)
     const written = await client.request('PUT', `${path(there)}/p${i}`, { body: shown.bytes })
@@ -110,7 +154,14 @@ test(`conversion there and back changes nothing that both schemas know (FUZZ_SEE
 test("appliers of custom resources in random order never lose another's field", () => {
   const counts = { refused: 0, forced: 0 }
   for (let run = 1; run <= 40; run++) {
-    const spec = { type: 'object', properties: { a: randomSchema(new Random(run), 4), b: randomSchema(new Random(1000 + run), 3), c: { type: 'string' } } }
+    const spec = {
+      type: 'object',
+      properties: {
+        a: randomSchema(new Random(run), 4),
+        b: randomSchema(new Random(1000 + run), 3),
+        c: { type: 'string' },
+      },
+    }
     const names = { group, version: 'v1', kind: 'Thing' }
     const type = structType(structuralSchema(rootOf(spec)), { ...names, metadata: schemaType('V1ObjectMeta') })
     const { refused, forced } = runAppliers({ apiVersion: `${group}/v1`, kind: 'Thing', type }, run)

@@ -4,21 +4,51 @@ import type { Random } from '../fuzz/random.ts'
 export type Schema = Readonly<Record<string, unknown>>
 
 const names = ['a', 'b', 'c', 'constructor', 'x.y', 'spec']
-const texts = ['', 'a', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', 'ÄÖ😀', '2024-01-01T00:00:00Z', '10.0.0.1', '1Gi']
+const texts = [
+  '',
+  'a',
+  'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!',
+  'ÄÖ😀',
+  '2024-01-01T00:00:00Z',
+  '10.0.0.1',
+  '1Gi',
+]
 /** Some take others' engines time without end. */
-const patterns = ['(a+)+$', '^(a|aa)*b$', '[[:alpha:]]{2,5}', '\\p{Lu}', '^(([a-z])+.)+[A-Z]$', '(?i)x{3}', '^a{1,200}$', '(a*)*c']
+const patterns = [
+  '(a+)+$',
+  '^(a|aa)*b$',
+  '[[:alpha:]]{2,5}',
+  '\\p{Lu}',
+  '^(([a-z])+.)+[A-Z]$',
+  '(?i)x{3}',
+  '^a{1,200}$',
+  '(a*)*c',
+]
 const formats = ['date', 'date-time', 'uri', 'email', 'duration', 'int32', 'ipv6', 'byte']
 
-const fields = <T>(r: Random, make: () => T): Record<string, T> => Object.fromEntries(r.some(3, () => [r.pick(names), make()]))
+const fields = <T>(r: Random, make: () => T): Record<string, T> =>
+  Object.fromEntries(r.some(3, () => [r.pick(names), make()]))
 
 const limits = (r: Random): Schema =>
-  r.pick<Schema>([{ pattern: r.pick(patterns) }, { format: r.pick(formats) }, { maxLength: 30 }, { minimum: 2 }, { multipleOf: 0.3 }, { maxItems: 2 }, {}])
+  r.pick<Schema>([
+    { pattern: r.pick(patterns) },
+    { format: r.pick(formats) },
+    { maxLength: 30 },
+    { minimum: 2 },
+    { multipleOf: 0.3 },
+    { maxItems: 2 },
+    {},
+  ])
 
 /** One level below the root at least: `depth` is how much deeper it may go. */
 export function randomSchema(r: Random, depth: number): Schema {
   if (r.chance(0.1)) return { 'x-kubernetes-int-or-string': true }
   if (r.chance(0.05)) return { 'x-kubernetes-preserve-unknown-fields': true }
-  const type = r.pick(depth > 0 ? ['object', 'object', 'array', 'string', 'integer', 'number', 'boolean'] : ['string', 'integer', 'number', 'boolean'])
+  const type = r.pick(
+    depth > 0
+      ? ['object', 'object', 'array', 'string', 'integer', 'number', 'boolean']
+      : ['string', 'integer', 'number', 'boolean'],
+  )
   const shared = {
     type,
     ...(r.chance(0.2) && { nullable: true }),
@@ -30,15 +60,29 @@ export function randomSchema(r: Random, depth: number): Schema {
   if (type !== 'object') return shared
   if (r.chance(0.3)) return { ...shared, additionalProperties: randomSchema(r, depth - 1) }
   const preserved = r.chance(0.15) && { 'x-kubernetes-preserve-unknown-fields': true }
-  const embedded = r.chance(0.1) && { 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true }
-  return { ...shared, ...preserved, ...embedded, properties: fields(r, () => randomSchema(r, depth - 1)), ...(r.chance(0.2) && { required: [r.pick(names)] }) }
+  const embedded = r.chance(0.1) && {
+    'x-kubernetes-embedded-resource': true,
+    'x-kubernetes-preserve-unknown-fields': true,
+  }
+  return {
+    ...shared,
+    ...preserved,
+    ...embedded,
+    properties: fields(r, () => randomSchema(r, depth - 1)),
+    ...(r.chance(0.2) && { required: [r.pick(names)] }),
+  }
 }
 
 function listOf(r: Random, depth: number): Schema {
-  if (r.chance(0.3)) return { items: { type: r.pick(['string', 'integer']) }, 'x-kubernetes-list-type': r.pick(['set', 'atomic']) }
+  if (r.chance(0.3))
+    return { items: { type: r.pick(['string', 'integer']) }, 'x-kubernetes-list-type': r.pick(['set', 'atomic']) }
   if (r.chance(0.4))
     return {
-      items: { type: 'object', required: ['key'], properties: { key: { type: 'string' }, value: randomSchema(r, depth - 1) } },
+      items: {
+        type: 'object',
+        required: ['key'],
+        properties: { key: { type: 'string' }, value: randomSchema(r, depth - 1) },
+      },
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['key'],
     }

@@ -17,7 +17,13 @@ const definition = (plural: string, kind: string, spec: Schema, more: Schema = {
     scope: 'Namespaced',
     names: { plural, kind },
     versions: [
-      { name: 'v1', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: { type: 'object', properties: { spec, ...more } } } },
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec, ...more } } },
+      },
     ],
   },
 })
@@ -36,7 +42,10 @@ const listener = {
         mode: { type: 'string', enum: ['Terminate', 'Passthrough'], default: 'Terminate' },
         certificates: { type: 'array', maxItems: 8, items: text(253) },
       },
-      ...rules({ "self.mode == 'Terminate' ? size(self.certificates) > 0 : true": 'certificates must be given when mode is Terminate' }),
+      ...rules({
+        "self.mode == 'Terminate' ? size(self.certificates) > 0 : true":
+          'certificates must be given when mode is Terminate',
+      }),
     },
   },
 }
@@ -54,8 +63,10 @@ export const gateways = definition('gateways', 'Gateway', {
       'x-kubernetes-list-map-keys': ['name'],
       items: listener,
       ...rules({
-        "self.all(l, l.protocol in ['HTTP', 'TCP', 'UDP'] ? !has(l.tls) : true)": 'tls must not be given for protocols without it',
-        "self.all(l, l.protocol == 'HTTPS' ? (!has(l.tls) || l.tls.mode == 'Terminate') : true)": 'tls mode must be Terminate for protocol HTTPS',
+        "self.all(l, l.protocol in ['HTTP', 'TCP', 'UDP'] ? !has(l.tls) : true)":
+          'tls must not be given for protocols without it',
+        "self.all(l, l.protocol == 'HTTPS' ? (!has(l.tls) || l.tls.mode == 'Terminate') : true)":
+          'tls mode must be Terminate for protocol HTTPS',
         'self.all(l, self.exists_one(o, o.port == l.port && o.protocol == l.protocol && (has(o.hostname) ? o.hostname : "") == (has(l.hostname) ? l.hostname : "")))':
           'port, protocol and hostname together must be unique',
       }),
@@ -69,10 +80,13 @@ export const gateways = definition('gateways', 'Gateway', {
         properties: { type: text(253, { default: 'IPAddress' }), value: text(253) },
         ...rules({
           "self.type == 'IPAddress' ? isIP(self.value) : true": 'value must be an address',
-          "self.type == 'Hostname' ? !format.dns1123Subdomain().validate(self.value).hasValue() : true": 'value must be a hostname',
+          "self.type == 'Hostname' ? !format.dns1123Subdomain().validate(self.value).hasValue() : true":
+            'value must be a hostname',
         }),
       },
-      ...rules({ 'self.all(a, self.exists_one(o, o.type == a.type && o.value == a.value))': 'addresses must be unique' }),
+      ...rules({
+        'self.all(a, self.exists_one(o, o.type == a.type && o.value == a.value))': 'addresses must be unique',
+      }),
     },
     timeouts: {
       type: 'object',
@@ -110,23 +124,35 @@ export const certificates = definition(
         maxItems: 100,
         'x-kubernetes-list-type': 'set',
         items: text(253),
-        ...rules({ "self.all(n, !n.startsWith('*.') || n.split('.').size() > 2)": 'no wildcard for a top-level domain' }),
+        ...rules({
+          "self.all(n, !n.startsWith('*.') || n.split('.').size() > 2)": 'no wildcard for a top-level domain',
+        }),
       },
       duration: { type: 'string', format: 'duration' },
       renewBefore: { type: 'string', format: 'duration' },
       key: {
         type: 'object',
-        properties: { algorithm: { type: 'string', enum: ['RSA', 'ECDSA', 'Ed25519'], default: 'RSA' }, size: { type: 'integer' } },
+        properties: {
+          algorithm: { type: 'string', enum: ['RSA', 'ECDSA', 'Ed25519'], default: 'RSA' },
+          size: { type: 'integer' },
+        },
         'x-kubernetes-validations': [
           atLeast('RSA', 2048),
           atLeast('ECDSA', 256),
-          { rule: "self.algorithm != 'Ed25519' || !has(self.size)", message: 'Ed25519 has no sizes', reason: 'FieldValueForbidden', fieldPath: '.size' },
+          {
+            rule: "self.algorithm != 'Ed25519' || !has(self.size)",
+            message: 'Ed25519 has no sizes',
+            reason: 'FieldValueForbidden',
+            fieldPath: '.size',
+          },
         ],
       },
       keystores: {
         type: 'object',
         properties: { jks: { type: 'boolean' }, pkcs12: { type: 'boolean' } },
-        ...rules({ '[has(self.jks), has(self.pkcs12)].filter(x, x).size() == 1': 'exactly one of jks and pkcs12 must be given' }),
+        ...rules({
+          '[has(self.jks), has(self.pkcs12)].filter(x, x).size() == 1': 'exactly one of jks and pkcs12 must be given',
+        }),
       },
     },
     'x-kubernetes-validations': [
@@ -138,5 +164,10 @@ export const certificates = definition(
       { rule: 'oldSelf.hasValue() || !has(self.keystores)', message: 'keystores come later', optionalOldSelf: true },
     ],
   },
-  { status: { type: 'object', properties: { revision: { type: 'integer', ...rules({ 'self >= oldSelf': 'revisions grow' }) } } } },
+  {
+    status: {
+      type: 'object',
+      properties: { revision: { type: 'integer', ...rules({ 'self >= oldSelf': 'revisions grow' }) } },
+    },
+  },
 )

@@ -13,12 +13,19 @@ import { KmsPlugin } from './kms-plugin.ts'
 
 const secrets = '/api/v1/namespaces/default/secrets'
 const password = 'correct-horse-battery-staple'
-const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, data: { password: Buffer.from(password).toString('base64') } })
+const secret = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name },
+  data: { password: Buffer.from(password).toString('base64') },
+})
 
 const newKey = (): string => randomBytes(32).toString('base64')
-const keyed = (provider: string, name: string, key: string): string => `{${provider}: {keys: [{name: ${name}, secret: ${key}}]}}`
+const keyed = (provider: string, name: string, key: string): string =>
+  `{${provider}: {keys: [{name: ${name}, secret: ${key}}]}}`
 const configuration = (providers: readonly string[], resources = 'secrets'): string =>
-  `apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: [{resources: [${resources}], providers: [${providers.join(', ')}]}]\n`
+  'apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: [{resources: ' +
+  `[${resources}], providers: [${providers.join(', ')}]}]\n`
 
 /** A cluster on a directory, started anew with each configuration. */
 function encrypted(t: TestContext) {
@@ -93,7 +100,8 @@ test('keys are changed as the documentation says: a new first key, everything wr
   await cluster.stop()
 
   cluster = await start(configuration([next]))
-  for (const name of ['plain', 'coded']) assert.deepEqual((await cluster.call('GET', `${secrets}/${name}`)).data, { password: encodedPassword })
+  for (const name of ['plain', 'coded'])
+    assert.deepEqual((await cluster.call('GET', `${secrets}/${name}`)).data, { password: encodedPassword })
 })
 
 test('without its key a secret cannot be read, and says so', async (t) => {
@@ -102,7 +110,10 @@ test('without its key a secret cannot be read, and says so', async (t) => {
   await cluster.call('POST', secrets, secret('s'))
   await cluster.stop()
   cluster = await start(configuration([keyed('aesgcm', 'other', newKey())]))
-  await assert.rejects(cluster.call('GET', `${secrets}/s`), /500.*no matching key was found for the provided AES transformer/)
+  await assert.rejects(
+    cluster.call('GET', `${secrets}/s`),
+    /500.*no matching key was found for the provided AES transformer/,
+  )
   await cluster.call('GET', '/api/v1/namespaces/default')
 })
 
@@ -122,7 +133,9 @@ test('custom resources are encrypted by their group', async (t) => {
     },
   })
   const vault = { apiVersion: 'example.com/v1', kind: 'Vault', metadata: { name: 'v' }, spec: { password } }
-  await waitFor('vaults to be served', () => cluster.call('POST', '/apis/example.com/v1/namespaces/default/vaults', vault).catch(() => undefined))
+  await waitFor('vaults to be served', () =>
+    cluster.call('POST', '/apis/example.com/v1/namespaces/default/vaults', vault).catch(() => undefined),
+  )
   await cluster.stop()
   assert.equal(holds(password), false)
 })
@@ -134,13 +147,18 @@ test('a file that is followed takes effect when it changes, and not when it make
   write('nonsense')
   await waitFor('the fault to be told', () => cluster.logged.some((line) => line.includes('cannot be used')))
   write(configuration([keyed('aesgcm', 'k', newKey()), '{identity: {}}']))
-  await waitFor('the change to be told', () => cluster.logged.some((line) => line.includes('values are written as it says now')))
+  await waitFor('the change to be told', () =>
+    cluster.logged.some((line) => line.includes('values are written as it says now')),
+  )
   const stored = await cluster.call('GET', `${secrets}/s`)
   // Nothing in it changes, and it is written all the same.
   const { metadata } = await cluster.call('PUT', `${secrets}/s`, stored)
   assert.notEqual(metadata.resourceVersion, stored.metadata.resourceVersion)
   assert.equal(holds('k8s:enc:aesgcm:v1:k:'), true)
-  assert.equal((await cluster.call('PUT', `${secrets}/s`, await cluster.call('GET', `${secrets}/s`))).metadata.resourceVersion, metadata.resourceVersion)
+  assert.equal(
+    (await cluster.call('PUT', `${secrets}/s`, await cluster.call('GET', `${secrets}/s`))).metadata.resourceVersion,
+    metadata.resourceVersion,
+  )
 })
 
 test('a file that names a plug-in takes effect once the plug-in is well; both are told of in metrics', async (t) => {
@@ -152,10 +170,16 @@ test('a file that names a plug-in takes effect once the plug-in is well; both ar
   write(configuration([`{kms: {apiVersion: v2, name: keys, endpoint: "${plugin.endpoint}"}}`, '{identity: {}}']))
   await waitFor('the plug-in to be asked', () => plugin.calls.status > 0)
   plugin.healthz = 'ok'
-  await waitFor('the change to be told', () => cluster.logged.some((line) => line.includes('values are written as it says now')))
+  await waitFor('the change to be told', () =>
+    cluster.logged.some((line) => line.includes('values are written as it says now')),
+  )
   await cluster.call('POST', secrets, secret('after'))
   assert.equal(holds('k8s:enc:kms:v2:keys:'), true)
-  const { stdout: metrics } = await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /metrics')
+  const { stdout: metrics } = await new Kubectl(
+    installedKubectls().at(-1)!,
+    cluster.kubeconfigFile,
+    cluster.folder,
+  ).run('get --raw /metrics')
   for (const line of [
     /^apiserver_encryption_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:\w+",status="success"\} 1$/m,
     /^apiserver_encryption_config_controller_last_config_info\{apiserver_id_hash="sha256:\w+",hash="sha256:\w+"\} 1$/m,
@@ -175,7 +199,14 @@ test('a KMS plug-in is asked for the seed, not for every secret; another server 
   let cluster = await start(text)
   for (let i = 0; i < 20; i++) await cluster.call('POST', secrets, secret(`s${i}`))
   assert.deepEqual({ encrypt: plugin.calls.encrypt, decrypt: plugin.calls.decrypt }, { encrypt: 1, decrypt: 0 })
-  assert.equal((await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /healthz/kms-providers')).stdout, 'ok')
+  assert.equal(
+    (
+      await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run(
+        'get --raw /healthz/kms-providers',
+      )
+    ).stdout,
+    'ok',
+  )
   await cluster.stop()
   assert.equal(holds(encodedPassword), false)
   assert.equal(holds('k8s:enc:kms:v2:keys:'), true)
@@ -186,7 +217,10 @@ test('a KMS plug-in is asked for the seed, not for every secret; another server 
   assert.equal(plugin.calls.decrypt, 1)
   // What an older key wrote is written anew.
   const stored = await cluster.call('GET', `${secrets}/s1`)
-  assert.notEqual((await cluster.call('PUT', `${secrets}/s1`, stored)).metadata.resourceVersion, stored.metadata.resourceVersion)
+  assert.notEqual(
+    (await cluster.call('PUT', `${secrets}/s1`, stored)).metadata.resourceVersion,
+    stored.metadata.resourceVersion,
+  )
 })
 
 test('a KMS plug-in that is not well shows in the health checks; what needs it fails, all else goes on', async (t) => {
@@ -199,6 +233,14 @@ test('a KMS plug-in that is not well shows in the health checks; what needs it f
     /internal server error: kms-provider-0: kmsv2 Provider keys is not healthy, error: got unexpected healthz status: the key manager is closed on Sundays/,
   )
   await assert.rejects(cluster.call('GET', '/readyz'), /kms-providers failed/)
-  assert.equal((await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /livez')).stdout, 'ok')
-  await cluster.call('POST', '/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } })
+  assert.equal(
+    (await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /livez'))
+      .stdout,
+    'ok',
+  )
+  await cluster.call('POST', '/api/v1/namespaces/default/configmaps', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'c' },
+  })
 })

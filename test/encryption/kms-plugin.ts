@@ -1,4 +1,7 @@
-/** A KMS v2 plug-in on a unix socket, as a key manager's maker would write one: its keys are in memory, and can be changed and refused. */
+/**
+ * A KMS v2 plug-in on a unix socket, as a key manager's maker would write one: its keys are in memory, and can be
+ * changed and refused.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js'
 import { field } from '../../src/machinery/protobuf/encode-for-tests.ts'
@@ -65,7 +68,8 @@ export class KmsPlugin {
 
   async #listen(): Promise<void> {
     const answered =
-      (kind: keyof KmsPlugin['calls'], answer: (request: Fields) => Buffer) => (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
+      (kind: keyof KmsPlugin['calls'], answer: (request: Fields) => Buffer) =>
+      (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
         this.calls[kind]++
         if (this.refusal && kind !== 'status') return done({ code: status.INTERNAL, details: this.refusal })
         return done(null, answer(read(call.request)))
@@ -73,13 +77,17 @@ export class KmsPlugin {
     this.#server.addService(
       { Status: unary('Status'), Encrypt: unary('Encrypt'), Decrypt: unary('Decrypt') },
       {
-        Status: answered('status', () => Buffer.concat([field(1, 'v2'), field(2, this.healthz), field(3, this.#keyId)])),
+        Status: answered('status', () =>
+          Buffer.concat([field(1, 'v2'), field(2, this.healthz), field(3, this.#keyId)]),
+        ),
         Encrypt: answered('encrypt', ({ 1: plaintext }) => this.#encrypt(plaintext!)),
         Decrypt: answered('decrypt', ({ 1: ciphertext, 3: keyId }) => this.#decrypt(ciphertext!, keyId!.toString())),
       },
     )
     await new Promise<void>((resolve, reject) =>
-      this.#server.bindAsync(this.endpoint, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve())),
+      this.#server.bindAsync(this.endpoint, ServerCredentials.createInsecure(), (error) =>
+        error ? reject(error) : resolve(),
+      ),
     )
   }
 
@@ -87,7 +95,11 @@ export class KmsPlugin {
     const nonce = randomBytes(12)
     const cipher = createCipheriv('aes-256-gcm', this.#keys.get(this.#keyId)!, nonce)
     const sealed = Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()])
-    return Buffer.concat([field(1, sealed), field(2, this.#keyId), field(3, [field(1, 'rounds.kms.example.com'), field(2, '1')])])
+    return Buffer.concat([
+      field(1, sealed),
+      field(2, this.#keyId),
+      field(3, [field(1, 'rounds.kms.example.com'), field(2, '1')]),
+    ])
   }
 
   #decrypt(sealed: Buffer, keyId: string): Buffer {

@@ -1,4 +1,7 @@
-/** Starts `etcd` and `kube-apiserver` of a folder exactly as Go's envtest does: certificates, flags, questions about health, signals. */
+/**
+ * Starts `etcd` and `kube-apiserver` of a folder exactly as Go's envtest does: certificates, flags, questions about
+ * health, signals.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -80,8 +83,18 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Starts a program; it is killed after the test if it lives. */
-export function run(t: Lifetime, { directory, env }: Assets, program: string, args: readonly string[], cwd = '/'): Program {
-  const child = spawn(join(directory, program), args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+export function run(
+  t: Lifetime,
+  { directory, env }: Assets,
+  program: string,
+  args: readonly string[],
+  cwd = '/',
+): Program {
+  const child = spawn(join(directory, program), args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   t.after(() => child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -101,7 +114,10 @@ export interface StartOptions {
   readonly apiServerFlags?: readonly string[]
 }
 
-/** What envtest makes before it starts anything: made once for all control planes of a test file, for it costs more than they do. */
+/**
+ * What envtest makes before it starts anything: made once for all control planes of a test file, for it costs more than
+ * they do.
+ */
 const certificates = (async () => {
   const now = new Date()
   const authority = await makeAuthority('envtest-environment', now)
@@ -114,7 +130,11 @@ const certificates = (async () => {
 })()
 
 /** Resolves when both are healthy; rejects with their output if one ends before. */
-export async function startControlPlane(t: Lifetime, binaries: Assets, options: StartOptions = {}): Promise<ControlPlane> {
+export async function startControlPlane(
+  t: Lifetime,
+  binaries: Assets,
+  options: StartOptions = {},
+): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), 'k8s_test_framework_'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const { authority, serving, admin, signer } = await certificates
@@ -202,11 +222,16 @@ export const answers = (url: string): Promise<boolean> =>
       response.resume()
       resolve(response.statusCode === 200)
     }
-    const request = url.startsWith('https:') ? httpsGet(url, { rejectUnauthorized: false, agent: false }, answered) : httpGet(url, { agent: false }, answered)
+    const request = url.startsWith('https:')
+      ? httpsGet(url, { rejectUnauthorized: false, agent: false }, answered)
+      : httpGet(url, { agent: false }, answered)
     request.on('error', () => resolve(false))
   })
 
-/** Below the ports that systems give to outgoing connections: one of those may take a port before a program listens on it. */
+/**
+ * Below the ports that systems give to outgoing connections: one of those may take a port before a program listens on
+ * it.
+ */
 const ports = { first: 15_000, count: 15_000 }
 const given = new Set<number>()
 

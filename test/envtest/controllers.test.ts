@@ -14,7 +14,10 @@ for (const [what, given] of [
 ] as const) {
   test(`namespaces go, and owners take what they own, in the ${what} process`, { skip: withoutKubectl }, async (t) => {
     // Names of today and of before.
-    const binaries = assets(t, { ...given, T8S_ENVTEST_CONTROLLERS: 'namespace,garbage-collector-controller,serviceaccount' })
+    const binaries = assets(t, {
+      ...given,
+      T8S_ENVTEST_CONTROLLERS: 'namespace,garbage-collector-controller,serviceaccount',
+    })
     const plane = reachable(t, await startControlPlane(t, binaries))
     const client = clientFor(t, plane)
     const metadata = (name: string, more: object = {}) => ({ namespace: 'n', name, ...more })
@@ -22,7 +25,11 @@ for (const [what, given] of [
     await waitFor('the account', () => client.find(serviceAccounts, 'n', 'default'))
     const owner = await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('owner') })
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid ?? '' }]
-    await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('owned', { ownerReferences }) })
+    await client.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: metadata('owned', { ownerReferences }),
+    })
     assert.equal(kubectl(plane.kubeconfigFile, 'delete', 'configmap', 'owner', '-n', 'n').code, 0)
     await waitFor('what it owned to go', async () => !(await client.find(configMaps, 'n', 'owned')))
     // Waits until it has gone.
@@ -31,8 +38,16 @@ for (const [what, given] of [
     assert.equal(await client.find(namespaces, '', 'n'), undefined)
 
     // Nobody else runs.
-    const spec = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } }
-    await client.create(deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace: 'default', name: 'd' }, spec })
+    const spec = {
+      selector: { matchLabels: { a: 'b' } },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    }
+    await client.create(deployments, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: 'default', name: 'd' },
+      spec,
+    })
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } })
     await waitFor('the account of a later namespace', () => client.find(serviceAccounts, 'later', 'default'))
     assert.deepEqual((await client.list(replicaSets, { namespace: 'default' })).items, [])
@@ -59,8 +74,18 @@ test('control planes of one process have the controllers that each asks for', as
 test('a controller that is none is told', async (t) => {
   const binaries = assets(t, { T8S_ENVTEST_CONTROLLERS: 'garbage' })
   const url = `http://127.0.0.1:${await freePort()}`
-  run(t, binaries, 'etcd', [`--listen-client-urls=${url}`, `--advertise-client-urls=${url}`, '--unsafe-no-fsync=true'], binaries.directory)
-  const server = run(t, binaries, 'kube-apiserver', [`--etcd-servers=${url}`, `--secure-port=${await freePort()}`, `--cert-dir=${binaries.directory}`])
+  run(
+    t,
+    binaries,
+    'etcd',
+    [`--listen-client-urls=${url}`, `--advertise-client-urls=${url}`, '--unsafe-no-fsync=true'],
+    binaries.directory,
+  )
+  const server = run(t, binaries, 'kube-apiserver', [
+    `--etcd-servers=${url}`,
+    `--secure-port=${await freePort()}`,
+    `--cert-dir=${binaries.directory}`,
+  ])
   assert.equal((await server.exited).code, 1)
   assert.match(server.output(), /Error: "garbage" is not in the list of known controllers: choose of \*, /)
 })

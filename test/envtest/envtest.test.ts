@@ -14,7 +14,18 @@ import { protocol } from '../../src/envtest/launcher-script.ts'
 import { reachable } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { kubectl, repository, withoutKubectl } from '../up/t8s-process.ts'
-import { answers, assets, type ControlPlane, freePort, isAlive, meetingFile, run, sharedPid, startControlPlane, terminate } from './control-plane.ts'
+import {
+  answers,
+  assets,
+  type ControlPlane,
+  freePort,
+  isAlive,
+  meetingFile,
+  run,
+  sharedPid,
+  startControlPlane,
+  terminate,
+} from './control-plane.ts'
 
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -27,9 +38,16 @@ const names = async (t: TestContext, plane: ControlPlane): Promise<string[]> => 
 test('a control plane takes clients of the given authority, and no others', { skip: withoutKubectl }, async (t) => {
   const plane = reachable(t, await startControlPlane(t, assets(t)))
   assert.equal(kubectl(plane.kubeconfigFile, 'get', 'namespace', 'default', '-o', 'name').stdout, 'namespace/default\n')
-  assert.equal(kubectl(plane.kubeconfigFile, 'auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}').stdout, 'admin')
+  assert.equal(
+    kubectl(plane.kubeconfigFile, 'auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}').stdout,
+    'admin',
+  )
   const stranger = await makeAuthority('stranger', new Date())
-  const pair = await issueCertificate(stranger, { commonName: 'admin', organizations: ['system:masters'], usage: 'client' }, new Date())
+  const pair = await issueCertificate(
+    stranger,
+    { commonName: 'admin', organizations: ['system:masters'], usage: 'client' },
+    new Date(),
+  )
   await assert.rejects(reachable(t, { ...plane, client: { ...plane.client, ...pair } }).call('GET', configMaps), /401/)
 })
 
@@ -43,7 +61,12 @@ test('the flags that envtest gives take effect', async (t) => {
   const { spec } = await plane.call('GET', '/api/v1/namespaces/default/services/kubernetes')
   assert.equal((spec as { clusterIP: string }).clusterIP, '10.0.0.1')
   // The plug-in ServiceAccount is off.
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  }
   const created = await plane.call('POST', '/api/v1/namespaces/default/pods', pod)
   assert.equal((created.spec as { serviceAccountName?: string }).serviceAccountName, undefined)
 })
@@ -80,7 +103,11 @@ test('without --unsafe-no-fsync data are on the disk', async (t) => {
 test('a data directory has one etcd at a time', async (t) => {
   const binaries = assets(t)
   const { dataDir } = await startControlPlane(t, binaries)
-  const second = run(t, binaries, 'etcd', [`--data-dir=${dataDir}`, `--listen-client-urls=http://127.0.0.1:${await freePort()}`, '--unsafe-no-fsync'])
+  const second = run(t, binaries, 'etcd', [
+    `--data-dir=${dataDir}`,
+    `--listen-client-urls=http://127.0.0.1:${await freePort()}`,
+    '--unsafe-no-fsync',
+  ])
   assert.deepEqual(await second.exited, { code: 1, signal: null })
   assert.match(second.output(), /is in use by/)
 })
@@ -107,7 +134,9 @@ test('twenty control planes at once share one process and nothing that a test co
     seen,
     planes.map((_, i) => [`mine-${i}`]),
   )
-  const uids = await Promise.all(planes.map(async (plane) => (await reachable(t, plane).call('GET', '/api/v1/namespaces/default')).metadata.uid))
+  const uids = await Promise.all(
+    planes.map(async (plane) => (await reachable(t, plane).call('GET', '/api/v1/namespaces/default')).metadata.uid),
+  )
   assert.equal(new Set(uids).size, planes.length)
   await Promise.all(planes.map((plane) => plane.stop()))
   await waitFor('the end of the shared process', () => !isAlive(pid))
@@ -118,7 +147,10 @@ test('a launcher that is killed ends its program at once, and no other', async (
   const [killed, other] = [await startControlPlane(t, binaries), await startControlPlane(t, binaries)]
   await reachable(t, killed).call('POST', configMaps, configMap('kept'))
   for (const { process: child } of [killed.apiServer, killed.etcd]) child.kill('SIGKILL')
-  await waitFor('closed ports', async () => !(await answers(`${killed.url}/healthz`)) && !(await answers(`${killed.etcdUrl}/health`)))
+  await waitFor(
+    'closed ports',
+    async () => !(await answers(`${killed.url}/healthz`)) && !(await answers(`${killed.etcdUrl}/health`)),
+  )
   assert.ok(await answers(`${other.url}/healthz`))
   assert.deepEqual(await names(t, other), [])
   // Its data are written down all the same.
@@ -184,7 +216,11 @@ test('with T8S_ENVTEST_SHARED=false each has a process of its own', async (t) =>
   assert.deepEqual(await terminate(first.apiServer), { code: 0, signal: null })
   assert.deepEqual(await terminate(first.etcd), { code: null, signal: 'SIGTERM' })
   // The data are found by the shared process as well.
-  const second = await startControlPlane(t, { ...binaries, env: { ...binaries.env, T8S_ENVTEST_SHARED: 'true' } }, { dataDir: first.dataDir })
+  const second = await startControlPlane(
+    t,
+    { ...binaries, env: { ...binaries.env, T8S_ENVTEST_SHARED: 'true' } },
+    { dataDir: first.dataDir },
+  )
   assert.deepEqual(await names(t, second), ['kept'])
 })
 
@@ -199,7 +235,13 @@ test("--help shows flags the way envtest's search finds them", (t) => {
   const [etcd, apiServer] = [help('etcd'), help('kube-apiserver')]
   assert.ok(found(etcd, 'unsafe-no-fsync'))
   assert.match(etcd, /answers the question about health\n\(GET \/health\) and nothing else/)
-  for (const flag of ['secure-port', 'authorization-mode', 'service-account-signing-key-file', 'service-account-issuer', 'enable-priority-and-fairness']) {
+  for (const flag of [
+    'secure-port',
+    'authorization-mode',
+    'service-account-signing-key-file',
+    'service-account-issuer',
+    'enable-priority-and-fairness',
+  ]) {
     assert.ok(found(apiServer, flag), flag)
   }
   // Gone since 1.24; envtest would give it.
@@ -216,7 +258,12 @@ test('wrong flags are refused in the words of the real programs', async (t) => {
     assert.deepEqual(await started.exited, { code, signal: null }, started.output())
     assert.ok(started.output().includes(words), started.output())
   }
-  await refused('kube-apiserver', ['--insecure-port=0'], 1, 'Error: unknown flag: --insecure-port: Kubernetes 1.24 removed it\n')
+  await refused(
+    'kube-apiserver',
+    ['--insecure-port=0'],
+    1,
+    'Error: unknown flag: --insecure-port: Kubernetes 1.24 removed it\n',
+  )
   await refused(
     'kube-apiserver',
     ['--secure-port=x'],
@@ -224,7 +271,12 @@ test('wrong flags are refused in the words of the real programs', async (t) => {
     'Error: invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax\n',
   )
   await refused('etcd', ['--nonsense'], 2, 'flag provided but not defined: -nonsense\n')
-  await refused('etcd', ['--unsafe-no-fsync=maybe'], 2, 'invalid boolean value "maybe" for -unsafe-no-fsync: parse error\n')
+  await refused(
+    'etcd',
+    ['--unsafe-no-fsync=maybe'],
+    2,
+    'invalid boolean value "maybe" for -unsafe-no-fsync: parse error\n',
+  )
 })
 
 test('launchers of another version are told to be written again', async (t) => {
@@ -233,7 +285,10 @@ test('launchers of another version are told to be written again', async (t) => {
   writeFileSync(file, readFileSync(file, 'utf8').replace(/(envtest shared "\$meeting") \d+/, '$1 0'))
   const started = run(t, binaries, 'etcd', [])
   assert.deepEqual(await started.exited, { code: 1, signal: null })
-  assert.match(started.output(), /^these launchers were written by another version of Typernetes: run t8s envtest-assets again$/m)
+  assert.match(
+    started.output(),
+    /^these launchers were written by another version of Typernetes: run t8s envtest-assets again$/m,
+  )
 })
 
 test('the stand-in for etcd answers the question about health and nothing else; a real etcd is refused', async (t) => {
@@ -241,7 +296,8 @@ test('the stand-in for etcd answers the question about health and nothing else; 
   const { etcdUrl } = await startControlPlane(t, binaries)
   const health = await fetch(`${etcdUrl}/health`)
   assert.deepEqual([health.status, await health.text()], [200, '{"health":"true","reason":""}'])
-  for (const path of ['/version', '/metrics', '/v3/kv/range']) assert.equal((await fetch(`${etcdUrl}${path}`)).status, 404)
+  for (const path of ['/version', '/metrics', '/v3/kv/range'])
+    assert.equal((await fetch(`${etcdUrl}${path}`)).status, 404)
 
   const other = createServer((_, response) => response.end('{"health":"true"}')).listen(0, '127.0.0.1')
   t.after(() => other.close())
@@ -258,10 +314,17 @@ test('both programs may be started at once', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 't8s-envtest-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     const [etcdUrl, port] = [`http://127.0.0.1:${await freePort()}`, await freePort()]
-    const flags = [`--etcd-servers=${etcdUrl}`, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`]
+    const flags = [
+      `--etcd-servers=${etcdUrl}`,
+      `--secure-port=${port}`,
+      '--bind-address=127.0.0.1',
+      `--cert-dir=${folder}`,
+    ]
     const apiServer = run(t, binaries, 'kube-apiserver', flags)
     run(t, binaries, 'etcd', [`--data-dir=${folder}/etcd`, `--listen-client-urls=${etcdUrl}`, '--unsafe-no-fsync'])
-    await waitFor('health', () => answers(`https://127.0.0.1:${port}/readyz`)).catch((error) => assert.fail(`${error}: ${apiServer.output()}`))
+    await waitFor('health', () => answers(`https://127.0.0.1:${port}/readyz`)).catch((error) =>
+      assert.fail(`${error}: ${apiServer.output()}`),
+    )
   }
 })
 
@@ -271,7 +334,13 @@ test('relative paths start from where the program was started', async (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'a b'))
   const url = `http://127.0.0.1:${await freePort()}`
-  const etcd = run(t, binaries, 'etcd', ['--data-dir', 'a b', `--listen-client-urls=${url}`, '--unsafe-no-fsync'], folder)
+  const etcd = run(
+    t,
+    binaries,
+    'etcd',
+    ['--data-dir', 'a b', `--listen-client-urls=${url}`, '--unsafe-no-fsync'],
+    folder,
+  )
   await waitFor('health', () => answers(`${url}/health`))
   await terminate(etcd)
   assert.ok(existsSync(join(folder, 'a b/t8s-memory')))
@@ -293,7 +362,9 @@ test('a launcher that is told to end before it has heard that it is served ends,
   await waitFor('the end of what was served', async () => !(await answers(`${url}/health`)))
 })
 
-test("somebody else's directory is no place to meet", { skip: process.getuid?.() !== 0 && 'only root can give directories away' }, async (t) => {
+test("somebody else's directory is no place to meet", {
+  skip: process.getuid?.() !== 0 && 'only root can give directories away',
+}, async (t) => {
   const binaries = assets(t)
   const base = binaries.env.T8S_ENVTEST_RUNTIME_DIR!
   mkdirSync(base)

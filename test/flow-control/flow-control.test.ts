@@ -32,23 +32,43 @@ interface Told {
 }
 
 /** A request of a tenant: sent as far as `body` goes. */
-function send({ client: { url, ca } }: TestCluster, user: string, method: string, path: string, headers: Record<string, string> = {}): ClientRequest {
-  const sent = request(new URL(path, url), { method, ca, agent: false, headers: { authorization: `Bearer ${user}`, ...headers } })
+function send(
+  { client: { url, ca } }: TestCluster,
+  user: string,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+): ClientRequest {
+  const sent = request(new URL(path, url), {
+    method,
+    ca,
+    agent: false,
+    headers: { authorization: `Bearer ${user}`, ...headers },
+  })
   sent.on('error', () => {})
   return sent
 }
 
 async function answerTo(sent: ClientRequest): Promise<Told> {
   const [response]: IncomingMessage[] = await once(sent, 'response')
-  return { status: response!.statusCode!, headers: response!.headers, text: Buffer.concat(await response!.toArray()).toString() }
+  return {
+    status: response!.statusCode!,
+    headers: response!.headers,
+    text: Buffer.concat(await response!.toArray()).toString(),
+  }
 }
 
-const get = (server: TestCluster, user: string, path: string): Promise<Told> => answerTo(send(server, user, 'GET', path).end())
+const get = (server: TestCluster, user: string, path: string): Promise<Told> =>
+  answerTo(send(server, user, 'GET', path).end())
 
 const configMap = JSON.stringify({ metadata: { name: 'held' } })
 
 /** A write that executes for as long as the client keeps its body back. */
-function held(t: TestContext, server: TestCluster, user = 'tenant'): { release: () => Promise<Told>; drop: () => void } {
+function held(
+  t: TestContext,
+  server: TestCluster,
+  user = 'tenant',
+): { release: () => Promise<Told>; drop: () => void } {
   const sent = send(server, user, 'POST', '/api/v1/namespaces/default/configmaps?dryRun=All', {
     'content-type': 'application/json',
     'content-length': String(configMap.length),
@@ -62,7 +82,10 @@ function held(t: TestContext, server: TestCluster, user = 'tenant'): { release: 
 async function oneSeat(server: TestCluster, limitResponse: object): Promise<void> {
   await server.call('POST', `${group}/prioritylevelconfigurations`, {
     metadata: { name: 'tenants' },
-    spec: { type: 'Limited', limited: { nominalConcurrencyShares: 1, lendablePercent: 0, borrowingLimitPercent: 0, limitResponse } },
+    spec: {
+      type: 'Limited',
+      limited: { nominalConcurrencyShares: 1, lendablePercent: 0, borrowingLimitPercent: 0, limitResponse },
+    },
   })
   await server.call('POST', `${group}/flowschemas`, {
     metadata: { name: 'tenants' },
@@ -78,11 +101,15 @@ async function oneSeat(server: TestCluster, limitResponse: object): Promise<void
       ],
     },
   })
-  await waitFor('the schema in effect', async () => dangling(await server.call('GET', `${group}/flowschemas/tenants`)) === 'False')
+  await waitFor(
+    'the schema in effect',
+    async () => dangling(await server.call('GET', `${group}/flowschemas/tenants`)) === 'False',
+  )
 }
 
 const dangling = ({ status }: Readonly<Record<string, unknown>>): string | undefined =>
-  (status as { conditions?: { type: string; status: string }[] }).conditions?.find(({ type }) => type === 'Dangling')?.status
+  (status as { conditions?: { type: string; status: string }[] }).conditions?.find(({ type }) => type === 'Dangling')
+    ?.status
 
 const small: ClusterOptions = { apiServerFlags: ['--max-requests-inflight=20', '--max-mutating-requests-inflight=10'] }
 const dump = async (server: TestCluster, table: string): Promise<string> => {
@@ -112,22 +139,41 @@ test('what finds no seat at a level that does not queue is told to come again, o
   assert.match(refused.headers['content-type']!, /^text\/plain/)
   const uid = async (path: string) => (await server.call('GET', path)).metadata.uid
   assert.equal(refused.headers['x-kubernetes-pf-flowschema-uid'], await uid(`${group}/flowschemas/tenants`))
-  assert.equal(refused.headers['x-kubernetes-pf-prioritylevel-uid'], await uid(`${group}/prioritylevelconfigurations/tenants`))
+  assert.equal(
+    refused.headers['x-kubernetes-pf-prioritylevel-uid'],
+    await uid(`${group}/prioritylevelconfigurations/tenants`),
+  )
   // Other paths are another schema's.
   assert.equal((await get(server, 'other', '/version')).status, 200)
   assert.equal((await write.release()).status, 201)
   assert.equal((await get(server, 'other', '/api/v1/namespaces/default/configmaps')).status, 200)
   const metrics = await get(server, 'other', '/metrics')
-  assert.match(metrics.text, /^apiserver_flowcontrol_rejected_requests_total\{priority_level="tenants",flow_schema="tenants",reason="concurrency-limit"\} 1$/m)
-  assert.match(metrics.text, /^apiserver_flowcontrol_request_wait_duration_seconds_count\{priority_level="tenants",flow_schema="tenants",execute="false"\} 1$/m)
-  assert.match(metrics.text, /^apiserver_flowcontrol_watch_count_samples_count\{priority_level="tenants",flow_schema="tenants"\} 1$/m)
+  assert.match(
+    metrics.text,
+    /^apiserver_flowcontrol_rejected_requests_total\{priority_level="tenants",flow_schema="tenants",reason="concurrency-limit"\} 1$/m,
+  )
+  assert.match(
+    metrics.text,
+    /^apiserver_flowcontrol_request_wait_duration_seconds_count\{priority_level="tenants",flow_schema="tenants",execute="false"\} 1$/m,
+  )
+  assert.match(
+    metrics.text,
+    /^apiserver_flowcontrol_watch_count_samples_count\{priority_level="tenants",flow_schema="tenants"\} 1$/m,
+  )
   for (const kind of ['mutating', 'readOnly']) {
     assert.match(
       metrics.text,
-      new RegExp(`^apiserver_flowcontrol_read_vs_write_current_requests_count\\{phase="executing",request_kind="${kind}"\\} [1-9]`, 'm'),
+      new RegExp(
+        `^apiserver_flowcontrol_read_vs_write_current_requests_count\\{phase="executing",request_kind="${kind}"\\} ` +
+          '[1-9]',
+        'm',
+      ),
     )
   }
-  const [, , , , , , dispatched, rejected, timedOut, cancelled] = row(await dump(server, 'dump_priority_levels'), 'tenants')
+  const [, , , , , , dispatched, rejected, timedOut, cancelled] = row(
+    await dump(server, 'dump_priority_levels'),
+    'tenants',
+  )
   assert.deepEqual([dispatched, rejected, timedOut, cancelled], ['2', '1', '0', '0'])
   assert.match(
     metrics.text,
@@ -156,7 +202,10 @@ test('what finds no seat waits in a queue, is shown there, and goes on in its tu
       ['tenants', String(i), 'other', '1', never, 'other', 'get', path],
     )
   const [executes] = shown.filter((cells) => cells[3] === '-1')
-  assert.deepEqual([executes![1], executes![4], executes![10], executes![11]], ['tenants', 'tenant', 'tenant', 'create'])
+  assert.deepEqual(
+    [executes![1], executes![4], executes![10], executes![11]],
+    ['tenants', 'tenant', 'tenant', 'create'],
+  )
   assert.ok(executes![9]! >= executes![5]!, 'it began after it had come')
   // Who asks executes too, at a level without queues.
   assert.deepEqual(row(requests, 'exempt').slice(1, 5), ['exempt', '-1', '-1', ''])
@@ -202,12 +251,17 @@ test('a schema dangles until its level is there', async (t) => {
   const is = (status: string) => async () => dangling(await server.call('GET', `${group}/flowschemas/own`)) === status
   await waitFor('dangling', is('True'))
   const limited = { nominalConcurrencyShares: 1, limitResponse: { type: 'Reject' } }
-  await server.call('POST', `${group}/prioritylevelconfigurations`, { metadata: { name: 'own' }, spec: { type: 'Limited', limited } })
+  await server.call('POST', `${group}/prioritylevelconfigurations`, {
+    metadata: { name: 'own' },
+    spec: { type: 'Limited', limited },
+  })
   await waitFor('not dangling', is('False'))
   const { metadata } = await server.call('GET', `${group}/flowschemas/own`)
   const managers = metadata.managedFields as { manager: string; operation: string; subresource?: string }[]
   assert.deepEqual(
-    managers.filter(({ subresource }) => subresource === 'status').map(({ manager, operation }) => [manager, operation]),
+    managers
+      .filter(({ subresource }) => subresource === 'status')
+      .map(({ manager, operation }) => [manager, operation]),
     [['api-priority-and-fairness-config-consumer-v1', 'Apply']],
   )
   await server.call('DELETE', `${group}/prioritylevelconfigurations/own`)
@@ -216,8 +270,12 @@ test('a schema dangles until its level is there', async (t) => {
 
 test('mandatory objects are what they are', async (t) => {
   const server = await cluster(t)
-  const patch = (path: string, spec: object) => server.call('PATCH', `${group}/${path}`, { spec }, 'application/merge-patch+json')
-  await assert.rejects(patch('flowschemas/catch-all', { matchingPrecedence: 9999 }), /422 .*spec of 'catch-all' must equal the fixed value/)
+  const patch = (path: string, spec: object) =>
+    server.call('PATCH', `${group}/${path}`, { spec }, 'application/merge-patch+json')
+  await assert.rejects(
+    patch('flowschemas/catch-all', { matchingPrecedence: 9999 }),
+    /422 .*spec of 'catch-all' must equal the fixed value/,
+  )
   await assert.rejects(
     patch('prioritylevelconfigurations/catch-all', { limited: { nominalConcurrencyShares: 6 } }),
     /422 .*spec of 'catch-all' must equal the fixed value/,
@@ -227,16 +285,24 @@ test('mandatory objects are what they are', async (t) => {
 })
 
 test('without priority and fairness, reads and writes are counted', async (t) => {
-  const flags = ['--enable-priority-and-fairness=false', '--max-requests-inflight=0', '--max-mutating-requests-inflight=1']
+  const flags = [
+    '--enable-priority-and-fairness=false',
+    '--max-requests-inflight=0',
+    '--max-mutating-requests-inflight=1',
+  ]
   const server = await cluster(t, { apiServerFlags: flags })
   const write = held(t, server)
   const path = '/api/v1/namespaces/default/configmaps?dryRun=All'
-  const second = () => answerTo(send(server, 'other', 'POST', path, { 'content-type': 'application/json' }).end(configMap))
+  const second = () =>
+    answerTo(send(server, 'other', 'POST', path, { 'content-type': 'application/json' }).end(configMap))
   const refused = await waitFor('a refusal', async () => {
     const told = await second()
     return told.status === 429 && told
   })
-  assert.deepEqual([refused.text, refused.headers['retry-after']], ['Too many requests, please try again later.\n', '1'])
+  assert.deepEqual(
+    [refused.text, refused.headers['retry-after']],
+    ['Too many requests, please try again later.\n', '1'],
+  )
   assert.equal(refused.headers['x-kubernetes-pf-flowschema-uid'], undefined)
   assert.equal((await get(server, 'other', '/api/v1/namespaces/default/configmaps')).status, 200)
   await server.call('POST', path, configMap)
@@ -257,7 +323,9 @@ test('limits that cannot be are refused in upstream’s words', async (t) => {
 test('kubectl shows schemas and levels, and what goes on at them', async (t) => {
   const server = await cluster(t)
   await waitFor('conditions', async () => {
-    const { items } = (await server.call('GET', `${group}/flowschemas`)) as unknown as { items: Readonly<Record<string, unknown>>[] }
+    const { items } = (await server.call('GET', `${group}/flowschemas`)) as unknown as {
+      items: Readonly<Record<string, unknown>>[]
+    }
     return items.every((item) => dangling(item) === 'False')
   })
   for (const program of installedKubectls()) {
@@ -266,7 +334,9 @@ test('kubectl shows schemas and levels, and what goes on at them', async (t) => 
     const cells = stdout.split('\n').map((line) => line.split(/ +/))
     const schema = cells.find(([name]) => name === 'flowschema.flowcontrol.apiserver.k8s.io/system-nodes')
     assert.deepEqual([schema?.[1], schema?.[2], schema?.[3], schema?.[5]], ['system', '500', 'ByUser', 'False'])
-    const level = cells.find(([name]) => name === 'prioritylevelconfiguration.flowcontrol.apiserver.k8s.io/workload-low')
+    const level = cells.find(
+      ([name]) => name === 'prioritylevelconfiguration.flowcontrol.apiserver.k8s.io/workload-low',
+    )
     assert.deepEqual(level?.slice(1, 6), ['Limited', '100', '128', '6', '50'])
     const raw = await kubectl.run('get --raw /debug/api_priority_and_fairness/dump_priority_levels')
     assert.match(

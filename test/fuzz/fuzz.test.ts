@@ -1,7 +1,7 @@
 /**
- * Throws random and damaged requests at a server for `FUZZ_SECONDS` (60 in CI, 10 elsewhere). Whatever it is sent, it answers
- * with a Status or a text below 500, or one of the few known 5xx; it never hangs or ends, and what it stored can be read.
- * `FUZZ_SEED` repeats a run, as far as requests go: their order is the network's.
+ * Throws random and damaged requests at a server for `FUZZ_SECONDS` (60 in CI, 10 elsewhere). Whatever it is sent, it
+ * answers with a Status or a text below 500, or one of the few known 5xx; it never hangs or ends, and what it stored
+ * can be read. `FUZZ_SEED` repeats a run, as far as requests go: their order is the network's.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
@@ -35,7 +35,8 @@ async function startServer(t: TestContext): Promise<Server> {
   t.after(() => child.kill('SIGKILL'))
   const logged: string[] = []
   let output = ''
-  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const port = await new Promise<number>((resolve, reject) => {
     child.on('message', (message: { port?: number; logged?: string }) => {
       if (message.logged !== undefined) logged.push(message.logged)
@@ -63,7 +64,10 @@ function http2Sender(port: number): Send {
   }
   return ({ method, path, headers, body }) =>
     new Promise((resolve, reject) => {
-      const stream = sessionNow().request({ ':method': method, ':path': path, ...headers }, { endStream: body === undefined })
+      const stream = sessionNow().request(
+        { ':method': method, ':path': path, ...headers },
+        { endStream: body === undefined },
+      )
       const chunks: Buffer[] = []
       let status = 0
       let contentType = ''
@@ -76,7 +80,8 @@ function http2Sender(port: number): Send {
         status = Number(received[':status'])
         // What is compressed is not looked into.
         contentType = received['content-encoding'] ? '' : String(received['content-type'] ?? '')
-        if (status === 200 && isWatch({ method, path, headers })) moment = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), watchMs)
+        if (status === 200 && isWatch({ method, path, headers }))
+          moment = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), watchMs)
       })
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('error', (error) => {
@@ -123,7 +128,8 @@ function http1Sender(t: TestContext, port: number): Send {
             bytes: Buffer.concat(chunks),
           })
         }
-        const moment = response.statusCode === 200 && isWatch(asked) ? setTimeout(() => response.destroy(), watchMs) : undefined
+        const moment =
+          response.statusCode === 200 && isWatch(asked) ? setTimeout(() => response.destroy(), watchMs) : undefined
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', done)
         response.on('close', done)
@@ -134,11 +140,18 @@ function http1Sender(t: TestContext, port: number): Send {
 
 const shown = ({ method, path, headers, body }: FuzzRequest): string => {
   const { authorization: _, ...rest } = headers
-  return `${method} ${path.slice(0, 500)}\n    ${JSON.stringify(rest)}${body ? `\n    ${body.length > 1500 ? `${body.toString().slice(0, 1500)}… (${body.length} bytes)` : body.toString()}` : ''}`
+  return (
+    `${method} ${path.slice(0, 500)}\n    ` +
+    `${JSON.stringify(rest)}${body ? `\n    ${body.length > 1500 ? `${body.toString().slice(0, 1500)}… (${body.length} bytes)` : body.toString()}` : ''}`
+  )
 }
 
-/** What a controller tells of an answer that it did not hope for: `replicaset-controller: default/a: pods "a-x" is forbidden: …`. */
-const refusal = /^(?:[\w-]+|the garbage collector [^:]*): .*(?:forbidden: User "|\bis forbidden: |" not found$|" already exists$|\bis invalid: )/s
+/**
+ * What a controller tells of an answer that it did not hope for: `replicaset-controller: default/a: pods "a-x" is
+ * forbidden: …`.
+ */
+const refusal =
+  /^(?:[\w-]+|the garbage collector [^:]*): .*(?:forbidden: User "|\bis forbidden: |" not found$|" already exists$|\bis invalid: )/s
 
 /** Findings that differ in names and numbers only are one. */
 const signature = (what: string): string =>
@@ -147,7 +160,9 @@ const signature = (what: string): string =>
     .replace(/\d+/g, '0')
     .slice(0, 120)
 
-test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})`, { timeout: (seconds + 100) * 1000 }, async (t) => {
+test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})`, {
+  timeout: (seconds + 100) * 1000,
+}, async (t) => {
   console.log(`FUZZ_SEED=${seed} FUZZ_SECONDS=${seconds}`)
   const server = await startServer(t)
   const corpus = new Corpus()
@@ -159,23 +174,47 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
   const counts = new Map<number, number>()
   const deadline = performance.now() + seconds * 1000
   const over = (): boolean =>
-    performance.now() > deadline || findings.size >= maxFindings || server.process.exitCode !== null || server.process.signalCode !== null
+    performance.now() > deadline ||
+    findings.size >= maxFindings ||
+    server.process.exitCode !== null ||
+    server.process.signalCode !== null
 
   const first = http2Sender(server.port)
-  await first({ method: 'POST', path: '/api/v1/namespaces', headers: { authorization: 'Bearer fuzz' }, body: Buffer.from('{"metadata":{"name":"fuzz"}}') })
+  await first({
+    method: 'POST',
+    path: '/api/v1/namespaces',
+    headers: { authorization: 'Bearer fuzz' },
+    body: Buffer.from('{"metadata":{"name":"fuzz"}}'),
+  })
   // Who has few rights looks at everything, and may change roles: every write of theirs is weighed.
   const rules = [
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'], verbs: ['create', 'update', 'patch'] },
-    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests', 'certificatesigningrequests/approval'], verbs: ['*'] },
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests', 'certificatesigningrequests/approval'],
+      verbs: ['*'],
+    },
     { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch', 'patch'] },
   ]
   const subjects = [{ kind: 'User', name: 'few', apiGroup: 'rbac.authorization.k8s.io' }]
   for (const [kind, object] of [
     ['clusterroles', { metadata: { name: 'few' }, rules }],
-    ['clusterrolebindings', { metadata: { name: 'few' }, roleRef: { kind: 'ClusterRole', name: 'few', apiGroup: 'rbac.authorization.k8s.io' }, subjects }],
+    [
+      'clusterrolebindings',
+      {
+        metadata: { name: 'few' },
+        roleRef: { kind: 'ClusterRole', name: 'few', apiGroup: 'rbac.authorization.k8s.io' },
+        subjects,
+      },
+    ],
   ] as const) {
     const headers = { authorization: 'Bearer fuzz', 'content-type': 'application/json' }
-    const { status } = await first({ method: 'POST', path: `/apis/rbac.authorization.k8s.io/v1/${kind}`, headers, body: Buffer.from(JSON.stringify(object)) })
+    const { status } = await first({
+      method: 'POST',
+      path: `/apis/rbac.authorization.k8s.io/v1/${kind}`,
+      headers,
+      body: Buffer.from(JSON.stringify(object)),
+    })
     assert.equal(status, 201)
   }
   for (const sample of samples) corpus.keep(`${sample.apiVersion} ${sample.kind}`, sample)
@@ -190,7 +229,11 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
         const problem = verdict(request, answer)
         if (problem) found(problem, request)
         if (answer.status === 201 && answer.contentType === 'application/json') {
-          const object = JSON.parse(answer.bytes.toString()) as { apiVersion?: string; kind?: string; metadata?: { resourceVersion?: string } }
+          const object = JSON.parse(answer.bytes.toString()) as {
+            apiVersion?: string
+            kind?: string
+            metadata?: { resourceVersion?: string }
+          }
           if (object.metadata?.resourceVersion) corpus.keep(`${object.apiVersion} ${object.kind}`, object)
         }
       } catch (error) {
@@ -207,9 +250,14 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
   }
   await Promise.all([...Array.from({ length: workers }, (_, id) => work(id)), breaker()])
 
-  assert.equal(server.process.exitCode ?? server.process.signalCode, null, `the server ended:\n${server.output()}\n${[...findings.values()].join('\n')}`)
+  assert.equal(
+    server.process.exitCode ?? server.process.signalCode,
+    null,
+    `the server ended:\n${server.output()}\n${[...findings.values()].join('\n')}`,
+  )
   await readEverything(http1Sender(t, server.port), found)
-  // Errors that nobody foresaw are logged. Controllers tell of refusals: random requests take roles away, set quotas, and delete what is being looked after.
+  // Errors that nobody foresaw are logged. Controllers tell of refusals: random requests take roles away, set quotas,
+  // and delete what is being looked after.
   for (const line of server.logged) if (!refusal.test(line)) found(`logged: ${line}`)
   t.diagnostic(
     `${[...counts.values()].reduce((sum, n) => sum + n, 0)} requests: ${[...counts]
@@ -225,7 +273,10 @@ async function readEverything(send: Send, found: (what: string, request?: FuzzRe
   const get = async (path: string, accept: string): Promise<FuzzAnswer> => {
     const request: FuzzRequest = { method: 'GET', path, headers: { authorization: 'Bearer fuzz', accept } }
     const answer = await send(request)
-    const problem = answer.status === 200 ? verdict(request, answer) : `status ${answer.status} after the storm: ${answer.bytes.toString().slice(0, 1000)}`
+    const problem =
+      answer.status === 200
+        ? verdict(request, answer)
+        : `status ${answer.status} after the storm: ${answer.bytes.toString().slice(0, 1000)}`
     if (problem) found(problem, request)
     return answer
   }
@@ -242,11 +293,16 @@ async function readEverything(send: Send, found: (what: string, request?: FuzzRe
     if (status !== 200) continue
     const { items } = JSON.parse(bytes.toString()) as { items: { metadata: { name: string; namespace?: string } }[] }
     for (const item of items.slice(0, 50)) {
-      const one = await get(`${collectionPath(definition, item.metadata.namespace ?? '')}/${encodeURIComponent(item.metadata.name)}`, 'application/json')
+      const one = await get(
+        `${collectionPath(definition, item.metadata.namespace ?? '')}/${encodeURIComponent(item.metadata.name)}`,
+        'application/json',
+      )
       if (one.status !== 200) continue
       const { kind, apiVersion, ...rest } = JSON.parse(one.bytes.toString()) as Record<string, unknown>
       if (JSON.stringify(rest) !== JSON.stringify(item))
-        found(`${keyOf(definition)} reads otherwise alone than in its list: ${kind} ${apiVersion} ${item.metadata.name}`)
+        found(
+          `${keyOf(definition)} reads otherwise alone than in its list: ${kind} ${apiVersion} ${item.metadata.name}`,
+        )
     }
   }
 }

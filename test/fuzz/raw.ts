@@ -1,4 +1,7 @@
-/** Broken HTTP/1.1 and HTTP/2, byte by byte: whatever a server is sent, it neither falls nor keeps the connection for ever. */
+/**
+ * Broken HTTP/1.1 and HTTP/2, byte by byte: whatever a server is sent, it neither falls nor keeps the connection for
+ * ever.
+ */
 import { connect } from 'node:tls'
 import type { Random } from './random.ts'
 
@@ -45,7 +48,10 @@ function http2(r: Random): Buffer {
             [':scheme', 'https'],
             [':authority', 'x'],
             ['authorization', 'Bearer fuzz'],
-            [r.pick(['content-length', 'Upper', 'te', ':status', 'connection', 'x']), r.pick(['5', '-1', '', 'trailers'])],
+            [
+              r.pick(['content-length', 'Upper', 'te', ':status', 'connection', 'x']),
+              r.pick(['5', '-1', '', 'trailers']),
+            ],
           ]),
         ),
       () => frame(1, r.below(256), stream, bytes(r, 60)),
@@ -57,13 +63,26 @@ function http2(r: Random): Buffer {
       () => frame(7, 0, 0, Buffer.alloc(8)),
     )
   })
-  const sent = [r.chance(0.95) ? preface : bytes(r, 24), r.chance(0.9) ? frame(4, 0, 0, Buffer.alloc(0)) : bytes(r, 9), ...frames]
+  const sent = [
+    r.chance(0.95) ? preface : bytes(r, 24),
+    r.chance(0.9) ? frame(4, 0, 0, Buffer.alloc(0)) : bytes(r, 9),
+    ...frames,
+  ]
   return Buffer.concat(sent)
 }
 
 function http1(r: Random): Buffer {
   const method = r.pick(['GET', 'POST', 'PUT', 'CONNECT', 'PRI', 'get', 'G\0T', ''])
-  const target = r.pick(['/api/v1/pods', '*', '', 'https://x/api', '/\xff', `/${'a'.repeat(20_000)}`, '/a b', '/version'])
+  const target = r.pick([
+    '/api/v1/pods',
+    '*',
+    '',
+    'https://x/api',
+    '/\xff',
+    `/${'a'.repeat(20_000)}`,
+    '/a b',
+    '/version',
+  ])
   const version = r.pick(['HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/1.1\n', ''])
   const fields = r.some(5, () =>
     r.pick([
@@ -87,15 +106,28 @@ function http1(r: Random): Buffer {
     ]),
   )
   const body = r.pick(['', '{}', '5\r\nhello\r\n0\r\n\r\n', 'zz\r\n', 'fffffffff\r\n', '{"metadata":'])
-  return r.chance(0.2) ? bytes(r, 300) : Buffer.from(`${method} ${target} ${version}\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n${body}`, 'latin1')
+  return r.chance(0.2)
+    ? bytes(r, 300)
+    : Buffer.from(
+        `${method} ${target} ${version}\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n${body}`,
+        'latin1',
+      )
 }
 
-/** Sends something broken and waits until the server has closed, or for 100 ms after it said something or nothing. What is wrong with the answer, or undefined. */
+/**
+ * Sends something broken and waits until the server has closed, or for 100 ms after it said something or nothing. What
+ * is wrong with the answer, or undefined.
+ */
 export function sendBroken(r: Random, port: number): Promise<string | undefined> {
   const second = r.chance(0.5)
   const data = second ? http2(r) : http1(r)
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: [second ? 'h2' : 'http/1.1'] })
+    const socket = connect({
+      port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      ALPNProtocols: [second ? 'h2' : 'http/1.1'],
+    })
     const chunks: Buffer[] = []
     const done = (): void => {
       clearTimeout(timer)

@@ -116,7 +116,9 @@ const query = (r: Random): string => {
       '',
     ])
     // A version that is yet to come is waited for: rarely.
-    return name === 'resourceVersion' && r.chance(0.9) ? `${name}=${r.below(300)}` : `${name}=${r.chance(0.95) ? value() : '%zz'}`
+    return name === 'resourceVersion' && r.chance(0.9)
+      ? `${name}=${r.below(300)}`
+      : `${name}=${r.chance(0.95) ? value() : '%zz'}`
   })
   return parameters.length ? `?${parameters.join('&')}` : ''
 }
@@ -169,7 +171,15 @@ function headers(r: Random, contentType: string): Record<string, string> {
     ...(contentType && { 'content-type': r.chance(0.97) ? contentType : r.pick(contentTypes) }),
     ...(r.chance(0.15) && { accept: r.pick(accepts) }),
     ...(r.chance(0.2) && {
-      'user-agent': r.pick(['curl/8', 'Mozilla/5.0', 'kubectl/v1.36', '', '/', 'ü'.normalize('NFD').replace(/[^ -~]/g, ''), 'a'.repeat(500)]),
+      'user-agent': r.pick([
+        'curl/8',
+        'Mozilla/5.0',
+        'kubectl/v1.36',
+        '',
+        '/',
+        'ü'.normalize('NFD').replace(/[^ -~]/g, ''),
+        'a'.repeat(500),
+      ]),
     }),
     ...(r.chance(0.02) && { 'impersonate-user': r.pick(['jane', 'system:serviceaccount:a:b', 'system:anonymous']) }),
     ...(r.chance(0.01) && { 'impersonate-group': r.pick(['a', 'system:masters']) }),
@@ -178,12 +188,15 @@ function headers(r: Random, contentType: string): Record<string, string> {
   }
 }
 
-const pointer = (path: readonly (string | number)[]): string => path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+const pointer = (path: readonly (string | number)[]): string =>
+  path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
 const jsonPatch = (r: Random, object: unknown): unknown =>
   r.some(4, () => ({
     op: r.chance(0.95) ? r.pick(['add', 'remove', 'replace', 'move', 'copy', 'test']) : anything(r, 0),
-    path: r.chance(0.8) ? pointer(placeIn(r, object)) + (r.chance(0.2) ? '/-' : r.chance(0.1) ? '/new' : '') : anything(r, 0),
+    path: r.chance(0.8)
+      ? pointer(placeIn(r, object)) + (r.chance(0.2) ? '/-' : r.chance(0.1) ? '/new' : '')
+      : anything(r, 0),
     ...(r.chance(0.8) && { value: anything(r, 3) }),
     ...(r.chance(0.5) && { from: r.chance(0.9) ? pointer(placeIn(r, object)) : anything(r, 0) }),
   }))
@@ -192,7 +205,8 @@ const jsonPatch = (r: Random, object: unknown): unknown =>
 function mergePatch(r: Random, object: unknown, directives: boolean): unknown {
   const patch = damaged(r, object) as Record<string, unknown> | null
   if (typeof patch !== 'object' || patch === null) return patch
-  if (!Array.isArray(patch)) for (const key of Object.keys(patch)) if (r.chance(0.4) && key !== 'metadata') delete patch[key]
+  if (!Array.isArray(patch))
+    for (const key of Object.keys(patch)) if (r.chance(0.4) && key !== 'metadata') delete patch[key]
   if (!directives) return patch
   for (let i = r.below(3); i > 0; i--) {
     let at: unknown = patch
@@ -201,8 +215,17 @@ function mergePatch(r: Random, object: unknown, directives: boolean): unknown {
       if (typeof next !== 'object' || next === null) break
       at = next
     }
-    const directive = r.pick(['$patch', '$retainKeys', '$deleteFromPrimitiveList/finalizers', '$setElementOrder/containers', '$setElementOrder/x', '$patch/x'])
-    const value = r.chance(0.7) ? r.pick<unknown>(['delete', 'replace', 'merge', ['name'], [{ name: 'a' }]]) : anything(r, 2)
+    const directive = r.pick([
+      '$patch',
+      '$retainKeys',
+      '$deleteFromPrimitiveList/finalizers',
+      '$setElementOrder/containers',
+      '$setElementOrder/x',
+      '$patch/x',
+    ])
+    const value = r.chance(0.7)
+      ? r.pick<unknown>(['delete', 'replace', 'merge', ['name'], [{ name: 'a' }]])
+      : anything(r, 2)
     if (Array.isArray(at)) at.push({ [directive]: value })
     else (at as Record<string, unknown>)[directive] = value
   }
@@ -272,7 +295,9 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
   const knownName = (known?.metadata as { name?: string } | undefined)?.name
   const name = knownName && r.chance(0.8) ? knownName : r.pick(names)
   const fresh = (): Record<string, unknown> =>
-    type ? objectOf(r, type, groupVersionOf(definition), definition.kind, r.chance(0.9) ? name : undefined) : (anything(r) as Record<string, unknown>)
+    type
+      ? objectOf(r, type, groupVersionOf(definition), definition.kind, r.chance(0.9) ? name : undefined)
+      : (anything(r) as Record<string, unknown>)
   const base = known && r.chance(0.5) ? known : fresh()
   const options = {
     gracePeriodSeconds: r.below(3),
@@ -307,7 +332,12 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
         body,
       }
     },
-    () => ({ method: 'POST', path: `${r.chance(0.9) ? collection : item}`, headers: headers(r, type1), body: encoded(r, fresh(), yaml) }),
+    () => ({
+      method: 'POST',
+      path: `${r.chance(0.9) ? collection : item}`,
+      headers: headers(r, type1),
+      body: encoded(r, fresh(), yaml),
+    }),
     () => ({ method: 'PUT', path: item, headers: headers(r, type1), body: encoded(r, changed(), yaml) }),
     () => {
       const patchType = r.pick(patchTypes)
@@ -318,12 +348,27 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
           : apply
             ? withoutManaged(changed())
             : mergePatch(r, base, patchType.includes('strategic'))
-      const path = apply ? `${collection}/${encodeURIComponent(name)}${subresource}?fieldManager=${r.pick(['m', 'n'])}&force=${r.chance(0.5)}` : item
-      return { method: 'PATCH', path, headers: headers(r, patchType), body: encoded(r, r.chance(0.95) ? patch : anything(r), apply) }
+      const path = apply
+        ? `${collection}/${encodeURIComponent(name)}${subresource}?fieldManager=${r.pick(['m', 'n'])}&force=${r.chance(0.5)}`
+        : item
+      return {
+        method: 'PATCH',
+        path,
+        headers: headers(r, patchType),
+        body: encoded(r, r.chance(0.95) ? patch : anything(r), apply),
+      }
     },
     () => ({ method: r.pick(['GET', 'GET', 'GET', 'GET', 'HEAD']), path: item, headers: headers(r, '') }),
-    () => ({ method: 'GET', path: `${r.chance(0.7) ? collection : collectionPath(definition, '')}${query(r)}`, headers: headers(r, '') }),
-    () => ({ method: 'GET', path: `${collection}?watch=1&timeoutSeconds=1${query(r).replace('?', '&')}`, headers: headers(r, '') }),
+    () => ({
+      method: 'GET',
+      path: `${r.chance(0.7) ? collection : collectionPath(definition, '')}${query(r)}`,
+      headers: headers(r, ''),
+    }),
+    () => ({
+      method: 'GET',
+      path: `${collection}?watch=1&timeoutSeconds=1${query(r).replace('?', '&')}`,
+      headers: headers(r, ''),
+    }),
     () =>
       mayDelete
         ? {

@@ -1,4 +1,7 @@
-/** The server that is fuzzed, in a process of its own: a crash or an endless loop must not take the test with it. Tells its parent the port, and what it logs. */
+/**
+ * The server that is fuzzed, in a process of its own: a crash or an endless loop must not take the test with it. Tells
+ * its parent the port, and what it logs.
+ */
 import { startCluster } from '../../src/cluster/start-cluster.ts'
 
 const tell = (message: object): unknown => process.send?.(message)

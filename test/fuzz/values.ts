@@ -98,7 +98,8 @@ const plausible: readonly string[] = [
   'self.a < 3',
 ]
 const numbers: readonly number[] = [
-  0, 1, 2, 3, 10, 80, 443, 65535, 65536, -1, -2147483648, 2147483647, 2147483648, -9007199254740992, 1.5, 1e21, 9007199254740992, -0, 1e-7,
+  0, 1, 2, 3, 10, 80, 443, 65535, 65536, -1, -2147483648, 2147483647, 2147483648, -9007199254740992, 1.5, 1e21,
+  9007199254740992, -0, 1e-7,
 ]
 
 const text = (r: Random): string => (r.chance(0.75) ? r.pick(plausible) : r.pick(odd))
@@ -122,7 +123,8 @@ function typed(r: Random, type: FieldType, depth: number, loose: number, field?:
   switch (type.kind) {
     case 'string':
       if (type.format === 'byte') return r.chance(0.9) ? Buffer.from(text(r)).toString('base64') : text(r)
-      if (type.format) return r.pick(['2024-01-01T00:00:00Z', '2024-01-01T00:00:00.123456Z', '1970-01-01T00:00:00+02:00', text(r)])
+      if (type.format)
+        return r.pick(['2024-01-01T00:00:00Z', '2024-01-01T00:00:00.123456Z', '1970-01-01T00:00:00+02:00', text(r)])
       return field?.enum && r.chance(0.95) ? r.pick(field.enum) : text(r)
     case 'boolean':
       return r.chance(0.5)
@@ -173,7 +175,10 @@ const metadata = (r: Random, name: string | undefined): Plain => ({
       () => [anything(r, 3)],
     ),
   }),
-  ...(r.chance(0.05) && { [r.pick(['creationTimestamp', 'deletionTimestamp', 'selfLink', 'generation', 'deletionGracePeriodSeconds'])]: anything(r, 1) }),
+  ...(r.chance(0.05) && {
+    [r.pick(['creationTimestamp', 'deletionTimestamp', 'selfLink', 'generation', 'deletionGracePeriodSeconds'])]:
+      anything(r, 1),
+  }),
 })
 
 /** An object of a kind. Many are valid, most are nearly so. */
@@ -230,7 +235,10 @@ export function damaged(r: Random, value: unknown): unknown {
     r.one(
       () => (parent[last] = anything(r, 3)),
       () => (Array.isArray(parent) ? parent.splice(Number(last), 1) : last !== 'value' && delete parent[last]),
-      () => (Array.isArray(parent) ? parent.push(structuredClone(parent[Number(last)])) : (parent[r.pick(odd)] = anything(r, 1))),
+      () =>
+        Array.isArray(parent)
+          ? parent.push(structuredClone(parent[Number(last)]))
+          : (parent[r.pick(odd)] = anything(r, 1)),
       () => (parent[last] = r.pick<unknown>([null, [], {}, '', 0, false])),
     )
   }
@@ -251,7 +259,9 @@ export function damagedText(r: Random, source: string | Buffer): Buffer {
       () =>
         Buffer.concat([
           bytes.subarray(0, at),
-          Buffer.from(r.pick(['{', '}', '[', ']', '"', ',', ':', '\\u0000', '1e999', 'null', '/**/', '\n---\n', '&a *a'])),
+          Buffer.from(
+            r.pick(['{', '}', '[', ']', '"', ',', ':', '\\u0000', '1e999', 'null', '/**/', '\n---\n', '&a *a']),
+          ),
           bytes.subarray(to),
         ]),
     )
@@ -259,7 +269,8 @@ export function damagedText(r: Random, source: string | Buffer): Buffer {
   return bytes
 }
 
-const deep = (open: string, close: string, depth: number, inner = '1'): string => open.repeat(depth) + inner + close.repeat(depth)
+const deep = (open: string, close: string, depth: number, inner = '1'): string =>
+  open.repeat(depth) + inner + close.repeat(depth)
 
 /** Bodies that are made to hurt parsers. */
 export const hurtful = (r: Random): string =>
@@ -278,7 +289,8 @@ export const hurtful = (r: Random): string =>
     () => `{${Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join(',')}}`,
     () => `{${'"a":1,'.repeat(20_000)}"a":2}`,
     () => `{"metadata":{"name":${'9'.repeat(10_000)}}}`,
-    () => '{"__proto__":{"kind":"Pod"},"constructor":{"prototype":{"x":1}},"metadata":{"name":"a","labels":{"__proto__":"x"}}}',
+    () =>
+      '{"__proto__":{"kind":"Pod"},"constructor":{"prototype":{"x":1}},"metadata":{"name":"a","labels":{"__proto__":"x"}}}',
     () => '<xml/>',
     () => '%YAML 9.9\n---\n!!binary x: !!set {? a}',
     () => '? {a: b}\n: {c: d}',

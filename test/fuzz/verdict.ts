@@ -8,7 +8,10 @@ export interface FuzzAnswer {
   readonly bytes: Buffer
 }
 
-/** Answers of 500 and above that a real kube-apiserver gives as well (`NOTES.md` of the recorded scenarios). All others are bugs. */
+/**
+ * Answers of 500 and above that a real kube-apiserver gives as well (`NOTES.md` of the recorded scenarios). All others
+ * are bugs.
+ */
 const known: readonly { readonly code: number; readonly message: RegExp }[] = [
   // A resourceVersion that is no number, of a read and of an object; one that is yet to come.
   { code: 500, message: /^resourceVersion: Invalid value: .*: strconv\.ParseUint: parsing / },
@@ -50,7 +53,8 @@ export function verdict(request: FuzzRequest, { status, contentType, bytes }: Fu
   if (value && status !== 404 && (value.kind !== 'Status' || value.code !== status)) return `${status} is not a Status`
   if (status >= 500) {
     const message = value?.message ?? text
-    if (!known.some((entry) => entry.code === status && entry.message.test(message))) return `${status}: ${message.slice(0, 2000)}`
+    if (!known.some((entry) => entry.code === status && entry.message.test(message)))
+      return `${status}: ${message.slice(0, 2000)}`
   }
   return undefined
 }

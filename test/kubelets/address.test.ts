@@ -17,13 +17,19 @@ test('logs, exec and port-forward of a node whose host name resolves nowhere', a
       const forwarding = kubectl.spawn('port-forward pod/web :80')
       const [line] = await once(forwarding.stdout!, 'data')
       const [, port] = /127\.0\.0\.1:(\d+) -> 80/.exec(String(line)) ?? []
-      assert.match(await (await fetch(`http://127.0.0.1:${port}/`)).text(), /^pod default\/web is simulated on worker-1/)
+      assert.match(
+        await (await fetch(`http://127.0.0.1:${port}/`)).text(),
+        /^pod default\/web is simulated on worker-1/,
+      )
       forwarding.kill()
       await once(forwarding, 'close')
     })
   }
   const calls = worker.asked.map(({ line }) => line.replace(/\?.*/, '').replace(/^(GET|POST) /, ''))
-  assert.deepEqual([...new Set(calls)], ['/containerLogs/default/web/c', '/exec/default/web/c', '/portForward/default/web'])
+  assert.deepEqual(
+    [...new Set(calls)],
+    ['/containerLogs/default/web/c', '/exec/default/web/c', '/portForward/default/web'],
+  )
   assert.deepEqual([...new Set(worker.asked.map(({ by }) => by))], ['kube-apiserver-kubelet-client'])
 })
 

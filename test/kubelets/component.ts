@@ -1,4 +1,7 @@
-/** Components of nodes as the API server sees them: programs with a client certificate that was requested and signed the usual way. */
+/**
+ * Components of nodes as the API server sees them: programs with a client certificate that was requested and signed the
+ * usual way.
+ */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -20,16 +23,37 @@ export interface Reply {
 
 export const signingRequests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 
-/** A private key and a request for a certificate of this subject (`/O=system:nodes/CN=system:node:n1`), made by openssl. */
-export function keyAndRequest({ folder }: TestCluster, subject: string, ...more: readonly string[]): { key: string; request: string } {
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', join(folder, 'component.key')]
-  const made = execFileSync('openssl', ['req', ...newKey, '-subj', subject, ...more], { stdio: ['ignore', 'pipe', 'pipe'] })
+/**
+ * A private key and a request for a certificate of this subject (`/O=system:nodes/CN=system:node:n1`), made by openssl.
+ */
+export function keyAndRequest(
+  { folder }: TestCluster,
+  subject: string,
+  ...more: readonly string[]
+): { key: string; request: string } {
+  const newKey = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-keyout',
+    join(folder, 'component.key'),
+  ]
+  const made = execFileSync('openssl', ['req', ...newKey, '-subj', subject, ...more], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const key = execFileSync('cat', [join(folder, 'component.key')]).toString()
   return { key, request: made.toString('base64') }
 }
 
 /** A request with these credentials and no others. A watch is left at its first byte. */
-export async function call({ client }: TestCluster, { token, key, cert }: Credentials, line: string, body?: object): Promise<Reply> {
+export async function call(
+  { client }: TestCluster,
+  { token, key, cert }: Credentials,
+  line: string,
+  body?: object,
+): Promise<Reply> {
   const [method = '', path = ''] = line.split(' ')
   const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json'
   const headers = { ...(token && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': type }) }

@@ -1,6 +1,6 @@
 /**
- * The kubelet and kube-proxy of Kubernetes 1.36, by their requests: each gets its certificate the way kubeadm sets it up, and may do
- * what the component does, and no more.
+ * The kubelet and kube-proxy of Kubernetes 1.36, by their requests: each gets its certificate the way kubeadm sets it
+ * up, and may do what the component does, and no more.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -21,7 +21,11 @@ const listAndWatch = (path: string): string[] => {
 }
 
 /** The statuses of requests that are sent one after another. */
-async function statuses(cluster: TestCluster, who: Credentials, requests: readonly (string | readonly [string, object])[]): Promise<string[]> {
+async function statuses(
+  cluster: TestCluster,
+  who: Credentials,
+  requests: readonly (string | readonly [string, object])[],
+): Promise<string[]> {
   const lines: string[] = []
   for (const asked of requests) {
     const [line, body] = typeof asked === 'string' ? [asked] : asked
@@ -32,7 +36,13 @@ async function statuses(cluster: TestCluster, who: Credentials, requests: readon
 }
 
 /** All of the requests are answered with a status below 400. */
-async function allowed(t: TestContext, name: string, cluster: TestCluster, who: Credentials, requests: readonly (string | readonly [string, object])[]) {
+async function allowed(
+  t: TestContext,
+  name: string,
+  cluster: TestCluster,
+  who: Credentials,
+  requests: readonly (string | readonly [string, object])[],
+) {
   await t.test(name, async () => {
     const refused = (await statuses(cluster, who, requests)).filter((line) => !/ 20\d$/.test(line))
     assert.deepEqual(refused, [])
@@ -40,7 +50,13 @@ async function allowed(t: TestContext, name: string, cluster: TestCluster, who: 
 }
 
 /** All of the requests are forbidden. */
-async function forbidden(t: TestContext, name: string, cluster: TestCluster, who: Credentials, requests: readonly (string | readonly [string, object])[]) {
+async function forbidden(
+  t: TestContext,
+  name: string,
+  cluster: TestCluster,
+  who: Credentials,
+  requests: readonly (string | readonly [string, object])[],
+) {
   await t.test(name, async () => {
     const taken = (await statuses(cluster, who, requests)).filter((line) => !/ 403 /.test(line))
     assert.deepEqual(taken, [])
@@ -63,10 +79,15 @@ async function bootstrapped(cluster: TestCluster, node: string): Promise<Credent
     stringData: { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef', 'usage-bootstrap-authentication': 'true' },
   })
   const roles = ['system:node-bootstrapper', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient']
-  for (const role of roles) await cluster.call('POST', `${rbac}/clusterrolebindings`, bindTo(role, 'system:bootstrappers'))
+  for (const role of roles)
+    await cluster.call('POST', `${rbac}/clusterrolebindings`, bindTo(role, 'system:bootstrappers'))
   const { key, request } = keyAndRequest(cluster, `/O=system:nodes/CN=system:node:${node}`)
   const signerName = 'kubernetes.io/kube-apiserver-client-kubelet'
-  const cert = await signedBy(cluster, { token: 'abcdef.0123456789abcdef' }, 'node-csr-1', { request, signerName, usages: clientUsages })
+  const cert = await signedBy(cluster, { token: 'abcdef.0123456789abcdef' }, 'node-csr-1', {
+    request,
+    signerName,
+    usages: clientUsages,
+  })
   return { key, cert }
 }
 
@@ -91,8 +112,16 @@ async function workloads(cluster: TestCluster): Promise<void> {
   await cluster.call('POST', '/api/v1/nodes', { metadata: { name: 'n2' } })
   for (const name of ['mine', 'theirs']) await cluster.call('POST', `${core}/secrets`, { metadata: { name } })
   await cluster.call('POST', `${core}/configmaps`, { metadata: { name: 'settings' } })
-  const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: '', volumeName: 'disk' }
-  const { metadata } = await cluster.call('POST', `${core}/persistentvolumeclaims`, { metadata: { name: 'data' }, spec: claim })
+  const claim = {
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: '1Gi' } },
+    storageClassName: '',
+    volumeName: 'disk',
+  }
+  const { metadata } = await cluster.call('POST', `${core}/persistentvolumeclaims`, {
+    metadata: { name: 'data' },
+    spec: claim,
+  })
   await cluster.call('POST', '/api/v1/persistentvolumes', {
     metadata: { name: 'disk' },
     spec: {
@@ -123,7 +152,11 @@ const event = (name: string) => ({
   source: { component: 'kubelet', host: 'n1' },
 })
 
-const ready = { status: { conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }] } }
+const ready = {
+  status: {
+    conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }],
+  },
+}
 
 test('a kubelet gets its certificate by a bootstrap token, and does what kubelets do', async (t) => {
   const cluster = await testCluster(t, {
@@ -132,9 +165,15 @@ test('a kubelet gets its certificate by a bootstrap token, and does what kubelet
   })
   const kubelet = await bootstrapped(cluster, 'n1')
   await allowed(t, 'the node registers', cluster, kubelet, [
-    ['POST /api/v1/nodes', { metadata: { name: 'n1', labels: { 'kubernetes.io/hostname': 'n1', 'kubernetes.io/os': 'linux' } } }],
+    [
+      'POST /api/v1/nodes',
+      { metadata: { name: 'n1', labels: { 'kubernetes.io/hostname': 'n1', 'kubernetes.io/os': 'linux' } } },
+    ],
     'GET /api/v1/nodes/n1?resourceVersion=0',
-    ['PATCH /api/v1/nodes/n1', { metadata: { annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' } } }],
+    [
+      'PATCH /api/v1/nodes/n1',
+      { metadata: { annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' } } },
+    ],
     ['PATCH /api/v1/nodes/n1/status', ready],
     [`POST ${leases}`, { metadata: { name: 'n1' }, spec: { holderIdentity: 'n1', leaseDurationSeconds: 40 } }],
     `GET ${leases}/n1`,
@@ -169,7 +208,10 @@ test('a kubelet gets its certificate by a bootstrap token, and does what kubelet
   ])
   await allowed(t, 'it answers its own callers', cluster, kubelet, [
     ['POST /apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: 'some' } }],
-    ['POST /apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user: 'u', nonResourceAttributes: { path: '/metrics', verb: 'get' } } }],
+    [
+      'POST /apis/authorization.k8s.io/v1/subjectaccessreviews',
+      { spec: { user: 'u', nonResourceAttributes: { path: '/metrics', verb: 'get' } } },
+    ],
   ])
   const serving = keyAndRequest(cluster, '/O=system:nodes/CN=system:node:n1', '-addext', 'subjectAltName=DNS:n1')
   const renewed = keyAndRequest(cluster, '/O=system:nodes/CN=system:node:n1')
@@ -178,17 +220,32 @@ test('a kubelet gets its certificate by a bootstrap token, and does what kubelet
       `POST ${signingRequests}`,
       {
         metadata: { name: 's' },
-        spec: { request: serving.request, signerName: 'kubernetes.io/kubelet-serving', usages: ['digital signature', 'server auth'] },
+        spec: {
+          request: serving.request,
+          signerName: 'kubernetes.io/kubelet-serving',
+          usages: ['digital signature', 'server auth'],
+        },
       },
     ],
     [
       `POST ${signingRequests}`,
-      { metadata: { name: 'r' }, spec: { request: renewed.request, signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: clientUsages } },
+      {
+        metadata: { name: 'r' },
+        spec: {
+          request: renewed.request,
+          signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+          usages: clientUsages,
+        },
+      },
     ],
     `GET ${signingRequests}/r`,
   ])
   const mirror = {
-    metadata: { name: 'static-n1', annotations: { 'kubernetes.io/config.mirror': 'x' }, ownerReferences: [await ownerNode(cluster)] },
+    metadata: {
+      name: 'static-n1',
+      annotations: { 'kubernetes.io/config.mirror': 'x' },
+      ownerReferences: [await ownerNode(cluster)],
+    },
     spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'nginx:1' }] },
   }
   await allowed(t, 'static pods are mirrored, pods evicted and deleted', cluster, kubelet, [
@@ -241,11 +298,23 @@ test('kube-proxy does what it does with a certificate of system:kube-proxy', asy
     ...listAndWatch('/apis/networking.k8s.io/v1/servicecidrs'),
   ])
   const regarding = { kind: 'Node', name: 'n1' }
-  const started = { reason: 'Starting', action: 'StartKubeProxy', type: 'Normal', note: '', eventTime: '2026-01-01T00:00:00.000000Z' }
+  const started = {
+    reason: 'Starting',
+    action: 'StartKubeProxy',
+    type: 'Normal',
+    note: '',
+    eventTime: '2026-01-01T00:00:00.000000Z',
+  }
   const reporter = { reportingController: 'kube-proxy', reportingInstance: 'kube-proxy-n1' }
   await allowed(t, 'it records events', cluster, proxy, [
-    ['POST /apis/events.k8s.io/v1/namespaces/default/events', { metadata: { name: 'n1.1' }, regarding, ...started, ...reporter }],
-    ['PATCH /apis/events.k8s.io/v1/namespaces/default/events/n1.1', { series: { count: 2, lastObservedTime: '2026-01-01T00:00:01.000000Z' } }],
+    [
+      'POST /apis/events.k8s.io/v1/namespaces/default/events',
+      { metadata: { name: 'n1.1' }, regarding, ...started, ...reporter },
+    ],
+    [
+      'PATCH /apis/events.k8s.io/v1/namespaces/default/events/n1.1',
+      { series: { count: 2, lastObservedTime: '2026-01-01T00:00:01.000000Z' } },
+    ],
   ])
   await forbidden(t, 'no more', cluster, proxy, [
     'GET /api/v1/pods',

@@ -30,7 +30,9 @@ const open = ({ url }: TestCluster, query: string, ...protocols: string[]): WebS
 /** All messages until the server closes: text as it is, bytes as a Buffer. */
 async function messagesOf(socket: WebSocket): Promise<(string | Buffer)[]> {
   const messages: (string | Buffer)[] = []
-  socket.addEventListener('message', ({ data }) => messages.push(typeof data === 'string' ? data : Buffer.from(data as ArrayBuffer)))
+  socket.addEventListener('message', ({ data }) =>
+    messages.push(typeof data === 'string' ? data : Buffer.from(data as ArrayBuffer)),
+  )
   const [{ code }] = (await once(socket, 'close')) as [CloseEvent]
   assert.equal(code, 1000)
   return messages
@@ -83,7 +85,12 @@ test('a log that its reader does not take is held up at the kubelet', async (t) 
     more()
   })
   const { ca, cert, key, url } = cluster.client
-  const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' }
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  }
   const [, socket] = await once(request(new URL(path, url), { ca, cert, key, agent: false, headers }).end(), 'upgrade')
   // Without a sub-protocol. The reader waits until the writer does.
   let before = -1
@@ -99,11 +106,22 @@ test('a log that its reader does not take is held up at the kubelet', async (t) 
 })
 
 test('what is no handshake is refused, and a pod without a log answers as to everybody', async (t) => {
-  const cluster = await clusterWith(t, (response) => void response.writeHead(400).end('container "c" in pod "web" is waiting to start: ContainerCreating'))
-  const good = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' }
+  const cluster = await clusterWith(
+    t,
+    (response) => void response.writeHead(400).end('container "c" in pod "web" is waiting to start: ContainerCreating'),
+  )
+  const good = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  }
   const { ca, cert, key, url } = cluster.client
   const answer = async (headers: Record<string, string>): Promise<string> => {
-    const [response] = await once(request(new URL(path, url), { ca, cert, key, agent: false, headers: { ...good, ...headers } }).end(), 'response')
+    const [response] = await once(
+      request(new URL(path, url), { ca, cert, key, agent: false, headers: { ...good, ...headers } }).end(),
+      'response',
+    )
     return `${response.statusCode} ${Buffer.concat(await response.toArray())}`
   }
   assert.match(await answer({}), /^400 \{.*is waiting to start/s)
@@ -111,10 +129,18 @@ test('what is no handshake is refused, and a pod without a log answers as to eve
 
 test('a handshake with an unknown sub-protocol or a bad key is refused', async (t) => {
   const cluster = await clusterWith(t, (response) => void response.end('x'))
-  const good = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' }
+  const good = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  }
   const { ca, cert, key, url } = cluster.client
   const status = async (headers: Record<string, string>): Promise<number> => {
-    const [response] = await once(request(new URL(path, url), { ca, cert, key, agent: false, headers: { ...good, ...headers } }).end(), 'response')
+    const [response] = await once(
+      request(new URL(path, url), { ca, cert, key, agent: false, headers: { ...good, ...headers } }).end(),
+      'response',
+    )
     return response.resume().statusCode
   }
   assert.equal(await status({ 'sec-websocket-protocol': 'v4.channel.k8s.io' }), 403)

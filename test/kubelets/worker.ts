@@ -1,4 +1,7 @@
-/** A stand-in for upstream's kubelet on a node of its own: an HTTPS server at an address of the node, whose host name resolves nowhere. */
+/**
+ * A stand-in for upstream's kubelet on a node of its own: an HTTPS server at an address of the node, whose host name
+ * resolves nowhere.
+ */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -48,9 +51,17 @@ export const lonely: ClusterOptions = {
 }
 
 /** Registers the node and a pod on it. `writeLog` answers requests for the pod's log. */
-export async function startWorker(t: Lifetime, cluster: TestCluster, writeLog: (response: ServerResponse) => void): Promise<Worker> {
+export async function startWorker(
+  t: Lifetime,
+  cluster: TestCluster,
+  writeLog: (response: ServerResponse) => void,
+): Promise<Worker> {
   const asked: { line: string; by: string | undefined }[] = []
-  const server = createServer({ ...(await selfSignedPair('worker-1', ['worker-1'])), requestCert: true, rejectUnauthorized: false })
+  const server = createServer({
+    ...(await selfSignedPair('worker-1', ['worker-1'])),
+    requestCert: true,
+    rejectUnauthorized: false,
+  })
   const note = ({ method, url, socket }: { method?: string; url?: string; socket: unknown }): void => {
     asked.push({ line: `${method} ${url}`, by: `${(socket as TLSSocket).getPeerCertificate().subject?.CN}` })
   }
@@ -67,7 +78,11 @@ export async function startWorker(t: Lifetime, cluster: TestCluster, writeLog: (
       servePortForward(request, socket, head, web)
       return
     }
-    const command = await acceptCommand(request, socket, head, { stdin: false, stdout: true, stderr: url.searchParams.get('error') === '1' })
+    const command = await acceptCommand(request, socket, head, {
+      stdin: false,
+      stdout: true,
+      stderr: url.searchParams.get('error') === '1',
+    })
     command?.stdout(`${url.searchParams.getAll('command').join(' ')}\n`)
     command?.exit(0)
   })

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI documents of a fresh server, compared with those of kube-apiserver 1.36.2 with default flags (`documents-1.36.json.gz`:
- * v2, and every document of v3 by its path) in everything but descriptions.
+ * The OpenAPI documents of a fresh server, compared with those of kube-apiserver 1.36.2 with default flags
+ * (`documents-1.36.json.gz`: v2, and every document of v3 by its path) in everything but descriptions.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -12,13 +12,19 @@ import { testCluster } from '../support/test-cluster.ts'
 type Node = Readonly<Record<string, unknown>>
 
 const file = readFileSync(join(import.meta.dirname, 'documents-1.36.json.gz'))
-const recorded = JSON.parse(gunzipSync(file).toString()) as { readonly v2: Node; readonly v3: Readonly<Record<string, Node>> }
+const recorded = JSON.parse(gunzipSync(file).toString()) as {
+  readonly v2: Node
+  readonly v3: Readonly<Record<string, Node>>
+}
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const parameterPrefix = '#/parameters/'
 
-/** Without descriptions. Names of shared parameters end in a hash of their description, too: references show what they stand for. */
+/**
+ * Without descriptions. Names of shared parameters end in a hash of their description, too: references show what they
+ * stand for.
+ */
 function comparable(value: unknown, parameters: Node): unknown {
   if (Array.isArray(value)) return value.map((item) => comparable(item, parameters))
   if (!isNode(value)) return value
@@ -33,14 +39,17 @@ function comparable(value: unknown, parameters: Node): unknown {
 }
 
 function comparableDocument({ parameters = {}, ...document }: Node): unknown {
-  const shared = Object.values(comparable(parameters, {}) as Node).map((one) => JSON.stringify(Object.entries(one as Node).sort()))
+  const shared = Object.values(comparable(parameters, {}) as Node).map((one) =>
+    JSON.stringify(Object.entries(one as Node).sort()),
+  )
   return { ...(comparable(document, parameters as Node) as Node), parameters: shared.sort() }
 }
 
 /** Every place where `got` is not as wanted. Order counts in lists, not in objects. */
 function* differences(place: string, wanted: unknown, got: unknown): Generator<string> {
   if (isNode(wanted) && isNode(got))
-    for (const name of new Set([...Object.keys(wanted), ...Object.keys(got)])) yield* differences(`${place} ${name}`, wanted[name], got[name])
+    for (const name of new Set([...Object.keys(wanted), ...Object.keys(got)]))
+      yield* differences(`${place} ${name}`, wanted[name], got[name])
   else if (Array.isArray(wanted) && Array.isArray(got) && wanted.length === got.length)
     for (const [i, item] of wanted.entries()) yield* differences(`${place} ${i}`, item, got[i])
   else if (wanted !== got) yield `${place}: wanted ${JSON.stringify(wanted)}, got ${JSON.stringify(got)}`
@@ -51,11 +60,17 @@ const assertSame = (wanted: Node, got: unknown): void =>
 
 test('the OpenAPI documents of a fresh server are those of 1.36, but for descriptions', async (t) => {
   const { call } = await testCluster(t)
-  const index = (await call('GET', '/openapi/v3')) as { readonly paths?: Readonly<Record<string, { readonly serverRelativeURL: string }>> }
+  const index = (await call('GET', '/openapi/v3')) as {
+    readonly paths?: Readonly<Record<string, { readonly serverRelativeURL: string }>>
+  }
   const paths = index.paths ?? {}
 
-  await t.test('the index names the same documents', () => assert.deepEqual(Object.keys(paths).sort(), Object.keys(recorded.v3).sort()))
+  await t.test('the index names the same documents', () =>
+    assert.deepEqual(Object.keys(paths).sort(), Object.keys(recorded.v3).sort()),
+  )
   await t.test('/openapi/v2', async () => assertSame(recorded.v2, await call('GET', '/openapi/v2')))
   for (const [path, wanted] of Object.entries(recorded.v3))
-    await t.test(`/openapi/v3/${path}`, async () => assertSame(wanted, await call('GET', paths[path]?.serverRelativeURL ?? `/openapi/v3/${path}`)))
+    await t.test(`/openapi/v3/${path}`, async () =>
+      assertSame(wanted, await call('GET', paths[path]?.serverRelativeURL ?? `/openapi/v3/${path}`)),
+    )
 })

@@ -1,4 +1,7 @@
-/** `t8s explain-panic` as a user runs it: files, standard input, logs of pods, and what it says where there is nothing to explain. */
+/**
+ * `t8s explain-panic` as a user runs it: files, standard input, logs of pods, and what it says where there is nothing
+ * to explain.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -50,7 +53,11 @@ async function explain(
   args: readonly string[],
   { input = '', env = {} }: { readonly input?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<Ended> {
-  const child = spawn(join(repository, 't8s'), ['explain-panic', ...args], { env: { ...process.env, ...env }, timeout: 120_000, killSignal: 'SIGKILL' })
+  const child = spawn(join(repository, 't8s'), ['explain-panic', ...args], {
+    env: { ...process.env, ...env },
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
+  })
   t.after(() => child.kill('SIGKILL'))
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
@@ -125,14 +132,21 @@ test('a file is explained, with the line and the arguments from its sources', as
 test('sources of another version, and of another program, are told', async (t) => {
   const folder = temporaryFolder(t)
   const none = await explain(t, ['--src', folder], { input: crash })
-  assert.match(none.stdout, /sources +.* does not hold \/build\/cart\/cart\.go: name the folder with the program's go\.mod/)
+  assert.match(
+    none.stdout,
+    /sources +.* does not hold \/build\/cart\/cart\.go: name the folder with the program's go\.mod/,
+  )
   writeFileSync(join(folder, 'cart.go'), 'package cart\n')
   const old = await explain(t, ['--src', folder], { input: crash })
   assert.match(old.stdout, /cart\.go has no Add at line 5: it is of another version/)
 })
 
 test('the standard input, as JSON, with a signature of the command line', async (t) => {
-  const { code, stdout, stderr } = await explain(t, ['-o', 'json', '--func', 'func (c *Cart) Add(id string, count int) error'], { input: crash })
+  const { code, stdout, stderr } = await explain(
+    t,
+    ['-o', 'json', '--func', 'func (c *Cart) Add(id string, count int) error'],
+    { input: crash },
+  )
   assert.equal(code, 0, stderr)
   const [report] = JSON.parse(stdout).crashes
   assert.equal(report.kind, 'nil dereference')
@@ -147,7 +161,12 @@ test('the standard input, as JSON, with a signature of the command line', async 
     origin: 'own',
     words: '0x0, {0x4b1c1e, 0x5}, 0x2',
   })
-  assert.deepEqual(report.arguments[0].values[0], { role: 'receiver', name: 'c', type: '*Cart', parts: [{ label: '', word: '0x0', meaning: 'nil' }] })
+  assert.deepEqual(report.arguments[0].values[0], {
+    role: 'receiver',
+    name: 'c',
+    type: '*Cart',
+    parts: [{ label: '', word: '0x0', meaning: 'nil' }],
+  })
 })
 
 test('what makes no sense is one sentence with a next step', async (t) => {
@@ -159,10 +178,16 @@ test('what makes no sense is one sentence with a next step', async (t) => {
     [[join(folder, 'calm.log')], /there is no crash of a Go program in .*calm\.log: give it the whole output/],
     [['--src', join(folder, 'none')], /--src .*none is no folder/],
     [['--func', 'func f('], /is no signature of Go \(at its end\): write it as/],
-    [['--func', 'func other(a int)'], /no call of other is in the standard input: there are calls of Add, main; check the name/],
+    [
+      ['--func', 'func other(a int)'],
+      /no call of other is in the standard input: there are calls of Add, main; check the name/,
+    ],
     [['--previous'], /-c and --previous are about the log of a pod: name it by --pod/],
     [['crash.log', '--pod', 'web'], /both the file crash\.log and the pod web are named/],
-    [['--pod', 'web', '--kubeconfig', join(folder, 'none')], /there is no kubeconfig at .*none: name one by --kubeconfig/],
+    [
+      ['--pod', 'web', '--kubeconfig', join(folder, 'none')],
+      /there is no kubeconfig at .*none: name one by --kubeconfig/,
+    ],
     [['--abi', 'none'], /--abi.*Allowed choices are stack, register/],
   ]
   for (const [args, says] of cases) {
@@ -174,14 +199,22 @@ test('what makes no sense is one sentence with a next step', async (t) => {
 })
 
 /** A kubeconfig for a server that answers as one does. */
-async function apiServer(t: TestContext, answer: (path: string) => readonly [status: number, body: string]): Promise<string> {
+async function apiServer(
+  t: TestContext,
+  answer: (path: string) => readonly [status: number, body: string],
+): Promise<string> {
   const authority = await makeAuthority('test', new Date())
-  const { cert, key } = await issueCertificate(authority, { commonName: 'server', usage: 'server', hosts: ['127.0.0.1'] }, new Date())
+  const { cert, key } = await issueCertificate(
+    authority,
+    { commonName: 'server', usage: 'server', hosts: ['127.0.0.1'] },
+    new Date(),
+  )
   const server = createSecureServer({ cert, key })
   const sessions = new Set<{ destroy(): void }>()
   server.on('session', (session) => sessions.add(session))
   server.on('request', (request, response) => {
-    const [status, body] = request.headers.authorization === 'Bearer secret' ? answer(request.url) : ([401, 'who is that?'] as const)
+    const [status, body] =
+      request.headers.authorization === 'Bearer secret' ? answer(request.url) : ([401, 'who is that?'] as const)
     response.writeHead(status, { 'content-type': status === 200 ? 'text/plain' : 'application/json' })
     response.end(body)
   })
@@ -220,21 +253,43 @@ test('the log of a pod is read through the API', async (t) => {
     asked.push(path)
     return path.includes('previous') ? [200, `starting\n${crash}`] : [200, 'all is well\n']
   })
-  const { code, stdout, stderr } = await explain(t, ['--pod', 'web', '-c', 'app', '--previous', '--kubeconfig', kubeconfig])
+  const { code, stdout, stderr } = await explain(t, [
+    '--pod',
+    'web',
+    '-c',
+    'app',
+    '--previous',
+    '--kubeconfig',
+    kubeconfig,
+  ])
   assert.equal(code, 0, stderr)
   assert.match(stdout, /offset 40/)
   const calm = await explain(t, ['--pod', 'web', '-n', 'other'], { env: { KUBECONFIG: kubeconfig } })
   assert.equal(calm.code, 1)
-  assert.match(calm.stderr, /no crash of a Go program in the log of pod web: if it has been restarted since, read the log before by --previous/)
-  assert.deepEqual(asked, ['/api/v1/namespaces/shop/pods/web/log?container=app&previous=true', '/api/v1/namespaces/other/pods/web/log'])
+  assert.match(
+    calm.stderr,
+    /no crash of a Go program in the log of pod web: if it has been restarted since, read the log before by --previous/,
+  )
+  assert.deepEqual(asked, [
+    '/api/v1/namespaces/shop/pods/web/log?container=app&previous=true',
+    '/api/v1/namespaces/other/pods/web/log',
+  ])
   const stranger = await explain(t, ['--pod', 'web', '--kubeconfig', kubeconfig, '--context', 'stranger'])
-  assert.match(stranger.stderr, /cannot read the log of pod web in the namespace default: .*use a kubeconfig that may get pods\/log/)
+  assert.match(
+    stranger.stderr,
+    /cannot read the log of pod web in the namespace default: .*use a kubeconfig that may get pods\/log/,
+  )
 })
 
 test('what a cluster refuses is told with what to do', async (t) => {
   const { kubeconfigFile, call, stop } = await testCluster(t)
   const containers = ['a', 'b'].map((name) => ({ name, image: 'i' }))
-  await call('POST', '/api/v1/namespaces/default/pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'two' }, spec: { containers } })
+  await call('POST', '/api/v1/namespaces/default/pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'two' },
+    spec: { containers },
+  })
   const says = async (args: readonly string[], expected: RegExp): Promise<void> => {
     const { code, stderr } = await explain(t, ['--kubeconfig', kubeconfigFile, '--pod', ...args])
     assert.equal(code, 1)
@@ -254,10 +309,17 @@ test('20,000 goroutines in more than 10 MB are grouped in no time', async (t) =>
     const kind = id % 37
     dump.push(`goroutine ${id} [chan receive, ${kind} minutes]:`)
     for (let depth = 0; depth < 4; depth++) {
-      dump.push(`example.com/shop/internal/worker${kind}.(*Pool[...]).step${depth}.func1(0xc${(id * 7919).toString(16)}, {0xc000123456, 0x${depth}})`)
+      dump.push(
+        `example.com/shop/internal/worker${kind}.(*Pool[...]).step${depth}.func1(0xc${(id * 7919).toString(16)}, ` +
+          `{0xc000123456, 0x${depth}})`,
+      )
       dump.push(`\t/workspace/src/shop/internal/worker${kind}/pool.go:${100 + depth} +0x11`)
     }
-    dump.push(`created by example.com/shop/internal/worker${kind}.New in goroutine 1`, `\t/workspace/src/shop/internal/worker${kind}/pool.go:50 +0x1b`, '')
+    dump.push(
+      `created by example.com/shop/internal/worker${kind}.New in goroutine 1`,
+      `\t/workspace/src/shop/internal/worker${kind}/pool.go:50 +0x1b`,
+      '',
+    )
   }
   const text = dump.join('\n')
   assert.ok(text.length > 10 * 1024 * 1024)

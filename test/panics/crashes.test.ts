@@ -59,7 +59,8 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
   async function report(name: string, options?: ReportOptions): Promise<CrashReport> {
     const output = program.crash(name)
     const reports = reportsOf(await readCrashes([output]), options)
-    // Several goroutines can be caught with a map at the same moment: then the runtime tells of each, and stacks follow the last.
+    // Several goroutines can be caught with a map at the same moment: then the runtime tells of each, and stacks follow
+    // the last.
     if (name === 'concurrent') assert.ok(reports.length > 0, output.slice(0, 4000))
     else assert.equal(reports.length, 1, output.slice(0, 4000))
     return reports.find(({ goroutine }) => goroutine) ?? reports[0]!
@@ -103,13 +104,19 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     assert.equal(signal?.nilOffset, 40)
     assert.match(signal?.codeMeaning ?? '', /nothing is mapped/)
     assert.match(signal?.pc ?? '', /^0x/)
-    assert.match((await report('nil-field', { sources: new Sources(program.folder) })).explanation, /By the sources that is item\.price\.$/)
+    assert.match(
+      (await report('nil-field', { sources: new Sources(program.folder) })).explanation,
+      /By the sources that is item\.price\.$/,
+    )
   })
 
   test('the offset behind a line is found where the note says', async () => {
     const crash = await report('nil-field')
-    const [, offset, symbols = ''] = /^\+(0x[0-9a-f]+) .*objdump -s '(.*)' PROGRAM/.exec(crash.stackNotes[0] ?? '') ?? []
-    const listed = execFileSync('go', ['tool', 'objdump', '-s', symbols, join(program.folder, 'crash')], { encoding: 'utf8' })
+    const [, offset, symbols = ''] =
+      /^\+(0x[0-9a-f]+) .*objdump -s '(.*)' PROGRAM/.exec(crash.stackNotes[0] ?? '') ?? []
+    const listed = execFileSync('go', ['tool', 'objdump', '-s', symbols, join(program.folder, 'crash')], {
+      encoding: 'utf8',
+    })
     const addresses = [...listed.matchAll(/\t(0x[0-9a-f]+)\t/g)].map(([, address]) => Number(address))
     assert.ok(addresses.includes(addresses[0]! + Number(offset)), `${offset} in ${listed}`)
   })
@@ -143,7 +150,10 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     assert.equal(quit.goroutine, undefined)
     const [first, second] = quit.groups
     assert.deepEqual([first?.suspicion, first?.state, first?.count], ['deadlock', 'chan receive (nil chan)', 1])
-    assert.deepEqual([second?.suspicion, second?.state, second?.count, second?.ids.length], ['leak', 'chan send', 25, 25])
+    assert.deepEqual(
+      [second?.suspicion, second?.state, second?.count, second?.ids.length],
+      ['leak', 'chan send', 25, 25],
+    )
     assert.equal(quit.groups.at(-1)?.suspicion, 'idle')
     assert.ok(Object.keys(quit.registers).length > 8)
   })
@@ -194,7 +204,9 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
   })
 
   // Kernels without 32-bit programs are common: another processor is emulated.
-  test('on a machine of 32 bits, where words are true', { skip: hasEmulator ? false : 'needs qemu-arm (qemu-user)' }, async (t) => {
+  test('on a machine of 32 bits, where words are true', {
+    skip: hasEmulator ? false : 'needs qemu-arm (qemu-user)',
+  }, async (t) => {
     const narrow = buildProgram({ GOARCH: 'arm' }, 'qemu-arm')
     t.after(() => narrow.remove())
     const sources = new Sources(narrow.folder)

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 const repository = join(import.meta.dirname, '../..')
 
 /** For the `skip` of tests that need Go. */
-export const withoutGo: string | false = spawnSync('go', ['version']).status === 0 ? false : 'go is not installed (Debian: apt-get install golang-go)'
+export const withoutGo: string | false =
+  spawnSync('go', ['version']).status === 0 ? false : 'go is not installed (Debian: apt-get install golang-go)'
 
 export interface GoProgram {
   /** Where its sources are. */
@@ -23,7 +24,16 @@ export function buildProgram(environment: Readonly<Record<string, string>> = {},
   cpSync(join(import.meta.dirname, 'program'), folder, { recursive: true })
   const cache = join(repository, '.build/go-cache')
   mkdirSync(cache, { recursive: true })
-  const env = { ...process.env, CGO_ENABLED: '0', GO111MODULE: 'on', GOFLAGS: '', GOPROXY: 'off', GOTOOLCHAIN: 'local', GOCACHE: cache, ...environment }
+  const env = {
+    ...process.env,
+    CGO_ENABLED: '0',
+    GO111MODULE: 'on',
+    GOFLAGS: '',
+    GOPROXY: 'off',
+    GOTOOLCHAIN: 'local',
+    GOCACHE: cache,
+    ...environment,
+  }
   const program = join(folder, 'crash')
   execFileSync('go', ['build', '-o', program, '.'], { cwd: folder, env, timeout: 280_000 })
   return {

@@ -27,18 +27,39 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function component(t: TestContext, command: string, { kubeconfigFile, client: { cert, key } }: TestCluster, ...flags: string[]): Promise<Component> {
+async function component(
+  t: TestContext,
+  command: string,
+  { kubeconfigFile, client: { cert, key } }: TestCluster,
+  ...flags: string[]
+): Promise<Component> {
   const port = await freePort()
-  const access = ['--kubeconfig', '--authentication-kubeconfig', '--authorization-kubeconfig'].flatMap((flag) => [flag, kubeconfigFile])
-  const args = [command, ...access, '--secure-port', `${port}`, '--bind-address', '127.0.0.1', '--leader-elect=false', ...flags]
+  const access = ['--kubeconfig', '--authentication-kubeconfig', '--authorization-kubeconfig'].flatMap((flag) => [
+    flag,
+    kubeconfigFile,
+  ])
+  const args = [
+    command,
+    ...access,
+    '--secure-port',
+    `${port}`,
+    '--bind-address',
+    '127.0.0.1',
+    '--leader-elect=false',
+    ...flags,
+  ]
   const child = spawn(join(repository, 't8s'), args, { cwd: temporaryFolder(t), stdio: ['ignore', 'pipe', 'pipe'] })
   t.after(() => child.kill('SIGKILL'))
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
   await waitFor('it serves', () => /health and metrics on/.test(output) || child.exitCode !== null)
   assert.equal(child.exitCode, null, output)
   const get: Component['get'] = async (path) => {
-    const [response] = (await once(request({ port, path, cert, key, rejectUnauthorized: false, agent: false }).end(), 'response')) as [IncomingMessage]
+    const [response] = (await once(
+      request({ port, path, cert, key, rejectUnauthorized: false, agent: false }).end(),
+      'response',
+    )) as [IncomingMessage]
     return { status: response.statusCode ?? 0, bytes: Buffer.concat(await response.toArray()) }
   }
   // It learns from the cluster which certificates are good.
@@ -50,7 +71,8 @@ for (const command of ['controller-manager', 'scheduler']) {
   test(`go tool pprof reads a profile of t8s ${command}, which logs as klog does`, async (t) => {
     const cluster = await testCluster(t, { controllers: false })
     const running = await component(t, command, cluster, '--logging-format=text')
-    for (const line of running.output().trim().split('\n')) assert.match(line, /^[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} [ \d]{6}\d [\w.-]+:\d+\] /)
+    for (const line of running.output().trim().split('\n'))
+      assert.match(line, /^[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} [ \d]{6}\d [\w.-]+:\d+\] /)
     const { status, bytes } = await running.get('/debug/pprof/profile?seconds=1')
     assert.equal(status, 200, bytes.toString())
     const folder = temporaryFolder(t)

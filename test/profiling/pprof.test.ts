@@ -25,14 +25,34 @@ async function server(t: TestContext, ...flags: string[]): Promise<Server> {
   const folder = temporaryFolder(t)
   const tokens = join(folder, 'tokens')
   writeFileSync(tokens, 's3cret,admin,1,"system:masters"\nother,jane,2\n')
-  const args = ['--data-dir', join(folder, 'data'), '--secure-port', '0', '--token-auth-file', tokens, '--controllers', '', '--no-scheduler', ...flags]
+  const args = [
+    '--data-dir',
+    join(folder, 'data'),
+    '--secure-port',
+    '0',
+    '--token-auth-file',
+    tokens,
+    '--controllers',
+    '',
+    '--no-scheduler',
+    ...flags,
+  ]
   const { url } = await up(t, args)
   return {
     folder,
     async get(path, token = 's3cret', signal = undefined) {
-      const sent = request(new URL(path, url), { headers: { authorization: `Bearer ${token}` }, rejectUnauthorized: false, agent: false, signal })
+      const sent = request(new URL(path, url), {
+        headers: { authorization: `Bearer ${token}` },
+        rejectUnauthorized: false,
+        agent: false,
+        signal,
+      })
       const [response] = (await once(sent.end(), 'response')) as [IncomingMessage]
-      return { status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(await response.toArray()) }
+      return {
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        bytes: Buffer.concat(await response.toArray()),
+      }
     },
   }
 }
@@ -41,7 +61,11 @@ async function server(t: TestContext, ...flags: string[]): Promise<Server> {
 function pprof({ folder }: Server, { bytes }: Answer, ...flags: string[]): string {
   const file = join(folder, `profile-${Math.random()}.pb.gz`)
   writeFileSync(file, bytes)
-  return execFileSync('go', ['tool', 'pprof', ...flags, file], { encoding: 'utf8', env: { ...process.env, HOME: folder }, stdio: ['ignore', 'pipe', 'pipe'] })
+  return execFileSync('go', ['tool', 'pprof', ...flags, file], {
+    encoding: 'utf8',
+    env: { ...process.env, HOME: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
 }
 
 test('go tool pprof reads profiles of the CPU and of memory', async (t) => {
@@ -86,7 +110,10 @@ test('paths, parameters and refusals are those of net/http/pprof', async (t) => 
     assert.deepEqual([status, headers['x-go-pprof'], bytes.toString()], [404, '1', 'Unknown profile\n'])
   }
   const bad = await running.get('/debug/pprof/heap?seconds=-1')
-  assert.deepEqual([bad.status, bad.bytes.toString()], [400, 'invalid value for "seconds" - must be a positive integer\n'])
+  assert.deepEqual(
+    [bad.status, bad.bytes.toString()],
+    [400, 'invalid value for "seconds" - must be a positive integer\n'],
+  )
 
   const two = await Promise.all([1, 2].map(() => running.get('/debug/pprof/profile?seconds=2')))
   const refused = two.find(({ status }) => status === 500)
@@ -101,10 +128,16 @@ test('a client that leaves ends its profile', async (t) => {
   const asked = (async () => {
     while (true) await running.get('/debug/pprof/profile?seconds=600', 's3cret', left.signal)
   })()
-  await waitFor('the profile is under way', async () => (await running.get('/debug/pprof/profile?seconds=1')).status === 500)
+  await waitFor(
+    'the profile is under way',
+    async () => (await running.get('/debug/pprof/profile?seconds=1')).status === 500,
+  )
   left.abort()
   await assert.rejects(asked)
-  await waitFor('another one can be taken', async () => (await running.get('/debug/pprof/profile?seconds=1')).status === 200)
+  await waitFor(
+    'another one can be taken',
+    async () => (await running.get('/debug/pprof/profile?seconds=1')).status === 200,
+  )
 })
 
 test('profiles are for those whom the authorizer lets in, and --profiling=false has none', async (t) => {

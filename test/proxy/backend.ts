@@ -1,4 +1,7 @@
-/** What stands behind pods and Services in tests: a small HTTP server on this machine's address, and the objects that lead to it. */
+/**
+ * What stands behind pods and Services in tests: a small HTTP server on this machine's address, and the objects that
+ * lead to it.
+ */
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecure } from 'node:https'
@@ -15,7 +18,11 @@ export const podAddress = Object.values(networkInterfaces())
 export const needsAddress = { skip: !podAddress && 'this machine has no address that pods may have' } as const
 
 /** Listens until the test is over; gives the server and its port. */
-export async function backend(t: Lifetime, listener: RequestListener, { secure = false } = {}): Promise<{ readonly server: Server; readonly port: number }> {
+export async function backend(
+  t: Lifetime,
+  listener: RequestListener,
+  { secure = false } = {},
+): Promise<{ readonly server: Server; readonly port: number }> {
   const server = secure ? createSecure(await certificate(), listener) : createServer(listener)
   server.listen(0, podAddress)
   await once(server, 'listening')
@@ -32,15 +39,35 @@ async function certificate() {
 }
 
 /** A pod that runs at the address and tells the port. */
-export async function pod(cluster: TestCluster, name: string, containerPort?: number, podIP = podAddress): Promise<void> {
+export async function pod(
+  cluster: TestCluster,
+  name: string,
+  containerPort?: number,
+  podIP = podAddress,
+): Promise<void> {
   const pods = '/api/v1/namespaces/default/pods'
   const ports = containerPort === undefined ? [] : [{ containerPort }]
-  await cluster.call('POST', pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [{ name: 'main', image: 'main', ports }] } })
-  await cluster.call('PATCH', `${pods}/${name}/status`, { status: { phase: 'Running', podIP, podIPs: [{ ip: podIP }] } }, 'application/merge-patch+json')
+  await cluster.call('POST', pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: { containers: [{ name: 'main', image: 'main', ports }] },
+  })
+  await cluster.call(
+    'PATCH',
+    `${pods}/${name}/status`,
+    { status: { phase: 'Running', podIP, podIPs: [{ ip: podIP }] } },
+    'application/merge-patch+json',
+  )
 }
 
 /** A Service with the port 80, called `http`, whose endpoint is the pod. */
-export async function serviceOf(cluster: TestCluster, name: string, podName: string | undefined, port: number): Promise<void> {
+export async function serviceOf(
+  cluster: TestCluster,
+  name: string,
+  podName: string | undefined,
+  port: number,
+): Promise<void> {
   await cluster.call('POST', '/api/v1/namespaces/default/services', {
     apiVersion: 'v1',
     kind: 'Service',
@@ -52,7 +79,9 @@ export async function serviceOf(cluster: TestCluster, name: string, podName: str
     kind: 'EndpointSlice',
     metadata: { name: `${name}-1`, labels: { 'kubernetes.io/service-name': name } },
     addressType: 'IPv4',
-    endpoints: [{ addresses: [podAddress], ...(podName && { targetRef: { kind: 'Pod', namespace: 'default', name: podName } }) }],
+    endpoints: [
+      { addresses: [podAddress], ...(podName && { targetRef: { kind: 'Pod', namespace: 'default', name: podName } }) },
+    ],
     ports: [{ name: 'http', port }],
   })
 }

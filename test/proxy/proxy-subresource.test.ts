@@ -23,7 +23,12 @@ async function ask({ client }: TestCluster, path: string, { method, headers, bod
   const sent = request(new URL(path, url), { ca, cert, key, agent: false, method, headers })
   const [response]: IncomingMessage[] = await once(sent.end(body), 'response')
   const text = Buffer.concat(await response!.toArray()).toString()
-  return { status: response!.statusCode, headers: response!.headers, text, message: () => (JSON.parse(text) as { message: string }).message }
+  return {
+    status: response!.statusCode,
+    headers: response!.headers,
+    text,
+    message: () => (JSON.parse(text) as { message: string }).message,
+  }
 }
 
 test('what is missing behind a proxy subresource is told in upstream words', async (t) => {
@@ -38,7 +43,12 @@ test('what is missing behind a proxy subresource is told in upstream words', asy
   assert.deepEqual(await refused('/api/v1/nodes/none/proxy/'), [404, 'nodes "none" not found'])
   assert.deepEqual(await refused(`${base}/services/a:b:c/proxy/`), [400, 'invalid service request "a:b:c"'])
 
-  await cluster.call('POST', `${base}/services`, { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' }, spec: { ports: [{ port: 80 }] } })
+  await cluster.call('POST', `${base}/services`, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web' },
+    spec: { ports: [{ port: 80 }] },
+  })
   assert.deepEqual(await refused(`${base}/services/web:81/proxy/`), [503, 'no service port 81 found for service "web"'])
   await cluster.call('POST', `${base}/endpoints`, { apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'web' } })
   assert.deepEqual(await refused(`${base}/services/web:80/proxy/`), [503, 'no endpoints available for service "web"'])
@@ -53,45 +63,68 @@ test('what is missing behind a proxy subresource is told in upstream words', asy
   await pod(cluster, 'evil', 80, '169.254.169.254')
   assert.deepEqual(await refused(`${base}/pods/evil/proxy/`), [400, 'address not allowed'])
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'one' } })
-  assert.deepEqual(await refused('/api/v1/nodes/one/proxy/'), [500, 'no preferred addresses found; known addresses: []'])
+  assert.deepEqual(await refused('/api/v1/nodes/one/proxy/'), [
+    500,
+    'no preferred addresses found; known addresses: []',
+  ])
 })
 
-test('a pod answers at its first port, at a port by number, over TLS, and with what was sent', needsAddress, async (t) => {
-  const cluster = await testCluster(t)
-  const { port } = await backend(t, async (message, response) => {
-    const body = Buffer.concat(await message.toArray()).toString()
-    response.writeHead(message.method === 'DELETE' ? 410 : 200, { 'content-type': 'text/x-test', 'access-control-allow-origin': '*' })
-    response.end(JSON.stringify({ method: message.method, url: message.url, body, headers: message.headers }))
-  })
-  const secure = await backend(t, (_message, response) => response.end('secret'), { secure: true })
-  await pod(cluster, 'web', port)
-  const got = await ask(cluster, `${base}/pods/web/proxy/a%2Fb/c/?x=1&y=%20`)
-  assert.equal(got.headers['content-type'], 'text/x-test')
-  assert.equal(got.headers['access-control-allow-origin'], undefined)
-  const seen = JSON.parse(got.text)
-  assert.equal(seen.url, '/a%2Fb/c/?x=1&y=%20')
-  assert.equal(seen.headers['x-forwarded-uri'], `${base}/pods/web/proxy/a%2Fb/c/`)
-  assert.equal((JSON.parse((await ask(cluster, `${base}/pods/web:${port}/proxy/`)).text) as { url: string }).url, '/')
-  const posted = JSON.parse(
-    (await ask(cluster, `${base}/pods/http:web:${port}/proxy/form`, { method: 'POST', body: 'hello', headers: { authorization: 'Basic x' } })).text,
-  )
-  assert.deepEqual([posted.method, posted.body, posted.headers.authorization], ['POST', 'hello', undefined])
-  assert.equal((await ask(cluster, `${base}/pods/web/proxy/x`, { method: 'DELETE' })).status, 410)
-  assert.equal((await ask(cluster, `${base}/pods/https:web:${secure.port}/proxy/`)).text, 'secret')
-  assert.equal((await ask(cluster, `${base}/pods/web/proxy/x`, { method: 'HEAD' })).text, '')
-})
+test(
+  'a pod answers at its first port, at a port by number, over TLS, and with what was sent',
+  needsAddress,
+  async (t) => {
+    const cluster = await testCluster(t)
+    const { port } = await backend(t, async (message, response) => {
+      const body = Buffer.concat(await message.toArray()).toString()
+      response.writeHead(message.method === 'DELETE' ? 410 : 200, {
+        'content-type': 'text/x-test',
+        'access-control-allow-origin': '*',
+      })
+      response.end(JSON.stringify({ method: message.method, url: message.url, body, headers: message.headers }))
+    })
+    const secure = await backend(t, (_message, response) => response.end('secret'), { secure: true })
+    await pod(cluster, 'web', port)
+    const got = await ask(cluster, `${base}/pods/web/proxy/a%2Fb/c/?x=1&y=%20`)
+    assert.equal(got.headers['content-type'], 'text/x-test')
+    assert.equal(got.headers['access-control-allow-origin'], undefined)
+    const seen = JSON.parse(got.text)
+    assert.equal(seen.url, '/a%2Fb/c/?x=1&y=%20')
+    assert.equal(seen.headers['x-forwarded-uri'], `${base}/pods/web/proxy/a%2Fb/c/`)
+    assert.equal((JSON.parse((await ask(cluster, `${base}/pods/web:${port}/proxy/`)).text) as { url: string }).url, '/')
+    const posted = JSON.parse(
+      (
+        await ask(cluster, `${base}/pods/http:web:${port}/proxy/form`, {
+          method: 'POST',
+          body: 'hello',
+          headers: { authorization: 'Basic x' },
+        })
+      ).text,
+    )
+    assert.deepEqual([posted.method, posted.body, posted.headers.authorization], ['POST', 'hello', undefined])
+    assert.equal((await ask(cluster, `${base}/pods/web/proxy/x`, { method: 'DELETE' })).status, 410)
+    assert.equal((await ask(cluster, `${base}/pods/https:web:${secure.port}/proxy/`)).text, 'secret')
+    assert.equal((await ask(cluster, `${base}/pods/web/proxy/x`, { method: 'HEAD' })).text, '')
+  },
+)
 
-test('a path without a slash is sent to one with it, and redirects of a pod to itself stay behind the proxy', needsAddress, async (t) => {
-  const cluster = await testCluster(t)
-  const { port } = await backend(t, (message, response) =>
-    response.writeHead(302, { location: message.url === '/out' ? 'https://example.com/x' : '/next?a=b' }).end(),
-  )
-  await pod(cluster, 'web', port)
-  const root = await ask(cluster, `${base}/pods/web/proxy?x=1`)
-  assert.deepEqual([root.status, root.headers.location], [301, `${base}/pods/web/proxy/?x=1`])
-  assert.equal((await ask(cluster, `${base}/pods/web/proxy/here`)).headers.location, `${base}/pods/web/proxy/next?a=b`)
-  assert.equal((await ask(cluster, `${base}/pods/web/proxy/out`)).headers.location, 'https://example.com/x')
-})
+test(
+  'a path without a slash is sent to one with it, and redirects of a pod to itself stay behind the proxy',
+  needsAddress,
+  async (t) => {
+    const cluster = await testCluster(t)
+    const { port } = await backend(t, (message, response) =>
+      response.writeHead(302, { location: message.url === '/out' ? 'https://example.com/x' : '/next?a=b' }).end(),
+    )
+    await pod(cluster, 'web', port)
+    const root = await ask(cluster, `${base}/pods/web/proxy?x=1`)
+    assert.deepEqual([root.status, root.headers.location], [301, `${base}/pods/web/proxy/?x=1`])
+    assert.equal(
+      (await ask(cluster, `${base}/pods/web/proxy/here`)).headers.location,
+      `${base}/pods/web/proxy/next?a=b`,
+    )
+    assert.equal((await ask(cluster, `${base}/pods/web/proxy/out`)).headers.location, 'https://example.com/x')
+  },
+)
 
 test('kubectl get --raw reaches a Service by the number and by the name of its port', needsAddress, async (t) => {
   const cluster = await testCluster(t)
@@ -124,28 +157,35 @@ test('a pod that does not answer is 503 with the reason', needsAddress, async (t
   const cluster = await testCluster(t)
   await pod(cluster, 'web', 1)
   const { status, message } = await ask(cluster, `${base}/pods/web/proxy/`)
-  assert.deepEqual([status, message()], [503, `error trying to reach service: dial tcp ${podAddress}:1: connect: connection refused`])
+  assert.deepEqual(
+    [status, message()],
+    [503, `error trying to reach service: dial tcp ${podAddress}:1: connect: connection refused`],
+  )
 })
 
-test('an answer comes as it is written, over HTTP/2 too, and its pod is told when the client goes', needsAddress, async (t) => {
-  const cluster = await testCluster(t)
-  let closed = false
-  const { port } = await backend(t, (_message, response) => {
-    response.write('one')
-    response.on('close', () => {
-      closed = true
+test(
+  'an answer comes as it is written, over HTTP/2 too, and its pod is told when the client goes',
+  needsAddress,
+  async (t) => {
+    const cluster = await testCluster(t)
+    let closed = false
+    const { port } = await backend(t, (_message, response) => {
+      response.write('one')
+      response.on('close', () => {
+        closed = true
+      })
     })
-  })
-  await pod(cluster, 'web', port)
-  const { ca, cert, key, url } = cluster.client
-  const session = connect(url, { ca, cert, key })
-  t.after(() => session.destroy())
-  const stream = session.request({ ':path': `${base}/pods/web/proxy/` })
-  const [piece] = await once(stream, 'data')
-  assert.equal(String(piece), 'one')
-  stream.close()
-  await waitFor('the pod knows', () => closed)
-})
+    await pod(cluster, 'web', port)
+    const { ca, cert, key, url } = cluster.client
+    const session = connect(url, { ca, cert, key })
+    t.after(() => session.destroy())
+    const stream = session.request({ ':path': `${base}/pods/web/proxy/` })
+    const [piece] = await once(stream, 'data')
+    assert.equal(String(piece), 'one')
+    stream.close()
+    await waitFor('the pod knows', () => closed)
+  },
+)
 
 test('a client that does not read holds the pod up: nothing is gathered for it', needsAddress, async (t) => {
   const cluster = await testCluster(t)
@@ -184,36 +224,50 @@ test('a client that does not read holds the pod up: nothing is gathered for it',
   assert.ok(written < 64 * 1024 * 1024, `${written} bytes were written`)
 })
 
-test('a WebSocket through a pod proxy speaks with the pod; the token in its protocols does not reach it', needsAddress, async (t) => {
-  const cluster = await testCluster(t)
-  const { server, port } = await backend(t, (_message, response) => response.writeHead(200).end())
-  server.on('upgrade', (message, socket) => {
-    socket.on('error', () => socket.destroy())
-    socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Protocols: ${message.headers['sec-websocket-protocol']}\r\n\r\nwelcome`,
+test(
+  'a WebSocket through a pod proxy speaks with the pod; the token in its protocols does not reach it',
+  needsAddress,
+  async (t) => {
+    const cluster = await testCluster(t)
+    const { server, port } = await backend(t, (_message, response) => response.writeHead(200).end())
+    server.on('upgrade', (message, socket) => {
+      socket.on('error', () => socket.destroy())
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Protocols: ' +
+          `${message.headers['sec-websocket-protocol']}\r\n\r\nwelcome`,
+      )
+      socket.pipe(socket)
+    })
+    await pod(cluster, 'web', port)
+    const { ca, cert, key, url } = cluster.client
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-protocol': 'chat, base64url.bearer.authorization.k8s.io.c2VjcmV0',
+    }
+    const [response, socket, head] = await once(
+      request(new URL(`${base}/pods/web/proxy/ws`, url), { ca, cert, key, agent: false, headers }).end(),
+      'upgrade',
     )
-    socket.pipe(socket)
-  })
-  await pod(cluster, 'web', port)
-  const { ca, cert, key, url } = cluster.client
-  const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-protocol': 'chat, base64url.bearer.authorization.k8s.io.c2VjcmV0' }
-  const [response, socket, head] = await once(request(new URL(`${base}/pods/web/proxy/ws`, url), { ca, cert, key, agent: false, headers }).end(), 'upgrade')
-  assert.equal(response.headers['x-protocols'], 'chat')
-  let seen = String(head)
-  socket.on('data', (data: Buffer) => {
-    seen += data
-  })
-  socket.write('hello')
-  await waitFor('both texts came', () => seen === 'welcomehello')
-  const closed = once(socket, 'close')
-  socket.destroy()
-  await closed
-})
+    assert.equal(response.headers['x-protocols'], 'chat')
+    let seen = String(head)
+    socket.on('data', (data: Buffer) => {
+      seen += data
+    })
+    socket.write('hello')
+    await waitFor('both texts came', () => seen === 'welcomehello')
+    const closed = once(socket, 'close')
+    socket.destroy()
+    await closed
+  },
+)
 
 test('a pod that does not want to upgrade is an error of its own', needsAddress, async (t) => {
   const cluster = await testCluster(t)
   const { port } = await backend(t, (_message, response) => response.end('plain'))
   await pod(cluster, 'web', port)
-  const { status, message } = await ask(cluster, `${base}/pods/web/proxy/`, { headers: { connection: 'Upgrade', upgrade: 'websocket' } })
+  const { status, message } = await ask(cluster, `${base}/pods/web/proxy/`, {
+    headers: { connection: 'Upgrade', upgrade: 'websocket' },
+  })
   assert.deepEqual([status, message()], [500, 'invalid upgrade response: status code 200'])
 })

@@ -19,14 +19,27 @@ const get = async <T>(api: TestCluster, path: string): Promise<T> => (await api.
 /** A driver with devices on a node, and a class for them. */
 async function driver(api: TestCluster, name: string, nodeName: string, devices: object[]): Promise<void> {
   const selectors = [{ cel: { expression: `device.driver == "${name}"` } }]
-  await api.call('POST', `${dra}/deviceclasses`, { apiVersion, kind: 'DeviceClass', metadata: { name }, spec: { selectors } })
+  await api.call('POST', `${dra}/deviceclasses`, {
+    apiVersion,
+    kind: 'DeviceClass',
+    metadata: { name },
+    spec: { selectors },
+  })
   const spec = { driver: name, nodeName, pool: { name: nodeName, generation: 1, resourceSliceCount: 1 }, devices }
-  await api.call('POST', `${dra}/resourceslices`, { apiVersion, kind: 'ResourceSlice', metadata: { name: `${nodeName}-${name}` }, spec })
+  await api.call('POST', `${dra}/resourceslices`, {
+    apiVersion,
+    kind: 'ResourceSlice',
+    metadata: { name: `${nodeName}-${name}` },
+    spec,
+  })
 }
 
 async function pod(api: TestCluster, name: string, claim: object): Promise<void> {
   await waitFor('the account', () => get(api, `${core}/serviceaccounts/default`))
-  const spec = { resourceClaims: [{ name: 'd', ...claim }], containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'd' }] } }] }
+  const spec = {
+    resourceClaims: [{ name: 'd', ...claim }],
+    containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'd' }] } }],
+  }
   await api.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec })
 }
 
@@ -59,7 +72,9 @@ test('a pod gets a device by its template, and the next one when it has gone', a
   assert.match(String(allocationTimestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   assert.deepEqual(allocation, {
     devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'with', device: 'g0' }] },
-    nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['with'] }] }] },
+    nodeSelector: {
+      nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['with'] }] }],
+    },
   })
   assert.deepEqual(
     claim.status?.reservedFor?.map(({ resource, name }) => `${resource}/${name}`),
@@ -68,7 +83,10 @@ test('a pod gets a device by its template, and the next one when it has gone', a
   assert.deepEqual(claim.metadata.finalizers, ['resource.kubernetes.io/delete-protection'])
 
   await pod(api, 'second', { resourceClaimTemplateName: 'gpu' })
-  assert.match(await refused(api, 'second'), /^0\/\d+ nodes are available: \d+ cannot allocate all claims\. still not schedulable, preemption: /)
+  assert.match(
+    await refused(api, 'second'),
+    /^0\/\d+ nodes are available: \d+ cannot allocate all claims\. still not schedulable, preemption: /,
+  )
   for (const installed of installedKubectls()) {
     const kubectl = new Kubectl(installed, api.kubeconfigFile, api.folder)
     assert.match(await kubectl.ok('get resourceclaims'), new RegExp(`^${claimName} +allocated,reserved `, 'm'))
@@ -82,7 +100,9 @@ test('pods that share a claim go to the same node', async () => {
   const api = await cluster
   await readyNode(api, 'shared')
   await driver(api, 'net.example.com', 'shared', [{ name: 'n0' }, { name: 'n1' }])
-  const devices = { requests: [{ name: 'all', exactly: { deviceClassName: 'net.example.com', allocationMode: 'All' } }] }
+  const devices = {
+    requests: [{ name: 'all', exactly: { deviceClassName: 'net.example.com', allocationMode: 'All' } }],
+  }
   await api.call('POST', claims, { apiVersion, kind: 'ResourceClaim', metadata: { name: 'net' }, spec: { devices } })
   for (const name of ['one', 'two', 'three']) await pod(api, name, { resourceClaimName: 'net' })
   for (const name of ['one', 'two', 'three']) assert.equal(await scheduled(api, name), 'shared')
@@ -102,9 +122,18 @@ test('a pod is bound when its device says that it is ready', async () => {
   const devices = { requests: [{ name: 'f', exactly: { deviceClassName: 'fabric.example.com' } }] }
   await api.call('POST', claims, { apiVersion, kind: 'ResourceClaim', metadata: { name: 'fabric' }, spec: { devices } })
   await pod(api, 'attached', { resourceClaimName: 'fabric' })
-  await waitFor('the device', async () => (await get<ResourceClaim>(api, `${claims}/fabric`)).status?.reservedFor?.length === 1)
+  await waitFor(
+    'the device',
+    async () => (await get<ResourceClaim>(api, `${claims}/fabric`)).status?.reservedFor?.length === 1,
+  )
   assert.equal((await get<Pod>(api, `${core}/pods/attached`)).spec?.nodeName, undefined)
-  const condition = { type: 'Attached', status: 'True', reason: 'Done', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const condition = {
+    type: 'Attached',
+    status: 'True',
+    reason: 'Done',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
   const told = [{ driver: 'fabric.example.com', pool: 'fabric', device: 'f0', conditions: [condition] }]
   await api.call('PATCH', `${claims}/fabric/status`, { status: { devices: told } }, merge)
   assert.equal(await scheduled(api, 'attached'), 'fabric')
@@ -118,7 +147,8 @@ test('a device that fails is given back, and another one is taken', async () => 
   const devices = { requests: [{ name: 'f', exactly: { deviceClassName: 'broken.example.com' } }] }
   await api.call('POST', claims, { apiVersion, kind: 'ResourceClaim', metadata: { name: 'broken' }, spec: { devices } })
   await pod(api, 'unlucky', { resourceClaimName: 'broken' })
-  const device = async (): Promise<string | undefined> => (await get<ResourceClaim>(api, `${claims}/broken`)).status?.allocation?.devices?.results?.[0]?.device
+  const device = async (): Promise<string | undefined> =>
+    (await get<ResourceClaim>(api, `${claims}/broken`)).status?.allocation?.devices?.results?.[0]?.device
   await waitFor('the first device', async () => (await device()) === 'b0')
   const tell = (name: string, type: string) => {
     const condition = { type, status: 'True', reason: 'Told', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
@@ -127,7 +157,12 @@ test('a device that fails is given back, and another one is taken', async () => 
   }
   // Its driver does not offer it again.
   const pool = { name: 'broken', generation: 2, resourceSliceCount: 1 }
-  await api.call('PATCH', `${dra}/resourceslices/broken-broken.example.com`, { spec: { pool, devices: [slow('b1')] } }, merge)
+  await api.call(
+    'PATCH',
+    `${dra}/resourceslices/broken-broken.example.com`,
+    { spec: { pool, devices: [slow('b1')] } },
+    merge,
+  )
   await tell('b0', 'Broken')
   await waitFor('the second device', async () => (await device()) === 'b1')
   await tell('b1', 'Attached')
@@ -138,15 +173,27 @@ test('extended resources are devices where a class stands for them', async () =>
   const api = await cluster
   await readyNode(api, 'extended')
   await driver(api, 'toy.example.com', 'extended', [{ name: 't0' }])
-  await api.call('PATCH', `${dra}/deviceclasses/toy.example.com`, { spec: { extendedResourceName: 'example.com/toy' } }, merge)
+  await api.call(
+    'PATCH',
+    `${dra}/deviceclasses/toy.example.com`,
+    { spec: { extendedResourceName: 'example.com/toy' } },
+    merge,
+  )
   const resources = { limits: { 'example.com/toy': '1' } }
   const ask = (name: string) =>
-    api.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [{ name: 'c', image: 'i', resources }] } })
+    api.call('POST', `${core}/pods`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: { containers: [{ name: 'c', image: 'i', resources }] },
+    })
   await ask('plays')
   assert.equal(await scheduled(api, 'plays'), 'extended')
   const { status } = await get<Pod>(api, `${core}/pods/plays`)
   const { resourceClaimName = '', requestMappings } = status?.extendedResourceClaimStatus ?? {}
-  assert.deepEqual(requestMappings, [{ containerName: 'c', resourceName: 'example.com/toy', requestName: 'container-0-request-0' }])
+  assert.deepEqual(requestMappings, [
+    { containerName: 'c', resourceName: 'example.com/toy', requestName: 'container-0-request-0' },
+  ])
   const claim = await get<ResourceClaim>(api, `${claims}/${resourceClaimName}`)
   assert.match(resourceClaimName, /^plays-extended-resources-.{5}$/)
   assert.equal(claim.metadata.annotations?.['resource.kubernetes.io/extended-resource-claim'], 'true')
@@ -162,16 +209,28 @@ test('what was left over of an attempt for extended resources goes before the ne
   await driver(api, 'retry.example.com', 'retried', [{ name: 'r0' }])
   const resources = { limits: { 'deviceclass.resource.kubernetes.io/retry.example.com': '1' } }
   const spec = { schedulingGates: [{ name: 'example.com/later' }], containers: [{ name: 'c', image: 'i', resources }] }
-  const made = (await api.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'retry' }, spec })) as unknown as Pod
+  const made = (await api.call('POST', `${core}/pods`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'retry' },
+    spec,
+  })) as unknown as Pod
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'retry', uid: made.metadata.uid, controller: true }
   const requests = [{ name: 'container-0-request-0', exactly: { deviceClassName: 'retry.example.com' } }]
   await api.call('POST', claims, {
     apiVersion,
     kind: 'ResourceClaim',
-    metadata: { name: 'left-over', ownerReferences: [owner], annotations: { 'resource.kubernetes.io/extended-resource-claim': 'true' } },
+    metadata: {
+      name: 'left-over',
+      ownerReferences: [owner],
+      annotations: { 'resource.kubernetes.io/extended-resource-claim': 'true' },
+    },
     spec: { devices: { requests } },
   })
   await api.call('PATCH', `${core}/pods/retry`, { spec: { schedulingGates: null } }, merge)
   assert.equal(await scheduled(api, 'retry'), 'retried')
-  assert.notEqual((await get<Pod>(api, `${core}/pods/retry`)).status?.extendedResourceClaimStatus?.resourceClaimName, 'left-over')
+  assert.notEqual(
+    (await get<Pod>(api, `${core}/pods/retry`)).status?.extendedResourceClaimStatus?.resourceClaimName,
+    'left-over',
+  )
 })

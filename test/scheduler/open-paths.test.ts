@@ -18,7 +18,10 @@ test('paths that are named need no right, all others do', async (t) => {
   })
   t.after(() => scheduler.stop())
   const status = async (path: string): Promise<number> => {
-    const [answer] = await once(request({ port: scheduler.port, path, rejectUnauthorized: false, agent: false }).end(), 'response')
+    const [answer] = await once(
+      request({ port: scheduler.port, path, rejectUnauthorized: false, agent: false }).end(),
+      'response',
+    )
     return answer.resume().statusCode
   }
   assert.deepEqual([await status('/metrics'), await status('/other')], [200, 403])

@@ -1,4 +1,7 @@
-/** Where pods may go: upstream's conformance tests of scheduling predicates, and their neighbours, against a cluster with a scheduler. */
+/**
+ * Where pods may go: upstream's conformance tests of scheduling predicates, and their neighbours, against a cluster
+ * with a scheduler.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Pod } from '../../src/client/kinds.ts'
@@ -35,7 +38,10 @@ test('[Conformance] validates resource limits of pods that are allowed to run', 
 test('[Conformance] validates that NodeSelector is respected if not matching', async (t) => {
   const pods = await twoNodes(t)
   await pods.create('restricted', { nodeSelector: { label: 'nonempty' } })
-  assert.match(await pods.refused('restricted'), /^0\/2 nodes are available: 2 node\(s\) didn't match Pod's node affinity\/selector\./)
+  assert.match(
+    await pods.refused('restricted'),
+    /^0\/2 nodes are available: 2 node\(s\) didn't match Pod's node affinity\/selector\./,
+  )
   assert.ok((await pods.told('restricted', 'FailedScheduling')).length > 0)
   // A label is all that it waits for.
   await pods.patchNode('b', { metadata: { labels: { label: 'nonempty' } } })
@@ -51,18 +57,24 @@ test('[Conformance] validates that NodeSelector is respected if matching', async
 
 const taking = (hostPort: number, hostIP = '', protocol = 'TCP'): Partial<PodSpec> => ({
   nodeSelector: { 'kubernetes.io/hostname': 'a' },
-  containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 8080, hostPort, protocol, ...(hostIP && { hostIP }) }] }],
+  containers: [
+    { name: 'c', image: 'i', ports: [{ containerPort: 8080, hostPort, protocol, ...(hostIP && { hostIP }) }] },
+  ],
 })
 
-test('[Conformance] validates that there exists conflict between pods with same hostPort and protocol but one using 0.0.0.0 hostIP', async (t) => {
-  const pods = await twoNodes(t)
-  await pods.create('everywhere', taking(54322))
-  assert.equal(await pods.placed('everywhere'), 'a')
-  await pods.create('here', taking(54322, '127.0.0.1'))
-  assert.match(await pods.refused('here'), /1 node\(s\) didn't have free ports for the requested pod ports/)
-  await pods.delete('everywhere')
-  assert.equal(await pods.placed('here'), 'a')
-})
+test(
+  '[Conformance] validates that there exists conflict between pods with same hostPort and protocol but one using ' +
+    '0.0.0.0 hostIP',
+  async (t) => {
+    const pods = await twoNodes(t)
+    await pods.create('everywhere', taking(54322))
+    assert.equal(await pods.placed('everywhere'), 'a')
+    await pods.create('here', taking(54322, '127.0.0.1'))
+    assert.match(await pods.refused('here'), /1 node\(s\) didn't have free ports for the requested pod ports/)
+    await pods.delete('everywhere')
+    assert.equal(await pods.placed('here'), 'a')
+  },
+)
 
 test('validates that there is no conflict between pods with same hostPort but different hostIP and protocol', async (t) => {
   const pods = await twoNodes(t)
@@ -88,32 +100,46 @@ test('validates that NodeAffinity is respected if not matching', async (t) => {
     },
   ]
   await pods.create('restricted', requiring(...terms))
-  assert.match(await pods.refused('restricted'), /^0\/2 nodes are available: 2 node\(s\) didn't match Pod's node affinity\/selector\./)
+  assert.match(
+    await pods.refused('restricted'),
+    /^0\/2 nodes are available: 2 node\(s\) didn't match Pod's node affinity\/selector\./,
+  )
 })
 
 test('validates that required NodeAffinity setting is respected if matching', async (t) => {
   const pods = await twoNodes(t)
   await pods.patchNode('b', { metadata: { labels: { 'kubernetes.io/e2e-2': '42' } } })
-  await pods.create('with-affinity', requiring({ matchExpressions: [{ key: 'kubernetes.io/e2e-2', operator: 'In', values: ['42'] }] }))
+  await pods.create(
+    'with-affinity',
+    requiring({ matchExpressions: [{ key: 'kubernetes.io/e2e-2', operator: 'In', values: ['42'] }] }),
+  )
   assert.equal(await pods.placed('with-affinity'), 'b')
 })
 
 test('validates that taints-tolerations is respected if matching', async (t) => {
   const pods = await scheduledPods(t)
-  await pods.node('a', { taints: [{ key: 'kubernetes.io/e2e-taint-key', value: 'testing-taint-value', effect: 'NoSchedule' }] })
-  await pods.create('tolerant', { tolerations: [{ key: 'kubernetes.io/e2e-taint-key', value: 'testing-taint-value', effect: 'NoSchedule' }] })
+  await pods.node('a', {
+    taints: [{ key: 'kubernetes.io/e2e-taint-key', value: 'testing-taint-value', effect: 'NoSchedule' }],
+  })
+  await pods.create('tolerant', {
+    tolerations: [{ key: 'kubernetes.io/e2e-taint-key', value: 'testing-taint-value', effect: 'NoSchedule' }],
+  })
   assert.equal(await pods.placed('tolerant'), 'a')
 })
 
 test('validates that taints-tolerations is respected if not matching', async (t) => {
   const pods = await scheduledPods(t)
-  await pods.node('a', { taints: [{ key: 'kubernetes.io/e2e-taint-key', value: 'testing-taint-value', effect: 'NoSchedule' }] })
+  await pods.node('a', {
+    taints: [{ key: 'kubernetes.io/e2e-taint-key', value: 'testing-taint-value', effect: 'NoSchedule' }],
+  })
   await pods.create('intolerant')
   assert.match(
     await pods.refused('intolerant'),
     /^0\/1 nodes are available: 1 node\(s\) had untolerated taint\(s\)\. preemption: 0\/1 nodes are available: 1 Preemption is not helpful for scheduling\.$/,
   )
-  await pods.patchNode('a', { spec: { taints: [{ $patch: 'delete', key: 'kubernetes.io/e2e-taint-key', effect: 'NoSchedule' }] } })
+  await pods.patchNode('a', {
+    spec: { taints: [{ $patch: 'delete', key: 'kubernetes.io/e2e-taint-key', effect: 'NoSchedule' }] },
+  })
   assert.equal(await pods.placed('intolerant'), 'a')
 })
 
@@ -137,7 +163,12 @@ test('validates Pods with non-empty schedulingGates are blocked on scheduling', 
   const { spec, status } = await pods.get('gated')
   assert.equal(spec?.nodeName, undefined)
   assert.equal(status?.conditions?.find(({ type }) => type === 'PodScheduled')?.reason, 'SchedulingGated')
-  await pods.cluster.call('PATCH', '/api/v1/namespaces/default/pods/gated', { spec: { schedulingGates: null } }, 'application/merge-patch+json')
+  await pods.cluster.call(
+    'PATCH',
+    '/api/v1/namespaces/default/pods/gated',
+    { spec: { schedulingGates: null } },
+    'application/merge-patch+json',
+  )
   assert.ok(['a', 'b'].includes(await pods.placed('gated')))
 })
 

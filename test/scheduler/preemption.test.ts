@@ -1,4 +1,7 @@
-/** Who has to go so that a more important pod can run: upstream's conformance tests of preemption, where the test plays the kubelet. */
+/**
+ * Who has to go so that a more important pod can run: upstream's conformance tests of preemption, where the test plays
+ * the kubelet.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Pod } from '../../src/client/kinds.ts'
@@ -8,11 +11,20 @@ import { type ScheduledPods, scheduledPods } from './scheduled-pods.ts'
 const classes = '/apis/scheduling.k8s.io/v1/priorityclasses'
 
 /** A cluster whose nodes have so much of a resource, and classes of priority. */
-async function scarce(t: TestContext, nodes: Readonly<Record<string, string>> = { a: '5', b: '5' }): Promise<ScheduledPods> {
+async function scarce(
+  t: TestContext,
+  nodes: Readonly<Record<string, string>> = { a: '5', b: '5' },
+): Promise<ScheduledPods> {
   const pods = await scheduledPods(t)
-  for (const [name, amount] of Object.entries(nodes)) await pods.node(name, { allocatable: { 'scheduling.k8s.io/foo': amount } })
+  for (const [name, amount] of Object.entries(nodes))
+    await pods.node(name, { allocatable: { 'scheduling.k8s.io/foo': amount } })
   for (const [name, value] of Object.entries({ low: 1, medium: 100, high: 1000 }))
-    await pods.cluster.call('POST', classes, { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value })
+    await pods.cluster.call('POST', classes, {
+      apiVersion: 'scheduling.k8s.io/v1',
+      kind: 'PriorityClass',
+      metadata: { name },
+      value,
+    })
   return pods
 }
 
@@ -53,7 +65,10 @@ test('[Conformance] validates pod disruption condition is added to the preempted
   await pods.placed('victim')
   await pods.create('preemptor', { priorityClassName: 'high' }, asking('4'))
   const condition = await endPreempted(pods, 'victim')
-  assert.deepEqual([condition?.type, condition?.status, condition?.reason], ['DisruptionTarget', 'True', 'PreemptionByScheduler'])
+  assert.deepEqual(
+    [condition?.type, condition?.status, condition?.reason],
+    ['DisruptionTarget', 'True', 'PreemptionByScheduler'],
+  )
 })
 
 test('[Conformance] validates lower priority pod preemption by critical pod', async (t) => {
@@ -104,7 +119,10 @@ test('[Conformance] verify PriorityClass endpoints can be operated with differen
   assert.equal((patched as { description?: string }).description, 'important')
   const read = await cluster.call('GET', path)
   await cluster.call('PUT', path, { ...read, description: 'more important' })
-  await assert.rejects(cluster.call('PATCH', path, { value: 5 }, 'application/merge-patch+json'), /may not be changed in an update|immutable|Forbidden/)
+  await assert.rejects(
+    cluster.call('PATCH', path, { value: 5 }, 'application/merge-patch+json'),
+    /may not be changed in an update|immutable|Forbidden/,
+  )
   const { items } = (await cluster.call('GET', classes)) as unknown as { items: { metadata: { name: string } }[] }
   assert.ok(['low', 'medium', 'high'].every((name) => items.some(({ metadata }) => metadata.name === name)))
 })

@@ -15,9 +15,12 @@ test('a cluster schedules on a thread of its own, by the profiles of a file', as
   const configurationFile = join(folder, 'scheduler.yaml')
   writeFileSync(
     configurationFile,
-    'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: default-scheduler}, {schedulerName: packing}]\n',
+    'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: ' +
+      'default-scheduler}, {schedulerName: packing}]\n',
   )
-  const pods = new ScheduledPods(await testCluster(t, { controllers: apiControllers, scheduler: { configurationFile, onThread: true } }))
+  const pods = new ScheduledPods(
+    await testCluster(t, { controllers: apiControllers, scheduler: { configurationFile, onThread: true } }),
+  )
   await waitFor('the account', () => pods.cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
   await pods.node('a')
   await pods.create('p', { schedulerName: 'packing' })
@@ -28,8 +31,14 @@ test('a cluster schedules on a thread of its own, by the profiles of a file', as
 test('a configuration that cannot work keeps the cluster from starting, with the reason', async (t) => {
   const { folder } = await testCluster(t, { controllers: [] })
   const configurationFile = join(folder, 'scheduler.yaml')
-  writeFileSync(configurationFile, 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: -1\n')
-  await assert.rejects(testCluster(t, { scheduler: { configurationFile } }), /scheduler\.yaml: parallelism: Invalid value: -1/)
+  writeFileSync(
+    configurationFile,
+    'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: -1\n',
+  )
+  await assert.rejects(
+    testCluster(t, { scheduler: { configurationFile } }),
+    /scheduler\.yaml: parallelism: Invalid value: -1/,
+  )
 })
 
 test('a program gives a cluster a plug-in of its own', async (t) => {
@@ -37,16 +46,20 @@ test('a program gives a cluster a plug-in of its own', async (t) => {
     name: 'EvenNames',
     make: () => ({
       events: [],
-      filter: (_state, pod, node) => (pod.name.length % 2 === node.name.length % 2 ? undefined : unschedulable('the names do not go together')),
+      filter: (_state, pod, node) =>
+        pod.name.length % 2 === node.name.length % 2 ? undefined : unschedulable('the names do not go together'),
     }),
   })
   const { folder } = await testCluster(t, { controllers: [] })
   const configurationFile = join(folder, 'scheduler.yaml')
   writeFileSync(
     configurationFile,
-    'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{plugins: {multiPoint: {enabled: [{name: EvenNames}]}}}]\n',
+    'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{plugins: ' +
+      '{multiPoint: {enabled: [{name: EvenNames}]}}}]\n',
   )
-  const pods = new ScheduledPods(await testCluster(t, { controllers: apiControllers, scheduler: { configurationFile, plugins: [evenNames] } }))
+  const pods = new ScheduledPods(
+    await testCluster(t, { controllers: apiControllers, scheduler: { configurationFile, plugins: [evenNames] } }),
+  )
   await waitFor('the account', () => pods.cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
   await pods.node('odd')
   await pods.create('pod')
@@ -74,7 +87,10 @@ test('of two schedulers one leads, and the other takes over; its port tells how 
   await pods.create('one')
   await pods.placed('one')
   const second = await begin()
-  assert.deepEqual([await status(first.port, '/healthz'), await status(first.port, '/readyz'), await status(second.port, '/readyz')], [200, 200, 500])
+  assert.deepEqual(
+    [await status(first.port, '/healthz'), await status(first.port, '/readyz'), await status(second.port, '/readyz')],
+    [200, 200, 500],
+  )
   assert.match((await answer(second.port, '/readyz', '')).body, /\[-\]sched-handler-sync failed/)
   // Who shows nothing is nobody in particular, and may see nothing but health.
   const stranger = await answer(first.port, '/metrics', '')
@@ -103,14 +119,22 @@ test('metrics are for those whom the API server lets read them', async (t) => {
   })
   t.after(() => scheduler.stop())
   await waitFor('the scheduler', async () => (await status(scheduler.port, '/readyz')) === 200)
-  assert.deepEqual([await status(scheduler.port, '/metrics', 'reader'), await status(scheduler.port, '/metrics', 'nobody')], [200, 403])
+  assert.deepEqual(
+    [await status(scheduler.port, '/metrics', 'reader'), await status(scheduler.port, '/metrics', 'nobody')],
+    [200, 403],
+  )
   assert.equal(await status(scheduler.port, '/other', 'admin'), 404)
   assert.match((await answer(scheduler.port, '/metrics', 'reader')).body, /scheduler_pending_pods\{queue="active"\} 0/)
 })
 
-const status = async (port: number | undefined, path: string, token = ''): Promise<number> => (await answer(port, path, token)).status
+const status = async (port: number | undefined, path: string, token = ''): Promise<number> =>
+  (await answer(port, path, token)).status
 
-function answer(port: number | undefined, path: string, token: string): Promise<{ readonly status: number; readonly body: string }> {
+function answer(
+  port: number | undefined,
+  path: string,
+  token: string,
+): Promise<{ readonly status: number; readonly body: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ readonly status: number; readonly body: string }>()
   const headers = token ? { authorization: `Bearer ${token}` } : {}
   request({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false }, (response) => {

@@ -26,7 +26,10 @@ export class ScheduledPods {
     this.cluster = cluster
   }
 
-  /** A node with 4 cores, 16 GiB and room for 110 pods, unless said. New nodes are tainted until they are ready: this one is. */
+  /**
+   * A node with 4 cores, 16 GiB and room for 110 pods, unless said. New nodes are tainted until they are ready: this
+   * one is.
+   */
   async node(name: string, { labels, allocatable, taints = [] }: NodeParts = {}): Promise<void> {
     const all = { cpu: '4', memory: '16Gi', pods: '110', ...allocatable }
     const status = { allocatable: all, capacity: all, conditions: [{ type: 'Ready', status: 'True' }] }
@@ -71,15 +74,24 @@ export class ScheduledPods {
     return waitFor(`pod ${name} to be refused`, async () => {
       const { spec, status } = await this.get(name)
       const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled')
-      return !spec?.nodeName && condition?.status === 'False' && condition.reason === 'Unschedulable' && (condition.message ?? false)
+      return (
+        !spec?.nodeName &&
+        condition?.status === 'False' &&
+        condition.reason === 'Unschedulable' &&
+        (condition.message ?? false)
+      )
     })
   }
 
   /** Resolves with the notes of the pod's events for this reason, once there is one. */
   told(name: string, reason: string): Promise<readonly string[]> {
     return waitFor(`an event ${reason} of pod ${name}`, async () => {
-      const { items } = (await this.cluster.call('GET', '/api/v1/namespaces/default/events')) as unknown as { items: EventItem[] }
-      const notes = items.filter((event) => event.involvedObject.name === name && event.reason === reason).map(({ message }) => message)
+      const { items } = (await this.cluster.call('GET', '/api/v1/namespaces/default/events')) as unknown as {
+        items: EventItem[]
+      }
+      const notes = items
+        .filter((event) => event.involvedObject.name === name && event.reason === reason)
+        .map(({ message }) => message)
       return notes.length > 0 && notes
     })
   }

@@ -9,7 +9,10 @@ import { waitFor } from '../support/wait-for.ts'
 import { readyNode } from './ready-node.ts'
 
 const controllers = ['persistentvolume-binder', 'statefulset', 'serviceaccount']
-const cluster = testCluster({ after }, { controllers, controllerFlags: { 'enable-hostpath-provisioner': 'true' }, scheduler: true })
+const cluster = testCluster(
+  { after },
+  { controllers, controllerFlags: { 'enable-hostpath-provisioner': 'true' }, scheduler: true },
+)
 const classes = '/apis/storage.k8s.io/v1/storageclasses'
 const selectedNode = 'volume.kubernetes.io/selected-node'
 
@@ -27,7 +30,11 @@ test('a StatefulSet comes up whose claims wait for their pods: volumes are made 
   const { cluster: api } = all
   await readyNode(api, 'stateful', { for: 'stateful' })
   await api.call('POST', classes, aClass('late', 'kubernetes.io/host-path'))
-  const claim = { accessModes: ['ReadWriteOnce'], storageClassName: 'late', resources: { requests: { storage: '1Gi' } } }
+  const claim = {
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: 'late',
+    resources: { requests: { storage: '1Gi' } },
+  }
   await api.call('POST', '/apis/apps/v1/namespaces/stateful/statefulsets', {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
@@ -39,7 +46,10 @@ test('a StatefulSet comes up whose claims wait for their pods: volumes are made 
       selector: { matchLabels: { app: 'db' } },
       template: {
         metadata: { labels: { app: 'db' } },
-        spec: { nodeSelector: { for: 'stateful' }, containers: [{ name: 'c', image: 'i', volumeMounts: [{ name: 'data', mountPath: '/data' }] }] },
+        spec: {
+          nodeSelector: { for: 'stateful' },
+          containers: [{ name: 'c', image: 'i', volumeMounts: [{ name: 'data', mountPath: '/data' }] }],
+        },
       },
       volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claim }],
     },
@@ -66,25 +76,35 @@ test('a pod goes where a local volume is, and no second one gets it', async () =
   await readyNode(api, 'empty')
   await readyNode(api, 'full')
   await api.call('POST', classes, aClass('local', 'kubernetes.io/no-provisioner'))
-  const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['full'] }] }] }
+  const required = {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['full'] }] }],
+  }
   await all.volume('only', { hostPath: undefined, local: { path: '/mnt/only' }, nodeAffinity: { required } })
   await all.claim('c')
   await all.claim('d')
   await all.pod('first', claimVolume('c'))
-  const node = await waitFor('the node', async () => ((await api.call('GET', `${all.core}/pods/first`)) as unknown as Pod).spec?.nodeName)
+  const node = await waitFor(
+    'the node',
+    async () => ((await api.call('GET', `${all.core}/pods/first`)) as unknown as Pod).spec?.nodeName,
+  )
   assert.equal(node, 'full')
   const claim = await all.claimIn('Bound', 'c')
   assert.equal(claim.spec?.volumeName, 'only')
 
   await all.pod('second', claimVolume('d'))
   const condition = await waitFor('the refusal', async () =>
-    ((await api.call('GET', `${all.core}/pods/second`)) as unknown as Pod).status?.conditions?.find(({ type }) => type === 'PodScheduled'),
+    ((await api.call('GET', `${all.core}/pods/second`)) as unknown as Pod).status?.conditions?.find(
+      ({ type }) => type === 'PodScheduled',
+    ),
   )
   assert.equal(condition.reason, 'Unschedulable')
   assert.match(condition.message ?? '', /node\(s\) didn't find available persistent volumes to bind/)
   // A volume that comes later is enough.
   await all.volume('another', { hostPath: undefined, local: { path: '/mnt/another' }, nodeAffinity: { required } })
-  await waitFor('the node', async () => ((await api.call('GET', `${all.core}/pods/second`)) as unknown as Pod).spec?.nodeName === 'full')
+  await waitFor(
+    'the node',
+    async () => ((await api.call('GET', `${all.core}/pods/second`)) as unknown as Pod).spec?.nodeName === 'full',
+  )
 })
 
 test('claims that others bind, and claims that are not there, keep a pod waiting', async () => {
@@ -100,7 +120,13 @@ test('claims that others bind, and claims that are not there, keep a pod waiting
   assert.match(await told('early'), /^0\/\d+ nodes are available: persistentvolumeclaim "c" not found\./)
   await all.claim('unbound', { storageClassName: '' })
   await all.pod('immediate', claimVolume('unbound'))
-  assert.match(await told('immediate'), /^0\/\d+ nodes are available: pod has unbound immediate PersistentVolumeClaims\./)
+  assert.match(
+    await told('immediate'),
+    /^0\/\d+ nodes are available: pod has unbound immediate PersistentVolumeClaims\./,
+  )
   await all.volume('for-unbound', { storageClassName: '' })
-  await waitFor('the node', async () => ((await api.call('GET', `${all.core}/pods/immediate`)) as unknown as Pod).spec?.nodeName !== undefined)
+  await waitFor(
+    'the node',
+    async () => ((await api.call('GET', `${all.core}/pods/immediate`)) as unknown as Pod).spec?.nodeName !== undefined,
+  )
 })

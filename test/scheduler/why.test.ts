@@ -22,10 +22,14 @@ const user = started.then(async ({ kubeconfigFile, folder }) => {
 
 /** Pods need it. */
 const accountOf = (namespace: string) =>
-  waitFor('the account', async () => (await started).call('GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`))
+  waitFor('the account', async () =>
+    (await started).call('GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`),
+  )
 
 async function why(words: string) {
-  const child = spawn(join(repository, 't8s'), ['why', 'pod', ...words.split(' ')], { env: { ...process.env, KUBECONFIG: (await started).kubeconfigFile } })
+  const child = spawn(join(repository, 't8s'), ['why', 'pod', ...words.split(' ')], {
+    env: { ...process.env, KUBECONFIG: (await started).kubeconfigFile },
+  })
   child.stdin.end()
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code: code as number, stdout, stderr }
@@ -38,7 +42,11 @@ const node = (name: string, cpu: string, labels: Record<string, string> = {}) =>
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name, labels },
-  status: { allocatable: { cpu, memory: '4Gi', pods: '10' }, capacity: { cpu, memory: '4Gi', pods: '10' }, conditions: [{ type: 'Ready', status: 'True' }] },
+  status: {
+    allocatable: { cpu, memory: '4Gi', pods: '10' },
+    capacity: { cpu, memory: '4Gi', pods: '10' },
+    conditions: [{ type: 'Ready', status: 'True' }],
+  },
 })
 
 const pod = (name: string, cpu: string, spec: object = {}) => ({
@@ -51,16 +59,29 @@ const pod = (name: string, cpu: string, spec: object = {}) => ({
 test('t8s why pod says of each node what refuses a pod, what would help, and which scores it gets', async () => {
   const kubectl = await user
   await create(kubectl, node('large', '4', { disk: 'hdd' }), node('small', '1'), node('away', '4'))
-  for (const name of ['large', 'small', 'away']) await kubectl.ok(`taint nodes ${name} node.kubernetes.io/not-ready:NoSchedule-`)
+  for (const name of ['large', 'small', 'away'])
+    await kubectl.ok(`taint nodes ${name} node.kubernetes.io/not-ready:NoSchedule-`)
   await kubectl.ok('cordon away')
   await create(kubectl, pod('busy', '3', { nodeName: 'large' }), pod('web', '2'), pod('tiny', '100m'))
 
   const waits = await why('web')
   assert.equal(waits.code, 1, waits.stderr)
-  assert.match(waits.stdout, /^pod default\/web waits: 0\/3 nodes are available: 1 node\(s\) were unschedulable, 2 Insufficient cpu\.\n/)
-  assert.match(waits.stdout, / {2}large\n {4}NodeResourcesFit: Insufficient cpu\n {6}the pod asks for 2 cpu, of 4 there are 1 free: 1 more cpu would do\n/)
-  assert.match(waits.stdout, / {2}small\n {4}NodeResourcesFit: Insufficient cpu\n {6}the pod asks for 2 cpu, of 1 there are 1 free: 1 more cpu would do\n/)
-  assert.match(waits.stdout, /NodeUnschedulable: node\(s\) were unschedulable\n {6}the node is cordoned: kubectl uncordon away/)
+  assert.match(
+    waits.stdout,
+    /^pod default\/web waits: 0\/3 nodes are available: 1 node\(s\) were unschedulable, 2 Insufficient cpu\.\n/,
+  )
+  assert.match(
+    waits.stdout,
+    / {2}large\n {4}NodeResourcesFit: Insufficient cpu\n {6}the pod asks for 2 cpu, of 4 there are 1 free: 1 more cpu would do\n/,
+  )
+  assert.match(
+    waits.stdout,
+    / {2}small\n {4}NodeResourcesFit: Insufficient cpu\n {6}the pod asks for 2 cpu, of 1 there are 1 free: 1 more cpu would do\n/,
+  )
+  assert.match(
+    waits.stdout,
+    /NodeUnschedulable: node\(s\) were unschedulable\n {6}the node is cordoned: kubectl uncordon away/,
+  )
   assert.match(waits.stdout, /TaintToleration: node\(s\) had untolerated taint\(s\)|NodeUnschedulable/)
 
   // What it says helps.
@@ -68,14 +89,26 @@ test('t8s why pod says of each node what refuses a pod, what would help, and whi
   const fits = await why('web -n default')
   assert.equal(fits.code, 0)
   assert.match(fits.stdout, /^pod default\/web would go to the node away\n/)
-  assert.match(fits.stdout, /It fits on 1 of 3 nodes, .*:\n {2}away: \d+ = .*TaintToleration 100×3.*NodeResourcesFit \d+/)
+  assert.match(
+    fits.stdout,
+    /It fits on 1 of 3 nodes, .*:\n {2}away: \d+ = .*TaintToleration 100×3.*NodeResourcesFit \d+/,
+  )
 
   const placed = await why('busy')
   assert.equal(placed.code, 0)
-  assert.match(placed.stdout, /^pod default\/busy is on the node large\n {2}what follows is where it would go now, if it had no node yet\n/)
+  assert.match(
+    placed.stdout,
+    /^pod default\/busy is on the node large\n {2}what follows is where it would go now, if it had no node yet\n/,
+  )
   assert.match(placed.stdout, /It fits on 2 of 3 nodes/)
 
-  const isReady = { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: 'RuntimeIsDown', lastTransitionTime: '2026-01-01T12:00:00Z' }
+  const isReady = {
+    type: 'Ready',
+    status: 'False',
+    reason: 'KubeletNotReady',
+    message: 'RuntimeIsDown',
+    lastTransitionTime: '2026-01-01T12:00:00Z',
+  }
   await kubectl.ok(`patch node large --subresource=status -p ${JSON.stringify({ status: { conditions: [isReady] } })}`)
   await kubectl.ok('taint nodes large example.com/broken:NoExecute')
   const stuck = await why('busy')
@@ -125,7 +158,10 @@ test('t8s why pod knows gates, claims, other schedulers, and pods that are not t
 
   const gated = await why('gated -n shop')
   assert.equal(gated.code, 1)
-  assert.match(gated.stdout, /^pod shop\/gated waits, and no scheduler looks at it yet: waiting for scheduling gates: \[example\.com\/quota\]\n/)
+  assert.match(
+    gated.stdout,
+    /^pod shop\/gated waits, and no scheduler looks at it yet: waiting for scheduling gates: \[example\.com\/quota\]\n/,
+  )
   const [, command = ''] = /\n {2}kubectl (patch pod .*)\n/.exec(gated.stdout) ?? []
   await kubectl.ok(command)
   assert.doesNotMatch((await why('gated -n shop')).stdout, /gates/)
@@ -176,7 +212,11 @@ test('what it says of a pod that waits is what the scheduler says', async (t) =>
   const pods = await scheduledPods(t)
   await pods.node('large', { labels: { zone: 'x' } })
   await pods.node('small', { allocatable: { cpu: '1' }, taints: [{ key: 'a', value: 'b', effect: 'NoSchedule' }] })
-  const anti = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone', labelSelector: { matchLabels: { name: 'first' } } }] }
+  const anti = {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { topologyKey: 'zone', labelSelector: { matchLabels: { name: 'first' } } },
+    ],
+  }
   await pods.create('first', { nodeSelector: { zone: 'x' } })
   await pods.placed('first')
   await pods.create('cpu', {}, { cpu: '5' })

@@ -7,7 +7,10 @@ import { clientFor } from '../support/client-for.ts'
 import { testCluster } from '../support/test-cluster.ts'
 
 test('a HorizontalPodAutoscaler scales by load from annotations, and Jobs come to their end', async (t) => {
-  const client = clientFor(t, await testCluster(t, { nodes: 1, controllerFlags: { 'horizontal-pod-autoscaler-sync-period': '500ms' } }))
+  const client = clientFor(
+    t,
+    await testCluster(t, { nodes: 1, controllerFlags: { 'horizontal-pod-autoscaler-sync-period': '500ms' } }),
+  )
   const labels = { app: 'web' }
   const containers = [{ name: 'web', image: 'i:1', resources: { requests: { cpu: '100m' } } }]
   await client.create(deployments, {
@@ -28,7 +31,9 @@ test('a HorizontalPodAutoscaler scales by load from annotations, and Jobs come t
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
       minReplicas: 1,
       maxReplicas: 3,
-      metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } }],
+      metrics: [
+        { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
+      ],
     },
   })
   await client.create(jobs, {
@@ -50,6 +55,12 @@ test('a HorizontalPodAutoscaler scales by load from annotations, and Jobs come t
     (job) => job?.status?.succeeded === 2 && job.status.completionTime !== undefined,
   )
   assert.equal(done?.status?.failed, undefined)
-  const scaled = await waitFor(client, deployments, { namespace: 'default', name: 'web' }, (one) => one?.status?.readyReplicas === 3, { timeoutMs: 120_000 })
+  const scaled = await waitFor(
+    client,
+    deployments,
+    { namespace: 'default', name: 'web' },
+    (one) => one?.status?.readyReplicas === 3,
+    { timeoutMs: 120_000 },
+  )
   assert.equal(scaled?.spec?.replicas, 3)
 })

@@ -1,4 +1,7 @@
-/** The commands about simulated nodes, as a user runs them: up, scale, fail, recover, and nodes alone in a cluster that runs elsewhere. */
+/**
+ * The commands about simulated nodes, as a user runs them: up, scale, fail, recover, and nodes alone in a cluster that
+ * runs elsewhere.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -18,7 +21,8 @@ test('t8s up has nodes, as many as are asked for, and as many as before when it 
   const config = join(folder, 'nodes.yaml')
   writeFileSync(
     config,
-    'apiVersion: simulation.typernetes.io/v1alpha1\nkind: SimulatedNodes\ngroups: [{ name: node, count: 1 }, { name: gpu, count: 1, taints: [{ key: gpu, effect: NoSchedule }] }]\n',
+    'apiVersion: simulation.typernetes.io/v1alpha1\nkind: SimulatedNodes\ngroups: [{ name: node, count: 1 }, { ' +
+      'name: gpu, count: 1, taints: [{ key: gpu, effect: NoSchedule }] }]\n',
   )
   const flags = ['--data-dir', folder, '--secure-port', '0', '--nodes']
   const running = await up(t, [...flags, '2', '--node-config', config])
@@ -34,7 +38,9 @@ test('t8s up has nodes, as many as are asked for, and as many as before when it 
   await waitFor('one node', () => nodesOf(running.kubeconfig).join() === 'node-1', { deadlineMs: 30_000 })
   await stop(running)
   const empty = await up(t, [...flags, '0'])
-  await waitFor('no nodes', () => kubectl(empty.kubeconfig, 'get', 'nodes', '-o', 'name').stdout === '', { deadlineMs: 30_000 })
+  await waitFor('no nodes', () => kubectl(empty.kubeconfig, 'get', 'nodes', '-o', 'name').stdout === '', {
+    deadlineMs: 30_000,
+  })
   await stop(empty)
 })
 
@@ -51,13 +57,17 @@ test('flags about nodes that make no sense are refused, in words that say what t
 
 test('t8s simulated-nodes gives nodes to a cluster that runs elsewhere', async (t) => {
   const { kubeconfig } = await up(t, ['--data-dir', temporaryFolder(t), '--secure-port', '0', '--nodes', '0'])
-  const child = spawn(join(repository, 't8s'), ['simulated-nodes', '--kubeconfig', kubeconfig, '--nodes', '2'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(join(repository, 't8s'), ['simulated-nodes', '--kubeconfig', kubeconfig, '--nodes', '2'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   t.after(() => child.kill('SIGKILL'))
   await waitFor('two nodes', () => nodesOf(kubeconfig).join() === 'node-1,node-2', { deadlineMs: 30_000 })
   await waitFor('a service account', () => kubectl(kubeconfig, 'get', 'serviceaccount', 'default').code === 0)
   const made = kubectl(kubeconfig, 'run', 'web', '--image=i:1', '--overrides={"spec":{"nodeName":"node-2"}}')
   assert.equal(made.code, 0, made.stderr)
-  await waitFor('its log', () => /is simulated on node-2/.test(kubectl(kubeconfig, 'logs', 'web').stdout), { deadlineMs: 30_000 })
+  await waitFor('its log', () => /is simulated on node-2/.test(kubectl(kubeconfig, 'logs', 'web').stdout), {
+    deadlineMs: 30_000,
+  })
   const missing = t8s(['scale', 'nodes', '1'], { env: { KUBECONFIG: '/no/such/file' } })
   assert.equal(missing.code, 1)
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))

@@ -11,7 +11,11 @@ import { waitFor as eventually } from '../support/wait-for.ts'
 import { temporaryFolder } from '../up/t8s-process.ts'
 
 const prefix = 'simulation.typernetes.io'
-const pod = (name: string, annotations: Record<string, string> = {}, more: Partial<NonNullable<Pod['spec']>> = {}): Pod => ({
+const pod = (
+  name: string,
+  annotations: Record<string, string> = {},
+  more: Partial<NonNullable<Pod['spec']>> = {},
+): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
@@ -38,15 +42,24 @@ test('streams of simulated pods say what they are', async (t) => {
   for (const program of installedKubectls()) {
     await t.test(`kubectl ${program.version}`, async () => {
       const kubectl = new Kubectl(program, kubeconfigFile, folder)
-      await kubectl.ok('logs web', 'container c of pod default/web is simulated on node-1: nothing runs, and nothing is written\nhello\nworld\n')
+      await kubectl.ok(
+        'logs web',
+        'container c of pod default/web is simulated on node-1: nothing runs, and nothing is written\nhello\nworld\n',
+      )
       await kubectl.ok('logs web --tail 1', 'world\n')
       await kubectl.ok('logs web --tail 1 --timestamps', /^\d{4}-\d\d-\d\dT\S+Z world\n$/)
       await kubectl.ok('logs -f done', /container c has ended with exit code 0 \(Completed\)\n$/)
-      await kubectl.fails('logs waiting', /\(BadRequest\): container "c" in pod "waiting" is waiting to start: ContainerCreating/)
+      await kubectl.fails(
+        'logs waiting',
+        /\(BadRequest\): container "c" in pod "waiting" is waiting to start: ContainerCreating/,
+      )
       await kubectl.fails('logs web --previous', /previous terminated container "c" in pod "web" not found/)
       const executed = await kubectl.run('exec web -- ls -l')
       assert.equal(executed.code, 3)
-      assert.match(executed.stderr, /pod default\/web is simulated on node-1: nothing runs in container c, and this was not executed: ls -l/)
+      assert.match(
+        executed.stderr,
+        /pod default\/web is simulated on node-1: nothing runs in container c, and this was not executed: ls -l/,
+      )
       const piped = await kubectl.run('exec -i web -- cat', { input: 'x\n' })
       assert.equal(piped.code, 3, piped.stderr)
       const attached = kubectl.spawn('attach web')
@@ -57,7 +70,10 @@ test('streams of simulated pods say what they are', async (t) => {
       const forwarding = kubectl.spawn('port-forward pod/web :80')
       const [line] = await once(forwarding.stdout!, 'data')
       const [, port] = /127\.0\.0\.1:(\d+) -> 80/.exec(String(line)) ?? []
-      assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'pod default/web is simulated on node-1: nothing listens on its port 80\n')
+      assert.equal(
+        await (await fetch(`http://127.0.0.1:${port}/`)).text(),
+        'pod default/web is simulated on node-1: nothing listens on its port 80\n',
+      )
       forwarding.kill()
       await once(forwarding, 'close')
     })
@@ -69,7 +85,10 @@ test('streams of simulated pods say what they are', async (t) => {
   }
   assert.equal(summary.node.nodeName, 'node-1')
   assert.ok(summary.pods.some(({ podRef }) => podRef.name === 'web'))
-  await assert.rejects(call('GET', '/api/v1/namespaces/default/pods/web/exec?command=ls'), /400 .*Upgrade request required/)
+  await assert.rejects(
+    call('GET', '/api/v1/namespaces/default/pods/web/exec?command=ls'),
+    /400 .*Upgrade request required/,
+  )
 })
 
 test('logs are there right after a restart: a node tells at once where its kubelet listens now', async (t) => {
@@ -95,16 +114,24 @@ test('port-forwarding through a WebSocket tunnel needs no second try', async (t)
     await t.test(`kubectl ${program.version}`, async () => {
       const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
       // Since 1.31 it does so unasked.
-      const forwarding = kubectl.spawn('port-forward pod/web :80 -v=8', { env: { KUBECTL_PORT_FORWARD_WEBSOCKETS: 'true' } })
+      const forwarding = kubectl.spawn('port-forward pod/web :80 -v=8', {
+        env: { KUBECTL_PORT_FORWARD_WEBSOCKETS: 'true' },
+      })
       let said = ''
       forwarding.stderr!.on('data', (chunk) => (said += chunk))
       const [line] = await once(forwarding.stdout!, 'data')
       const [, port] = /127\.0\.0\.1:(\d+) -> 80/.exec(String(line)) ?? []
       for (let i = 0; i < 3; i++)
-        assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'pod default/web is simulated on node-1: nothing listens on its port 80\n')
+        assert.equal(
+          await (await fetch(`http://127.0.0.1:${port}/`)).text(),
+          'pod default/web is simulated on node-1: nothing listens on its port 80\n',
+        )
       forwarding.kill()
       await once(forwarding, 'close')
-      assert.match(said, /The subprotocol is SPDY\/3\.1\+portforward\.k8s\.io|negotiated protocol:.*portforward\.k8s\.io/i)
+      assert.match(
+        said,
+        /The subprotocol is SPDY\/3\.1\+portforward\.k8s\.io|negotiated protocol:.*portforward\.k8s\.io/i,
+      )
       assert.doesNotMatch(said, /fallback|falling back/i)
     })
   }
@@ -135,7 +162,9 @@ test('a kubelet lets in whom the cluster lets in: nobody without a certificate, 
   const client = clientFor(t, cluster)
   await client.create(pods, pod('web'))
   await waitFor(client, pods, { namespace: 'default', name: 'web' }, phase('Running'))
-  const node = (await cluster.call('GET', '/api/v1/nodes/node-1')) as unknown as { status: { daemonEndpoints: { kubeletEndpoint: { Port: number } } } }
+  const node = (await cluster.call('GET', '/api/v1/nodes/node-1')) as unknown as {
+    status: { daemonEndpoints: { kubeletEndpoint: { Port: number } } }
+  }
   const url = `https://127.0.0.1:${node.status.daemonEndpoints.kubeletEndpoint.Port}/containerLogs/default/web/c`
   const { request } = await import('node:https')
   const status = async (certificate: { cert?: string; key?: string }): Promise<number | undefined> => {

@@ -8,10 +8,18 @@ import { testCluster } from '../support/test-cluster.ts'
 import { waitFor as eventually } from '../support/wait-for.ts'
 
 const prefix = 'simulation.typernetes.io'
-const pod = (name: string, spec: Partial<NonNullable<Pod['spec']>> = {}, annotations: Record<string, string> = {}): Pod => ({
+const pod = (
+  name: string,
+  spec: Partial<NonNullable<Pod['spec']>> = {},
+  annotations: Record<string, string> = {},
+): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name, namespace: 'default', annotations: Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`${prefix}/${key}`, value])) },
+  metadata: {
+    name,
+    namespace: 'default',
+    annotations: Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`${prefix}/${key}`, value])),
+  },
   spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx:1' }], ...spec },
 })
 const isReady = (object: Node | Pod | undefined): boolean =>
@@ -35,13 +43,19 @@ test('nodes register as kubelets do, get ranges, lose the taint, and renew their
       },
     }),
   )
-  for (const name of ['node-1', 'node-2', 'node-3']) await waitFor(client, nodes, { name }, (node) => isReady(node) && !node?.spec?.taints?.length)
+  for (const name of ['node-1', 'node-2', 'node-3'])
+    await waitFor(client, nodes, { name }, (node) => isReady(node) && !node?.spec?.taints?.length)
   const node = await client.get(nodes, '', 'node-2')
   assert.deepEqual(
     Object.fromEntries(
-      ['kubernetes.io/hostname', 'kubernetes.io/os', 'kubernetes.io/arch', 'topology.kubernetes.io/zone', 'topology.kubernetes.io/region', 'tier'].map(
-        (label) => [label, node.metadata.labels?.[label]],
-      ),
+      [
+        'kubernetes.io/hostname',
+        'kubernetes.io/os',
+        'kubernetes.io/arch',
+        'topology.kubernetes.io/zone',
+        'topology.kubernetes.io/region',
+        'tier',
+      ].map((label) => [label, node.metadata.labels?.[label]]),
     ),
     {
       'kubernetes.io/hostname': 'node-2',
@@ -64,53 +78,86 @@ test('nodes register as kubelets do, get ranges, lose the taint, and renew their
     ],
   )
   assert.match(node.spec?.podCIDR ?? '', /^10\.\d+\.\d+\.0\/24$/)
-  const lease = await waitFor(client, leases, { namespace: 'kube-node-lease', name: 'node-1' }, (one) => one?.spec?.renewTime !== undefined)
+  const lease = await waitFor(
+    client,
+    leases,
+    { namespace: 'kube-node-lease', name: 'node-1' },
+    (one) => one?.spec?.renewTime !== undefined,
+  )
   assert.deepEqual([lease?.spec?.holderIdentity, lease?.spec?.leaseDurationSeconds], ['node-1', 40])
 })
 
-test('pods go through their phases, with addresses of their node and events of its kubelet, and go when they are deleted', async (t) => {
-  const client = clientFor(t, await testCluster(t, { nodes: 1 }))
-  const node = await waitFor(client, nodes, { name: 'node-1' }, isReady)
-  await client.create(pods, pod('web', { initContainers: [{ name: 'init', image: 'busybox:1' }] }))
-  await client.create(pods, pod('done', { restartPolicy: 'Never' }, { 'run-for': '50ms' }))
-  await client.create(pods, pod('failed', { restartPolicy: 'Never' }, { 'run-for': '50ms', 'exit-code': '7' }))
-  await client.create(pods, pod('large', { containers: [{ name: 'c', image: 'i:1', resources: { requests: { cpu: '100' } } }] }))
-  const web = await waitFor(client, pods, at('web'), isReady)
-  assert.equal(web?.status?.phase, 'Running')
-  assert.equal(web?.status?.podIP?.split('.').slice(0, 3).join('.'), node?.spec?.podCIDR?.split('.').slice(0, 3).join('.'))
-  assert.equal(web?.status?.hostIP, node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address)
-  await waitFor(client, pods, at('done'), phase('Succeeded'))
-  const failed = await waitFor(client, pods, at('failed'), phase('Failed'))
-  assert.equal(failed?.status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 7)
-  const large = await waitFor(client, pods, at('large'), phase('Failed'))
-  assert.equal(large?.status?.reason, 'OutOfcpu')
-  assert.equal(large?.status?.message, "Pod was rejected: Node didn't have enough resource: cpu, requested: 100000, used: 0, capacity: 4000")
-  await client.delete(pods, 'default', 'web')
-  await waitFor(client, pods, at('web'), isGone)
-  // Events are told in the background.
-  const told = async () => {
-    const { items } = await client.list(events, { namespace: 'default', fieldSelector: 'involvedObject.name=web' })
-    return [...new Set(items.map(({ reason, source }) => `${reason} ${source?.component} ${source?.host}`))].sort().join()
-  }
-  const wanted = ['Created', 'Killing', 'Pulled', 'Started'].map((reason) => `${reason} kubelet node-1`).join()
-  await eventually(`events: ${wanted}`, async () => (await told()) === wanted)
-})
+test(
+  'pods go through their phases, with addresses of their node and events of its kubelet, and go when they are ' +
+    'deleted',
+  async (t) => {
+    const client = clientFor(t, await testCluster(t, { nodes: 1 }))
+    const node = await waitFor(client, nodes, { name: 'node-1' }, isReady)
+    await client.create(pods, pod('web', { initContainers: [{ name: 'init', image: 'busybox:1' }] }))
+    await client.create(pods, pod('done', { restartPolicy: 'Never' }, { 'run-for': '50ms' }))
+    await client.create(pods, pod('failed', { restartPolicy: 'Never' }, { 'run-for': '50ms', 'exit-code': '7' }))
+    await client.create(
+      pods,
+      pod('large', { containers: [{ name: 'c', image: 'i:1', resources: { requests: { cpu: '100' } } }] }),
+    )
+    const web = await waitFor(client, pods, at('web'), isReady)
+    assert.equal(web?.status?.phase, 'Running')
+    assert.equal(
+      web?.status?.podIP?.split('.').slice(0, 3).join('.'),
+      node?.spec?.podCIDR?.split('.').slice(0, 3).join('.'),
+    )
+    assert.equal(web?.status?.hostIP, node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address)
+    await waitFor(client, pods, at('done'), phase('Succeeded'))
+    const failed = await waitFor(client, pods, at('failed'), phase('Failed'))
+    assert.equal(failed?.status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 7)
+    const large = await waitFor(client, pods, at('large'), phase('Failed'))
+    assert.equal(large?.status?.reason, 'OutOfcpu')
+    assert.equal(
+      large?.status?.message,
+      "Pod was rejected: Node didn't have enough resource: cpu, requested: 100000, used: 0, capacity: 4000",
+    )
+    await client.delete(pods, 'default', 'web')
+    await waitFor(client, pods, at('web'), isGone)
+    // Events are told in the background.
+    const told = async () => {
+      const { items } = await client.list(events, { namespace: 'default', fieldSelector: 'involvedObject.name=web' })
+      return [...new Set(items.map(({ reason, source }) => `${reason} ${source?.component} ${source?.host}`))]
+        .sort()
+        .join()
+    }
+    const wanted = ['Created', 'Killing', 'Pulled', 'Started'].map((reason) => `${reason} kubelet node-1`).join()
+    await eventually(`events: ${wanted}`, async () => (await told()) === wanted)
+  },
+)
 
 test('a node that fails tells it and holds its pods up, one that has gone says nothing, and both come back', async (t) => {
-  const client = clientFor(t, await testCluster(t, { nodes: 1, controllerFlags: { 'node-monitor-grace-period': '2s', 'node-monitor-period': '200ms' } }))
+  const client = clientFor(
+    t,
+    await testCluster(t, {
+      nodes: 1,
+      controllerFlags: { 'node-monitor-grace-period': '2s', 'node-monitor-period': '200ms' },
+    }),
+  )
   await waitFor(client, nodes, { name: 'node-1' }, isReady)
-  const fail = (how: string | null) => client.patch(nodes, '', 'node-1', { metadata: { annotations: { [`${prefix}/failure`]: how } } }, 'merge')
+  const fail = (how: string | null) =>
+    client.patch(nodes, '', 'node-1', { metadata: { annotations: { [`${prefix}/failure`]: how } } }, 'merge')
   await fail('not-ready')
   const failed = await waitFor(
     client,
     nodes,
     { name: 'node-1' },
-    (node) => node?.status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'KubeletNotReady') ?? false,
+    (node) =>
+      node?.status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'KubeletNotReady') ?? false,
   )
   assert.ok(failed)
   await client.create(pods, pod('late'))
   await fail('disk-pressure')
-  await waitFor(client, nodes, { name: 'node-1' }, (node) => node?.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/disk-pressure') ?? false)
+  await waitFor(
+    client,
+    nodes,
+    { name: 'node-1' },
+    (node) => node?.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/disk-pressure') ?? false,
+  )
   const late = await waitFor(client, pods, at('late'), phase('Failed'))
   assert.equal(late?.status?.reason, 'Evicted')
   await fail('gone')
@@ -129,10 +176,15 @@ test('a node that fails tells it and holds its pods up, one that has gone says n
 test('the fleet is as large as its ConfigMap says, and nodes with the label that others make are simulated too', async (t) => {
   const client = clientFor(t, await testCluster(t, { nodes: 1 }))
   await waitFor(client, nodes, { name: 'node-1' }, isReady)
-  const resize = (count: string) => client.patch<ConfigMap>(configMaps, 'kube-system', 'simulated-nodes', { data: { nodes: count } }, 'merge')
+  const resize = (count: string) =>
+    client.patch<ConfigMap>(configMaps, 'kube-system', 'simulated-nodes', { data: { nodes: count } }, 'merge')
   await resize('3')
   await waitFor(client, nodes, { name: 'node-3' }, isReady)
-  await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'mine', labels: { [`${prefix}/node`]: 'mine' } } })
+  await client.create(nodes, {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'mine', labels: { [`${prefix}/node`]: 'mine' } },
+  })
   await waitFor(client, nodes, { name: 'mine' }, isReady)
   await resize('0')
   for (const name of ['node-1', 'node-2', 'node-3']) await waitFor(client, nodes, { name }, isGone)

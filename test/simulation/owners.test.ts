@@ -1,4 +1,7 @@
-/** Owners of simulated nodes: fleets beside each other, and beside nodes that are none of theirs, change their own nodes alone. */
+/**
+ * Owners of simulated nodes: fleets beside each other, and beside nodes that are none of theirs, change their own nodes
+ * alone.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -7,11 +10,14 @@ import { waitFor } from '../support/wait-for.ts'
 import { kubectl, repository, stop, t8s, temporaryFolder, up } from '../up/t8s-process.ts'
 
 const ownerLabel = 'simulation.typernetes.io/owner'
-const columns = '-o=jsonpath={range .items[*]}{.metadata.name} {.metadata.labels.simulation\\.typernetes\\.io/owner}{"\\n"}{end}'
+const columns =
+  '-o=jsonpath={range .items[*]}{.metadata.name} {.metadata.labels.simulation\\.typernetes\\.io/owner}{"\\n"}{end}'
 
 /** `NAME OWNER` of all nodes. */
-const nodesOf = (kubeconfig: string): string => kubectl(kubeconfig, 'get', 'nodes', columns).stdout.trim().split('\n').sort().join(', ')
-const readyNodes = (kubeconfig: string): number => kubectl(kubeconfig, 'get', 'nodes', '--no-headers').stdout.match(/ Ready /g)?.length ?? 0
+const nodesOf = (kubeconfig: string): string =>
+  kubectl(kubeconfig, 'get', 'nodes', columns).stdout.trim().split('\n').sort().join(', ')
+const readyNodes = (kubeconfig: string): number =>
+  kubectl(kubeconfig, 'get', 'nodes', '--no-headers').stdout.match(/ Ready /g)?.length ?? 0
 
 const become = (kubeconfig: string, wanted: string): Promise<unknown> =>
   waitFor(wanted, () => nodesOf(kubeconfig) === wanted, { deadlineMs: 30_000 }).catch((error: Error) => {
@@ -19,10 +25,13 @@ const become = (kubeconfig: string, wanted: string): Promise<unknown> =>
   })
 
 function simulatedNodes(t: TestContext, kubeconfig: string, ...args: string[]): ChildProcess & { output(): string } {
-  const child = spawn(join(repository, 't8s'), ['simulated-nodes', '--kubeconfig', kubeconfig, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(join(repository, 't8s'), ['simulated-nodes', '--kubeconfig', kubeconfig, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   t.after(() => child.kill('SIGKILL'))
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
   return Object.assign(child, { output: () => output })
 }
 
@@ -49,8 +58,14 @@ test('t8s simulated-nodes beside t8s up: each has its own nodes, and a real node
   await waitFor('all simulated nodes are ready', () => readyNodes(kubeconfig) === 5, { deadlineMs: 30_000 })
 
   const env = { KUBECONFIG: kubeconfig }
-  assert.match(t8s(['scale', 'nodes', '1'], { env }).stderr, /up and simulated-nodes both have simulated nodes: choose one by --owner NAME/)
-  assert.match(t8s(['scale', 'nodes', '1', '--owner', 'jane'], { env }).stderr, /jane has no simulated nodes: the owners are up, simulated-nodes/)
+  assert.match(
+    t8s(['scale', 'nodes', '1'], { env }).stderr,
+    /up and simulated-nodes both have simulated nodes: choose one by --owner NAME/,
+  )
+  assert.match(
+    t8s(['scale', 'nodes', '1', '--owner', 'jane'], { env }).stderr,
+    /jane has no simulated nodes: the owners are up, simulated-nodes/,
+  )
   assert.equal(t8s(['scale', 'nodes', '4', '--owner', 'up'], { env }).stdout, '4 nodes wanted, 3 before\n')
   await become(kubeconfig, `${ofUp}, node-4 simulated-nodes, node-5 , node-6 simulated-nodes, node-7 up`)
   assert.equal(t8s(['scale', 'nodes', '1', '--owner', 'simulated-nodes'], { env }).stdout, '1 nodes wanted, 2 before\n')
@@ -63,7 +78,17 @@ test('t8s simulated-nodes beside t8s up: each has its own nodes, and a real node
   await stop(running)
   const again = await up(t, [...flags, '--nodes', '1'])
   await become(again.kubeconfig, 'node-1 up, node-4 simulated-nodes, node-5 , node-6 jane')
-  assert.equal(kubectl(again.kubeconfig, 'get', 'node', 'node-5', '-o', 'jsonpath={.status.conditions[?(@.reason=="KubeletReady")]}').stdout, '')
+  assert.equal(
+    kubectl(
+      again.kubeconfig,
+      'get',
+      'node',
+      'node-5',
+      '-o',
+      'jsonpath={.status.conditions[?(@.reason=="KubeletReady")]}',
+    ).stdout,
+    '',
+  )
 })
 
 test('nodes without an owner become those of t8s up, where it has a fleet', async (t) => {
@@ -80,22 +105,40 @@ test('nodes without an owner become those of t8s up, where it has a fleet', asyn
   await become(kubeconfig, 'node-1 up')
 })
 
-test('in a cluster without t8s up, nodes of an older release are named and left, and others become those of t8s simulated-nodes', async (t) => {
-  const { kubeconfig } = await up(t, ['--data-dir', temporaryFolder(t), '--secure-port', '0', '--nodes', '0'])
-  for (const [name, value] of [
-    ['old-1', 'fleet'],
-    ['own', ''],
-  ])
-    assert.equal(
-      create(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { 'simulation.typernetes.io/node': value } } })),
-      0,
+test(
+  'in a cluster without t8s up, nodes of an older release are named and left, and others become those of t8s ' +
+    'simulated-nodes',
+  async (t) => {
+    const { kubeconfig } = await up(t, ['--data-dir', temporaryFolder(t), '--secure-port', '0', '--nodes', '0'])
+    for (const [name, value] of [
+      ['old-1', 'fleet'],
+      ['own', ''],
+    ])
+      assert.equal(
+        create(
+          kubeconfig,
+          JSON.stringify({
+            apiVersion: 'v1',
+            kind: 'Node',
+            metadata: { name, labels: { 'simulation.typernetes.io/node': value } },
+          }),
+        ),
+        0,
+      )
+    const beside = simulatedNodes(t, kubeconfig, '--nodes', '1')
+    await become(kubeconfig, 'node-1 simulated-nodes, old-1 , own simulated-nodes')
+    await waitFor(
+      'it names the others',
+      () => /1 simulated nodes of an older release have no owner: t8s up takes them/.test(beside.output()),
+      {
+        deadlineMs: 10_000,
+      },
     )
-  const beside = simulatedNodes(t, kubeconfig, '--nodes', '1')
-  await become(kubeconfig, 'node-1 simulated-nodes, old-1 , own simulated-nodes')
-  await waitFor('it names the others', () => /1 simulated nodes of an older release have no owner: t8s up takes them/.test(beside.output()), {
-    deadlineMs: 10_000,
-  })
-  const refused = t8s(['simulated-nodes', '--owner', 'up'])
-  assert.match(refused.stderr, /'up' is the owner of the nodes of t8s up: choose another name/)
-  assert.match(t8s(['simulated-nodes', '--owner', 'Jane!']).stderr, /It must be up to 40 small letters, digits and dashes/)
-})
+    const refused = t8s(['simulated-nodes', '--owner', 'up'])
+    assert.match(refused.stderr, /'up' is the owner of the nodes of t8s up: choose another name/)
+    assert.match(
+      t8s(['simulated-nodes', '--owner', 'Jane!']).stderr,
+      /It must be up to 40 small letters, digits and dashes/,
+    )
+  },
+)

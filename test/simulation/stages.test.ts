@@ -84,7 +84,13 @@ spec:
 const pod = (name: string, labels: Record<string, string>): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name, namespace: 'default', labels, annotations: { 'example.com/delay': '50ms' }, finalizers: ['example.com/kept'] },
+  metadata: {
+    name,
+    namespace: 'default',
+    labels,
+    annotations: { 'example.com/delay': '50ms' },
+    finalizers: ['example.com/kept'],
+  },
   spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i:1' }] },
 })
 const at = (name: string) => ({ namespace: 'default', name })
@@ -99,16 +105,22 @@ test('stages of a file happen where they match, and pods go their usual way wher
   assert.match(staged?.status?.podIP ?? '', /^10\./)
   // It is written by the template, which knows less than a kubelet.
   assert.equal(staged?.status?.containerStatuses?.[0]?.containerID, undefined)
-  assert.match((await waitFor(client, pods, at('usual'), isRunning))?.status?.containerStatuses?.[0]?.containerID ?? '', /^simulated:/)
+  assert.match(
+    (await waitFor(client, pods, at('usual'), isRunning))?.status?.containerStatuses?.[0]?.containerID ?? '',
+    /^simulated:/,
+  )
   const failed = await waitFor(client, pods, at('chaos'), (one) => one?.status?.phase === 'Failed')
   assert.equal(failed?.status?.reason, 'Chaos')
-  await eventually('the event of the stage', async () => (await client.list(events, { namespace: 'default' })).items.some(({ reason }) => reason === 'Staged'))
+  await eventually('the event of the stage', async () =>
+    (await client.list(events, { namespace: 'default' })).items.some(({ reason }) => reason === 'Staged'),
+  )
   for (const name of ['staged', 'chaos', 'usual']) await client.delete(pods, 'default', name)
   for (const name of ['staged', 'chaos', 'usual']) await waitFor(client, pods, at(name), isGone)
 })
 
 const stage = (name: string, kind: string, spec: string): string =>
-  `---\napiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: { name: ${name} }\nspec:\n  resourceRef: { apiGroup: v1, kind: ${kind} }\n${spec}`
+  `---\napiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: { name: ${name} }\nspec:\n  resourceRef: { ` +
+  `apiGroup: v1, kind: ${kind} }\n${spec}`
 
 const nodeStages = [
   stage(
@@ -176,23 +188,57 @@ const nodeStages = [
 test('nodes go through stages too, and tell nothing else of themselves then', async (t) => {
   const client = clientFor(t, await testCluster(t, { nodes: { count: 2, stages: nodeStages } }))
   const ready = (node: Node | undefined) => node?.status?.conditions?.find(({ type }) => type === 'Ready')
-  const begun = await waitFor(client, nodes, { name: 'node-1' }, (node) => ready(node)?.status === 'True' && node?.status?.phase === 'Running')
+  const begun = await waitFor(
+    client,
+    nodes,
+    { name: 'node-1' },
+    (node) => ready(node)?.status === 'True' && node?.status?.phase === 'Running',
+  )
   assert.equal(ready(begun)?.message, 'kubelet is posting ready status on node-1')
   assert.equal(begun?.status?.allocatable?.cpu, '4')
   // It waits for another stage: that it has to break comes before.
   const annotations = { 'example.com/delay': '50ms', 'example.com/why': 'out of order' }
-  await client.patch(nodes, '', 'node-1', { metadata: { labels: { 'example.com/broken': 'true' }, annotations } }, 'merge')
-  const broken = await waitFor(client, nodes, { name: 'node-1' }, (node) => node?.metadata.annotations?.['example.com/broke'] !== undefined)
-  assert.deepEqual([ready(broken)?.status, ready(broken)?.reason, ready(broken)?.message], ['False', 'nodeFailed', 'out of order'])
+  await client.patch(
+    nodes,
+    '',
+    'node-1',
+    { metadata: { labels: { 'example.com/broken': 'true' }, annotations } },
+    'merge',
+  )
+  const broken = await waitFor(
+    client,
+    nodes,
+    { name: 'node-1' },
+    (node) => node?.metadata.annotations?.['example.com/broke'] !== undefined,
+  )
+  assert.deepEqual(
+    [ready(broken)?.status, ready(broken)?.reason, ready(broken)?.message],
+    ['False', 'nodeFailed', 'out of order'],
+  )
   await eventually('the event of the stage', async () =>
-    (await client.list(events, { namespace: 'default' })).items.some(({ reason, message }) => reason === 'Broken' && message === 'node node-1 breaks'),
+    (await client.list(events, { namespace: 'default' })).items.some(
+      ({ reason, message }) => reason === 'Broken' && message === 'node node-1 breaks',
+    ),
   )
   assert.equal(ready(await client.get(nodes, '', 'node-2'))?.status, 'True')
   // What is made to fail is no matter of stages.
-  const fail = (how: string | null) => client.patch(nodes, '', 'node-2', { metadata: { annotations: { 'simulation.typernetes.io/failure': how } } }, 'merge')
+  const fail = (how: string | null) =>
+    client.patch(
+      nodes,
+      '',
+      'node-2',
+      { metadata: { annotations: { 'simulation.typernetes.io/failure': how } } },
+      'merge',
+    )
   await fail('memory-pressure')
-  const pressed = (node: Node | undefined) => node?.status?.conditions?.find(({ type }) => type === 'MemoryPressure')?.status
+  const pressed = (node: Node | undefined) =>
+    node?.status?.conditions?.find(({ type }) => type === 'MemoryPressure')?.status
   await waitFor(client, nodes, { name: 'node-2' }, (node) => pressed(node) === 'True')
   await fail(null)
-  await waitFor(client, nodes, { name: 'node-2' }, (node) => pressed(node) === 'False' && ready(node)?.status === 'True')
+  await waitFor(
+    client,
+    nodes,
+    { name: 'node-2' },
+    (node) => pressed(node) === 'False' && ready(node)?.status === 'True',
+  )
 })

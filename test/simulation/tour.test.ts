@@ -1,4 +1,7 @@
-/** What people do with a cluster that has nodes, by every kubectl of this machine: workloads come up, roll out, scale, end, and move when a node is drained. */
+/**
+ * What people do with a cluster that has nodes, by every kubectl of this machine: workloads come up, roll out, scale,
+ * end, and move when a node is drained.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -51,9 +54,15 @@ describe('a tour over simulated nodes', { timeout: 600_000 }, () => {
         }
         await kubectl.ok(`apply -f ${manifest}`)
         await kubectl.ok('rollout status statefulset/db --timeout=30s')
-        await eventually('usage', async () => (await kubectl.run('top pods')).stdout.includes('web-'), { deadlineMs: 30_000, everyMs: 200 })
+        await eventually('usage', async () => (await kubectl.run('top pods')).stdout.includes('web-'), {
+          deadlineMs: 30_000,
+          everyMs: 200,
+        })
         await kubectl.ok('get endpoints web', /10\.\d+\.\d+\.\d+:80/)
-        await kubectl.ok('drain node-1 --ignore-daemonsets --delete-emptydir-data --force --timeout=35s', /drained|evicted/)
+        await kubectl.ok(
+          'drain node-1 --ignore-daemonsets --delete-emptydir-data --force --timeout=35s',
+          /drained|evicted/,
+        )
         await kubectl.ok('get pods -l app=web --no-headers', /Pending/)
         await kubectl.ok('uncordon node-1')
         await kubectl.ok('rollout status deployment/web --timeout=30s', /successfully rolled out/)

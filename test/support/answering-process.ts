@@ -2,8 +2,13 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
 
-/** What to do with messages, which have one member each: what these give, by its name, is the answer. The process ends with the test's. */
-export function answerMessages<Messages extends object>(answers: { readonly [Name in keyof Messages]: (value: Messages[Name]) => object | Promise<object> }) {
+/**
+ * What to do with messages, which have one member each: what these give, by its name, is the answer. The process ends
+ * with the test's.
+ */
+export function answerMessages<Messages extends object>(
+  answers: { readonly [Name in keyof Messages]: (value: Messages[Name]) => object | Promise<object> },
+) {
   process.on('message', async (message: Messages) => {
     for (const name in message) process.send?.(await answers[name](message[name]))
   })

@@ -28,8 +28,14 @@ export function kubectlTour(name: string, stops: Stops, part: TourPart = { index
         const cluster = reachable(t, server.clusters[position]!)
         for (const [index, [title, stop]] of Object.entries(stops).entries()) {
           const namespace = `stop-${index}`
-          await cluster.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-          await t.test(`${program.version}: ${title}`, () => stop(new Kubectl(program, cluster.kubeconfigFile, cluster.folder, namespace), cluster))
+          await cluster.call('POST', '/api/v1/namespaces', {
+            apiVersion: 'v1',
+            kind: 'Namespace',
+            metadata: { name: namespace },
+          })
+          await t.test(`${program.version}: ${title}`, () =>
+            stop(new Kubectl(program, cluster.kubeconfigFile, cluster.folder, namespace), cluster),
+          )
         }
       })
     }

@@ -25,11 +25,18 @@ export function installedKubectls(): readonly KubectlProgram[] {
   const folder = dirname(realpathSync(onPath))
   const siblings = readdirSync(folder).filter((name) => /^kubectl\.1\.\d+$/.test(name))
   const found = [...siblings.map((name) => join(folder, name)), onPath].map(programAt)
-  return found.filter(({ minor }, index) => found.findIndex((other) => other.minor === minor) === index).sort((a, b) => a.minor - b.minor)
+  return found
+    .filter(({ minor }, index) => found.findIndex((other) => other.minor === minor) === index)
+    .sort((a, b) => a.minor - b.minor)
 }
 
 function programAt(path: string): KubectlProgram {
-  const { clientVersion } = JSON.parse(execFileSync(path, ['version', '--client', '-o', 'json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+  const { clientVersion } = JSON.parse(
+    execFileSync(path, ['version', '--client', '-o', 'json'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  )
   return { path, version: clientVersion.gitVersion, minor: Number.parseInt(clientVersion.minor, 10) }
 }
 
@@ -48,7 +55,10 @@ export interface KubectlInput {
 /** What is expected of an output: all of it, or a part of it. */
 export type Expected = string | RegExp
 
-/** kubectl with a kubeconfig and a namespace. Command lines are strings: words are separated by spaces, `'…'` holds spaces together. */
+/**
+ * kubectl with a kubeconfig and a namespace. Command lines are strings: words are separated by spaces, `'…'` holds
+ * spaces together.
+ */
 export class Kubectl {
   readonly program: KubectlProgram
   readonly namespace: string
@@ -64,7 +74,10 @@ export class Kubectl {
 
   /** Starts it and leaves it running. */
   spawn(line: string, { env }: KubectlInput = {}): ChildProcess {
-    return spawn(this.program.path, ['--namespace', this.namespace, ...words(line)], { env: { ...this.#environment, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+    return spawn(this.program.path, ['--namespace', this.namespace, ...words(line)], {
+      env: { ...this.#environment, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
   }
 
   /** Runs it to its end; never rejects for what it says. */
@@ -74,7 +87,9 @@ export class Kubectl {
     return ended(child)
   }
 
-  /** Starts it and resolves when it watches; `waiting` resolves when it has ended well and printed what was expected. */
+  /**
+   * Starts it and resolves when it watches; `waiting` resolves when it has ended well and printed what was expected.
+   */
   async watching(line: string): Promise<{ readonly waiting: (expected: Expected) => Promise<void> }> {
     // Its log tells when it has a watch.
     const child = this.spawn(`${line} -v 6`)
@@ -118,7 +133,8 @@ export class Kubectl {
   }
 
   #matches(line: string, result: KubectlResult, actual: string, expected: Expected): void {
-    if (typeof expected === 'string') assert.equal(actual, expected, `${this.#story(line, result)}\nwas expected to print\n${expected}`)
+    if (typeof expected === 'string')
+      assert.equal(actual, expected, `${this.#story(line, result)}\nwas expected to print\n${expected}`)
     else if (!expected.test(actual)) assert.fail(`${this.#story(line, result)}\nwas expected to match ${expected}`)
   }
 
@@ -128,7 +144,8 @@ export class Kubectl {
 }
 
 /** The words of a command line. */
-const words = (line: string): string[] => (line.match(/(?:[^\s']+|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ''))
+const words = (line: string): string[] =>
+  (line.match(/(?:[^\s']+|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ''))
 
 /** What a process printed until its end; it is killed after 40 s. */
 function ended(child: ChildProcess): Promise<KubectlResult> {

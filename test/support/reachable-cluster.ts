@@ -15,7 +15,10 @@ export interface ReachableCluster extends Reach {
   readonly kubeconfigFile: string
   /** Room for files of the test. */
   readonly folder: string
-  /** A request of the administrator with an object or a text; the answer's body, parsed. Rejects if the status is 400 or above. */
+  /**
+   * A request of the administrator with an object or a text; the answer's body, parsed. Rejects if the status is 400 or
+   * above.
+   */
   call(method: string, path: string, body?: object | string, contentType?: string): Promise<Answer>
   /** What a GET answers, as it is. Rejects if the status is 400 or above. */
   text(path: string): Promise<string>
@@ -24,7 +27,12 @@ export interface ReachableCluster extends Reach {
 /** A member of an answer is looked at by name; tests know what they asked for. */
 export interface Answer {
   readonly kind?: string
-  readonly metadata: { readonly name: string; readonly resourceVersion: string; readonly uid: string; readonly [field: string]: unknown }
+  readonly metadata: {
+    readonly name: string
+    readonly resourceVersion: string
+    readonly uid: string
+    readonly [field: string]: unknown
+  }
   readonly [field: string]: unknown
 }
 
@@ -39,7 +47,13 @@ export function reachable<T extends Reach>(t: Lifetime, cluster: T): T & Reachab
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const kubeconfigFile = join(folder, 'kubeconfig')
   writeFileSync(kubeconfigFile, cluster.kubeconfigYaml, { mode: 0o600 })
-  return { ...cluster, kubeconfigFile, folder, call: (...args) => call(cluster, ...args), text: (path) => send(cluster, 'GET', path) }
+  return {
+    ...cluster,
+    kubeconfigFile,
+    folder,
+    call: (...args) => call(cluster, ...args),
+    text: (path) => send(cluster, 'GET', path),
+  }
 }
 
 async function call(...args: Parameters<typeof send>): Promise<Answer> {
@@ -47,7 +61,13 @@ async function call(...args: Parameters<typeof send>): Promise<Answer> {
   return (text ? JSON.parse(text) : {}) as Answer
 }
 
-async function send({ client }: Reach, method: string, path: string, body?: object | string, contentType = 'application/json'): Promise<string> {
+async function send(
+  { client }: Reach,
+  method: string,
+  path: string,
+  body?: object | string,
+  contentType = 'application/json',
+): Promise<string> {
   const { ca, cert, key, url } = client
   const sentBody = typeof body === 'object' ? JSON.stringify(body) : body
   // Node tells no length of a DELETE's body.

@@ -9,8 +9,8 @@ export interface WaitOptions {
 }
 
 /**
- * Resolves with the first value of `probe` that is neither undefined nor false. Rejects, naming `what`, when the deadline
- * has passed; what `probe` threw last is the cause.
+ * Resolves with the first value of `probe` that is neither undefined nor false. Rejects, naming `what`, when the
+ * deadline has passed; what `probe` threw last is the cause.
  */
 export async function waitFor<T>(
   what: string,

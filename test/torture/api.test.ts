@@ -1,4 +1,7 @@
-/** A short torture of the API: a cold start on many objects, two kills, compaction. `npm run torture -- api` goes on for longer. */
+/**
+ * A short torture of the API: a cold start on many objects, two kills, compaction. `npm run torture -- api` goes on for
+ * longer.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describe } from './api/run.ts'

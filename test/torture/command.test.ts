@@ -11,11 +11,19 @@ test('--help says what there is', () => {
   const { status, stdout, stderr } = torture('--help')
   assert.equal(stderr, '')
   assert.equal(status, 0)
-  for (const word of ['store', 'api', '--cancel', '--seed', '--hours', '--minutes', '--rounds']) assert.ok(stdout.includes(word), word)
+  for (const word of ['store', 'api', '--cancel', '--seed', '--hours', '--minutes', '--rounds'])
+    assert.ok(stdout.includes(word), word)
 })
 
 test('unknown flags, parts and numbers are refused in one line', () => {
-  for (const args of [['--colour'], ['dance'], ['api', 'store'], ['--hours', 'two'], ['--cancel', 'api'], ['--cancel', '--seed', 'x']]) {
+  for (const args of [
+    ['--colour'],
+    ['dance'],
+    ['api', 'store'],
+    ['--hours', 'two'],
+    ['--cancel', 'api'],
+    ['--cancel', '--seed', 'x'],
+  ]) {
     const { status, stdout, stderr } = torture(...args)
     assert.equal(status, 2, args.join(' '))
     assert.equal(stdout, '')

@@ -3,7 +3,10 @@
 import type { Tuning } from '../../src/storage/log/index.ts'
 
 /** Small files, given back all the time, so that kills hit the middle of it. */
-export const tuning: Partial<Tuning> = { segmentBytes: 512 * 1024, cleaning: { minBytes: 1024 * 1024, moveBytes: 32 * 1024, pauseMs: 0 } }
+export const tuning: Partial<Tuning> = {
+  segmentBytes: 512 * 1024,
+  cleaning: { minBytes: 1024 * 1024, moveBytes: 32 * 1024, pauseMs: 0 },
+}
 
 /** As many writers at a time. */
 export const pairs = 24
@@ -19,6 +22,7 @@ export function paddedValue(count: number): Buffer {
 /** Throws if the value is not one that `paddedValue` made. */
 export function countOf(value: Buffer): number {
   const count = Number.parseInt(value.toString('latin1', 0, 16), 10)
-  if (!value.equals(paddedValue(count))) throw new Error(`a value of ${value.length} bytes is not the one of count ${count}`)
+  if (!value.equals(paddedValue(count)))
+    throw new Error(`a value of ${value.length} bytes is not the one of count ${count}`)
   return count
 }

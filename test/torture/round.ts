@@ -43,11 +43,22 @@ export async function startTorture(): Promise<Torture> {
 
 export const endTorture = ({ directory }: Torture): Promise<void> => rm(directory, { recursive: true })
 
-/** Runs a writer for about `ms` after its first acknowledgement, does `meanwhile`, kills it, and judges. Throws if a promise was broken. */
-export async function tortureRound(torture: Torture, ms: number, meanwhile?: (pid: number) => Promise<void>): Promise<void> {
-  const writer = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), storeOf(torture), String(torture.seen)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+/**
+ * Runs a writer for about `ms` after its first acknowledgement, does `meanwhile`, kills it, and judges. Throws if a
+ * promise was broken.
+ */
+export async function tortureRound(
+  torture: Torture,
+  ms: number,
+  meanwhile?: (pid: number) => Promise<void>,
+): Promise<void> {
+  const writer = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'writer.ts'), storeOf(torture), String(torture.seen)],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const exited = once(writer, 'exit')
   let complaints = ''
   writer.stderr.on('data', (bytes) => {
@@ -73,7 +84,11 @@ export async function tortureRound(torture: Torture, ms: number, meanwhile?: (pi
   writer.kill('SIGKILL')
   const [, signal] = await exited
   await read
-  assert.equal(signal, 'SIGKILL', `the writer ended by itself: ${complaints} ${said.filter((line) => line.startsWith('ended'))}`)
+  assert.equal(
+    signal,
+    'SIGKILL',
+    `the writer ended by itself: ${complaints} ${said.filter((line) => line.startsWith('ended'))}`,
+  )
   // The kill may have cut off the last line.
   if (whole !== '\n') said.pop()
   for (const line of said) hear(torture, line)
@@ -109,7 +124,8 @@ function inspect(torture: Torture): void {
   const isUnfinished = readdirSync(storeOf(torture)).some((name) => name.endsWith(unfinished))
   // A version that was being moved is there twice.
   const places = new Set(log.versions.map(({ key, revision }) => `${revision} ${key}`))
-  if (log.end.kind !== 'whole' || isUnfinished || log.leftOver.length > 0 || places.size < log.versions.length) torture.interrupted++
+  if (log.end.kind !== 'whole' || isUnfinished || log.leftOver.length > 0 || places.size < log.versions.length)
+    torture.interrupted++
   torture.oldest = log.segments[0]!.number
   for (const segment of log.segments) segment.close()
 }
@@ -119,13 +135,19 @@ async function judge(torture: Torture): Promise<void> {
   inspect(torture)
   const store = await openLogStore({ directory: storeOf(torture), tuning })
   try {
-    assert.ok(store.revision >= torture.revision, `acknowledged revision ${torture.revision}, there is ${store.revision}`)
+    assert.ok(
+      store.revision >= torture.revision,
+      `acknowledged revision ${torture.revision}, there is ${store.revision}`,
+    )
     assert.ok(store.revision >= torture.seen, `the watch saw revision ${torture.seen}, there is ${store.revision}`)
     const counts = await countsIn(store)
     for (const [pair, count] of counts) {
       const acknowledged = torture.acknowledged.get(pair) ?? 0
       assert.ok(count >= acknowledged, `pair ${pair}: ${acknowledged} was acknowledged, ${count} is there`)
-      assert.ok(count <= acknowledged + 1, `pair ${pair}: ${acknowledged} was acknowledged, ${count} is there though it waited`)
+      assert.ok(
+        count <= acknowledged + 1,
+        `pair ${pair}: ${acknowledged} was acknowledged, ${count} is there though it waited`,
+      )
       // What has been read may not vanish either.
       torture.acknowledged.set(pair, count)
     }
@@ -145,7 +167,11 @@ async function countsIn(store: Store): Promise<Map<number, number>> {
     const count = a ? countOf(a.value) : 0
     assert.equal(b ? countOf(b.value) : 0, count, `pair ${pair} is torn`)
     assert.equal(a?.revision, b?.revision)
-    assert.equal(odd ? countOf(odd.value) : undefined, count % 2 === 1 ? count : undefined, `pair ${pair} is torn: its odd key`)
+    assert.equal(
+      odd ? countOf(odd.value) : undefined,
+      count % 2 === 1 ? count : undefined,
+      `pair ${pair} is torn: its odd key`,
+    )
     counts.set(pair, count)
   }
   return counts
@@ -156,15 +182,19 @@ async function replay(store: Store, { seen }: Torture): Promise<void> {
   assert.ok(seen >= store.compactedRevision)
   const range = prefixRange('/')
   const from = Math.max(1, store.compactedRevision)
-  const state = new Map((await store.list({ ...range, revision: from })).entries.map((entry) => [entry.key, entry.revision]))
+  const state = new Map(
+    (await store.list({ ...range, revision: from })).entries.map((entry) => [entry.key, entry.revision]),
+  )
   let newest = from
   await new Promise<void>((resolve, reject) => {
     if (newest === store.revision) return resolve()
     store.watch(range, from, {
       events: (events) => {
         for (const { type, key, value, revision, previous } of events) {
-          if (revision > newest + 1 || revision < newest) return reject(new Error(`history jumps from ${newest} to ${revision}`))
-          if (previous?.revision !== state.get(key)) return reject(new Error(`${key} at ${revision}: previous is ${previous?.revision}, was ${state.get(key)}`))
+          if (revision > newest + 1 || revision < newest)
+            return reject(new Error(`history jumps from ${newest} to ${revision}`))
+          if (previous?.revision !== state.get(key))
+            return reject(new Error(`${key} at ${revision}: previous is ${previous?.revision}, was ${state.get(key)}`))
           newest = revision
           if (type === 'put') {
             countOf(value!)
@@ -177,7 +207,10 @@ async function replay(store: Store, { seen }: Torture): Promise<void> {
     })
   })
   const { entries } = await store.list(range)
-  assert.deepEqual(new Map(entries.map((entry) => [entry.key, entry.revision])), new Map([...state].sort(([a], [b]) => (a < b ? -1 : 1))))
+  assert.deepEqual(
+    new Map(entries.map((entry) => [entry.key, entry.revision])),
+    new Map([...state].sort(([a], [b]) => (a < b ? -1 : 1))),
+  )
 }
 
 /** Takes a snapshot from the running writer, restores it elsewhere and checks that it is whole. */

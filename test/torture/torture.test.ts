@@ -22,7 +22,10 @@ test('while a process writes, another one cannot open the store, and it is told 
   await tortureRound(torture, 50, async (pid) => {
     await assert.rejects(openLogStore({ directory: storeOf(torture) }), (error: Error) => {
       assert.equal(error.name, 'StoreOpenError')
-      assert.ok(error.message.includes(storeOf(torture)) && error.message.includes(`another process (pid ${pid})`), error.message)
+      assert.ok(
+        error.message.includes(storeOf(torture)) && error.message.includes(`another process (pid ${pid})`),
+        error.message,
+      )
       return true
     })
   })

@@ -1,7 +1,7 @@
 /**
- * The process that is killed: `writer.ts DIRECTORY AFTER`. Writes pairs of keys as fast as it can, compacts, watches from
- * revision AFTER, and says on standard output what it was promised: `ready REVISION`, `ack PAIR COUNT REVISION`, `saw REVISION
- * KEY=COUNT …`, `compacted REVISION`.
+ * The process that is killed: `writer.ts DIRECTORY AFTER`. Writes pairs of keys as fast as it can, compacts, watches
+ * from revision AFTER, and says on standard output what it was promised: `ready REVISION`, `ack PAIR COUNT REVISION`,
+ * `saw REVISION KEY=COUNT …`, `compacted REVISION`.
  */
 import { writeSync } from 'node:fs'
 import { openLogStore } from '../../src/storage/log/index.ts'

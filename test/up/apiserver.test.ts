@@ -14,17 +14,26 @@ interface Server {
   readonly folder: string
   readonly output: () => string
   /** The answer to a request with the token of a member of system:masters, or with none. */
-  call(method: string, path: string, body?: object, token?: string | null): Promise<{ status: number; body: Readonly<Record<string, unknown>> }>
+  call(
+    method: string,
+    path: string,
+    body?: object,
+    token?: string | null,
+  ): Promise<{ status: number; body: Readonly<Record<string, unknown>> }>
   stop(): Promise<number | null>
 }
 
 /** Starts it in `folder` with a token file; resolves when it serves. */
 async function apiserver(t: TestContext, args: readonly string[], folder = temporaryFolder(t)): Promise<Server> {
   writeFileSync(join(folder, 'tokens'), 's3cret,admin,1,"system:masters"\nother,jane,2\n')
-  const child = spawn(join(repository, 't8s'), ['apiserver', '--secure-port=0', '--bind-address=127.0.0.1', '--token-auth-file=tokens', ...args], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const child = spawn(
+    join(repository, 't8s'),
+    ['apiserver', '--secure-port=0', '--bind-address=127.0.0.1', '--token-auth-file=tokens', ...args],
+    {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  )
   t.after(() => child.kill('SIGKILL'))
   let output = ''
   const { promise: ready, resolve, reject } = Promise.withResolvers<string>()
@@ -55,7 +64,12 @@ async function apiserver(t: TestContext, args: readonly string[], folder = tempo
   }
 }
 
-const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+const pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p' },
+  spec: { containers: [{ name: 'c', image: 'i' }] },
+}
 
 test('certificates are made in --cert-dir, data are kept, and both are used again', async (t) => {
   const first = await apiserver(t, ['--cert-dir=certs', '--data-dir=data'])
@@ -90,7 +104,10 @@ test('flags about services, admission and APIs take effect', async (t) => {
   const [{ addresses }] = kubernetes.body.subsets as [{ addresses: object }]
   assert.deepEqual(addresses, [{ ip: '192.0.2.7' }])
   const ports = { type: 'NodePort', ports: [{ port: 80 }] }
-  const { body } = await server.call('POST', '/api/v1/namespaces/default/services', { metadata: { name: 's' }, spec: ports })
+  const { body } = await server.call('POST', '/api/v1/namespaces/default/services', {
+    metadata: { name: 's' },
+    spec: ports,
+  })
   const { clusterIP, ports: given } = body.spec as { clusterIP: string; ports: [{ nodePort: number }] }
   assert.match(clusterIP, /^10\.9\.0\./)
   assert.ok([31000, 31001].includes(given[0].nodePort))
@@ -117,8 +134,13 @@ test('the name that others know it by, the plug-ins of --admission-control, and 
   const keys = await server.call('GET', '/.well-known/openid-configuration')
   assert.equal(keys.body.jwks_uri, `https://${serverAddress}/openid/v1/jwks`)
   assert.equal((await server.call('GET', '/api/v1/namespaces/default/endpoints/kubernetes')).status, 404)
-  const { status, body: refused } = await server.call('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } })
-  assert.deepEqual([status, refused.message], [403, 'configmaps "c" is forbidden: admission control is denying all modifications'])
+  const { status, body: refused } = await server.call('POST', '/api/v1/namespaces/default/configmaps', {
+    metadata: { name: 'c' },
+  })
+  assert.deepEqual(
+    [status, refused.message],
+    [403, 'configmaps "c" is forbidden: admission control is denying all modifications'],
+  )
 })
 
 test('who is let in is what the flags say', async (t) => {
@@ -159,18 +181,28 @@ test('flags that do not fit are refused with one sentence', () => {
   }
   assert.equal(refused('--nonsense'), 'Error: unknown flag: --nonsense\n')
   assert.equal(refused('--feature-gates=Nonsense=true'), 'Error: unrecognized feature gate: Nonsense\n')
-  assert.equal(refused('--feature-gates=kube:ImageVolume=false'), 'Error: cannot set feature gate ImageVolume to false, feature is locked to true\n')
+  assert.equal(
+    refused('--feature-gates=kube:ImageVolume=false'),
+    'Error: cannot set feature gate ImageVolume to false, feature is locked to true\n',
+  )
   assert.match(refused(), /^Error: cannot keep data in \/dev\/null\/none: /)
-  assert.match(refused('--etcd-servers=https://127.0.0.1:2379'), /^Error: --etcd-servers https:\/\/127\.0\.0\.1:2379: that is an etcd, or something else/)
+  assert.match(
+    refused('--etcd-servers=https://127.0.0.1:2379'),
+    /^Error: --etcd-servers https:\/\/127\.0\.0\.1:2379: that is an etcd, or something else/,
+  )
 })
 
 test('values that cannot be are told all at once', async (t) => {
   const folder = temporaryFolder(t)
-  const { code, stderr } = t8s(['apiserver', '--authorization-mode=Magic', '--disable-admission-plugins=Nonsense', '--secure-port=70000'], { cwd: folder })
+  const { code, stderr } = t8s(
+    ['apiserver', '--authorization-mode=Magic', '--disable-admission-plugins=Nonsense', '--secure-port=70000'],
+    { cwd: folder },
+  )
   assert.equal(code, 1)
   assert.equal(
     stderr,
-    'Error: [--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0, authorization-mode "Magic" is not a valid mode, disable-admission-plugins plugin "Nonsense" is unknown]\n',
+    'Error: [--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0, ' +
+      'authorization-mode "Magic" is not a valid mode, disable-admission-plugins plugin "Nonsense" is unknown]\n',
   )
 })
 

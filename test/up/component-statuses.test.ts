@@ -17,12 +17,21 @@ for (const onThreads of [false, true]) {
     const cluster = await testCluster(t, { scheduler: { onThread: onThreads }, controllersThread: onThreads })
     const found = await rows(cluster)
     assert.equal(found[0], 'NAME|STATUS|MESSAGE|ERROR')
-    assert.deepEqual(found.slice(1).sort(), ['controller-manager|Healthy|ok', 'etcd-0|Healthy|ok', 'scheduler|Healthy|ok'])
+    assert.deepEqual(found.slice(1).sort(), [
+      'controller-manager|Healthy|ok',
+      'etcd-0|Healthy|ok',
+      'scheduler|Healthy|ok',
+    ])
   })
 }
 
 test('a component that is not in the process is asked at its usual port', async (t) => {
   const cluster = await testCluster(t, { scheduler: false })
-  const { conditions } = (await cluster.call('GET', '/api/v1/componentstatuses/scheduler')) as unknown as { conditions: { message: string }[] }
-  assert.match(conditions[0]!.message, /^(ok|Get "https:\/\/127\.0\.0\.1:10259\/healthz": dial tcp 127\.0\.0\.1:10259: connect: connection refused)$/)
+  const { conditions } = (await cluster.call('GET', '/api/v1/componentstatuses/scheduler')) as unknown as {
+    conditions: { message: string }[]
+  }
+  assert.match(
+    conditions[0]!.message,
+    /^(ok|Get "https:\/\/127\.0\.0\.1:10259\/healthz": dial tcp 127\.0\.0\.1:10259: connect: connection refused)$/,
+  )
 })

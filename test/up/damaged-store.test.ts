@@ -1,4 +1,7 @@
-/** Stores whose end is damaged: `t8s up` and `t8s apiserver` refuse them when acknowledged objects are missing, and go on when they are asked to. */
+/**
+ * Stores whose end is damaged: `t8s up` and `t8s apiserver` refuse them when acknowledged objects are missing, and go
+ * on when they are asked to.
+ */
 import assert from 'node:assert/strict'
 import { copyFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +39,10 @@ test('a store that ends too early, or whose end is changed, is refused', { skip:
     for (const command of ['up', 'apiserver']) {
       const { code, stderr, stdout } = t8s([command, '--data-dir', data, '--secure-port', '0'])
       assert.equal(code, 1)
-      assert.match(stderr, /acknowledged changes are missing in .*000000000001\.log \(.* \d+ bytes up to byte \d+ had been acknowledged.*--accept-data-loss/)
+      assert.match(
+        stderr,
+        /acknowledged changes are missing in .*000000000001\.log \(.* \d+ bytes up to byte \d+ had been acknowledged.*--accept-data-loss/,
+      )
       assert.doesNotMatch(stdout, /ready/)
     }
     assert.ok(readFileSync(file).equals(bytes))
@@ -84,7 +90,10 @@ test('a last write that was never acknowledged is left out with a sentence', { s
   const newest = readdirSync(store).findLast((name) => name.endsWith('.log'))!
   truncateSync(join(store, newest), statSync(join(store, newest)).size - 7)
   const again = await up(t, [...quiet, '--data-dir', data])
-  assert.match(again.output(), /^the last \d+ bytes of .*\.log are a write that had not been acknowledged .* were left out; they are kept in .*$/m)
+  assert.match(
+    again.output(),
+    /^the last \d+ bytes of .*\.log are a write that had not been acknowledged .* were left out; they are kept in .*$/m,
+  )
   assert.equal(objectsOf(again.kubeconfig).length, 20)
   assert.ok(statSync(file).size > 0)
   await stop(again)

@@ -20,14 +20,24 @@ async function whoIs(t: TestContext, requestHeaderFlags: readonly string[], head
   const url = new URL('/apis/authentication.k8s.io/v1/selfsubjectreviews', running.url)
   const all = { ...headers, 'content-type': 'application/json' }
   const sent = request(url, { ...proxy, rejectUnauthorized: false, agent: false, method: 'POST', headers: all })
-  const [response] = await once(sent.end('{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'), 'response')
+  const [response] = await once(
+    sent.end('{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'),
+    'response',
+  )
   const { status } = JSON.parse(Buffer.concat(await response.toArray()).toString())
   await stop(running)
   return status.userInfo
 }
 
 test('the flags name who a front proxy is and which headers it sends', async (t) => {
-  const flags = ['--requestheader-allowed-names', 'edge,other', '--requestheader-username-headers', 'X-Anna', '--requestheader-uid-headers', 'X-Number']
+  const flags = [
+    '--requestheader-allowed-names',
+    'edge,other',
+    '--requestheader-username-headers',
+    'X-Anna',
+    '--requestheader-uid-headers',
+    'X-Number',
+  ]
   const user = await whoIs(t, flags, { 'x-anna': 'anna', 'x-number': '7', 'x-remote-group': 'gardeners' })
   assert.deepEqual(user, { username: 'anna', uid: '7', groups: ['gardeners', 'system:authenticated'] })
 })
@@ -42,6 +52,12 @@ test('a certificate without its key, or a file that is none, is refused by the n
   const empty = join(folder, 'empty')
   writeFileSync(empty, '')
   const refused = (...flags: string[]) => t8s(['up', '--secure-port', '0', ...flags], { cwd: folder }).stderr
-  assert.match(refused('--proxy-client-cert-file', empty), /--proxy-client-cert-file and --proxy-client-key-file go together/)
-  assert.match(refused('--requestheader-client-ca-file', empty), /holds no certificate in PEM form: check --requestheader-client-ca-file/)
+  assert.match(
+    refused('--proxy-client-cert-file', empty),
+    /--proxy-client-cert-file and --proxy-client-key-file go together/,
+  )
+  assert.match(
+    refused('--requestheader-client-ca-file', empty),
+    /holds no certificate in PEM form: check --requestheader-client-ca-file/,
+  )
 })

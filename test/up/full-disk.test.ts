@@ -11,12 +11,16 @@ import { kubectl, stop, up } from './t8s-process.ts'
 /** A file system of its own with so much room, or why there is none. */
 function smallDisk(t: TestContext, megabytes: number): { readonly path: string } | { readonly missing: string } {
   const path = mkdtempSync(join(tmpdir(), 't8s-disk-'))
-  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], {
+    encoding: 'utf8',
+  })
   t.after(() => {
     if (status === 0) spawnSync('umount', ['--lazy', path])
     rmSync(path, { recursive: true, force: true })
   })
-  return status === 0 ? { path } : { missing: `cannot mount a small file system: ${stderr?.trim() || 'root and mount are needed'}` }
+  return status === 0
+    ? { path }
+    : { missing: `cannot mount a small file system: ${stderr?.trim() || 'root and mount are needed'}` }
 }
 
 const ask = (kubeconfig: string, path: string): string => {
@@ -38,7 +42,10 @@ test('a full disk: 503 with the cause and what to do, not ready, reads go on; wi
 
   const large = `${disk.path}.yaml`
   t.after(() => rmSync(large, { force: true }))
-  writeFileSync(large, `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: large}\ndata: {key: "${'x'.repeat(200_000)}"}\n`)
+  writeFileSync(
+    large,
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: large}\ndata: {key: "${'x'.repeat(200_000)}"}\n`,
+  )
   const refused = kubectl(kubeconfig, 'create', '-f', large)
   assert.notEqual(refused.code, 0)
   const isFull = /the disk of \S+ is full \(ENOSPC\): make room; writes go on by themselves once there is some/
@@ -62,11 +69,14 @@ test('a full disk: 503 with the cause and what to do, not ready, reads go on; wi
   rmSync(filler)
   await waitFor('writes work again', () => create('after').code === 0, { deadlineMs: 20_000 })
   await waitFor('it is ready again', () => ask(kubeconfig, '/readyz') === 'ok', { deadlineMs: 20_000 })
-  await waitFor('the log says that it is over', () => server.output().includes('the store can write again'), { deadlineMs: 20_000 })
+  await waitFor('the log says that it is over', () => server.output().includes('the store can write again'), {
+    deadlineMs: 20_000,
+  })
   assert.equal((await stop(server)).code, 0)
 
   const again = await up(t, args)
-  for (const name of ['before', 'after']) assert.equal(kubectl(again.kubeconfig, 'get', 'configmap', name, '-o', 'name').stdout, `configmap/${name}\n`)
+  for (const name of ['before', 'after'])
+    assert.equal(kubectl(again.kubeconfig, 'get', 'configmap', name, '-o', 'name').stdout, `configmap/${name}\n`)
   assert.match(kubectl(again.kubeconfig, 'get', 'configmap', 'large').stderr, /NotFound/)
   await stop(again)
 })

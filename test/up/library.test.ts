@@ -6,8 +6,13 @@ import type { startCluster } from '../../src/cluster/index.ts'
 
 test('the package gives programs clusters of their own, side by side', async () => {
   // What `import 'typernetes'` finds in an installed package.
-  const bundle = (await import(join(import.meta.dirname, '../../.build/index.js'))) as { startCluster: typeof startCluster }
-  const clusters = await Promise.all([bundle.startCluster({ storage: 'memory' }), bundle.startCluster({ storage: 'memory' })])
+  const bundle = (await import(join(import.meta.dirname, '../../.build/index.js'))) as {
+    startCluster: typeof startCluster
+  }
+  const clusters = await Promise.all([
+    bundle.startCluster({ storage: 'memory' }),
+    bundle.startCluster({ storage: 'memory' }),
+  ])
   try {
     assert.equal(new Set(clusters.map(({ port }) => port)).size, 2)
     for (const { kubeconfigYaml } of clusters) {

@@ -9,11 +9,16 @@ import { repository, t8s, temporaryFolder } from './t8s-process.ts'
 const header = /^[IWE](\d{4}) \d\d:\d\d:\d\d\.\d{6} [ \d]{6}\d [\w.-]+\.js:\d+\] /
 
 /** Runs a program until a line of its output matches. */
-async function output(t: TestContext, args: readonly string[], until: RegExp): Promise<{ readonly stdout: string; readonly stderr: string }> {
+async function output(
+  t: TestContext,
+  args: readonly string[],
+  until: RegExp,
+): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const child = spawn(join(repository, 't8s'), args, { cwd: temporaryFolder(t), stdio: ['ignore', 'pipe', 'pipe'] })
   t.after(() => child.kill('SIGKILL'))
   const texts = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (texts[name] += text))
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => (texts[name] += text))
   await waitFor(`${until}`, () => until.test(`${texts.stdout}\n${texts.stderr}`) || child.exitCode !== null)
   return texts
 }
@@ -31,7 +36,9 @@ test('an API server logs with the header of klog when it is asked to', async (t)
 
 test('an API server logs JSON when it is asked to', async (t) => {
   const { stderr } = await output(t, ['apiserver', '--secure-port=0', '--logging-format=json', '-v=1'], /serving on/)
-  const entries = lines(stderr).map((line) => JSON.parse(line) as { ts: number; caller: string; msg: string; v: number })
+  const entries = lines(stderr).map(
+    (line) => JSON.parse(line) as { ts: number; caller: string; msg: string; v: number },
+  )
   for (const { ts, caller, v } of entries) {
     assert.ok(Math.abs(ts - Date.now()) < 3600_000)
     assert.match(caller, /^[\w.-]+\.js:\d+$/)
@@ -41,7 +48,11 @@ test('an API server logs JSON when it is asked to', async (t) => {
 })
 
 test('t8s up keeps its steps on stdout, and logs on stderr', async (t) => {
-  const { stdout, stderr } = await output(t, ['up', '--nodes=0', '--secure-port=0', '--logging-format=text', '-v=1'], /^Ctrl-C stops it$/m)
+  const { stdout, stderr } = await output(
+    t,
+    ['up', '--nodes=0', '--secure-port=0', '--logging-format=text', '-v=1'],
+    /^Ctrl-C stops it$/m,
+  )
   assert.match(stdout, /^data in /)
   assert.doesNotMatch(stdout, /Skipping/)
   for (const line of lines(stderr)) assert.match(line, header)

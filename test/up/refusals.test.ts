@@ -12,7 +12,8 @@ import { t8s, temporaryFolder, up } from './t8s-process.ts'
 function refused(t: TestContext, args: readonly string[], ...says: readonly (string | RegExp)[]): void {
   const { code, stderr } = t8s(['up', '--secure-port', '0', ...args], { cwd: temporaryFolder(t) })
   assert.equal(code, 1, stderr)
-  for (const part of says) assert.ok(typeof part === 'string' ? stderr.includes(part) : part.test(stderr), `${part} in:\n${stderr}`)
+  for (const part of says)
+    assert.ok(typeof part === 'string' ? stderr.includes(part) : part.test(stderr), `${part} in:\n${stderr}`)
   assert.doesNotMatch(stderr, /^\s+at /m)
   assert.ok(stderr.trimEnd().split('\n').length <= 2, stderr)
 }
@@ -32,11 +33,13 @@ test('a port that is taken', async (t) => {
   refused(t, ['--secure-port', String(port)], `port ${port} on 127.0.0.1 is in use`, '--secure-port 0')
 })
 
-test('an address of another machine', (t) => refused(t, ['--bind-address', '203.0.113.7'], '203.0.113.7 is not an address of this machine', '--bind-address'))
+test('an address of another machine', (t) =>
+  refused(t, ['--bind-address', '203.0.113.7'], '203.0.113.7 is not an address of this machine', '--bind-address'))
 
 test('a directory that cannot be written', (t) => {
   refused(t, ['--data-dir', join(file(t, 'file', ''), 'below')], 'cannot keep data in', 'not a directory', '--data-dir')
-  if (process.platform === 'linux') refused(t, ['--data-dir', '/proc/t8s'], 'cannot keep data in /proc/t8s', '--data-dir')
+  if (process.platform === 'linux')
+    refused(t, ['--data-dir', '/proc/t8s'], 'cannot keep data in /proc/t8s', '--data-dir')
 })
 
 test('a store that another process holds', async (t) => {
@@ -66,7 +69,9 @@ test('a token file with a bad line is named with the line, its tokens stay secre
 test('certificates and keys that are missing, foreign, expired or no certificates', async (t) => {
   const past = new Date(Date.now() - 400 * 24 * 3600 * 1000)
   const authority = await makeAuthority('test', past)
-  const [expired, valid] = await Promise.all([past, new Date()].map((now) => issueCertificate(authority, { commonName: 'server', usage: 'server' }, now)))
+  const [expired, valid] = await Promise.all(
+    [past, new Date()].map((now) => issueCertificate(authority, { commonName: 'server', usage: 'server' }, now)),
+  )
   const pair = (cert: string, key: string): string[] => ['--tls-cert-file', cert, '--tls-private-key-file', key]
   const cert = file(t, 'server.crt', valid!.cert)
   const key = file(t, 'server.key', valid!.key)

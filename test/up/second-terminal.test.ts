@@ -1,4 +1,7 @@
-/** A second terminal in the folder of a `t8s up`: all commands find its cluster without KUBECONFIG, and say what to do where there is none. */
+/**
+ * A second terminal in the folder of a `t8s up`: all commands find its cluster without KUBECONFIG, and say what to do
+ * where there is none.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -16,7 +19,8 @@ test('commands find .t8s/kubeconfig in the folder that they run in', async (t) =
   assert.equal(kubectl(kubeconfig, 'run', 'web', '--image=i:1').code, 0)
 
   const env = { KUBECONFIG: '', HOME: cwd }
-  const runs = (args: readonly string[], output: RegExp): void => assert.match(t8s(args, { cwd, env }).stdout, output, args.join(' '))
+  const runs = (args: readonly string[], output: RegExp): void =>
+    assert.match(t8s(args, { cwd, env }).stdout, output, args.join(' '))
   runs(['why', 'can-i', 'kubernetes-admin', 'list', 'pods', '--as-group', 'system:masters'], /^yes/)
   runs(['why', 'kept', 'pod', 'web'], /web/)
   runs(['why', 'namespace', 'default'], /default/)
@@ -27,10 +31,15 @@ test('commands find .t8s/kubeconfig in the folder that they run in', async (t) =
   runs(['snapshot', 'save', 'copy'], /saved to/)
   assert.match(t8s(['explain-panic', '--pod', 'gone'], { cwd, env }).stderr, /gone/)
   const start = (...args: string[]): (() => string) => {
-    const child = spawn(join(repository, 't8s'), args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(join(repository, 't8s'), args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     t.after(() => child.kill('SIGKILL'))
     let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text))
     return () => output
   }
   const simulated = start('simulated-nodes', '--nodes', '0')

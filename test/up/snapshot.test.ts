@@ -24,7 +24,9 @@ test('a snapshot of a running cluster restores what it held then', { skip: witho
   await stop(again)
 })
 
-test('after a restore what clients saw of the time since the snapshot is Expired, and new revisions are far above it', { skip: withoutKubectl }, async (t) => {
+test('after a restore what clients saw of the time since the snapshot is Expired, and new revisions are far above it', {
+  skip: withoutKubectl,
+}, async (t) => {
   const folder = temporaryFolder(t)
   const [data, file, restored] = [join(folder, 'data'), join(folder, 'backup'), join(folder, 'restored')]
   const running = await up(t, ['--secure-port', '0', '--data-dir', data])
@@ -41,18 +43,34 @@ test('after a restore what clients saw of the time since the snapshot is Expired
   assert.equal(t8s(['snapshot', 'restore', file, '--data-dir', restored]).code, 0)
   const again = await up(t, ['--secure-port', '0', '--data-dir', restored])
   for (const revision of [before, lost]) {
-    const watched = kubectl(again.kubeconfig, 'get', '--raw', `${configMaps}?watch=true&resourceVersion=${revision}&timeoutSeconds=20`)
+    const watched = kubectl(
+      again.kubeconfig,
+      'get',
+      '--raw',
+      `${configMaps}?watch=true&resourceVersion=${revision}&timeoutSeconds=20`,
+    )
     const [first] = watched.stdout.split('\n')
     const event = JSON.parse(first!) as { type: string; object: { code: number; reason: string } }
     assert.deepEqual([event.type, event.object.code, event.object.reason], ['ERROR', 410, 'Expired'])
-    const listed = kubectl(again.kubeconfig, 'get', '--raw', `${configMaps}?resourceVersion=${revision}&resourceVersionMatch=Exact`)
+    const listed = kubectl(
+      again.kubeconfig,
+      'get',
+      '--raw',
+      `${configMaps}?resourceVersion=${revision}&resourceVersionMatch=Exact`,
+    )
     assert.match(listed.stderr, /too old resource version|Expired|too old/)
   }
-  assert.equal(revisionOf(again.kubeconfig, 'before'), before, 'objects keep their versions, so that updates based on them go on')
+  assert.equal(
+    revisionOf(again.kubeconfig, 'before'),
+    before,
+    'objects keep their versions, so that updates based on them go on',
+  )
   assert.equal(kubectl(again.kubeconfig, 'label', 'configmap', 'before', 'after=restore').code, 0)
   assert.ok(revisionOf(again.kubeconfig, 'before') > lost + 900_000_000)
   createConfigMap(again.kubeconfig, 'new')
-  const list = JSON.parse(kubectl(again.kubeconfig, 'get', '--raw', configMaps).stdout) as { metadata: { resourceVersion: string } }
+  const list = JSON.parse(kubectl(again.kubeconfig, 'get', '--raw', configMaps).stdout) as {
+    metadata: { resourceVersion: string }
+  }
   assert.ok(Number(list.metadata.resourceVersion) >= revisionOf(again.kubeconfig, 'new'))
   const { stdout } = kubectl(
     again.kubeconfig,

@@ -9,10 +9,18 @@ import { ExplainedError } from '../../src/lib/explained-error.ts'
 import { temporaryFolder } from './t8s-process.ts'
 
 /** A request of the administrator, over TLS that is checked. */
-async function call({ client }: Cluster, method: string, path: string, body?: object): Promise<{ status: number; body: { metadata?: { name?: string } } }> {
+async function call(
+  { client }: Cluster,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ status: number; body: { metadata?: { name?: string } } }> {
   const headers = { 'content-type': 'application/json' }
   const { ca, cert, key, url } = client
-  const [response] = await once(request(new URL(path, url), { method, ca, cert, key, headers, agent: false }).end(body && JSON.stringify(body)), 'response')
+  const [response] = await once(
+    request(new URL(path, url), { method, ca, cert, key, headers, agent: false }).end(body && JSON.stringify(body)),
+    'response',
+  )
   return { status: response.statusCode, body: JSON.parse(Buffer.concat(await response.toArray()).toString()) }
 }
 
@@ -33,7 +41,10 @@ test('a directory holds one cluster at a time, and the next finds what the last 
   const directory = join(temporaryFolder(t), 'data')
   const first = await startCluster({ storage: { directory } })
   t.after(() => first.stop())
-  await assert.rejects(startCluster({ storage: { directory } }), (error: Error) => error.name === 'StoreOpenError' && error.message.includes(directory))
+  await assert.rejects(
+    startCluster({ storage: { directory } }),
+    (error: Error) => error.name === 'StoreOpenError' && error.message.includes(directory),
+  )
   assert.equal((await call(first, 'POST', configMaps, configMap('kept'))).status, 201)
   await first.stop()
   await first.stop()

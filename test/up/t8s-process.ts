@@ -1,4 +1,7 @@
-/** Runs `./t8s` as a user does, for tests: starts it, waits for lines of its output, and makes sure that it is gone afterwards. */
+/**
+ * Runs `./t8s` as a user does, for tests: starts it, waits for lines of its output, and makes sure that it is gone
+ * afterwards.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,11 +39,22 @@ export interface RunOptions {
   readonly program?: string
 }
 
-/** Starts `t8s up …`, without nodes unless the flags say otherwise, and resolves when it says that it is ready; rejects with its output if it ends before. */
-export async function up(t: TestContext, args: readonly string[], { cwd = repository, env = {}, program = launcher }: RunOptions = {}): Promise<Running> {
+/**
+ * Starts `t8s up …`, without nodes unless the flags say otherwise, and resolves when it says that it is ready; rejects
+ * with its output if it ends before.
+ */
+export async function up(
+  t: TestContext,
+  args: readonly string[],
+  { cwd = repository, env = {}, program = launcher }: RunOptions = {},
+): Promise<Running> {
   // Some libraries take CI for a terminal: colours must not come from that.
   const nodes = args.some((arg) => arg.startsWith('--nodes')) ? [] : ['--nodes=0']
-  const child = spawn(program, ['up', ...nodes, ...args], { cwd, env: { ...process.env, CI: 'true', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, ['up', ...nodes, ...args], {
+    cwd,
+    env: { ...process.env, CI: 'true', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   t.after(() => child.kill('SIGKILL'))
   let output = ''
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
@@ -57,7 +71,13 @@ export async function up(t: TestContext, args: readonly string[], { cwd = reposi
     reject(new Error(`t8s up ended with ${code ?? signal}:\n${output}`))
   })
   await ready
-  return { process: child, output: () => output, url: found(output, /^serving on (\S+)$/m), kubeconfig: found(output, /^kubeconfig written to (.+)$/m), exited }
+  return {
+    process: child,
+    output: () => output,
+    url: found(output, /^serving on (\S+)$/m),
+    kubeconfig: found(output, /^kubeconfig written to (.+)$/m),
+    exited,
+  }
 }
 
 /** Runs a t8s command to its end. */
@@ -89,7 +109,11 @@ export interface KubectlResult {
 
 /** Runs kubectl with the kubeconfig that `t8s up` wrote. */
 export function kubectl(kubeconfig: string, ...args: readonly string[]): KubectlResult {
-  const { status, stdout, stderr } = spawnSync('kubectl', args, { env: { ...process.env, KUBECONFIG: kubeconfig }, encoding: 'utf8', timeout: 60_000 })
+  const { status, stdout, stderr } = spawnSync('kubectl', args, {
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
   return { code: status, stdout, stderr }
 }
 
@@ -106,7 +130,9 @@ export function createConfigMap(kubeconfig: string, name: string): void {
 }
 
 /** For the `skip` of tests that need kubectl. */
-export const withoutKubectl: string | false = spawnSync('kubectl', ['version', '--client']).error ? 'kubectl is not installed' : false
+export const withoutKubectl: string | false = spawnSync('kubectl', ['version', '--client']).error
+  ? 'kubectl is not installed'
+  : false
 
 function found(text: string, pattern: RegExp): string {
   const value = pattern.exec(text)?.[1]

@@ -12,7 +12,10 @@ import { createConfigMap, kubectl, stop, temporaryFolder, up, withoutKubectl } f
 const anyPort = ['--secure-port', '0']
 
 /** The status and text of a GET that does not check the certificate. */
-async function get(url: string, headers: Record<string, string> = {}): Promise<{ status: number | undefined; text: string }> {
+async function get(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number | undefined; text: string }> {
   const [response] = await once(request(url, { rejectUnauthorized: false, headers, agent: false }).end(), 'response')
   return { status: response.statusCode, text: Buffer.concat(await response.toArray()).toString() }
 }
@@ -22,18 +25,28 @@ test('a fresh directory becomes a cluster that kubectl can use at once', { skip:
   const running = await up(t, [...anyPort, '--data-dir', data])
   assert.equal(running.kubeconfig, join(data, 'kubeconfig'))
   assert.equal(statSync(running.kubeconfig).mode & 0o777, 0o600)
-  assert.match(running.output(), /^certificates made in .*: admin, apiserver, apiserver-kubelet-client, ca, front-proxy-ca, front-proxy-client$/m)
+  assert.match(
+    running.output(),
+    /^certificates made in .*: admin, apiserver, apiserver-kubelet-client, ca, front-proxy-ca, front-proxy-client$/m,
+  )
   assert.match(running.output(), /^ready in \d+ ms$/m)
   assert.ok(running.output().includes(`export KUBECONFIG=${running.kubeconfig}`))
   const namespaces = kubectl(running.kubeconfig, 'get', 'namespaces', '-o', 'name')
   assert.equal(namespaces.stderr, '')
-  assert.deepEqual(namespaces.stdout.trim().split('\n'), ['namespace/default', 'namespace/kube-node-lease', 'namespace/kube-public', 'namespace/kube-system'])
+  assert.deepEqual(namespaces.stdout.trim().split('\n'), [
+    'namespace/default',
+    'namespace/kube-node-lease',
+    'namespace/kube-public',
+    'namespace/kube-system',
+  ])
   assert.equal(kubectl(running.kubeconfig, 'get', '--raw', '/readyz').stdout, 'ok')
   assert.deepEqual(await stop(running), { code: 0, signal: null })
   assert.match(running.output(), /stopped\n$/)
 })
 
-test('a used directory keeps its objects and its certificates, and starts fast', { skip: withoutKubectl }, async (t) => {
+test('a used directory keeps its objects and its certificates, and starts fast', {
+  skip: withoutKubectl,
+}, async (t) => {
   const data = join(temporaryFolder(t), 'data')
   const first = await up(t, [...anyPort, '--data-dir', data])
   createConfigMap(first.kubeconfig, 'kept')
@@ -75,8 +88,18 @@ test('a second signal does not wait for requests under way', async (t) => {
   writeFileSync(`${data}.tokens`, 's3cret,admin,1,"system:masters"\n')
   const running = await up(t, [...anyPort, '--data-dir', data, '--token-auth-file', `${data}.tokens`])
   // A request whose body never comes.
-  const headers = { authorization: 'Bearer s3cret', 'content-type': 'application/json', 'content-length': '100', expect: '100-continue' }
-  const pending = request(`${running.url}/api/v1/namespaces`, { method: 'POST', rejectUnauthorized: false, headers, agent: false })
+  const headers = {
+    authorization: 'Bearer s3cret',
+    'content-type': 'application/json',
+    'content-length': '100',
+    expect: '100-continue',
+  }
+  const pending = request(`${running.url}/api/v1/namespaces`, {
+    method: 'POST',
+    rejectUnauthorized: false,
+    headers,
+    agent: false,
+  })
   pending.on('error', () => {})
   pending.flushHeaders()
   await once(pending, 'continue')
@@ -97,15 +120,28 @@ test('tokens of the token file are accepted, others are refused', async (t) => {
   await stop(running)
 })
 
-test('--kubeconfig names the file, --merge-kubeconfig adds a context beside those that are there', { skip: withoutKubectl }, async (t) => {
+test('--kubeconfig names the file, --merge-kubeconfig adds a context beside those that are there', {
+  skip: withoutKubectl,
+}, async (t) => {
   const folder = temporaryFolder(t)
   const [file, mine] = [join(folder, 'admin.conf'), join(folder, 'mine')]
-  writeFileSync(mine, 'apiVersion: v1\nkind: Config\n# work\ncontexts:\n- {name: work, context: {cluster: work, user: me}}\ncurrent-context: work\n')
-  const running = await up(t, [...anyPort, '--data-dir', join(folder, 'data'), '--kubeconfig', file, '--merge-kubeconfig'], { env: { KUBECONFIG: mine } })
+  writeFileSync(
+    mine,
+    'apiVersion: v1\nkind: Config\n# work\ncontexts:\n- {name: work, context: {cluster: work, user: ' +
+      'me}}\ncurrent-context: work\n',
+  )
+  const running = await up(
+    t,
+    [...anyPort, '--data-dir', join(folder, 'data'), '--kubeconfig', file, '--merge-kubeconfig'],
+    { env: { KUBECONFIG: mine } },
+  )
   assert.equal(running.kubeconfig, file)
   assert.ok(!existsSync(join(folder, 'data/kubeconfig')))
   assert.equal(kubectl(file, 'get', 'namespace', 'default', '-o', 'name').stdout, 'namespace/default\n')
-  assert.equal(kubectl(mine, '--context', 't8s', 'get', 'namespace', 'default', '-o', 'name').stdout, 'namespace/default\n')
+  assert.equal(
+    kubectl(mine, '--context', 't8s', 'get', 'namespace', 'default', '-o', 'name').stdout,
+    'namespace/default\n',
+  )
   const text = readFileSync(mine, 'utf8')
   assert.equal(parse(text)['current-context'], 'work')
   assert.ok(text.includes('# work'))
@@ -118,13 +154,22 @@ test("a certificate of one's own and further client authorities are used", { ski
   const now = new Date()
   const authority = await makeAuthority('mine', now)
   const server = await issueCertificate(authority, { commonName: 'server', usage: 'server', hosts: ['127.0.0.1'] }, now)
-  const jane = await issueCertificate(authority, { commonName: 'jane', organizations: ['system:masters'], usage: 'client' }, now)
+  const jane = await issueCertificate(
+    authority,
+    { commonName: 'jane', organizations: ['system:masters'], usage: 'client' },
+    now,
+  )
   const file = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
   const ca = file('ca.crt', authority.cert)
-  const tls = ['--tls-cert-file', file('server.crt', server.cert + authority.cert), '--tls-private-key-file', file('server.key', server.key)]
+  const tls = [
+    '--tls-cert-file',
+    file('server.crt', server.cert + authority.cert),
+    '--tls-private-key-file',
+    file('server.key', server.key),
+  ]
   const running = await up(t, [...anyPort, '--data-dir', join(folder, 'data'), '--client-ca-file', ca, ...tls])
   assert.equal(kubectl(running.kubeconfig, 'get', '--raw', '/readyz').stdout, 'ok')
   const own = [

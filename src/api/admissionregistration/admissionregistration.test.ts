@@ -28,16 +28,23 @@ const condition = (...matchConditions: object[]): object => ({ matchConditions }
 const form = '; desired format: https://host[/path]'
 const at = 'webhooks[0]'
 const subdomain =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
+  "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
 const webhooks: readonly (readonly [string, object, ...string[]])[] = [
   ['an accepted version of reviews beside another', { admissionReviewVersions: ['v1beta1', 'invalid-version'] }],
-  ['a version twice', { admissionReviewVersions: ['v1beta1', 'v1beta1'] }, `${at}.admissionReviewVersions[1]: Invalid value: "v1beta1": duplicate version`],
+  [
+    'a version twice',
+    { admissionReviewVersions: ['v1beta1', 'v1beta1'] },
+    `${at}.admissionReviewVersions[1]: Invalid value: "v1beta1": duplicate version`,
+  ],
   ['a star beside what has a subresource', rules(['*', 'a/b', 'a/*', '*/b'])],
   [
     'a star before a resource',
     rules(['*', 'a']),
-    `${at}.rules[0].resources: Invalid value: ["*","a"]: if '*' is present, must not specify other resources without subresources`,
+    `${at}.rules[0].resources: Invalid value: ["*","a"]: if '*' is present, must not specify other resources ` +
+      'without subresources',
   ],
   // Upstream looks at the last one.
   ['a star after a resource', rules(['a', '*'])],
@@ -47,8 +54,16 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
     `${at}.rules[0].resources[1]: Invalid value: "a/x": if 'a/*' is present, must not specify a/x`,
   ],
   ['all of a and a', rules(['a/*', 'a'])],
-  ['a subresource of all and of one', rules(['*/a', 'x/a']), `${at}.rules[0].resources[1]: Invalid value: "x/a": if '*/a' is present, must not specify x/a`],
-  ['everything and more', rules(['*/*', 'a']), `${at}.rules[0].resources: Invalid value: ["*/*","a"]: if '*/*' is present, must not specify other resources`],
+  [
+    'a subresource of all and of one',
+    rules(['*/a', 'x/a']),
+    `${at}.rules[0].resources[1]: Invalid value: "x/a": if '*/a' is present, must not specify x/a`,
+  ],
+  [
+    'everything and more',
+    rules(['*/*', 'a']),
+    `${at}.rules[0].resources: Invalid value: ["*/*","a"]: if '*/*' is present, must not specify other resources`,
+  ],
   [
     'everything and all of a',
     rules(['*/*', 'a/*']),
@@ -58,30 +73,72 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
   [
     'an operation that is none',
     rules(['a'], { operations: ['PATCH'] }),
-    `${at}.rules[0].operations[0]: Unsupported value: "PATCH": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"`,
+    `${at}.rules[0].operations[0]: Unsupported value: "PATCH": supported values: "*", "CONNECT", "CREATE", ` +
+      '"DELETE", "UPDATE"',
   ],
-  ['neither service nor URL', { clientConfig: {} }, `${at}.clientConfig: Required value: exactly one of url or service is required`],
+  [
+    'neither service nor URL',
+    { clientConfig: {} },
+    `${at}.clientConfig: Required value: exactly one of url or service is required`,
+  ],
   [
     'an empty URL',
     url(''),
     `${at}.clientConfig.url: Invalid value: "": 'https' is the only allowed URL scheme${form}`,
     `${at}.clientConfig.url: Invalid value: "": host must be specified${form}`,
   ],
-  ['another scheme', url('http://example.com'), `${at}.clientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme${form}`],
-  ['no host', url('https:///fancy/webhook'), `${at}.clientConfig.url: Invalid value: "": host must be specified${form}`],
-  ['a fragment', url('https://example.com/#bookmark'), `${at}.clientConfig.url: Invalid value: "bookmark": fragments are not permitted in the URL`],
-  ['a query', url('https://example.com?arg=value'), `${at}.clientConfig.url: Invalid value: "arg=value": query parameters are not permitted in the URL`],
-  ['a user', url('https://harry.potter@example.com/'), `${at}.clientConfig.url: Invalid value: "harry.potter": user information is not permitted in the URL`],
+  [
+    'another scheme',
+    url('http://example.com'),
+    `${at}.clientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme${form}`,
+  ],
+  [
+    'no host',
+    url('https:///fancy/webhook'),
+    `${at}.clientConfig.url: Invalid value: "": host must be specified${form}`,
+  ],
+  [
+    'a fragment',
+    url('https://example.com/#bookmark'),
+    `${at}.clientConfig.url: Invalid value: "bookmark": fragments are not permitted in the URL`,
+  ],
+  [
+    'a query',
+    url('https://example.com?arg=value'),
+    `${at}.clientConfig.url: Invalid value: "arg=value": query parameters are not permitted in the URL`,
+  ],
+  [
+    'a user',
+    url('https://harry.potter@example.com/'),
+    `${at}.clientConfig.url: Invalid value: "harry.potter": user information is not permitted in the URL`,
+  ],
   [
     'no URL',
     url('https://exa mple.com'),
-    `${at}.clientConfig.url: Required value: url must be a valid URL: parse "https://exa mple.com": invalid character " " in host name${form}`,
+    `${at}.clientConfig.url: Required value: url must be a valid URL: parse "https://exa mple.com": invalid ` +
+      `character " " in host name${form}`,
   ],
-  ['a path of a service without a slash', service({ path: 'foo/' }), `${at}.clientConfig.service.path: Invalid value: "foo/": must start with a '/'`],
+  [
+    'a path of a service without a slash',
+    service({ path: 'foo/' }),
+    `${at}.clientConfig.service.path: Invalid value: "foo/": must start with a '/'`,
+  ],
   ['paths that are good', service({ path: '/foo/bar.baz/' })],
-  ['two slashes', service({ path: '//' }), `${at}.clientConfig.service.path: Invalid value: "//": segment[0] may not be empty`],
-  ['an empty segment', service({ path: '/foo//bar/' }), `${at}.clientConfig.service.path: Invalid value: "/foo//bar/": segment[1] may not be empty`],
-  ['an empty segment at the end', service({ path: '/foo/bar//' }), `${at}.clientConfig.service.path: Invalid value: "/foo/bar//": segment[2] may not be empty`],
+  [
+    'two slashes',
+    service({ path: '//' }),
+    `${at}.clientConfig.service.path: Invalid value: "//": segment[0] may not be empty`,
+  ],
+  [
+    'an empty segment',
+    service({ path: '/foo//bar/' }),
+    `${at}.clientConfig.service.path: Invalid value: "/foo//bar/": segment[1] may not be empty`,
+  ],
+  [
+    'an empty segment at the end',
+    service({ path: '/foo/bar//' }),
+    `${at}.clientConfig.service.path: Invalid value: "/foo/bar//": segment[2] may not be empty`,
+  ],
   [
     'a segment that is no subdomain',
     service({ path: '/apis/foo.bar/v1alpha1/--bad' }),
@@ -92,14 +149,22 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
     service({ port: 65536 }),
     `${at}.clientConfig.service.port: Invalid value: 65536: port is not valid: must be between 1 and 65535, inclusive`,
   ],
-  ['a time-out that is too long', { timeoutSeconds: 31 }, `${at}.timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds`],
+  [
+    'a time-out that is too long',
+    { timeoutSeconds: 31 },
+    `${at}.timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds`,
+  ],
   ['a condition without a name', condition({ expression: 'true' }), `${at}.matchConditions[0].name: Required value`],
   [
     'a name of two conditions',
     condition({ name: 'a', expression: 'true' }, { name: 'a', expression: 'true' }),
     `${at}.matchConditions[1].name: Duplicate value: "a"`,
   ],
-  ['a condition without an expression', condition({ name: 'a', expression: ' ' }), `${at}.matchConditions[0].expression: Required value`],
+  [
+    'a condition without an expression',
+    condition({ name: 'a', expression: ' ' }),
+    `${at}.matchConditions[0].expression: Required value`,
+  ],
   [
     'a condition of another type',
     condition({ name: 'a', expression: '6' }),
@@ -107,7 +172,12 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
   ],
   [
     "several faults, in upstream's order",
-    { reinvocationPolicy: 'x', clientConfig: {}, admissionReviewVersions: [], matchConditions: [{ name: 'a', expression: '' }] },
+    {
+      reinvocationPolicy: 'x',
+      clientConfig: {},
+      admissionReviewVersions: [],
+      matchConditions: [{ name: 'a', expression: '' }],
+    },
     `${at}.reinvocationPolicy: Unsupported value: "x": supported values: "IfNeeded", "Never"`,
     `${at}.clientConfig: Required value: exactly one of url or service is required`,
     `${at}.matchConditions[0].expression: Required value`,
@@ -115,10 +185,12 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
   ],
 ]
 for (const [what, more, ...expected] of webhooks)
-  test(`webhooks: ${what}`, () => assert.deepEqual(wrong('MutatingWebhookConfiguration', { webhooks: [webhook(more)] }), expected))
+  test(`webhooks: ${what}`, () =>
+    assert.deepEqual(wrong('MutatingWebhookConfiguration', { webhooks: [webhook(more)] }), expected))
 
 test('webhooks have names of their own, with three segments', () => {
-  const named = (...names: string[]): string[] => wrong('ValidatingWebhookConfiguration', { webhooks: names.map((name) => webhook({ name })) })
+  const named = (...names: string[]): string[] =>
+    wrong('ValidatingWebhookConfiguration', { webhooks: names.map((name) => webhook({ name })) })
   assert.deepEqual(named('webhook.k8s.io', 'k8s.io', ''), [
     'webhooks[1].name: Invalid value: "k8s.io": should be a domain with at least three segments separated by dots',
     'webhooks[2].name: Required value',
@@ -127,7 +199,8 @@ test('webhooks have names of their own, with three segments', () => {
 })
 
 const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }
-const policy = (matchConstraints: object): string[] => wrong('ValidatingAdmissionPolicy', { spec: { matchConstraints, validations: [{ expression: 'true' }] } })
+const policy = (matchConstraints: object): string[] =>
+  wrong('ValidatingAdmissionPolicy', { spec: { matchConstraints, validations: [{ expression: 'true' }] } })
 
 test('rules of policies name objects once each, by names that can be part of a path', () => {
   const named = (...resourceNames: string[]): string[] => policy({ resourceRules: [{ ...rule, resourceNames }] })
@@ -153,18 +226,27 @@ test('what the status of a policy warns of has a place and a text', () => {
   }
   const field = 'status.typeChecking.expressionWarnings[0]'
   assert.deepEqual(status({ fieldRef: 'spec.validations[0].expression', warning: 'w' }), [])
-  assert.deepEqual(status({ fieldRef: ' ', warning: '' }), [`${field}.warning: Required value`, `${field}.fieldRef: Required value`])
+  assert.deepEqual(status({ fieldRef: ' ', warning: '' }), [
+    `${field}.warning: Required value`,
+    `${field}.fieldRef: Required value`,
+  ])
 })
 
 const mutating = (spec: object): string[] =>
-  wrong('MutatingAdmissionPolicy', { spec: { matchConstraints: { resourceRules: [rule] }, reinvocationPolicy: 'Never', mutations: [applied], ...spec } })
+  wrong('MutatingAdmissionPolicy', {
+    spec: { matchConstraints: { resourceRules: [rule] }, reinvocationPolicy: 'Never', mutations: [applied], ...spec },
+  })
 const applied = { patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }
 
 const mutations: readonly (readonly [string, object, ...string[]])[] = [
   ['a configuration', applied],
   ['a patch', { patchType: 'JSONPatch', jsonPatch: { expression: "[JSONPatch{op: 'remove', path: '/a'}]" } }],
   ['no type', { applyConfiguration: { expression: 'Object{}' } }, 'patchType: Required value'],
-  ['another type', { patchType: 'other' }, 'patchType: Unsupported value: "other": supported values: "ApplyConfiguration", "JSONPatch"'],
+  [
+    'another type',
+    { patchType: 'other' },
+    'patchType: Unsupported value: "other": supported values: "ApplyConfiguration", "JSONPatch"',
+  ],
   [
     'a patch that is a configuration',
     { patchType: 'JSONPatch', applyConfiguration: { expression: 'Object{}' } },
@@ -177,7 +259,11 @@ const mutations: readonly (readonly [string, object, ...string[]])[] = [
     'applyConfiguration: Required value: must be specified when patchType is ApplyConfiguration',
     'jsonPatch: Invalid value: "{jsonPatch}": must not be specified when patchType is ApplyConfiguration',
   ],
-  ['no expression', { patchType: 'JSONPatch', jsonPatch: { expression: '  ' } }, 'jsonPatch.expression: Required value'],
+  [
+    'no expression',
+    { patchType: 'JSONPatch', jsonPatch: { expression: '  ' } },
+    'jsonPatch.expression: Required value',
+  ],
   [
     'another kind of value',
     { patchType: 'JSONPatch', jsonPatch: { expression: ' 1 ' } },
@@ -193,11 +279,17 @@ for (const [what, mutation, ...expected] of mutations)
   })
 
 test('what is deleted cannot be changed', () => {
-  assert.deepEqual(mutating({ matchConstraints: { resourceRules: [{ ...rule, operations: ['CREATE', 'UPDATE', 'CONNECT'] }] } }), [])
-  const refused = 'resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"'
+  assert.deepEqual(
+    mutating({ matchConstraints: { resourceRules: [{ ...rule, operations: ['CREATE', 'UPDATE', 'CONNECT'] }] } }),
+    [],
+  )
+  const refused =
+    'resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"'
   const match = { resourceRules: [{ ...rule, operations: ['DELETE'] }] }
   assert.deepEqual(mutating({ matchConstraints: match }), [`spec.matchConstraints.${refused}`])
-  assert.deepEqual(wrong('MutatingAdmissionPolicyBinding', { spec: { policyName: 'p', matchResources: match } }), [`spec.matchResources.${refused}`])
+  assert.deepEqual(wrong('MutatingAdmissionPolicyBinding', { spec: { policyName: 'p', matchResources: match } }), [
+    `spec.matchResources.${refused}`,
+  ])
   assert.deepEqual(mutating({ mutations: [], reinvocationPolicy: undefined }), [
     'spec.mutations: Required value: mutations must contain at least one item',
     'spec.reinvocationPolicy: Required value',

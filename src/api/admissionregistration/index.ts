@@ -1,5 +1,9 @@
 /** admissionregistration.k8s.io, in the order of its discovery. */
-import { alphaMutatingAdmissionPolicies, betaMutatingAdmissionPolicies, mutatingAdmissionPolicies } from './mutating-admission-policy.ts'
+import {
+  alphaMutatingAdmissionPolicies,
+  betaMutatingAdmissionPolicies,
+  mutatingAdmissionPolicies,
+} from './mutating-admission-policy.ts'
 import {
   alphaMutatingAdmissionPolicyBindings,
   betaMutatingAdmissionPolicyBindings,

@@ -3,7 +3,15 @@ import type { V1MutatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { age, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { matchDefaults, matchRules, mutableOperations, paramRefColumn, paramRefRules, policyNameColumn, policyNameRules } from './policy-rules.ts'
+import {
+  matchDefaults,
+  matchRules,
+  mutableOperations,
+  paramRefColumn,
+  paramRefRules,
+  policyNameColumn,
+  policyNameRules,
+} from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissionPolicyBinding>>({
@@ -28,5 +36,13 @@ export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissio
   columns: [name, policyNameColumn, paramRefColumn, age],
 })
 
-export const betaMutatingAdmissionPolicyBindings = servedAlso(mutatingAdmissionPolicyBindings, 'v1beta1', 'V1beta1MutatingAdmissionPolicyBinding')
-export const alphaMutatingAdmissionPolicyBindings = servedAlso(mutatingAdmissionPolicyBindings, 'v1alpha1', 'V1alpha1MutatingAdmissionPolicyBinding')
+export const betaMutatingAdmissionPolicyBindings = servedAlso(
+  mutatingAdmissionPolicyBindings,
+  'v1beta1',
+  'V1beta1MutatingAdmissionPolicyBinding',
+)
+export const alphaMutatingAdmissionPolicyBindings = servedAlso(
+  mutatingAdmissionPolicyBindings,
+  'v1alpha1',
+  'V1alpha1MutatingAdmissionPolicyBinding',
+)

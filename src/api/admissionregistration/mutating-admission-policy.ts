@@ -7,7 +7,14 @@ import { type FieldError, invalidValue, required } from '../../machinery/validat
 import { each, oneOf } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { commonPolicyRules, mutableOperations, type PolicyExpressions, paramKindColumn, policyDefaults, policyExpressions } from './policy-rules.ts'
+import {
+  commonPolicyRules,
+  mutableOperations,
+  type PolicyExpressions,
+  paramKindColumn,
+  policyDefaults,
+  policyExpressions,
+} from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 type Policy = Model<V1MutatingAdmissionPolicy>
@@ -26,7 +33,10 @@ export const mutatingAdmissionPolicies = resource<Policy>({
   validate: { object: policyRules },
   columns: [
     name,
-    column('Mutations', ({ spec }) => spec?.mutations?.length ?? 0, { type: 'integer', description: 'How many changes it makes.' }),
+    column('Mutations', ({ spec }) => spec?.mutations?.length ?? 0, {
+      type: 'integer',
+      description: 'How many changes it makes.',
+    }),
     paramKindColumn,
     age,
   ],
@@ -47,12 +57,20 @@ function policyRules({ spec }: Policy): readonly FieldError[] {
 
 /** Each type of patch has a member of its own. */
 const patchMembers = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
-const patchTypes: Readonly<Record<string, Type>> = { applyConfiguration: objectType, jsonPatch: listType(jsonPatchType) }
+const patchTypes: Readonly<Record<string, Type>> = {
+  applyConfiguration: objectType,
+  jsonPatch: listType(jsonPatchType),
+}
 
-function mutationRules(mutation: Wire<V1Mutation>, path: string, faults: PolicyExpressions['faults']): readonly FieldError[] {
+function mutationRules(
+  mutation: Wire<V1Mutation>,
+  path: string,
+  faults: PolicyExpressions['faults'],
+): readonly FieldError[] {
   const { patchType } = mutation
   if (!patchType) return [required(`${path}.patchType`)]
-  if (patchType !== 'ApplyConfiguration' && patchType !== 'JSONPatch') return oneOf(patchType, `${path}.patchType`, Object.keys(patchMembers))
+  if (patchType !== 'ApplyConfiguration' && patchType !== 'JSONPatch')
+    return oneOf(patchType, `${path}.patchType`, Object.keys(patchMembers))
   const member = patchMembers[patchType]
   const given = mutation[member]
   const source = given?.expression?.trim()
@@ -61,9 +79,18 @@ function mutationRules(mutation: Wire<V1Mutation>, path: string, faults: PolicyE
   else if (source) errors.push(...faults(source, `${path}.${member}.expression`, [patchTypes[member]!]))
   else errors.push(required(`${path}.${member}.expression`))
   const other = member === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch'
-  if (mutation[other]) errors.push(invalidValue(`${path}.${other}`, `{${other}}`, `must not be specified when patchType is ${patchType}`))
+  if (mutation[other])
+    errors.push(invalidValue(`${path}.${other}`, `{${other}}`, `must not be specified when patchType is ${patchType}`))
   return errors
 }
 
-export const betaMutatingAdmissionPolicies = servedAlso(mutatingAdmissionPolicies, 'v1beta1', 'V1beta1MutatingAdmissionPolicy')
-export const alphaMutatingAdmissionPolicies = servedAlso(mutatingAdmissionPolicies, 'v1alpha1', 'V1alpha1MutatingAdmissionPolicy')
+export const betaMutatingAdmissionPolicies = servedAlso(
+  mutatingAdmissionPolicies,
+  'v1beta1',
+  'V1beta1MutatingAdmissionPolicy',
+)
+export const alphaMutatingAdmissionPolicies = servedAlso(
+  mutatingAdmissionPolicies,
+  'v1alpha1',
+  'V1alpha1MutatingAdmissionPolicy',
+)

@@ -24,5 +24,12 @@ export const mutatingWebhookConfigurations = resource<Model<V1MutatingWebhookCon
     },
   ],
   validate: { object: ({ webhooks }) => webhooksRules(webhooks) },
-  columns: [name, column('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, { type: 'integer', description: 'How many webhooks it holds.' }), age],
+  columns: [
+    name,
+    column('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, {
+      type: 'integer',
+      description: 'How many webhooks it holds.',
+    }),
+    age,
+  ],
 })

@@ -1,5 +1,12 @@
 /** Defaults and rules that admission policies in CEL of both kinds share. */
-import type { V1MatchCondition, V1MatchResources, V1NamedRuleWithOperations, V1ParamKind, V1ParamRef, V1Variable } from '@kubernetes/client-node'
+import type {
+  V1MatchCondition,
+  V1MatchResources,
+  V1NamedRuleWithOperations,
+  V1ParamKind,
+  V1ParamRef,
+  V1Variable,
+} from '@kubernetes/client-node'
 import { admissionEnvironment } from '../../cel/admission/environment.ts'
 import { compileExpression } from '../../cel/admission/expression.ts'
 import { compileVariables, withVariables } from '../../cel/admission/variables.ts'
@@ -7,7 +14,14 @@ import type { Environment } from '../../cel/index.ts'
 import type { Type } from '../../cel/types.ts'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../machinery/validation/field-error.ts'
 import { each, follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain, pathSegment } from '../../machinery/validation/names.ts'
 import { type Column, column } from '../resource.ts'
@@ -33,7 +47,10 @@ export function policyDefaults(spec: PolicySpec | undefined): void {
 
 /** What is wrong with what policies of both kinds say. */
 export function commonPolicyRules(spec: PolicySpec = {}): FieldError[] {
-  const errors = [...oneOf(spec.failurePolicy, 'spec.failurePolicy', ['Fail', 'Ignore']), ...paramKindRules(spec.paramKind, 'spec.paramKind')]
+  const errors = [
+    ...oneOf(spec.failurePolicy, 'spec.failurePolicy', ['Fail', 'Ignore']),
+    ...paramKindRules(spec.paramKind, 'spec.paramKind'),
+  ]
   if (!spec.matchConstraints) errors.push(required('spec.matchConstraints'))
   else {
     errors.push(...matchRules(spec.matchConstraints, 'spec.matchConstraints'))
@@ -52,7 +69,9 @@ export const paramKindColumn: Column<KubeObject & { spec?: PolicySpec }> = colum
 type ParamRef = Wire<V1ParamRef>
 type Binding = KubeObject & { spec?: { policyName?: string; paramRef?: ParamRef } }
 
-export const policyNameColumn: Column<Binding> = column('PolicyName', ({ spec }) => spec?.policyName ?? '', { description: 'The policy that it puts to work.' })
+export const policyNameColumn: Column<Binding> = column('PolicyName', ({ spec }) => spec?.policyName ?? '', {
+  description: 'The policy that it puts to work.',
+})
 export const paramRefColumn: Column<Binding> = column('ParamRef', ({ spec }) => paramRefText(spec?.paramRef), {
   description: 'The parameters that it gives the policy.',
 })
@@ -62,12 +81,16 @@ function paramRefText({ name, namespace, selector }: Partial<ParamRef> = {}): st
   return selector ? goSelector(selector) : '<unset>'
 }
 
-/** A selector as Go prints it: `&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}`. */
+/**
+ * A selector as Go prints it: `&LabelSelector{MatchLabels:map[string]string{a:
+ * b,},MatchExpressions:[]LabelSelectorRequirement{},}`.
+ */
 function goSelector({ matchLabels = {}, matchExpressions = [] }: NonNullable<ParamRef['selector']>): string {
   const labels = Object.keys(matchLabels).sort()
   const texts = labels.map((label) => `${label}: ${matchLabels[label]},`).join('')
   const requirements = matchExpressions.map(
-    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
   )
   return `&LabelSelector{MatchLabels:map[string]string{${texts}},MatchExpressions:[]LabelSelectorRequirement{${requirements.join('')}},}`
 }
@@ -95,10 +118,15 @@ export function matchRules(match: MatchResources | undefined, path: string): rea
 
 const mutable = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 
-/** What is deleted cannot be changed any more: rules of policies that change objects do not say DELETE, and a star does not mean it. */
+/**
+ * What is deleted cannot be changed any more: rules of policies that change objects do not say DELETE, and a star does
+ * not mean it.
+ */
 export const mutableOperations = (match: MatchResources | undefined, path: string): readonly FieldError[] =>
   (match?.resourceRules ?? []).flatMap(({ operations }) =>
-    (operations ?? []).flatMap((operation) => (mutable.includes(operation) ? [] : [notSupported(`${path}.resourceRules.operations`, operation, mutable)])),
+    (operations ?? []).flatMap((operation) =>
+      mutable.includes(operation) ? [] : [notSupported(`${path}.resourceRules.operations`, operation, mutable)],
+    ),
   )
 
 /** What is wrong with a rule that may name objects. */
@@ -121,7 +149,10 @@ function paramKindRules(paramKind: Wire<V1ParamKind> | undefined, path: string):
   if (!kind) errors.push(required(`${path}.kind`))
   else {
     const words = dns1035Label(kind.toLowerCase())
-    if (words.length > 0) errors.push(invalidValue(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${words.join(',')}`))
+    if (words.length > 0)
+      errors.push(
+        invalidValue(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${words.join(',')}`),
+      )
   }
   return errors
 }
@@ -176,13 +207,15 @@ export function policyExpressions({ paramKind, variables }: PolicySpec = {}, pat
         variables.filter(({ expression }) => expression?.trim()),
       )
     : undefined
-  const known = (environment: Environment): Environment => (composed ? withVariables(environment, composed.type) : environment)
+  const known = (environment: Environment): Environment =>
+    composed ? withVariables(environment, composed.type) : environment
   const all = known(base)
   const errors = (variables ?? []).flatMap(({ name, expression }, at) => {
     const field = `spec.variables[${at}]`
     const found: FieldError[] = []
     if (!name?.trim()) found.push(required(`${field}.name`, 'name is not specified'))
-    else if (!isCelIdentifier(name)) found.push(invalidValue(`${field}.name`, name, 'name is not a valid CEL identifier'))
+    else if (!isCelIdentifier(name))
+      found.push(invalidValue(`${field}.name`, name, 'name is not a valid CEL identifier'))
     if (!expression?.trim()) return [...found, required(`${field}.expression`, 'expression is not specified')]
     const fault = composed?.compiled.get(name)?.fault
     return fault ? [...found, invalidValue(`${field}.expression`, expression, fault)] : found
@@ -190,13 +223,20 @@ export function policyExpressions({ paramKind, variables }: PolicySpec = {}, pat
   return {
     errors,
     faults(source, path, results, quiet = false) {
-      const { fault } = compileExpression(quiet ? known(admissionEnvironment({ ...options, authorizer: false })) : all, source, results)
+      const { fault } = compileExpression(
+        quiet ? known(admissionEnvironment({ ...options, authorizer: false })) : all,
+        source,
+        results,
+      )
       return fault ? [invalidValue(path, source, fault)] : []
     },
   }
 }
 
 const reserved: ReadonlySet<string> = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+  (
+    'true false null in as break const continue else for function if import let loop package namespace return var ' +
+    'void while'
+  ).split(' '),
 )
 const isCelIdentifier = (name: string): boolean => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !reserved.has(name)

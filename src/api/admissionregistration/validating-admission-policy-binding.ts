@@ -1,10 +1,23 @@
 /** ValidatingAdmissionPolicyBindings: where a policy holds, with which parameters, and what happens when it fails. */
 import type { V1ValidatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../machinery/validation/field-error.ts'
 import { repeats } from '../../machinery/validation/field-rules.ts'
 import { age, name, resource } from '../resource.ts'
-import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn, policyNameRules } from './policy-rules.ts'
+import {
+  matchDefaults,
+  matchRules,
+  paramRefColumn,
+  paramRefRules,
+  policyNameColumn,
+  policyNameRules,
+} from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 type Binding = Model<V1ValidatingAdmissionPolicyBinding>
@@ -27,7 +40,10 @@ export const validatingAdmissionPolicyBindings = resource<Binding>({
 
 function bindingRules({ spec }: Binding): readonly FieldError[] {
   const errors = [...policyNameRules(spec?.policyName)]
-  errors.push(...paramRefRules(spec?.paramRef, 'spec.paramRef'), ...matchRules(spec?.matchResources, 'spec.matchResources'))
+  errors.push(
+    ...paramRefRules(spec?.paramRef, 'spec.paramRef'),
+    ...matchRules(spec?.matchResources, 'spec.matchResources'),
+  )
   const wanted = spec?.validationActions ?? []
   const isRepeated = repeats<string>()
   wanted.forEach((action, at) => {
@@ -40,7 +56,8 @@ function bindingRules({ spec }: Binding): readonly FieldError[] {
       invalidValue(
         'spec.validationActions',
         wanted,
-        'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+        'must not contain both Deny and Warn (repeating the same validation failure information in the API ' +
+          'response and headers serves no purpose)',
       ),
     )
   if (wanted.length === 0) errors.push(required('spec.validationActions', 'at least one validation action is required'))

@@ -7,7 +7,13 @@ import { duplicate, type FieldError, invalidValue, required } from '../../machin
 import { each, follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { commonPolicyRules, type PolicyExpressions, paramKindColumn, policyDefaults, policyExpressions } from './policy-rules.ts'
+import {
+  commonPolicyRules,
+  type PolicyExpressions,
+  paramKindColumn,
+  policyDefaults,
+  policyExpressions,
+} from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 type Policy = Model<V1ValidatingAdmissionPolicy>
@@ -27,7 +33,10 @@ export const validatingAdmissionPolicies = resource<Policy>({
   validate: { object: policyRules, status: statusRules },
   columns: [
     name,
-    column('Validations', ({ spec }) => spec?.validations?.length ?? 0, { type: 'integer', description: 'How many conditions it sets.' }),
+    column('Validations', ({ spec }) => spec?.validations?.length ?? 0, {
+      type: 'integer',
+      description: 'How many conditions it sets.',
+    }),
     paramKindColumn,
     age,
   ],
@@ -53,7 +62,9 @@ function policyRules({ metadata, spec }: Policy): readonly FieldError[] {
     errors.push(...validationRules(validation, `spec.validations[${at}]`, expressions))
   })
   if (auditAnnotations.length > mostAnnotations)
-    errors.push(invalidValue('spec.auditAnnotations', null, `must not have more than ${mostAnnotations} auditAnnotations`))
+    errors.push(
+      invalidValue('spec.auditAnnotations', null, `must not have more than ${mostAnnotations} auditAnnotations`),
+    )
   const isRepeated = repeats<string>()
   auditAnnotations.forEach((annotation, at) => {
     const field = `spec.auditAnnotations[${at}]`
@@ -64,27 +75,43 @@ function policyRules({ metadata, spec }: Policy): readonly FieldError[] {
 }
 
 function statusRules({ status }: Policy): readonly FieldError[] {
-  const warnings = each(status?.typeChecking?.expressionWarnings, 'status.typeChecking.expressionWarnings', ({ fieldRef, warning }, path) => [
-    ...(warning ? [] : [required(`${path}.warning`)]),
-    ...(fieldRef?.trim() ? [] : [required(`${path}.fieldRef`)]),
-  ])
+  const warnings = each(
+    status?.typeChecking?.expressionWarnings,
+    'status.typeChecking.expressionWarnings',
+    ({ fieldRef, warning }, path) => [
+      ...(warning ? [] : [required(`${path}.warning`)]),
+      ...(fieldRef?.trim() ? [] : [required(`${path}.fieldRef`)]),
+    ],
+  )
   return [...warnings, ...validateConditions(status?.conditions, 'status.conditions')]
 }
 
-function validationRules({ expression, message, messageExpression, reason }: Wire<V1Validation>, field: string, { faults }: PolicyExpressions): FieldError[] {
+function validationRules(
+  { expression, message, messageExpression, reason }: Wire<V1Validation>,
+  field: string,
+  { faults }: PolicyExpressions,
+): FieldError[] {
   const errors: FieldError[] = []
   if (!expression?.trim()) errors.push(required(`${field}.expression`, 'expression is not specified'))
   else errors.push(...faults(expression, `${field}.expression`, [boolType]))
   if (messageExpression) {
-    if (messageExpression.trim() === '') errors.push(invalidValue(`${field}.messageExpression`, messageExpression, 'must be non-empty if specified'))
+    if (messageExpression.trim() === '')
+      errors.push(invalidValue(`${field}.messageExpression`, messageExpression, 'must be non-empty if specified'))
     else errors.push(...faults(messageExpression, `${field}.messageExpression`, [stringType], true))
   }
-  if (message && message.trim() === '') errors.push(invalidValue(`${field}.message`, message, 'message must be non-empty if specified'))
-  else if (message && /[\n\r]/.test(message.trim())) errors.push(invalidValue(`${field}.message`, message, 'message must not contain line breaks'))
+  if (message && message.trim() === '')
+    errors.push(invalidValue(`${field}.message`, message, 'message must be non-empty if specified'))
+  else if (message && /[\n\r]/.test(message.trim()))
+    errors.push(invalidValue(`${field}.message`, message, 'message must not contain line breaks'))
   return errors.concat(reason === undefined ? [] : oneOf(reason, `${field}.reason`, reasons))
 }
 
-function annotationRules(policy: string, { key, valueExpression }: Wire<V1AuditAnnotation>, field: string, { faults }: PolicyExpressions): FieldError[] {
+function annotationRules(
+  policy: string,
+  { key, valueExpression }: Wire<V1AuditAnnotation>,
+  field: string,
+  { faults }: PolicyExpressions,
+): FieldError[] {
   const errors: FieldError[] = []
   if (policy === '') errors.push(invalidValue(`${field}.key`, key, 'requires metadata.name be non-empty'))
   else errors.push(...follows(`${policy}/${key}`, `${field}.key`, qualifiedName))

@@ -21,5 +21,12 @@ export const validatingWebhookConfigurations = resource<Model<V1ValidatingWebhoo
     },
   ],
   validate: { object: ({ webhooks }) => webhooksRules(webhooks) },
-  columns: [name, column('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, { type: 'integer', description: 'How many webhooks it holds.' }), age],
+  columns: [
+    name,
+    column('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, {
+      type: 'integer',
+      description: 'How many webhooks it holds.',
+    }),
+    age,
+  ],
 })

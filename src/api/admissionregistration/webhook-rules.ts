@@ -1,11 +1,23 @@
 /** Defaults and rules that webhooks of both kinds share. */
-import type { AdmissionregistrationV1WebhookClientConfig, V1MatchCondition, V1MutatingWebhook, V1RuleWithOperations } from '@kubernetes/client-node'
+import type {
+  AdmissionregistrationV1WebhookClientConfig,
+  V1MatchCondition,
+  V1MutatingWebhook,
+  V1RuleWithOperations,
+} from '@kubernetes/client-node'
 import { admissionEnvironment } from '../../cel/admission/environment.ts'
 import { compileExpression } from '../../cel/admission/expression.ts'
 import { boolType } from '../../cel/types.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
-import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  invalidValue,
+  notSupported,
+  required,
+  tooMany,
+} from '../../machinery/validation/field-error.ts'
 import { follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain, domainName, portNumber, qualifiedName } from '../../machinery/validation/names.ts'
 import { parseUrl, UrlError } from '../../machinery/values/go-url.ts'
@@ -40,7 +52,9 @@ export function webhooksRules(webhooks: readonly Webhook[] | undefined): readonl
 }
 
 function webhookRules(webhook: Webhook, path: string): readonly FieldError[] {
-  const errors = webhook.name ? domainName(webhook.name, 3).map((message) => invalidValue(`${path}.name`, webhook.name, message)) : [required(`${path}.name`)]
+  const errors = webhook.name
+    ? domainName(webhook.name, 3).map((message) => invalidValue(`${path}.name`, webhook.name, message))
+    : [required(`${path}.name`)]
   webhook.rules?.forEach((rule, at) => {
     errors.push(...admissionRule(rule, `${path}.rules[${at}]`))
   })
@@ -51,7 +65,13 @@ function webhookRules(webhook: Webhook, path: string): readonly FieldError[] {
   if (!webhook.sideEffects) errors.push(required(`${path}.sideEffects`, 'must specify one of None, NoneOnDryRun'))
   else errors.push(...oneOf(webhook.sideEffects, `${path}.sideEffects`, ['None', 'NoneOnDryRun']))
   if (webhook.timeoutSeconds !== undefined && (webhook.timeoutSeconds < 1 || webhook.timeoutSeconds > 30))
-    errors.push(invalidValue(`${path}.timeoutSeconds`, webhook.timeoutSeconds, 'the timeout value must be between 1 and 30 seconds'))
+    errors.push(
+      invalidValue(
+        `${path}.timeoutSeconds`,
+        webhook.timeoutSeconds,
+        'the timeout value must be between 1 and 30 seconds',
+      ),
+    )
   errors.push(
     ...validateLabelSelector(webhook.namespaceSelector, `${path}.namespaceSelector`),
     ...validateLabelSelector(webhook.objectSelector, `${path}.objectSelector`),
@@ -66,14 +86,16 @@ function webhookRules(webhook: Webhook, path: string): readonly FieldError[] {
 
 /** What is wrong with where a webhook is: a URL or a Service. */
 export function clientConfigRules({ url, service }: ClientConfig, path: string): readonly FieldError[] {
-  if ((url === undefined) === (service === undefined)) return [required(path, 'exactly one of url or service is required')]
+  if ((url === undefined) === (service === undefined))
+    return [required(path, 'exactly one of url or service is required')]
   if (url !== undefined) return urlRules(url, `${path}.url`)
   const { namespace, name, path: servicePath, port = 443 } = service ?? { namespace: '', name: '' }
   const errors: FieldError[] = []
   // Upstream mixes the two up: who looks for the fault by the field is led to the other one there too.
   if (!namespace) errors.push(required(`${path}.service.name`))
   if (!name) errors.push(required(`${path}.service.namespace`))
-  for (const message of portNumber(port)) errors.push(invalidValue(`${path}.service.port`, port, `port is not valid: ${message}`))
+  for (const message of portNumber(port))
+    errors.push(invalidValue(`${path}.service.port`, port, `port is not valid: ${message}`))
   return servicePath === undefined ? errors : errors.concat(servicePathRules(servicePath, `${path}.service.path`))
 }
 
@@ -94,7 +116,8 @@ function urlRules(text: string, field: string): readonly FieldError[] {
   const form = '; desired format: https://host[/path]'
   const unreadable = urlFault(text)
   if (unreadable) return [required(field, `url must be a valid URL: ${unreadable}${form}`)]
-  const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(text)
+  const match =
+    /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(text)
   const [, scheme = '', user, host = '', , query, fragment] = match ?? []
   const errors: FieldError[] = []
   if (scheme !== 'https') errors.push(invalidValue(field, scheme, `'https' is the only allowed URL scheme${form}`))
@@ -117,7 +140,8 @@ function urlFault(text: string): string | undefined {
 }
 
 /** Whether one of the versions is known here. */
-export const hasKnownReviewVersion = (versions: readonly string[]): boolean => versions.some((version) => reviewVersions.includes(version))
+export const hasKnownReviewVersion = (versions: readonly string[]): boolean =>
+  versions.some((version) => reviewVersions.includes(version))
 
 /** What is wrong with the versions of AdmissionReview (or ConversionReview) that a webhook understands. */
 export function reviewVersionRules(versions: readonly string[] | undefined, path: string): readonly FieldError[] {
@@ -128,14 +152,19 @@ export function reviewVersionRules(versions: readonly string[] | undefined, path
     if (isRepeated(version)) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
     else errors.push(...follows(version, `${path}[${at}]`, dns1035Label))
   })
-  if (!hasKnownReviewVersion(versions)) errors.push(invalidValue(path, versions, `must include at least one of ${reviewVersions.join(', ')}`))
+  if (!hasKnownReviewVersion(versions))
+    errors.push(invalidValue(path, versions, `must include at least one of ${reviewVersions.join(', ')}`))
   return errors
 }
 
 const mostConditions = 64
 
 /** What is wrong with match conditions; `params`: they may speak of parameters. */
-export function matchConditionRules(conditions: readonly Wire<V1MatchCondition>[] | undefined, path: string, params = false): readonly FieldError[] {
+export function matchConditionRules(
+  conditions: readonly Wire<V1MatchCondition>[] | undefined,
+  path: string,
+  params = false,
+): readonly FieldError[] {
   if (!conditions?.length) return []
   const names = new Set<string>()
   const many = conditions.length > mostConditions ? [tooMany(path, conditions.length, mostConditions)] : []
@@ -144,7 +173,11 @@ export function matchConditionRules(conditions: readonly Wire<V1MatchCondition>[
     const field = `${path}[${at}]`
     const source = expression?.trim()
     const fault = source ? compileExpression(environment, source, [boolType]).fault : ''
-    const errors = source ? (fault ? [invalidValue(`${field}.expression`, source, fault)] : []) : [required(`${field}.expression`)]
+    const errors = source
+      ? fault
+        ? [invalidValue(`${field}.expression`, source, fault)]
+        : []
+      : [required(`${field}.expression`)]
     if (!name) return [...errors, required(`${field}.name`)]
     errors.push(...follows(name, `${field}.name`, qualifiedName))
     if (names.has(name)) errors.push(duplicate(`${field}.name`, name))
@@ -165,7 +198,9 @@ export function admissionRule(rule: Rule, path: string): readonly FieldError[] {
     ),
     ...starAlone(rule.apiGroups, `${path}.apiGroups`, 'API groups'),
     ...starAlone(rule.apiVersions, `${path}.apiVersions`, 'API versions'),
-    ...(rule.apiVersions ?? []).flatMap((version, at) => (version === '' ? [required(`${path}.apiVersions[${at}]`)] : [])),
+    ...(rule.apiVersions ?? []).flatMap((version, at) =>
+      version === '' ? [required(`${path}.apiVersions[${at}]`)] : [],
+    ),
     ...resourceNames(rule.resources ?? [], `${path}.resources`),
   ]
   return errors.concat(oneOf(rule.scope, `${path}.scope`, ['*', 'Cluster', 'Namespaced']))
@@ -173,7 +208,9 @@ export function admissionRule(rule: Rule, path: string): readonly FieldError[] {
 
 function starAlone(values: readonly string[] | undefined, path: string, what: string): readonly FieldError[] {
   if (!values?.length) return [required(path)]
-  return values.length > 1 && values.includes('*') ? [invalidValue(path, values, `if '*' is present, must not specify other ${what}`)] : []
+  return values.length > 1 && values.includes('*')
+    ? [invalidValue(path, values, `if '*' is present, must not specify other ${what}`)]
+    : []
 }
 
 function resourceNames(resources: readonly string[], path: string): readonly FieldError[] {
@@ -187,14 +224,19 @@ function resourceNames(resources: readonly string[], path: string): readonly Fie
     const slash = text.indexOf('/')
     if (slash < 0) return
     const [resource, subresource] = [text.slice(0, slash), text.slice(slash + 1)]
-    if (allSubresources.has(resource)) errors.push(invalidValue(field, text, `if '${resource}/*' is present, must not specify ${text}`))
-    if (resourcesOfSubresource.has(subresource)) errors.push(invalidValue(field, text, `if '*/${subresource}' is present, must not specify ${text}`))
+    if (allSubresources.has(resource))
+      errors.push(invalidValue(field, text, `if '${resource}/*' is present, must not specify ${text}`))
+    if (resourcesOfSubresource.has(subresource))
+      errors.push(invalidValue(field, text, `if '*/${subresource}' is present, must not specify ${text}`))
     if (subresource === '*') allSubresources.add(resource)
     if (resource === '*') resourcesOfSubresource.add(subresource)
   })
-  if (resources.length > 1 && resources.includes('*/*')) errors.push(invalidValue(path, resources, "if '*/*' is present, must not specify other resources"))
+  if (resources.length > 1 && resources.includes('*/*'))
+    errors.push(invalidValue(path, resources, "if '*/*' is present, must not specify other resources"))
   // Upstream looks at the last of those without subresources only.
   if (resources.includes('*') && (resources.findLast((text) => text !== '' && !text.includes('/')) ?? '*') !== '*')
-    errors.push(invalidValue(path, resources, "if '*' is present, must not specify other resources without subresources"))
+    errors.push(
+      invalidValue(path, resources, "if '*' is present, must not specify other resources without subresources"),
+    )
   return errors
 }

@@ -23,11 +23,13 @@ export function conversionRules(conversion: Conversion, old?: Definition): reado
     if (webhook?.conversionReviewVersions?.length) faults.push(forbiddenField(reviews, notSet))
     return faults
   }
-  if (webhook?.clientConfig) faults.push(...clientConfigRules(webhook.clientConfig, config), ...bundleRules(webhook.clientConfig.caBundle, old))
+  if (webhook?.clientConfig)
+    faults.push(...clientConfigRules(webhook.clientConfig, config), ...bundleRules(webhook.clientConfig.caBundle, old))
   else faults.push(required(config, 'required when strategy is set to Webhook'))
   const versions = webhook?.conversionReviewVersions
   if (!versions?.length) faults.push(required(reviews))
-  else if (!old || hasKnownReviewVersion(versions) || isKnown(old.spec.conversion)) faults.push(...reviewVersionRules(versions, reviews))
+  else if (!old || hasKnownReviewVersion(versions) || isKnown(old.spec.conversion))
+    faults.push(...reviewVersionRules(versions, reviews))
   return faults
 }
 
@@ -36,12 +38,16 @@ const isKnown = (conversion: Conversion): boolean => {
   return !versions?.length || hasKnownReviewVersion(versions)
 }
 
-/** Until a definition is established its certificates may be missing still: something else fills them in (since 1.31). */
+/**
+ * Until a definition is established its certificates may be missing still: something else fills them in (since 1.31).
+ */
 function bundleRules(bundle: string | undefined, old: Definition | undefined): readonly FieldError[] {
   if (!bundle || !old || !hasCondition(old, 'Established') || holdsCertificate(bundle)) return []
   const before = old.spec.conversion?.webhook?.clientConfig?.caBundle
   if (before && !holdsCertificate(before)) return []
-  return [invalidValue(`${config}.caBundle`, bundle, 'unable to load root certificates: unable to parse bytes as PEM block')]
+  return [
+    invalidValue(`${config}.caBundle`, bundle, 'unable to load root certificates: unable to parse bytes as PEM block'),
+  ]
 }
 
 function holdsCertificate(bundle: string): boolean {

@@ -25,17 +25,28 @@ function definition(change: Change = () => {}): Definition {
 }
 
 function version(name: string, more: Partial<DefinitionVersion> = {}): DefinitionVersion {
-  const spec = { type: 'object', properties: { a: { type: 'string' }, list: { type: 'array', items: { type: 'string' } }, n: { type: 'number' } } }
-  return { name, served: true, storage: false, schema: { openAPIV3Schema: { type: 'object', properties: { spec } } }, ...more }
+  const spec = {
+    type: 'object',
+    properties: { a: { type: 'string' }, list: { type: 'array', items: { type: 'string' } }, n: { type: 'number' } },
+  }
+  return {
+    name,
+    served: true,
+    storage: false,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+    ...more,
+  }
 }
 
-const texts = (faults: ReturnType<typeof definitionRules>): string[] => faults.map(({ field, message }) => `${field}: ${message}`)
+const texts = (faults: ReturnType<typeof definitionRules>): string[] =>
+  faults.map(({ field, message }) => `${field}: ${message}`)
 const told = (change?: Change): string[] => texts(definitionRules(definition(change)))
 
 const established: Change = ({ status }) => {
   if (status) status.conditions = [{ type: 'Established', status: 'True' }]
 }
-const toldOfUpdate = (change: Change, old: Change = () => {}): string[] => texts(definitionUpdateRules(definition(change), definition(old)))
+const toldOfUpdate = (change: Change, old: Change = () => {}): string[] =>
+  texts(definitionUpdateRules(definition(change), definition(old)))
 
 describe('a new definition', () => {
   test('is valid as it is usually written', () => assert.deepEqual(told(), []))
@@ -49,7 +60,10 @@ describe('a new definition', () => {
       [`spec.versions[1].additionalPrinterColumns[0].type: ${wrongType}`],
     )
     const both: Change = ({ spec }) => {
-      spec.versions = [version('v1', { storage: true, additionalPrinterColumns: columns }), version('v2', { additionalPrinterColumns: columns })]
+      spec.versions = [
+        version('v1', { storage: true, additionalPrinterColumns: columns }),
+        version('v2', { additionalPrinterColumns: columns }),
+      ]
     }
     assert.deepEqual(told(both), [`spec.additionalPrinterColumns[0].type: ${wrongType}`])
   })
@@ -75,16 +89,21 @@ describe('a new definition', () => {
     assert.deepEqual(told(selecting('.spec.a')), [])
     assert.deepEqual(told(selecting('', '.spec.b', '.spec.list', '.spec.a', '.spec.a', ".spec['a']", 'spec')), [
       'spec.selectableFields[0].jsonPath: Required value',
-      'spec.selectableFields[1].jsonPath: Invalid value: ".spec.b": is an invalid path: does not refer to a valid field',
-      'spec.selectableFields[2].jsonPath: Invalid value: ".spec.list": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+      'spec.selectableFields[1].jsonPath: Invalid value: ".spec.b": is an invalid path: does not refer to a ' +
+        'valid field',
+      'spec.selectableFields[2].jsonPath: Invalid value: ".spec.list": must point to a field of type string, ' +
+        'boolean or integer. Enum string fields and strings with formats are allowed.',
       'spec.selectableFields[4].jsonPath: Duplicate value: ".spec.a"',
-      'spec.selectableFields[5].jsonPath: Invalid value: ".spec[\'a\']": is an invalid path: array notation is not allowed',
+      'spec.selectableFields[5].jsonPath: Invalid value: ".spec[\'a\']": is an invalid path: array notation is ' +
+        'not allowed',
       'spec.selectableFields[6].jsonPath: Invalid value: "spec": is an invalid path: expected [ or . but got: spec',
     ])
     const nine: Change = (made) => {
       const names = Array.from({ length: 9 }, (_, i) => `f${i}`)
       const spec = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }
-      Object.assign(made.spec.versions[0] ?? {}, { schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } })
+      Object.assign(made.spec.versions[0] ?? {}, {
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+      })
       selecting(...names.map((name) => `.spec.${name}`))(made)
     }
     assert.deepEqual(told(nine), ['spec.selectableFields: Too many: 9: must have at most 8 items'])
@@ -121,7 +140,9 @@ describe('an update', () => {
       if (status) status.storedVersions = ['v1', 'v2']
     }
     assert.deepEqual(toldOfUpdate(change), [
-      'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
+      'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage ' +
+        'version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ' +
+        'v1 and removes v1 from status.storedVersions',
     ])
     assert.deepEqual(definitionStatusRules(definition(change)), [])
   })
@@ -150,7 +171,10 @@ describe('rules of a schema', () => {
   const ruled =
     (spec: object): Change =>
     ({ spec: { versions } }) => {
-      versions[0] = version('v1', { storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', ...spec } } } } })
+      versions[0] = version('v1', {
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', ...spec } } } },
+      })
     }
   const at = 'spec.validation.openAPIV3Schema.properties[spec]'
   const costly = {
@@ -177,7 +201,9 @@ describe('rules of a schema', () => {
   test('hold for defaults, too', () => {
     const few = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self < 5' }] }
     assert.deepEqual(told(ruled({ properties: { n: { ...few, default: 4 } } })), [])
-    assert.deepEqual(told(ruled({ properties: { n: { ...few, default: 6 } } })), [`${at}.properties[n].default: Invalid value: 6: failed rule: self < 5`])
+    assert.deepEqual(told(ruled({ properties: { n: { ...few, default: 6 } } })), [
+      `${at}.properties[n].default: Invalid value: 6: failed rule: self < 5`,
+    ])
   })
 })
 
@@ -185,7 +211,9 @@ describe('warnings of a definition', () => {
   const warned = (specs: object[], old?: object[]): readonly string[] => {
     const of = (all: object[]): Definition =>
       definition(({ spec }) => {
-        spec.versions = all.map((properties, i) => version(`v${i + 1}`, { schema: { openAPIV3Schema: { type: 'object', properties } as never } }))
+        spec.versions = all.map((properties, i) =>
+          version(`v${i + 1}`, { schema: { openAPIV3Schema: { type: 'object', properties } as never } }),
+        )
       })
     return formatWarnings(of(specs), old && of(old))
   }
@@ -193,19 +221,37 @@ describe('warnings of a definition', () => {
 
   test('name formats that nothing is held to, each once', () => {
     assert.deepEqual(
-      warned([{ a: { type: 'string', format: 'date-time' }, b: { type: 'integer', format: 'int32' }, c: { type: 'number', format: 'double' } }]),
+      warned([
+        {
+          a: { type: 'string', format: 'date-time' },
+          b: { type: 'integer', format: 'int32' },
+          c: { type: 'number', format: 'double' },
+        },
+      ]),
       [],
     )
     assert.deepEqual(warned([misspelt, misspelt]), ['unrecognized format "emial"'])
-    const wrongType = { a: { type: 'array', format: 'cidr', items: { type: 'integer', format: 'uint32' } }, b: { type: 'number', format: 'int64' } }
-    assert.deepEqual(warned([wrongType]), ['unrecognized format "cidr"', 'unrecognized format "uint32"', 'unrecognized format "int64"'])
-    assert.deepEqual(warned([{ a: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer', format: 'int' }, { type: 'string' }] } }]), [
-      'unrecognized format "int"',
+    const wrongType = {
+      a: { type: 'array', format: 'cidr', items: { type: 'integer', format: 'uint32' } },
+      b: { type: 'number', format: 'int64' },
+    }
+    assert.deepEqual(warned([wrongType]), [
+      'unrecognized format "cidr"',
+      'unrecognized format "uint32"',
+      'unrecognized format "int64"',
     ])
+    assert.deepEqual(
+      warned([
+        { a: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer', format: 'int' }, { type: 'string' }] } },
+      ]),
+      ['unrecognized format "int"'],
+    )
   })
 
   test('are not told again of formats that were there before', () => {
     const { a } = misspelt
-    assert.deepEqual(warned([{ b: a, c: { type: 'string', format: 'new' } }], [misspelt]), ['unrecognized format "new"'])
+    assert.deepEqual(warned([{ b: a, c: { type: 'string', format: 'new' } }], [misspelt]), [
+      'unrecognized format "new"',
+    ])
   })
 })

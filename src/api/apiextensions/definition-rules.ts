@@ -1,7 +1,12 @@
 /** What is valid in a CustomResourceDefinition. Schemas are looked at in `machinery/structural-schema/`. */
 import { definitionFaults, SchemaRules, SharedRules } from '../../cel/schema-rules/index.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
-import { anySchema, type SchemaChecks, type SchemaSource, structuralFaults } from '../../machinery/structural-schema/index.ts'
+import {
+  anySchema,
+  type SchemaChecks,
+  type SchemaSource,
+  structuralFaults,
+} from '../../machinery/structural-schema/index.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { each, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain } from '../../machinery/validation/names.ts'
@@ -17,8 +22,17 @@ const approvalPage = 'https://github.com/kubernetes/enhancements/pull/1111'
 export function definitionRules(definition: Definition): readonly FieldError[] {
   const { metadata, spec } = definition
   const wanted = `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`
-  const misnamed = metadata.name === wanted ? [] : [invalidValue('metadata.name', metadata.name ?? '', 'must be spec.names.plural+"."+spec.group')]
-  return [...misnamed, ...specRules(definition), ...statusRules(definition), ...approvalRules(definition), ...preservationRules(definition)]
+  const misnamed =
+    metadata.name === wanted
+      ? []
+      : [invalidValue('metadata.name', metadata.name ?? '', 'must be spec.names.plural+"."+spec.group')]
+  return [
+    ...misnamed,
+    ...specRules(definition),
+    ...statusRules(definition),
+    ...approvalRules(definition),
+    ...preservationRules(definition),
+  ]
 }
 
 /** What is wrong with a definition that replaces another. What names its objects stays once they may exist. */
@@ -26,13 +40,25 @@ export function definitionUpdateRules(definition: Definition, old: Definition): 
   const { spec } = definition
   const faults = [...specRules(definition, old)]
   if (hasCondition(old, 'Established'))
-    faults.push(...immutable(spec.scope, 'spec.scope', old.spec.scope), ...immutable(spec.names?.kind, 'spec.names.kind', old.spec.names?.kind))
-  faults.push(...immutable(spec.group, 'spec.group', old.spec.group), ...immutable(spec.names?.plural, 'spec.names.plural', old.spec.names?.plural))
-  return [...faults, ...statusRules(definition), ...approvalRules(definition, old), ...preservationRules(definition, old)]
+    faults.push(
+      ...immutable(spec.scope, 'spec.scope', old.spec.scope),
+      ...immutable(spec.names?.kind, 'spec.names.kind', old.spec.names?.kind),
+    )
+  faults.push(
+    ...immutable(spec.group, 'spec.group', old.spec.group),
+    ...immutable(spec.names?.plural, 'spec.names.plural', old.spec.names?.plural),
+  )
+  return [
+    ...faults,
+    ...statusRules(definition),
+    ...approvalRules(definition, old),
+    ...preservationRules(definition, old),
+  ]
 }
 
 /** What is wrong with a status. Stored versions are held against the spec when that is written next. */
-export const definitionStatusRules = ({ status }: Definition): readonly FieldError[] => nameRules(status?.acceptedNames ?? noNames, 'status.acceptedNames')
+export const definitionStatusRules = ({ status }: Definition): readonly FieldError[] =>
+  nameRules(status?.acceptedNames ?? noNames, 'status.acceptedNames')
 
 const noNames = { plural: '', kind: '' }
 
@@ -40,11 +66,16 @@ function specRules({ spec }: Definition, old?: Definition): readonly FieldError[
   const versions = spec?.versions ?? []
   const names = spec?.names ?? noNames
   const { perVersion, hoisted } = versionFaults(versions, old)
-  const faults: FieldError[] = [...groupRules(spec?.group), ...oneOf(spec?.scope, 'spec.scope', ['Cluster', 'Namespaced'], 'needed')]
+  const faults: FieldError[] = [
+    ...groupRules(spec?.group),
+    ...oneOf(spec?.scope, 'spec.scope', ['Cluster', 'Namespaced'], 'needed'),
+  ]
   faults.push(...missingSchemas(versions, old))
   const preserves = spec?.preserveUnknownFields === true
   if (preserves && versions.some((version) => hasDefaults(version)))
-    faults.push(invalidValue('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema'))
+    faults.push(
+      invalidValue('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema'),
+    )
   faults.push(...perVersion)
   if (new Set(versions.map(({ name }) => name)).size < versions.length)
     faults.push(invalidValue('spec.versions', versions, 'must contain unique version names'))
@@ -53,17 +84,22 @@ function specRules({ spec }: Definition, old?: Definition): readonly FieldError[
   faults.push(...requiredNames(names, 'spec.names'), ...nameRules(names, 'spec.names'), ...hoisted)
   const strategy = spec?.conversion?.strategy
   if (preserves && strategy && strategy !== 'None')
-    faults.push(invalidValue('spec.conversion.strategy', strategy, 'must be None if spec.preserveUnknownFields is true'))
+    faults.push(
+      invalidValue('spec.conversion.strategy', strategy, 'must be None if spec.preserveUnknownFields is true'),
+    )
   return [...faults, ...conversionRules(spec?.conversion, old)]
 }
 
 function groupRules(group: string | undefined): readonly FieldError[] {
   if (!group) return [required('spec.group')]
   const faults = inOne(group, 'spec.group', dnsSubdomain)
-  return faults.length > 0 || group.includes('.') ? faults : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
+  return faults.length > 0 || group.includes('.')
+    ? faults
+    : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
 }
 
-const schemaOf = ({ schema }: DefinitionVersion): SchemaSource | undefined => schema?.openAPIV3Schema as SchemaSource | undefined
+const schemaOf = ({ schema }: DefinitionVersion): SchemaSource | undefined =>
+  schema?.openAPIV3Schema as SchemaSource | undefined
 
 const hasDefaults = (version: DefinitionVersion): boolean => {
   const schema = schemaOf(version)
@@ -71,7 +107,8 @@ const hasDefaults = (version: DefinitionVersion): boolean => {
 }
 
 function missingSchemas(versions: readonly DefinitionVersion[], old: Definition | undefined): readonly FieldError[] {
-  // A definition that came without schemas from an older version of the API may go on without those that are not served.
+  // A definition that came without schemas from an older version of the API may go on without those that are not
+  // served.
   const all = (old?.spec?.versions ?? []).every((version) => schemaOf(version))
   return each(versions, 'spec.versions', (version, path) => {
     if (schemaOf(version) || (!all && !version.served)) return []
@@ -85,36 +122,52 @@ function versionFaults(
   old: Definition | undefined,
 ): { readonly perVersion: FieldError[]; readonly hoisted: FieldError[] } {
   const [first] = versions
-  const common = (part: (version: DefinitionVersion) => unknown): boolean => versions.every((version) => jsonEqual(part(version), part(first!)))
+  const common = (part: (version: DefinitionVersion) => unknown): boolean =>
+    versions.every((version) => jsonEqual(part(version), part(first!)))
   const shared = new SharedRules()
   const oldSchemas = old?.spec?.versions?.flatMap((version) => schemaOf(version) ?? [])
   const schemaFaults = (version: DefinitionVersion, path: string, status: boolean): readonly FieldError[] => {
     const schema = schemaOf(version)
     const before = old?.spec?.versions?.find(({ name }) => name === version.name)
     const unchanged = before !== undefined && jsonEqual(schema, schemaOf(before))
-    return schema ? structuralFaults(schema, `${path}.openAPIV3Schema`, { status, old: oldSchemas, ...ruleChecks(unchanged, shared) }) : []
+    return schema
+      ? structuralFaults(schema, `${path}.openAPIV3Schema`, {
+          status,
+          old: oldSchemas,
+          ...ruleChecks(unchanged, shared),
+        })
+      : []
   }
   const hasStatus = ({ subresources }: DefinitionVersion): boolean => (subresources?.status ?? undefined) !== undefined
-  const parts: readonly { readonly common: boolean; readonly faults: (version: DefinitionVersion, path: string, shared: boolean) => readonly FieldError[] }[] =
-    [
-      {
-        common: common(({ schema }) => schema),
-        faults: (version, path, shared) =>
-          schemaFaults(version, `${path}.${shared ? 'validation' : 'schema'}`, shared ? versions.some(hasStatus) : hasStatus(version)),
-      },
-      {
-        common: common(({ subresources }) => subresources),
-        faults: ({ subresources }, path) => (subresources?.scale ? scaleRules(subresources.scale, `${path}.subresources.scale`) : []),
-      },
-      {
-        common: common(({ additionalPrinterColumns }) => additionalPrinterColumns),
-        faults: ({ additionalPrinterColumns }, path) => each(additionalPrinterColumns, `${path}.additionalPrinterColumns`, columnRules),
-      },
-      {
-        common: common(({ selectableFields }) => selectableFields),
-        faults: (version, path) => selectableFieldRules(version.selectableFields, schemaOf(version), `${path}.selectableFields`),
-      },
-    ]
+  const parts: readonly {
+    readonly common: boolean
+    readonly faults: (version: DefinitionVersion, path: string, shared: boolean) => readonly FieldError[]
+  }[] = [
+    {
+      common: common(({ schema }) => schema),
+      faults: (version, path, shared) =>
+        schemaFaults(
+          version,
+          `${path}.${shared ? 'validation' : 'schema'}`,
+          shared ? versions.some(hasStatus) : hasStatus(version),
+        ),
+    },
+    {
+      common: common(({ subresources }) => subresources),
+      faults: ({ subresources }, path) =>
+        subresources?.scale ? scaleRules(subresources.scale, `${path}.subresources.scale`) : [],
+    },
+    {
+      common: common(({ additionalPrinterColumns }) => additionalPrinterColumns),
+      faults: ({ additionalPrinterColumns }, path) =>
+        each(additionalPrinterColumns, `${path}.additionalPrinterColumns`, columnRules),
+    },
+    {
+      common: common(({ selectableFields }) => selectableFields),
+      faults: (version, path) =>
+        selectableFieldRules(version.selectableFields, schemaOf(version), `${path}.selectableFields`),
+    },
+  ]
   const perVersion = versions.flatMap((version, at) => {
     const path = `spec.versions[${at}]`
     const own = parts.filter((part) => !part.common).flatMap(({ faults }) => faults(version, path, false))
@@ -135,16 +188,21 @@ function statusRules({ spec, status }: Definition): readonly FieldError[] {
   // On create the server has not filled in the status when a client validates; it follows from the versions.
   const list = status?.storedVersions ?? versions.filter(({ storage }) => storage).map(({ name }) => name)
   const faults: FieldError[] = [...nameRules(status?.acceptedNames ?? noNames, 'status.acceptedNames')]
-  if (list.length === 0) return [...faults, invalidValue('status.storedVersions', list, 'must have at least one stored version')]
+  if (list.length === 0)
+    return [...faults, invalidValue('status.storedVersions', list, 'must have at least one stored version')]
   for (const { name, storage } of versions)
-    if (storage && !list.includes(name)) faults.push(invalidValue('status.storedVersions', list, `must have the storage version ${name}`))
+    if (storage && !list.includes(name))
+      faults.push(invalidValue('status.storedVersions', list, `must have the storage version ${name}`))
   const names = new Set(versions.map(({ name }) => name))
-  for (const [at, version] of list.entries()) if (!names.has(version)) faults.push(invalidValue(`status.storedVersions[${at}]`, version, stillStored(version)))
+  for (const [at, version] of list.entries())
+    if (!names.has(version)) faults.push(invalidValue(`status.storedVersions[${at}]`, version, stillStored(version)))
   return faults
 }
 
 const stillStored = (version: string): string =>
-  `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`
+  `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions ` +
+  `until a storage migration ensures no data remains persisted in ${version} and removes ${version} from ` +
+  'status.storedVersions'
 
 type Approval = 'missing' | 'approved' | 'bypassed' | 'invalid'
 
@@ -165,11 +223,14 @@ function approvalRules(definition: Definition, old?: Definition): readonly Field
   if (state === 'missing') return [required(field, `${must}, see ${approvalPage}`)]
   if (state !== 'invalid') return []
   const value = definition.metadata.annotations?.[approval]
-  return [invalidValue(field, value, `${must} with either a URL or a reason starting with "unapproved", see ${approvalPage}`)]
+  return [
+    invalidValue(field, value, `${must} with either a URL or a reason starting with "unapproved", see ${approvalPage}`),
+  ]
 }
 
 function preservationRules({ spec }: Definition, old?: Definition): readonly FieldError[] {
   if (spec?.preserveUnknownFields !== true || old?.spec.preserveUnknownFields === true) return []
-  const detail = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
+  const detail =
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
   return [invalidValue('spec.preserveUnknownFields', true, detail)]
 }

@@ -1,5 +1,9 @@
 /** CustomResourceDefinitions and their parts as they are on the wire. */
-import type { V1CustomResourceDefinition, V1CustomResourceDefinitionNames, V1CustomResourceDefinitionVersion } from '@kubernetes/client-node'
+import type {
+  V1CustomResourceDefinition,
+  V1CustomResourceDefinitionNames,
+  V1CustomResourceDefinitionVersion,
+} from '@kubernetes/client-node'
 import type { Model, Wire } from '../../machinery/object.ts'
 
 export type Definition = Model<V1CustomResourceDefinition>

@@ -1,4 +1,7 @@
-/** Warnings about formats in schemas that nothing is held to: misspelt ones, and those of other types (1.34; of all types since 1.36). */
+/**
+ * Warnings about formats in schemas that nothing is held to: misspelt ones, and those of other types (1.34; of all
+ * types since 1.36).
+ */
 import { goQuote } from '../../lib/go/go-quote.ts'
 import { anySchema, isCheckedFormat, type SchemaSource } from '../../machinery/structural-schema/index.ts'
 import type { Definition } from './definition.ts'
@@ -6,7 +9,9 @@ import type { Definition } from './definition.ts'
 /** Each format is told once, and not again when it was there before. */
 export function formatWarnings(definition: Definition, old: Definition | undefined): readonly string[] {
   const before = old && uncheckedFormats(old)
-  return [...uncheckedFormats(definition)].filter((format) => !before?.has(format)).map((format) => `unrecognized format ${goQuote(format)}`)
+  return [...uncheckedFormats(definition)]
+    .filter((format) => !before?.has(format))
+    .map((format) => `unrecognized format ${goQuote(format)}`)
 }
 
 function uncheckedFormats({ spec }: Definition): ReadonlySet<string> {
@@ -15,6 +20,7 @@ function uncheckedFormats({ spec }: Definition): ReadonlySet<string> {
     if (format && !isCheckedFormat(type ?? '', format)) formats.add(format)
     return false
   }
-  for (const { schema } of spec.versions ?? []) if (schema?.openAPIV3Schema) anySchema(schema.openAPIV3Schema as SchemaSource, note)
+  for (const { schema } of spec.versions ?? [])
+    if (schema?.openAPIV3Schema) anySchema(schema.openAPIV3Schema as SchemaSource, note)
   return formats
 }

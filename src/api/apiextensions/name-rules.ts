@@ -14,13 +14,19 @@ const kindRule: TextRule = (value) => dns1035Label(value.toLowerCase())
 const mixedCase = 'may have mixed case, but should otherwise match: '
 
 /** What a definition must ask for. */
-export function requiredNames({ plural, singular, kind, listKind }: DefinitionNames, path: string): readonly FieldError[] {
+export function requiredNames(
+  { plural, singular, kind, listKind }: DefinitionNames,
+  path: string,
+): readonly FieldError[] {
   const all = Object.entries({ plural, singular, kind, listKind })
   return all.flatMap(([name, value]) => (value ? [] : [required(`${path}.${name}`)]))
 }
 
 /** What is wrong with names that are there. */
-export function nameRules({ plural, singular, shortNames, kind, listKind, categories }: DefinitionNames, path: string): readonly FieldError[] {
+export function nameRules(
+  { plural, singular, shortNames, kind, listKind, categories }: DefinitionNames,
+  path: string,
+): readonly FieldError[] {
   const label = (text: string, at: string): readonly FieldError[] => inOne(text, at, dns1035Label)
   return [
     ...(plural ? label(plural, `${path}.plural`) : []),
@@ -34,4 +40,8 @@ export function nameRules({ plural, singular, shortNames, kind, listKind, catego
 }
 
 const sameKind = (listKind: string, path: string): FieldError =>
-  fieldError('FieldValueInvalid', `${path}.listKind`, `Invalid value: ${JSON.stringify(listKind)}: kind and listKind may not be the same`)
+  fieldError(
+    'FieldValueInvalid',
+    `${path}.listKind`,
+    `Invalid value: ${JSON.stringify(listKind)}: kind and listKind may not be the same`,
+  )

@@ -1,4 +1,7 @@
-/** What is valid in one version of a CustomResourceDefinition beside its schema: printer columns, selectable fields, paths of `/scale`, deprecation. */
+/**
+ * What is valid in one version of a CustomResourceDefinition beside its schema: printer columns, selectable fields,
+ * paths of `/scale`, deprecation.
+ */
 import type { V1CustomResourceColumnDefinition, V1CustomResourceSubresourceScale } from '@kubernetes/client-node'
 import type { Wire } from '../../machinery/object.ts'
 import { fieldPathTarget, type SchemaSource } from '../../machinery/structural-schema/index.ts'
@@ -11,7 +14,10 @@ const formats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64
 const mostSelectable = 8
 
 /** What a deprecation's warning may be: one printable line. */
-export function deprecationRules({ deprecated, deprecationWarning: text }: DefinitionVersion, path: string): readonly FieldError[] {
+export function deprecationRules(
+  { deprecated, deprecationWarning: text }: DefinitionVersion,
+  path: string,
+): readonly FieldError[] {
   if (text === undefined || text === null) return []
   const say = (detail: string): FieldError => invalidValue(`${path}.deprecationWarning`, text, detail)
   if (!deprecated) return [say('can only be set for deprecated versions')]
@@ -26,12 +32,16 @@ export function deprecationRules({ deprecated, deprecationWarning: text }: Defin
   return faults
 }
 
-export function columnRules({ name, type, format, jsonPath }: Wire<V1CustomResourceColumnDefinition>, path: string): readonly FieldError[] {
+export function columnRules(
+  { name, type, format, jsonPath }: Wire<V1CustomResourceColumnDefinition>,
+  path: string,
+): readonly FieldError[] {
   const oneOfTypes = `must be one of ${types.join(',')}`
   const errors = name ? [] : [required(`${path}.name`)]
   if (!type) errors.push(required(`${path}.type`, oneOfTypes))
   else if (!types.includes(type)) errors.push(invalidValue(`${path}.type`, type, oneOfTypes))
-  if (format && !formats.includes(format)) errors.push(invalidValue(`${path}.format`, format, `must be one of ${formats.join(',')}`))
+  if (format && !formats.includes(format))
+    errors.push(invalidValue(`${path}.format`, format, `must be one of ${formats.join(',')}`))
   if (!jsonPath) errors.push(required(`${path}.JSONPath`))
   else errors.push(...simplePath(jsonPath, `${path}.JSONPath`))
   return errors
@@ -47,19 +57,34 @@ export function scaleRules(
   const under = (field: string, value: string, parents: readonly string[]): readonly FieldError[] => {
     const odd = simplePath(value, `${path}.${field}`)
     if (odd.length > 0 || parents.some((parent) => value.startsWith(`${parent}.`))) return odd
-    return [invalidValue(`${path}.${field}`, value, `should be a json path under ${parents.length > 1 ? `either ${parents.join(' or ')}` : parents[0]}`)]
+    return [
+      invalidValue(
+        `${path}.${field}`,
+        value,
+        `should be a json path under ${parents.length > 1 ? `either ${parents.join(' or ')}` : parents[0]}`,
+      ),
+    ]
   }
   return all(
     specReplicasPath ? under('specReplicasPath', specReplicasPath, ['.spec']) : [required(`${path}.specReplicasPath`)],
-    statusReplicasPath ? under('statusReplicasPath', statusReplicasPath, ['.status']) : [required(`${path}.statusReplicasPath`)],
+    statusReplicasPath
+      ? under('statusReplicasPath', statusReplicasPath, ['.status'])
+      : [required(`${path}.statusReplicasPath`)],
     labelSelectorPath ? under('labelSelectorPath', labelSelectorPath, ['.spec', '.status']) : [],
   )
 }
 
 /** Fields by which objects can be selected (KEP-4358): single values outside of metadata, at most eight. */
-export function selectableFieldRules(fields: DefinitionVersion['selectableFields'], schema: SchemaSource | undefined, path: string): readonly FieldError[] {
+export function selectableFieldRules(
+  fields: DefinitionVersion['selectableFields'],
+  schema: SchemaSource | undefined,
+  path: string,
+): readonly FieldError[] {
   if (!fields?.length) return []
-  if (!schema) return [invalidValue(path, '', 'selectableFields may only be set when version.schema.openAPIV3Schema is not included')]
+  if (!schema)
+    return [
+      invalidValue(path, '', 'selectableFields may only be set when version.schema.openAPIV3Schema is not included'),
+    ]
   const faults: FieldError[] = []
   const seen = new Set<string>()
   for (const [i, { jsonPath }] of fields.entries()) {
@@ -76,7 +101,12 @@ export function selectableFieldRules(fields: DefinitionVersion['selectableFields
     if (target.names[0] === 'metadata') faults.push(invalidValue(at, jsonPath, 'must not point to fields in metadata'))
     if (!['string', 'boolean', 'integer'].includes(target.schema.type ?? ''))
       faults.push(
-        invalidValue(at, jsonPath, 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'),
+        invalidValue(
+          at,
+          jsonPath,
+          'must point to a field of type string, boolean or integer. Enum string fields and strings with formats ' +
+            'are allowed.',
+        ),
       )
     const name = JSON.stringify(target.names)
     if (seen.has(name)) faults.push(duplicate(at, jsonPath))

@@ -49,25 +49,47 @@ function availability({ status }: APIService): string {
 }
 
 function serviceRules({ metadata, spec }: APIService): readonly FieldError[] {
-  const { group = '', version = '', service, insecureSkipTLSVerify, caBundle, groupPriorityMinimum = 0, versionPriority = 0 } = spec ?? {}
+  const {
+    group = '',
+    version = '',
+    service,
+    insecureSkipTLSVerify,
+    caBundle,
+    groupPriorityMinimum = 0,
+    versionPriority = 0,
+  } = spec ?? {}
   const errors: FieldError[] = []
   if (metadata.name && metadata.name !== `${version}.${group}`)
     errors.push(invalidValue('metadata.name', metadata.name ?? '', 'must be `spec.version+"."+spec.group`'))
   // Only the core group has no name.
-  if (group === '' && version !== 'v1') errors.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'))
+  if (group === '' && version !== 'v1')
+    errors.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'))
   if (group) errors.push(...follows(group, 'spec.group', dnsSubdomain))
   errors.push(...follows(version, 'spec.version', dns1035Label))
   if (groupPriorityMinimum <= 0 || groupPriorityMinimum > 20000)
     errors.push(invalidValue('spec.groupPriorityMinimum', groupPriorityMinimum, 'must be positive and less than 20000'))
-  if (versionPriority <= 0 || versionPriority > 1000) errors.push(invalidValue('spec.versionPriority', versionPriority, 'must be positive and less than 1000'))
+  if (versionPriority <= 0 || versionPriority > 1000)
+    errors.push(invalidValue('spec.versionPriority', versionPriority, 'must be positive and less than 1000'))
   if (!service) {
-    if (caBundle) errors.push(invalidValue('spec.caBundle', `${Buffer.from(caBundle, 'base64').length} bytes`, 'local APIServices may not have a caBundle'))
-    if (insecureSkipTLSVerify) errors.push(invalidValue('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify'))
+    if (caBundle)
+      errors.push(
+        invalidValue(
+          'spec.caBundle',
+          `${Buffer.from(caBundle, 'base64').length} bytes`,
+          'local APIServices may not have a caBundle',
+        ),
+      )
+    if (insecureSkipTLSVerify)
+      errors.push(
+        invalidValue('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify'),
+      )
     return errors
   }
   if (!service.namespace) errors.push(required('spec.service.namespace'))
   if (!service.name) errors.push(required('spec.service.name'))
-  for (const message of portNumber(service.port ?? 443)) errors.push(invalidValue('spec.service.port', service.port, `port is not valid: ${message}`))
-  if (insecureSkipTLSVerify && caBundle) errors.push(forbiddenField('spec.insecureSkipTLSVerify', 'may not be true if caBundle is present'))
+  for (const message of portNumber(service.port ?? 443))
+    errors.push(invalidValue('spec.service.port', service.port, `port is not valid: ${message}`))
+  if (insecureSkipTLSVerify && caBundle)
+    errors.push(forbiddenField('spec.insecureSkipTLSVerify', 'may not be true if caBundle is present'))
   return errors
 }

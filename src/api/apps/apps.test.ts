@@ -6,22 +6,36 @@ import type { Cell, ResourceDefinition } from '../resource.ts'
 import { resources as apps } from './index.ts'
 
 const resources = [...apps, ...policy]
-const kind = (plural: string): ResourceDefinition => resources.find((one) => one.plural === plural) as ResourceDefinition
+const kind = (plural: string): ResourceDefinition =>
+  resources.find((one) => one.plural === plural) as ResourceDefinition
 const labels = { app: 'x' }
-const template = (spec: object = {}): object => ({ metadata: { labels }, spec: { containers: [{ name: 'c', image: 'app:1' }], ...spec } })
-const workload = (spec: object = {}, status: object = {}): object => ({ spec: { selector: { matchLabels: labels }, template: template(), ...spec }, status })
+const template = (spec: object = {}): object => ({
+  metadata: { labels },
+  spec: { containers: [{ name: 'c', image: 'app:1' }], ...spec },
+})
+const workload = (spec: object = {}, status: object = {}): object => ({
+  spec: { selector: { matchLabels: labels }, template: template(), ...spec },
+  status,
+})
 const of = (plural: string, rest: object, metadata: object = {}): KubeObject =>
-  structuredClone({ apiVersion: 'apps/v1', kind: kind(plural).kind, metadata: { name: 'x', ...metadata }, ...rest }) as KubeObject
+  structuredClone({
+    apiVersion: 'apps/v1',
+    kind: kind(plural).kind,
+    metadata: { name: 'x', ...metadata },
+    ...rest,
+  }) as KubeObject
 const made = (plural: string, rest: object): KubeObject & Record<string, unknown> => {
   const object = of(plural, rest)
   for (const defaults of kind(plural).defaults ?? []) if (typeof defaults === 'function') defaults(object)
   kind(plural).prepare?.create?.(object, { name: 'me', groups: [] })
   return object as KubeObject & Record<string, unknown>
 }
-const told = (errors: readonly { field: string; message: string }[] = []): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
+const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
+  errors.map(({ field, message }) => `${field}: ${message}`)
 const wrong = (plural: string, rest: object): string[] => told(kind(plural).validate?.object?.(made(plural, rest)))
 const created = (plural: string, rest: object): string[] => told(kind(plural).validate?.create?.(made(plural, rest)))
-const changed = (plural: string, now: object, before: object): string[] => told(kind(plural).validate?.update?.(made(plural, now), made(plural, before)))
+const changed = (plural: string, now: object, before: object): string[] =>
+  told(kind(plural).validate?.update?.(made(plural, now), made(plural, before)))
 
 test('tables show what kubectl get shows', () => {
   const cases: readonly (readonly [string, object, readonly Cell[]])[] = [
@@ -46,11 +60,18 @@ test('tables show what kubectl get shows', () => {
     ['statefulsets', workload({ replicas: 2 }, { readyReplicas: 1 }), ['x', '1/2', { since: undefined }, 'c', 'app:1']],
     [
       'daemonsets',
-      workload({ template: template({ nodeSelector: { b: 'c', a: 'd' } }) }, { desiredNumberScheduled: 2, numberReady: 1 }),
+      workload(
+        { template: template({ nodeSelector: { b: 'c', a: 'd' } }) },
+        { desiredNumberScheduled: 2, numberReady: 1 },
+      ),
       ['x', 2, 0, 1, 0, 0, 'a=d,b=c', { since: undefined }, 'c', 'app:1', 'app=x'],
     ],
     ['controllerrevisions', { revision: 7 }, ['x', '<none>', 7, { since: undefined }]],
-    ['poddisruptionbudgets', { spec: { minAvailable: '50%' }, status: { disruptionsAllowed: 4 } }, ['x', '50%', 'N/A', 4, { since: undefined }]],
+    [
+      'poddisruptionbudgets',
+      { spec: { minAvailable: '50%' }, status: { disruptionsAllowed: 4 } },
+      ['x', '50%', 'N/A', 4, { since: undefined }],
+    ],
     ['poddisruptionbudgets', { spec: { maxUnavailable: 0 } }, ['x', 'N/A', '0', 0, { since: undefined }]],
   ]
   for (const [plural, rest, expected] of cases)
@@ -83,24 +104,32 @@ test('workloads are completed as the API completes them', () => {
     revisionHistoryLimit: 10,
     updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
   })
-  assert.deepEqual(spec('statefulsets', workload({ volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: { accessModes: ['ReadWriteOnce'] } }] })), {
-    podManagementPolicy: 'OrderedReady',
-    replicas: 1,
-    revisionHistoryLimit: 10,
-    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
-    persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
-    volumeClaimTemplates: [
-      {
-        apiVersion: 'v1',
-        kind: 'PersistentVolumeClaim',
-        metadata: { name: 'd' },
-        spec: { accessModes: ['ReadWriteOnce'], resources: {}, volumeMode: 'Filesystem' },
-        status: { phase: 'Pending' },
-      },
-    ],
-  })
   assert.deepEqual(
-    ['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map((plural) => made(plural, workload({}, { replicas: 9 })).status),
+    spec(
+      'statefulsets',
+      workload({ volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: { accessModes: ['ReadWriteOnce'] } }] }),
+    ),
+    {
+      podManagementPolicy: 'OrderedReady',
+      replicas: 1,
+      revisionHistoryLimit: 10,
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+      volumeClaimTemplates: [
+        {
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          metadata: { name: 'd' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: {}, volumeMode: 'Filesystem' },
+          status: { phase: 'Pending' },
+        },
+      ],
+    },
+  )
+  assert.deepEqual(
+    ['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map(
+      (plural) => made(plural, workload({}, { replicas: 9 })).status,
+    ),
     [
       {},
       { replicas: 0 },
@@ -108,11 +137,14 @@ test('workloads are completed as the API completes them', () => {
       { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 },
     ],
   )
-  assert.deepEqual(made('daemonsets', workload()).metadata.annotations, { 'deprecated.daemonset.template.generation': '1' })
+  assert.deepEqual(made('daemonsets', workload()).metadata.annotations, {
+    'deprecated.daemonset.template.generation': '1',
+  })
 })
 
 test('what is wrong is told in the words of the API', () => {
-  const mismatch = 'spec.template.metadata.labels: Invalid value: {"app":"x"}: `selector` does not match template `labels`'
+  const mismatch =
+    'spec.template.metadata.labels: Invalid value: {"app":"x"}: `selector` does not match template `labels`'
   const cases: readonly (readonly [string, object, readonly string[]])[] = [
     ['deployments', {}, []],
     ['deployments', { selector: undefined }, ['spec.selector: Required value', mismatch]],
@@ -141,9 +173,16 @@ test('what is wrong is told in the words of the API', () => {
     [
       'replicasets',
       { replicas: -2, minReadySeconds: -3 },
-      ['spec.replicas: Invalid value: -2: must be greater than or equal to 0', 'spec.minReadySeconds: Invalid value: -3: must be greater than or equal to 0'],
+      [
+        'spec.replicas: Invalid value: -2: must be greater than or equal to 0',
+        'spec.minReadySeconds: Invalid value: -3: must be greater than or equal to 0',
+      ],
     ],
-    ['statefulsets', { podManagementPolicy: 'Eventually' }, [`spec.podManagementPolicy: Invalid value: "Eventually": must be 'OrderedReady' or 'Parallel'`]],
+    [
+      'statefulsets',
+      { podManagementPolicy: 'Eventually' },
+      [`spec.podManagementPolicy: Invalid value: "Eventually": must be 'OrderedReady' or 'Parallel'`],
+    ],
     [
       'statefulsets',
       { template: template({ activeDeadlineSeconds: 5 }) },
@@ -156,21 +195,41 @@ test('what is wrong is told in the words of the API', () => {
     ],
   ]
   for (const [plural, spec, expected] of cases) assert.deepEqual(wrong(plural, workload(spec)), expected, plural)
-  assert.match(created('statefulsets', workload({ serviceName: 'None' }))[0] ?? '', /^spec\.serviceName: Invalid value: "None": a lowercase RFC 1123 label/)
+  assert.match(
+    created('statefulsets', workload({ serviceName: 'None' }))[0] ?? '',
+    /^spec\.serviceName: Invalid value: "None": a lowercase RFC 1123 label/,
+  )
   const kept = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Keep', whenScaled: 'Retain' } }
   assert.deepEqual(wrong('statefulsets', workload(kept)), [
-    'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Keep": supported values: "Retain", "Delete"',
+    'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Keep": supported values: ' +
+      '"Retain", "Delete"',
   ])
-  assert.deepEqual(wrong('poddisruptionbudgets', { spec: { minAvailable: -1 } }), ['spec.minAvailable: Invalid value: -1: must be greater than or equal to 0'])
-  assert.match(wrong('poddisruptionbudgets', { spec: { minAvailable: 1, maxUnavailable: 1 } })[0] ?? '', /^spec: Invalid value: .*cannot be both set$/)
-  assert.deepEqual(wrong('controllerrevisions', { revision: -1, data: {} }), ['revision: Invalid value: -1: must be greater than or equal to 0'])
+  assert.deepEqual(wrong('poddisruptionbudgets', { spec: { minAvailable: -1 } }), [
+    'spec.minAvailable: Invalid value: -1: must be greater than or equal to 0',
+  ])
+  assert.match(
+    wrong('poddisruptionbudgets', { spec: { minAvailable: 1, maxUnavailable: 1 } })[0] ?? '',
+    /^spec: Invalid value: .*cannot be both set$/,
+  )
+  assert.deepEqual(wrong('controllerrevisions', { revision: -1, data: {} }), [
+    'revision: Invalid value: -1: must be greater than or equal to 0',
+  ])
 })
 
 test('selectors and what gives pods their identity do not change', () => {
-  const other = { selector: { matchLabels: { app: 'x', b: 'c' } }, template: { ...template(), metadata: { labels: { app: 'x', b: 'c' } } } }
+  const other = {
+    selector: { matchLabels: { app: 'x', b: 'c' } },
+    template: { ...template(), metadata: { labels: { app: 'x', b: 'c' } } },
+  }
   for (const plural of ['deployments', 'replicasets', 'daemonsets'])
-    assert.match(changed(plural, workload(other), workload())[0] ?? '', /^spec\.selector: Invalid value: .*: field is immutable$/)
-  assert.match(changed('statefulsets', workload({ serviceName: 'other' }), workload())[0] ?? '', /^spec: Forbidden: updates to statefulset spec/)
+    assert.match(
+      changed(plural, workload(other), workload())[0] ?? '',
+      /^spec\.selector: Invalid value: .*: field is immutable$/,
+    )
+  assert.match(
+    changed('statefulsets', workload({ serviceName: 'other' }), workload())[0] ?? '',
+    /^spec: Forbidden: updates to statefulset spec/,
+  )
   assert.deepEqual(changed('statefulsets', workload({ replicas: 5, minReadySeconds: 2 }), workload()), [])
 })
 

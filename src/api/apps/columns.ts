@@ -10,7 +10,9 @@ type Workload = KubeObject & { spec?: { template?: Wire<V1PodTemplateSpec>; sele
 export const containersColumn: Column<Workload> = wide('Containers', ({ spec }) => containerNames(spec?.template), {
   description: 'The names of its containers.',
 })
-export const imagesColumn: Column<Workload> = wide('Images', ({ spec }) => containerImages(spec?.template), { description: 'The images of its containers.' })
+export const imagesColumn: Column<Workload> = wide('Images', ({ spec }) => containerImages(spec?.template), {
+  description: 'The images of its containers.',
+})
 export const selectorColumn: Column<Workload> = wide('Selector', ({ spec }) => labelSelectorText(spec?.selector), {
   description: 'What the labels of its pods have to be.',
 })

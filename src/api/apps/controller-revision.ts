@@ -8,7 +8,10 @@ import { age, column, name, resource } from '../resource.ts'
 type ControllerRevision = Omit<Model<V1ControllerRevision>, 'data'> & { data?: unknown }
 
 const rules = ({ data, revision }: ControllerRevision): readonly FieldError[] =>
-  all(data === undefined || data === null ? [required('data', 'data is mandatory')] : valid, nonNegative(revision, 'revision'))
+  all(
+    data === undefined || data === null ? [required('data', 'data is mandatory')] : valid,
+    nonNegative(revision, 'revision'),
+  )
 
 /** `statefulset.apps/shop` */
 function controllerText({ metadata }: ControllerRevision): string {

@@ -18,10 +18,18 @@ import { daemonSetRollingUpdate } from './rolling-update.ts'
 type DaemonSet = Model<V1DaemonSet>
 type DaemonSetStatus = NonNullable<DaemonSet['status']>
 
-/** Counts changes of the template. Once a field of the spec, it lives on as an annotation that every DaemonSet has, if with 0. */
+/**
+ * Counts changes of the template. Once a field of the spec, it lives on as an annotation that every DaemonSet has, if
+ * with 0.
+ */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
-const nothing = (): DaemonSetStatus => ({ currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 })
+const nothing = (): DaemonSetStatus => ({
+  currentNumberScheduled: 0,
+  desiredNumberScheduled: 0,
+  numberMisscheduled: 0,
+  numberReady: 0,
+})
 
 function daemonSetDefaults(set: DaemonSet): void {
   const { spec } = set
@@ -53,7 +61,8 @@ const shownStrategy = struct({ Type: text, RollingUpdate: pointer({ MaxUnavailab
 function updateStrategy({ updateStrategy: strategy = {} }: NonNullable<DaemonSet['spec']>): readonly FieldError[] {
   const path = 'spec.updateStrategy'
   if (strategy.type === 'OnDelete') return valid
-  if (strategy.type === 'RollingUpdate') return daemonSetRollingUpdate(strategy.rollingUpdate ?? {}, `${path}.rollingUpdate`)
+  if (strategy.type === 'RollingUpdate')
+    return daemonSetRollingUpdate(strategy.rollingUpdate ?? {}, `${path}.rollingUpdate`)
   return [notSupported(path, shownStrategy(strategy), ['OnDelete', 'RollingUpdate'])]
 }
 
@@ -67,7 +76,9 @@ function rules({ spec }: DaemonSet): readonly FieldError[] {
     errors.length === 0 && !(selector && selects(selector, labels))
       ? [invalidValue('spec.template.metadata.labels', map(labels), '`selector` does not match template `labels`')]
       : valid,
-    selector && !hasRequirements(selector) ? [invalidValue('spec.selector', labelSelector(selector), 'empty selector is invalid for daemonset')] : valid,
+    selector && !hasRequirements(selector)
+      ? [invalidValue('spec.selector', labelSelector(selector), 'empty selector is invalid for daemonset')]
+      : valid,
     lastingTemplate(template, 'DaemonSet'),
     nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     updateStrategy(spec),
@@ -104,7 +115,8 @@ export const daemonSets = resource<DaemonSet>({
       set.status = nothing()
       count(set, Math.max(1, generationOf(set)))
     },
-    update: (set, old) => count(set, generationOf(old) + (semanticallyEqual(set.spec?.template, old.spec?.template) ? 0 : 1)),
+    update: (set, old) =>
+      count(set, generationOf(old) + (semanticallyEqual(set.spec?.template, old.spec?.template) ? 0 : 1)),
     status: (set, old) => count(set, generationOf(old)),
   },
   validate: {
@@ -115,12 +127,26 @@ export const daemonSets = resource<DaemonSet>({
   warnings: specTemplateWarnings,
   columns: [
     name,
-    column('Desired', integer('desiredNumberScheduled'), { type: 'integer', description: 'Nodes that should have its pod.' }),
-    column('Current', integer('currentNumberScheduled'), { type: 'integer', description: 'Nodes that have its pod and should.' }),
+    column('Desired', integer('desiredNumberScheduled'), {
+      type: 'integer',
+      description: 'Nodes that should have its pod.',
+    }),
+    column('Current', integer('currentNumberScheduled'), {
+      type: 'integer',
+      description: 'Nodes that have its pod and should.',
+    }),
     column('Ready', integer('numberReady'), { type: 'integer', description: 'Nodes on which its pod is ready.' }),
-    column('Up-to-date', integer('updatedNumberScheduled'), { type: 'integer', description: 'Nodes with the pod as the template has it now.' }),
-    column('Available', integer('numberAvailable'), { type: 'integer', description: 'Nodes on which its pod has been ready for long enough.' }),
-    column('Node Selector', ({ spec }) => labelsText(spec?.template?.spec?.nodeSelector), { description: 'The labels of nodes that get its pod.' }),
+    column('Up-to-date', integer('updatedNumberScheduled'), {
+      type: 'integer',
+      description: 'Nodes with the pod as the template has it now.',
+    }),
+    column('Available', integer('numberAvailable'), {
+      type: 'integer',
+      description: 'Nodes on which its pod has been ready for long enough.',
+    }),
+    column('Node Selector', ({ spec }) => labelsText(spec?.template?.spec?.nodeSelector), {
+      description: 'The labels of nodes that get its pod.',
+    }),
     age,
     containersColumn,
     imagesColumn,

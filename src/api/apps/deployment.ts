@@ -42,8 +42,12 @@ const shownStrategy = struct({ Type: text, RollingUpdate: pointer({ MaxUnavailab
 function strategy({ strategy = {} }: DeploymentSpec): readonly FieldError[] {
   const path = 'spec.strategy'
   const { type, rollingUpdate } = strategy
-  if (type === 'Recreate') return rollingUpdate ? [forbiddenField(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")] : valid
-  if (type === 'RollingUpdate') return rollingUpdate ? deploymentRollingUpdate(rollingUpdate, `${path}.rollingUpdate`) : valid
+  if (type === 'Recreate')
+    return rollingUpdate
+      ? [forbiddenField(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")]
+      : valid
+  if (type === 'RollingUpdate')
+    return rollingUpdate ? deploymentRollingUpdate(rollingUpdate, `${path}.rollingUpdate`) : valid
   return [notSupported(path, shownStrategy(strategy), ['Recreate', 'RollingUpdate'])]
 }
 
@@ -71,10 +75,14 @@ export const deployments = resource<Deployment>({
   shortNames: ['deploy'],
   categories: ['all'],
   scope: 'Namespaced',
-  subresources: { status: true, scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' } },
+  subresources: {
+    status: true,
+    scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' },
+  },
   // Annotations reach ReplicaSets: a change of them is for the controller too.
   generation: (deployment, old) =>
-    !semanticallyEqual(deployment.spec, old.spec) || !semanticallyEqual(deployment.metadata.annotations, old.metadata.annotations),
+    !semanticallyEqual(deployment.spec, old.spec) ||
+    !semanticallyEqual(deployment.metadata.annotations, old.metadata.annotations),
   defaults: [deploymentDefaults],
   resets: { status: ['metadata.labels', 'spec'] },
   prepare: {
@@ -87,7 +95,15 @@ export const deployments = resource<Deployment>({
     update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector, labelSelector),
     status: ({ status }, { status: old }) =>
       all(
-        counts(status, ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'collisionCount']),
+        counts(status, [
+          'observedGeneration',
+          'replicas',
+          'updatedReplicas',
+          'readyReplicas',
+          'availableReplicas',
+          'unavailableReplicas',
+          'collisionCount',
+        ]),
         within(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
         within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
         collisions(status, old),
@@ -96,9 +112,15 @@ export const deployments = resource<Deployment>({
   warnings: namedTemplateWarnings,
   columns: [
     name,
-    column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, { description: 'Pods that are ready, of those wanted.' }),
-    column('Up-to-date', ({ status }) => status?.updatedReplicas ?? 0, { description: 'Pods made from the template as it is now.' }),
-    column('Available', ({ status }) => status?.availableReplicas ?? 0, { description: 'Pods that have been ready for long enough.' }),
+    column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, {
+      description: 'Pods that are ready, of those wanted.',
+    }),
+    column('Up-to-date', ({ status }) => status?.updatedReplicas ?? 0, {
+      description: 'Pods made from the template as it is now.',
+    }),
+    column('Available', ({ status }) => status?.availableReplicas ?? 0, {
+      description: 'Pods that have been ready for long enough.',
+    }),
     age,
     containersColumn,
     imagesColumn,

@@ -6,4 +6,10 @@ import { deployments } from './deployment.ts'
 import { replicaSets } from './replica-set.ts'
 import { statefulSets } from './stateful-set.ts'
 
-export const resources: readonly ResourceDefinition[] = [controllerRevisions, daemonSets, deployments, replicaSets, statefulSets]
+export const resources: readonly ResourceDefinition[] = [
+  controllerRevisions,
+  daemonSets,
+  deployments,
+  replicaSets,
+  statefulSets,
+]

@@ -42,7 +42,10 @@ export const replicaSets = resource<ReplicaSet>({
   shortNames: ['rs'],
   categories: ['all'],
   scope: 'Namespaced',
-  subresources: { status: true, scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' } },
+  subresources: {
+    status: true,
+    scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' },
+  },
   generation: 'spec',
   defaults: [replicaSetDefaults],
   prepare: {

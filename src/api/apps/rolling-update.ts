@@ -5,7 +5,8 @@ import { all, atMostAll, intOrPercent, percentOf, valid } from '../../machinery/
 type IntOrString = number | string | undefined
 
 /** The number, or the number of the percentage; 0 for what is neither. */
-export const amountOf = (value: IntOrString): number => percentOf(value) ?? (typeof value === 'number' ? value : Number.parseInt(value ?? '0', 10) || 0)
+export const amountOf = (value: IntOrString): number =>
+  percentOf(value) ?? (typeof value === 'number' ? value : Number.parseInt(value ?? '0', 10) || 0)
 
 /** For Deployments: something has to give. */
 export function deploymentRollingUpdate(
@@ -35,6 +36,7 @@ export function daemonSetRollingUpdate(
   ]
   const missing = amountOf(maxUnavailable) !== 0
   const more = amountOf(maxSurge) !== 0
-  if (missing && more) return [...errors, invalidValue(`${path}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')]
+  if (missing && more)
+    return [...errors, invalidValue(`${path}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')]
   return missing || more ? errors : [...errors, required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')]
 }

@@ -4,7 +4,16 @@ import type { V1StatefulSet } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { all, atMostAll, each, intOrPercent, nonNegative, oneOf, optionalText, valid } from '../../machinery/validation/field-rules.ts'
+import {
+  all,
+  atMostAll,
+  each,
+  intOrPercent,
+  nonNegative,
+  oneOf,
+  optionalText,
+  valid,
+} from '../../machinery/validation/field-rules.ts'
 import { number, optional, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
@@ -67,8 +76,17 @@ function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): rea
   const { type, rollingUpdate } = strategy
   if (!type) return [required(path)]
   if (type === 'OnDelete')
-    return rollingUpdate ? [invalidValue(`${path}.rollingUpdate`, shownRollingUpdate(rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'")] : valid
-  if (type !== 'RollingUpdate') return [invalidValue(path, shownStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")]
+    return rollingUpdate
+      ? [
+          invalidValue(
+            `${path}.rollingUpdate`,
+            shownRollingUpdate(rollingUpdate),
+            "only allowed for updateStrategy 'RollingUpdate'",
+          ),
+        ]
+      : valid
+  if (type !== 'RollingUpdate')
+    return [invalidValue(path, shownStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")]
   const max = rollingUpdate?.maxUnavailable
   return all(
     nonNegative(rollingUpdate?.partition, `${path}.rollingUpdate.partition`),
@@ -79,7 +97,8 @@ function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): rea
 }
 
 /** Each pod gets a volume by the name of each claim template. */
-const claimNames = ({ volumeClaimTemplates = [] }: StatefulSetSpec): string[] => volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '')
+const claimNames = ({ volumeClaimTemplates = [] }: StatefulSetSpec): string[] =>
+  volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '')
 
 function rules({ spec }: StatefulSet): readonly FieldError[] {
   if (!spec) return valid
@@ -108,7 +127,9 @@ const changeable = [
   'minReadySeconds',
 ] as const satisfies readonly (keyof StatefulSetSpec)[]
 const quoted = changeable.map((field) => `'${field}'`)
-const words = `updates to statefulset spec for fields other than ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} are forbidden`
+const words =
+  `updates to statefulset spec for fields other than ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} are ` +
+  'forbidden'
 
 /** Names, storage and selector stay; the rest may change. */
 function update({ spec }: StatefulSet, { spec: old }: StatefulSet): readonly FieldError[] {
@@ -122,7 +143,9 @@ function warnings(set: StatefulSet, old: StatefulSet | undefined): readonly stri
   return [
     ...specTemplateWarnings(set, old),
     ...volumeClaimTemplates.flatMap(({ spec = {} }, i) => claimSpecWarnings(spec, `spec.volumeClaimTemplates[${i}]`)),
-    ...(revisionHistoryLimit < 0 ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'] : []),
+    ...(revisionHistoryLimit < 0
+      ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
+      : []),
   ]
 }
 
@@ -136,7 +159,10 @@ export const statefulSets = resource<StatefulSet>({
   shortNames: ['sts'],
   categories: ['all'],
   scope: 'Namespaced',
-  subresources: { status: true, scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' } },
+  subresources: {
+    status: true,
+    scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' },
+  },
   // Its name is part of the names of pods.
   nameRule: dnsLabel,
   generation: 'spec',
@@ -151,7 +177,9 @@ export const statefulSets = resource<StatefulSet>({
     create: ({ spec }) =>
       all(
         optionalText(spec?.serviceName, 'spec.serviceName', dnsLabel),
-        each(spec?.volumeClaimTemplates, 'spec.volumeClaimTemplates', (claim, at) => claimSpec(claim.spec ?? {}, `${at}.spec`)),
+        each(spec?.volumeClaimTemplates, 'spec.volumeClaimTemplates', (claim, at) =>
+          claimSpec(claim.spec ?? {}, `${at}.spec`),
+        ),
       ),
     update,
     status: ({ status }, { status: old }) =>
@@ -165,7 +193,9 @@ export const statefulSets = resource<StatefulSet>({
   warnings,
   columns: [
     name,
-    column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, { description: 'Pods that are ready, of those wanted.' }),
+    column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, {
+      description: 'Pods that are ready, of those wanted.',
+    }),
     age,
     containersColumn,
     imagesColumn,

@@ -1,7 +1,13 @@
 /** authentication.k8s.io: questions about who someone is. Nothing is stored; the server answers by itself. */
 import { resource } from '../resource.ts'
 
-const review = { group: 'authentication.k8s.io', version: 'v1', scope: 'Cluster', verbs: ['create'], virtual: true } as const
+const review = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  scope: 'Cluster',
+  verbs: ['create'],
+  virtual: true,
+} as const
 
 /** Who the asker is. */
 export const selfSubjectReviews = resource({ ...review, kind: 'SelfSubjectReview', plural: 'selfsubjectreviews' })

@@ -1,4 +1,7 @@
-/** TokenRequest: the wish for a token of a service account. What is posted to `serviceaccounts/NAME/token`, never stored. */
+/**
+ * TokenRequest: the wish for a token of a service account. What is posted to `serviceaccounts/NAME/token`, never
+ * stored.
+ */
 import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import type { FieldError } from '../../machinery/validation/field-error.ts'

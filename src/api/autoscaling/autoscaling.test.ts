@@ -5,7 +5,12 @@ import { resources } from './index.ts'
 
 const [v2, v1] = resources as [(typeof resources)[number], (typeof resources)[number]]
 const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
-const scaler = (spec: object = {}, status?: object, metadata: object = {}, version = 'v2'): KubeObject & Record<string, unknown> =>
+const scaler = (
+  spec: object = {},
+  status?: object,
+  metadata: object = {},
+  version = 'v2',
+): KubeObject & Record<string, unknown> =>
   structuredClone({
     apiVersion: `autoscaling/${version}`,
     kind: 'HorizontalPodAutoscaler',
@@ -18,12 +23,19 @@ const complete = (spec: object = {}): KubeObject & { spec: Record<string, unknow
   for (const defaults of v2.defaults ?? []) if (typeof defaults === 'function') defaults(made)
   return made as unknown as KubeObject & { spec: Record<string, unknown> }
 }
-const wrong = (spec: object): string[] => (v2.validate?.create?.(complete(spec)) ?? []).map(({ field, message }) => `${field}: ${message}`)
+const wrong = (spec: object): string[] =>
+  (v2.validate?.create?.(complete(spec)) ?? []).map(({ field, message }) => `${field}: ${message}`)
 const cpu = (target: object): object => ({ type: 'Resource', resource: { name: 'cpu', target } })
-const memory = { type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '500Mi' } } }
+const memory = {
+  type: 'Resource',
+  resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '500Mi' } },
+}
 const rest = [
   memory,
-  { type: 'ContainerResource', containerResource: { name: 'cpu', container: 'c', target: { type: 'Utilization', averageUtilization: 70 } } },
+  {
+    type: 'ContainerResource',
+    containerResource: { name: 'cpu', container: 'c', target: { type: 'Utilization', averageUtilization: 70 } },
+  },
   { type: 'Pods', pods: { metric: { name: 'packets' }, target: { type: 'AverageValue', averageValue: '1k' } } },
   {
     type: 'Object',
@@ -37,8 +49,17 @@ const rest = [
 ]
 
 test('an autoscaler without metrics looks at the CPU, and given behavior is filled up', () => {
-  assert.deepEqual(complete().spec, { scaleTargetRef, maxReplicas: 5, minReplicas: 1, metrics: [cpu({ type: 'Utilization', averageUtilization: 80 })] })
-  const scaleDown = { stabilizationWindowSeconds: 60, selectPolicy: 'Min', policies: [{ type: 'Pods', value: 4, periodSeconds: 60 }] }
+  assert.deepEqual(complete().spec, {
+    scaleTargetRef,
+    maxReplicas: 5,
+    minReplicas: 1,
+    metrics: [cpu({ type: 'Utilization', averageUtilization: 80 })],
+  })
+  const scaleDown = {
+    stabilizationWindowSeconds: 60,
+    selectPolicy: 'Min',
+    policies: [{ type: 'Pods', value: 4, periodSeconds: 60 }],
+  }
   assert.deepEqual(complete({ behavior: { scaleDown } }).spec.behavior, {
     scaleDown,
     scaleUp: {
@@ -53,7 +74,8 @@ test('an autoscaler without metrics looks at the CPU, and given behavior is fill
 })
 
 test('TARGETS shows what is measured of what is wanted', () => {
-  const targets = (metrics: object[], currentMetrics?: object[]): unknown => v2.columns?.[2]?.cell(scaler({ metrics }, { currentMetrics }))
+  const targets = (metrics: object[], currentMetrics?: object[]): unknown =>
+    v2.columns?.[2]?.cell(scaler({ metrics }, { currentMetrics }))
   assert.equal(targets([cpu({ type: 'Utilization', averageUtilization: 75 })]), 'cpu: <unknown>/75%')
   assert.equal(
     targets(
@@ -62,17 +84,18 @@ test('TARGETS shows what is measured of what is wanted', () => {
     ),
     'cpu: 41%/75%',
   )
-  assert.equal(targets([memory], [{ type: 'Resource', resource: { name: 'memory', current: { averageValue: '300Mi' } } }]), 'memory: 300Mi/500Mi')
+  assert.equal(
+    targets([memory], [{ type: 'Resource', resource: { name: 'memory', current: { averageValue: '300Mi' } } }]),
+    'memory: 300Mi/500Mi',
+  )
   assert.equal(targets(rest.slice(2)), '<unknown>/1k, <unknown>/2k + 1 more...')
   assert.equal(targets(rest.slice(4)), '<unknown>/30 (avg)')
-  assert.deepEqual(v2.columns?.map((column) => column.cell(scaler({ minReplicas: 2, metrics: [memory] }, { currentReplicas: 3 }))).slice(1), [
-    'Deployment/web',
-    'memory: <unknown>/500Mi',
-    '2',
-    5,
-    3,
-    { since: undefined },
-  ])
+  assert.deepEqual(
+    v2.columns
+      ?.map((column) => column.cell(scaler({ minReplicas: 2, metrics: [memory] }, { currentReplicas: 3 })))
+      .slice(1),
+    ['Deployment/web', 'memory: <unknown>/500Mi', '2', 5, 3, { since: undefined }],
+  )
 })
 
 test('what v1 has no field for travels in annotations, there and back', () => {
@@ -93,7 +116,12 @@ test('what v1 has no field for travels in annotations, there and back', () => {
     { type: 'Pods', pods: { metricName: 'packets', targetAverageValue: '1k' } },
     {
       type: 'Object',
-      object: { metricName: 'requests', selector: { matchLabels: { a: 'b' } }, target: { apiVersion: 'v1', kind: 'Service', name: 's' }, targetValue: '2k' },
+      object: {
+        metricName: 'requests',
+        selector: { matchLabels: { a: 'b' } },
+        target: { apiVersion: 'v1', kind: 'Service', name: 's' },
+        targetValue: '2k',
+      },
     },
     { type: 'External', external: { metricName: 'queue', targetAverageValue: '30' } },
   ])
@@ -101,22 +129,39 @@ test('what v1 has no field for travels in annotations, there and back', () => {
     shown.metadata.annotations?.['autoscaling.alpha.kubernetes.io/behavior'],
     '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":null,"Policies":[{"Type":"Pods","Value":4,"PeriodSeconds":60}],"Tolerance":null}}',
   )
-  const back = v1.storedAs?.toStorage?.(shown) as KubeObject & { spec: { metrics: object[]; behavior: { scaleDown: { policies: object[] } } } }
+  const back = v1.storedAs?.toStorage?.(shown) as KubeObject & {
+    spec: { metrics: object[]; behavior: { scaleDown: { policies: object[] } } }
+  }
   assert.deepEqual(back.spec.metrics, [...rest, cpu({ type: 'Utilization', averageUtilization: 60 })])
   assert.deepEqual(back.spec.behavior.scaleDown.policies, [{ type: 'Pods', value: 4, periodSeconds: 60 }])
   assert.deepEqual(back.metadata.annotations, { own: 'yes' })
 })
 
 test('v1 shows what is used of the CPU, and in an annotation every status with its raw value', () => {
-  const used = { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 41, averageValue: '205m' } } }
-  const condition = { message: '', type: 'AbleToScale', status: 'True', reason: 'Ready', lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const used = {
+    type: 'Resource',
+    resource: { name: 'cpu', current: { averageUtilization: 41, averageValue: '205m' } },
+  }
+  const condition = {
+    message: '',
+    type: 'AbleToScale',
+    status: 'True',
+    reason: 'Ready',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
   const prefix = 'autoscaling.alpha.kubernetes.io'
-  const stored = scaler({}, { desiredReplicas: 1, currentMetrics: [used], conditions: [condition] }, { annotations: { [`${prefix}/behavior`]: 'mine' } })
+  const stored = scaler(
+    {},
+    { desiredReplicas: 1, currentMetrics: [used], conditions: [condition] },
+    { annotations: { [`${prefix}/behavior`]: 'mine' } },
+  )
   const shown = v1.storedAs?.fromStorage?.(structuredClone(stored)) as KubeObject & Record<string, unknown>
   assert.deepEqual(shown.status, { currentReplicas: 0, desiredReplicas: 1, currentCPUUtilizationPercentage: 41 })
   assert.deepEqual(shown.metadata.annotations, {
-    [`${prefix}/current-metrics`]: '[{"type":"Resource","resource":{"name":"cpu","currentAverageUtilization":41,"currentAverageValue":"205m"}}]',
-    [`${prefix}/conditions`]: '[{"type":"AbleToScale","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z","reason":"Ready"}]',
+    [`${prefix}/current-metrics`]:
+      '[{"type":"Resource","resource":{"name":"cpu","currentAverageUtilization":41,"currentAverageValue":"205m"}}]',
+    [`${prefix}/conditions`]:
+      '[{"type":"AbleToScale","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z","reason":"Ready"}]',
   })
   const back = v1.storedAs?.toStorage?.(shown) as KubeObject & { status: { currentMetrics: object[] } }
   assert.deepEqual(back.status.currentMetrics, [used])
@@ -133,13 +178,23 @@ test('what is wrong is told in the words of the API', () => {
         'spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`',
       ],
     ],
-    [{ scaleTargetRef: { apiVersion: 'apps/v1' } }, ['spec.scaleTargetRef.kind: Required value', 'spec.scaleTargetRef.name: Required value']],
     [
-      { metrics: [cpu({ type: 'Utilization' })] },
-      ['spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization'],
+      { scaleTargetRef: { apiVersion: 'apps/v1' } },
+      ['spec.scaleTargetRef.kind: Required value', 'spec.scaleTargetRef.name: Required value'],
     ],
     [
-      { metrics: [{ type: 'ContainerResource', containerResource: { target: { type: 'Utilization', averageUtilization: 0 } } }] },
+      { metrics: [cpu({ type: 'Utilization' })] },
+      [
+        'spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value ' +
+          'or a target utilization',
+      ],
+    ],
+    [
+      {
+        metrics: [
+          { type: 'ContainerResource', containerResource: { target: { type: 'Utilization', averageUtilization: 0 } } },
+        ],
+      },
       [
         'spec.metrics[0].containerResource.name: Required value: must specify a resource name',
         'spec.metrics[0].containerResource.container: Required value: must specify a container',
@@ -149,16 +204,35 @@ test('what is wrong is told in the words of the API', () => {
     [
       {
         metrics: [
-          { type: 'ContainerResource', containerResource: { name: 'InvalidResource', container: 'c', target: { type: 'Utilization', averageUtilization: 1 } } },
+          {
+            type: 'ContainerResource',
+            containerResource: {
+              name: 'InvalidResource',
+              container: 'c',
+              target: { type: 'Utilization', averageUtilization: 1 },
+            },
+          },
         ],
       },
       [
-        'spec.metrics[0].containerResource.name: Invalid value: "InvalidResource": must be a standard resource type or fully qualified',
-        'spec.metrics[0].containerResource.name: Invalid value: "InvalidResource": must be a standard resource for containers',
+        'spec.metrics[0].containerResource.name: Invalid value: "InvalidResource": must be a standard resource ' +
+          'type or fully qualified',
+        'spec.metrics[0].containerResource.name: Invalid value: "InvalidResource": must be a standard resource ' +
+          'for containers',
       ],
     ],
     [
-      { metrics: [{ type: 'Pods', pods: { metric: { name: 'a/b', selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } }, target: {} } }] },
+      {
+        metrics: [
+          {
+            type: 'Pods',
+            pods: {
+              metric: { name: 'a/b', selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } },
+              target: {},
+            },
+          },
+        ],
+      },
       [
         `spec.metrics[0].pods.metric.name: Invalid value: "a/b": may not contain '/'`,
         'spec.metrics[0].pods.target.type: Required value: must specify a metric target type',
@@ -166,8 +240,14 @@ test('what is wrong is told in the words of the API', () => {
         'spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue',
       ],
     ],
-    [{ behavior: { scaleUp: { tolerance: '-0.1' } } }, ['spec.behavior.scaleUp.tolerance: Invalid value: "-0.1": must be greater than or equal to 0']],
-    [{ metrics: [{ type: 'Resource' }] }, ['spec.metrics[0].resource: Required value: must populate information for the given metric source']],
+    [
+      { behavior: { scaleUp: { tolerance: '-0.1' } } },
+      ['spec.behavior.scaleUp.tolerance: Invalid value: "-0.1": must be greater than or equal to 0'],
+    ],
+    [
+      { metrics: [{ type: 'Resource' }] },
+      ['spec.metrics[0].resource: Required value: must populate information for the given metric source'],
+    ],
     [
       { behavior: { scaleDown: { policies: [{ type: 'Cows', value: 0, periodSeconds: 1801 }] } } },
       [
@@ -181,25 +261,44 @@ test('what is wrong is told in the words of the API', () => {
 })
 
 test('a direction that names no policy at all is refused; one that says nothing of them gets the usual ones', () => {
-  assert.deepEqual(wrong({ behavior: { scaleUp: { policies: [] } } }), ['spec.behavior.scaleUp.policies: Required value: must specify at least one Policy'])
+  assert.deepEqual(wrong({ behavior: { scaleUp: { policies: [] } } }), [
+    'spec.behavior.scaleUp.policies: Required value: must specify at least one Policy',
+  ])
   assert.deepEqual(wrong({ behavior: { scaleUp: { selectPolicy: 'Min' } } }), [])
-  const pods = (averageValue?: string): object => ({ type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue } } })
-  assert.deepEqual(wrong({ metrics: [pods('-1')] }), ['spec.metrics[0].pods.target.averageValue: Invalid value: "-1": must be positive'])
-  assert.deepEqual(wrong({ metrics: [pods()] }), ['spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue'])
+  const pods = (averageValue?: string): object => ({
+    type: 'Pods',
+    pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue } },
+  })
+  assert.deepEqual(wrong({ metrics: [pods('-1')] }), [
+    'spec.metrics[0].pods.target.averageValue: Invalid value: "-1": must be positive',
+  ])
+  assert.deepEqual(wrong({ metrics: [pods()] }), [
+    'spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue',
+  ])
 })
 
 test('the version of what is scaled has a group, unless it is that of a ReplicationController or stays as it is', () => {
-  const of = (apiVersion: string | undefined, kind = 'Deployment'): object => ({ scaleTargetRef: { apiVersion, kind, name: 'web' } })
-  const noGroup = (shown: string): string[] => [`spec.scaleTargetRef.apiVersion: Invalid value: "${shown}": apiVersion must specify API group`]
+  const of = (apiVersion: string | undefined, kind = 'Deployment'): object => ({
+    scaleTargetRef: { apiVersion, kind, name: 'web' },
+  })
+  const noGroup = (shown: string): string[] => [
+    `spec.scaleTargetRef.apiVersion: Invalid value: "${shown}": apiVersion must specify API group`,
+  ]
   assert.deepEqual(wrong(of('apps/v1')), [])
   assert.deepEqual(wrong(of(undefined)), noGroup(''))
   assert.deepEqual(wrong(of('v1')), noGroup('v1'))
   assert.deepEqual(wrong(of('v1', 'ReplicationController')), [])
-  assert.deepEqual(wrong(of('a/b/c')), ['spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'])
+  assert.deepEqual(wrong(of('a/b/c')), [
+    'spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+  ])
   const update = (to: object, from: object): number => v2.validate?.update?.(complete(to), complete(from)).length ?? 0
   assert.equal(update(of('v1'), of('v1')), 0)
   assert.equal(update(of('v1'), of('apps/v1')), 1)
-  const object = { metric: { name: 'm' }, describedObject: { apiVersion: 'a/b/c', kind: 'Service', name: 's' }, target: { type: 'Value', value: '2k' } }
+  const object = {
+    metric: { name: 'm' },
+    describedObject: { apiVersion: 'a/b/c', kind: 'Service', name: 's' },
+    target: { type: 'Value', value: '2k' },
+  }
   assert.deepEqual(wrong({ metrics: [{ type: 'Object', object }] }), [
     'spec.metrics[0].object.describedObject.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
   ])

@@ -13,7 +13,10 @@ export const scales = resource<Model<V1Scale>>({
   columns: [
     column('Name', ({ metadata }) => metadata.name ?? '', { description: 'Name of the object that is scaled.' }),
     column('Desired', ({ spec }) => spec?.replicas ?? 0, { type: 'integer', description: 'Replicas that are wanted.' }),
-    column('Available', ({ status }) => status?.replicas ?? 0, { type: 'integer', description: 'Replicas that are there.' }),
+    column('Available', ({ status }) => status?.replicas ?? 0, {
+      type: 'integer',
+      description: 'Replicas that are there.',
+    }),
     age,
   ],
 })

@@ -5,7 +5,8 @@ import type { Cell, ResourceDefinition } from '../resource.ts'
 import { parseCronSchedule } from './cron-schedule.ts'
 import { resources } from './index.ts'
 
-const kind = (plural: string): ResourceDefinition => resources.find((one) => one.plural === plural) as ResourceDefinition
+const kind = (plural: string): ResourceDefinition =>
+  resources.find((one) => one.plural === plural) as ResourceDefinition
 const template = (spec: object = {}, metadata?: object): object => ({
   metadata,
   spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'app:1' }], ...spec },
@@ -33,7 +34,8 @@ const complete = (object: KubeObject): KubeObject & { spec: Record<string, unkno
   prepare?.create?.(object, { name: 'me', groups: [] })
   return object as KubeObject & { spec: Record<string, unknown> }
 }
-const told = (errors: readonly { field: string; message: string }[] = []): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
+const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
+  errors.map(({ field, message }) => `${field}: ${message}`)
 function wrong(object: KubeObject): string[] {
   const { validate } = kind(plural(object))
   complete(object)
@@ -66,7 +68,12 @@ test('a Job gets numbers, a selector by its uid, and labels for its pods', () =>
 })
 
 test('tables show what kubectl get shows', () => {
-  const done = { startTime: '2024-01-01T00:00:00Z', completionTime: '2024-01-01T00:01:59Z', succeeded: 1, conditions: [{ type: 'Complete', status: 'True' }] }
+  const done = {
+    startTime: '2024-01-01T00:00:00Z',
+    completionTime: '2024-01-01T00:01:59Z',
+    succeeded: 1,
+    conditions: [{ type: 'Complete', status: 'True' }],
+  }
   assert.deepEqual(cells(job({ completions: 3, selector: { matchLabels: { job: 'many' } } })), [
     'j',
     'Running',
@@ -78,11 +85,10 @@ test('tables show what kubectl get shows', () => {
     'job=many',
   ])
   assert.deepEqual(cells(job({ completions: 1 }, done)).slice(1, 4), ['Complete', '1/1', '119s'])
-  assert.deepEqual(cells(job({ parallelism: 4 }, { startTime: 'T', conditions: [{ type: 'Suspended', status: 'True' }] })).slice(1, 4), [
-    'Suspended',
-    '0/1 of 4',
-    { since: 'T' },
-  ])
+  assert.deepEqual(
+    cells(job({ parallelism: 4 }, { startTime: 'T', conditions: [{ type: 'Suspended', status: 'True' }] })).slice(1, 4),
+    ['Suspended', '0/1 of 4', { since: 'T' }],
+  )
   assert.deepEqual(cells(cron({ suspend: true }, { lastScheduleTime: 'T', active: [{}] })), [
     'c',
     '0 0 1 1 *',
@@ -103,11 +109,20 @@ test('what is wrong is told in the words of the API', () => {
   const indexedJob = { completionMode: 'Indexed', completions: 2, parallelism: 2 }
   const cases: readonly (readonly [KubeObject, readonly string[]])[] = [
     [job(), []],
-    [job({ template: template({ restartPolicy: undefined }) }), ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"']],
-    [job({ completionMode: 'Indexed', parallelism: 2 }), ['spec.completions: Required value: when completion mode is Indexed']],
+    [
+      job({ template: template({ restartPolicy: undefined }) }),
+      ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
+    ],
+    [
+      job({ completionMode: 'Indexed', parallelism: 2 }),
+      ['spec.completions: Required value: when completion mode is Indexed'],
+    ],
     [
       job({ selector: { matchLabels: { a: 'b' } }, template: template({}, { labels: { a: 'b' } }) }),
-      ['spec.selector: Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":"u"}}: `selector` not auto-generated'],
+      [
+        'spec.selector: Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":"u"}}: ' +
+          '`selector` not auto-generated',
+      ],
     ],
     [
       job({ template: template({}, { labels: { 'controller-uid': 'mine' } }) }),
@@ -119,7 +134,10 @@ test('what is wrong is told in the words of the API', () => {
     ],
     [
       job({ ...policy(exit({ operator: 'Near' })) }),
-      ['spec.podFailurePolicy.rules[0].onExitCodes.operator: Unsupported value: "Near": supported values: "In", "NotIn"'],
+      [
+        'spec.podFailurePolicy.rules[0].onExitCodes.operator: Unsupported value: "Near": supported values: "In", ' +
+          '"NotIn"',
+      ],
     ],
     [
       job({ ...policy(exit({ values: [3, 1, 1] })) }),
@@ -136,12 +154,21 @@ test('what is wrong is told in the words of the API', () => {
       job({ ...policy(exit({ operator: 'In', values: [1] })), podReplacementPolicy: 'TerminatingOrFailed' }),
       ['spec.podReplacementPolicy: Unsupported value: "TerminatingOrFailed": supported values: "Failed"'],
     ],
-    [job({ podReplacementPolicy: 'Never' }), ['spec.podReplacementPolicy: Unsupported value: "Never": supported values: "Failed", "TerminatingOrFailed"']],
+    [
+      job({ podReplacementPolicy: 'Never' }),
+      ['spec.podReplacementPolicy: Unsupported value: "Never": supported values: "Failed", "TerminatingOrFailed"'],
+    ],
     [
       job({ ...policy({ ...exit({}), action: 'FailIndex' }) }),
-      ['spec.podFailurePolicy.rules[0].action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set'],
+      [
+        'spec.podFailurePolicy.rules[0].action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to ' +
+          'be set',
+      ],
     ],
-    [job({ managedBy: 'me' }), ['spec.managedBy: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")']],
+    [
+      job({ managedBy: 'me' }),
+      ['spec.managedBy: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")'],
+    ],
     [job({ managedBy: `acme.io/${'x'.repeat(60)}` }), ['spec.managedBy: Too long: may not be more than 63 bytes']],
     [
       job({ maxFailedIndexes: 3, ...indexedJob }),
@@ -154,44 +181,77 @@ test('what is wrong is told in the words of the API', () => {
       job({ ...indexedJob, completions: 100_001, parallelism: 10_001, backoffLimitPerIndex: 1 }),
       [
         'spec.maxFailedIndexes: Required value: must be specified when completions is above 100000',
-        'spec.parallelism: Invalid value: 10001: must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index',
+        'spec.parallelism: Invalid value: 10001: must be less than or equal to 10000 when completions are above ' +
+          '100000 and used with backoff limit per index',
       ],
     ],
     [
       job(indexedJob, {}, { name: 'x'.repeat(62) }),
-      [`metadata.name: Invalid value: "${'x'.repeat(62)}": will not able to create pod with invalid DNS label: ${'x'.repeat(62)}-1`],
+      [
+        `metadata.name: Invalid value: "${'x'.repeat(62)}": will not able to create pod with invalid DNS label: ` +
+          `${'x'.repeat(62)}-1`,
+      ],
     ],
     [
       job({ successPolicy: { rules: [{}] } }),
-      ['spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":null,"SucceededCount":null}]}: requires indexed completion mode'],
+      [
+        'spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":null,"SucceededCount":null}]}: ' +
+          'requires indexed completion mode',
+      ],
     ],
     [
       job({ ...indexedJob, successPolicy: {} }),
-      ['spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy is specified'],
+      [
+        'spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy ' +
+          'is specified',
+      ],
     ],
     [
       job({
         ...indexedJob,
         successPolicy: {
-          rules: [{}, { succeededIndexes: '0-2' }, { succeededCount: 3 }, { succeededIndexes: '1,0' }, { succeededIndexes: '1', succeededCount: 2 }],
+          rules: [
+            {},
+            { succeededIndexes: '0-2' },
+            { succeededCount: 3 },
+            { succeededIndexes: '1,0' },
+            { succeededIndexes: '1', succeededCount: 2 },
+          ],
         },
       }),
       [
-        'spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes must be specified',
-        'spec.successPolicy.rules[1].succeededIndexes: Invalid value: "0-2": error parsing succeededIndexes: too large index: "2"',
-        'spec.successPolicy.rules[2].succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of specified completions)',
-        'spec.successPolicy.rules[3].succeededIndexes: Invalid value: "1,0": error parsing succeededIndexes: non-increasing order, previous: 1, current: 0',
-        'spec.successPolicy.rules[4].succeededCount: Invalid value: 2: must be less than or equal to 1 (the number of indexes in the specified succeededIndexes field)',
+        'spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes must be ' +
+          'specified',
+        'spec.successPolicy.rules[1].succeededIndexes: Invalid value: "0-2": error parsing succeededIndexes: too ' +
+          'large index: "2"',
+        'spec.successPolicy.rules[2].succeededCount: Invalid value: 3: must be less than or equal to 2 (the ' +
+          'number of specified completions)',
+        'spec.successPolicy.rules[3].succeededIndexes: Invalid value: "1,0": error parsing succeededIndexes: ' +
+          'non-increasing order, previous: 1, current: 0',
+        'spec.successPolicy.rules[4].succeededCount: Invalid value: 2: must be less than or equal to 1 (the ' +
+          'number of indexes in the specified succeededIndexes field)',
       ],
     ],
     [cron(), []],
-    [cron({ schedule: 'every day' }), ['spec.schedule: Invalid value: "every day": expected exactly 5 fields, found 2: [every day]']],
-    [cron({ timeZone: 'Mars/Olympus' }), ['spec.timeZone: Invalid value: "Mars/Olympus": unknown time zone Mars/Olympus']],
+    [
+      cron({ schedule: 'every day' }),
+      ['spec.schedule: Invalid value: "every day": expected exactly 5 fields, found 2: [every day]'],
+    ],
+    [
+      cron({ timeZone: 'Mars/Olympus' }),
+      ['spec.timeZone: Invalid value: "Mars/Olympus": unknown time zone Mars/Olympus'],
+    ],
     [
       cron({ timeZone: 'Local' }),
-      ['spec.timeZone: Invalid value: "Local": timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'],
+      [
+        'spec.timeZone: Invalid value: "Local": timeZone must be an explicit time zone as defined in ' +
+          'https://www.iana.org/time-zones',
+      ],
     ],
-    [cron({ concurrencyPolicy: 'Perhaps' }), ['spec.concurrencyPolicy: Unsupported value: "Perhaps": supported values: "Allow", "Forbid", "Replace"']],
+    [
+      cron({ concurrencyPolicy: 'Perhaps' }),
+      ['spec.concurrencyPolicy: Unsupported value: "Perhaps": supported values: "Allow", "Forbid", "Replace"'],
+    ],
   ]
   for (const [object, expected] of cases) assert.deepEqual(wrong(object), expected)
 })
@@ -200,17 +260,37 @@ test('of a Job that exists numbers may change, and where it runs until it has ru
   const update = (now: object, before: object = {}, status: object = {}): string[] => {
     const old = { ...complete(job(before)), status }
     const changed = structuredClone({ ...old, spec: { ...old.spec, ...now } })
-    return [...new Set(told(kind('jobs').validate?.update?.(changed, old as KubeObject)).map((line) => line.split(':')[0] ?? ''))]
+    return [
+      ...new Set(
+        told(kind('jobs').validate?.update?.(changed, old as KubeObject)).map((line) => line.split(':')[0] ?? ''),
+      ),
+    ]
   }
   assert.deepEqual(update({ parallelism: 5, backoffLimit: 3 }), [])
   assert.deepEqual(update({ completions: 5 }), ['spec.completions'])
-  assert.deepEqual(update({ completions: 3, parallelism: 3 }, { completionMode: 'Indexed', completions: 2, parallelism: 2 }), [])
-  assert.deepEqual(update({ completions: undefined }, { completionMode: 'Indexed', completions: 2 }), ['spec.completions'])
-  const of = (more: object, metadata?: object): object => ({ template: complete(job({ template: template(more, metadata) })).spec.template })
+  assert.deepEqual(
+    update({ completions: 3, parallelism: 3 }, { completionMode: 'Indexed', completions: 2, parallelism: 2 }),
+    [],
+  )
+  assert.deepEqual(update({ completions: undefined }, { completionMode: 'Indexed', completions: 2 }), [
+    'spec.completions',
+  ])
+  const of = (more: object, metadata?: object): object => ({
+    template: complete(job({ template: template(more, metadata) })).spec.template,
+  })
   const containers = [{ name: 'c', image: 'app:1', resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } }]
-  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }] } }
+  const nodeAffinity = {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }],
+    },
+  }
   const moved = of({ nodeSelector: { zone: 'a' } })
-  const changes = [moved, of({ containers }), of({ affinity: { nodeAffinity } }), of({}, { labels: { a: 'b' }, annotations: { c: 'd' } })]
+  const changes = [
+    moved,
+    of({ containers }),
+    of({ affinity: { nodeAffinity } }),
+    of({}, { labels: { a: 'b' }, annotations: { c: 'd' } }),
+  ]
   const suspended = { startTime: 'T', conditions: [{ type: 'Suspended', status: 'True' }] }
   for (const change of changes) {
     assert.deepEqual(update(change, { suspend: true }), [])
@@ -234,7 +314,8 @@ test('of a Job that exists numbers may change, and where it runs until it has ru
 })
 
 test('a CronJob keeps what it was allowed once', () => {
-  const update = (now: object, before: object = {}): string[] => told(kind('cronjobs').validate?.update?.(complete(cron(now)), complete(cron(before))))
+  const update = (now: object, before: object = {}): string[] =>
+    told(kind('cronjobs').validate?.update?.(complete(cron(now)), complete(cron(before))))
   const create = (spec: object): string[] => told(kind('cronjobs').validate?.create?.(complete(cron(spec))))
   const [zoned, both] = [{ schedule: 'TZ=UTC 0 * * * *' }, { schedule: 'CRON_TZ=UTC @hourly', timeZone: 'UTC' }]
   const instead = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
@@ -242,22 +323,35 @@ test('a CronJob keeps what it was allowed once', () => {
   assert.deepEqual(create(both), [`spec.schedule: Invalid value: "${both.schedule}": ${instead}`])
   assert.deepEqual(update(zoned), [`spec.schedule: Invalid value: "${zoned.schedule}": ${instead}`])
   assert.deepEqual(update({ schedule: 'TZ=Mars/Olympus 0 * * * *' }, zoned), [
-    'spec.schedule: Invalid value: "TZ=Mars/Olympus 0 * * * *": provided bad location Mars/Olympus: unknown time zone Mars/Olympus',
+    'spec.schedule: Invalid value: "TZ=Mars/Olympus 0 * * * *": provided bad location Mars/Olympus: unknown time ' +
+      'zone Mars/Olympus',
   ])
   assert.deepEqual(update(zoned, zoned), [])
-  assert.deepEqual(update(both, zoned), [`spec.schedule: Invalid value: "${both.schedule}": cannot use both timeZone field and TZ or CRON_TZ in schedule`])
+  assert.deepEqual(update(both, zoned), [
+    `spec.schedule: Invalid value: "${both.schedule}": cannot use both timeZone field and TZ or CRON_TZ in schedule`,
+  ])
   assert.deepEqual(update({ timeZone: 'Mars/Olympus' }, { timeZone: 'Mars/Olympus' }), [])
   const [long, old] = [complete(cron()), complete(cron())]
   long.metadata.name = 'x'.repeat(53)
-  assert.deepEqual(told(kind('cronjobs').validate?.create?.(long)), [`metadata.name: Invalid value: "${'x'.repeat(53)}": must be no more than 52 characters`])
+  assert.deepEqual(told(kind('cronjobs').validate?.create?.(long)), [
+    `metadata.name: Invalid value: "${'x'.repeat(53)}": must be no more than 52 characters`,
+  ])
   assert.deepEqual(told(kind('cronjobs').validate?.update?.(long, old)), [])
   assert.deepEqual(kind('cronjobs').warnings?.(complete(cron(zoned)), complete(cron(zoned))), [
-    'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
+    'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see ' +
+      'https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
   ])
 })
 
 test('time zones are named as their files are', () => {
-  for (const zone of ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'US/Pacific', 'Etc/GMT+5', 'America/Argentina/ComodRivadavia'])
+  for (const zone of [
+    'UTC',
+    'Europe/Berlin',
+    'Asia/Kolkata',
+    'US/Pacific',
+    'Etc/GMT+5',
+    'America/Argentina/ComodRivadavia',
+  ])
     assert.deepEqual(told(kind('cronjobs').validate?.create?.(complete(cron({ timeZone: zone })))), [], zone)
   for (const zone of [
     'utc',
@@ -290,19 +384,30 @@ test('what is said of a Job goes together, and does not go back', () => {
     [said({ startTime: one, ...conditions('FailureTarget', 'Failed') }), []],
     [
       said({ failed: -1 }),
-      ['status.failed: Invalid value: -1: must be greater than or equal to 0', 'status.failed: Invalid value: -1: cannot decrease the failed counter'],
+      [
+        'status.failed: Invalid value: -1: must be greater than or equal to 0',
+        'status.failed: Invalid value: -1: cannot decrease the failed counter',
+      ],
     ],
     [said({ failed: 1 }, { failed: 2 }), ['status.failed: Invalid value: 1: cannot decrease the failed counter']],
     [
-      said({ ...conditions('Complete'), active: 1, ready: 2, terminating: 1, uncountedTerminatedPods: { failed: ['a', 'a', ''] } }),
+      said({
+        ...conditions('Complete'),
+        active: 1,
+        ready: 2,
+        terminating: 1,
+        uncountedTerminatedPods: { failed: ['a', 'a', ''] },
+      }),
       [
         'status.uncountedTerminatedPods.failed[1]: Duplicate value: "a"',
         'status.uncountedTerminatedPods.failed[2]: Invalid value: "": must not be empty',
         'status.completionTime: Required value: completionTime is required for Complete jobs',
-        'status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
+        'status.conditions: Invalid value: cannot set Complete=True condition without the ' +
+          'SuccessCriteriaMet=true condition',
         'status.active: Invalid value: 1: active>0 is invalid for finished job',
         'status.startTime: Required value: startTime is required for finished job',
-        'status.uncountedTerminatedPods: Invalid value: {"Succeeded":null,"Failed":["a","a",""]}: uncountedTerminatedPods needs to be empty for finished job',
+        'status.uncountedTerminatedPods: Invalid value: {"Succeeded":null,"Failed":["a","a",""]}: ' +
+          'uncountedTerminatedPods needs to be empty for finished job',
         'status.terminating: Invalid value: 1: terminating>0 is invalid for finished job',
         'status.ready: Invalid value: 2: cannot set more ready pods than active',
       ],
@@ -323,25 +428,48 @@ test('what is said of a Job goes together, and does not go back', () => {
     [
       said({ startTime: two, completionTime: one }),
       [
-        `status.completionTime: Invalid value: "${one}": cannot set completionTime when there is no Complete=True condition`,
+        `status.completionTime: Invalid value: "${one}": cannot set completionTime when there is no ` +
+          'Complete=True condition',
         `status.completionTime: Invalid value: "${one}": completionTime cannot be set before startTime`,
       ],
     ],
-    [said({ ...done, completionTime: one }, done), [`status.completionTime: Invalid value: "${one}": completionTime cannot be mutated`]],
+    [
+      said({ ...done, completionTime: one }, done),
+      [`status.completionTime: Invalid value: "${one}": completionTime cannot be mutated`],
+    ],
     [
       said({ startTime: one, completionTime: two, ...conditions('SuccessCriteriaMet') }, done),
       [
-        `status.completionTime: Invalid value: "${two}": cannot set completionTime when there is no Complete=True condition`,
+        `status.completionTime: Invalid value: "${two}": cannot set completionTime when there is no ` +
+          'Complete=True condition',
         'status.conditions: Invalid value: cannot disable the terminal Complete=True condition',
       ],
     ],
-    [said({ startTime: two }, { startTime: one }), ['status.startTime: Required value: startTime cannot be removed for unsuspended job']],
+    [
+      said({ startTime: two }, { startTime: one }),
+      ['status.startTime: Required value: startTime cannot be removed for unsuspended job'],
+    ],
     [said({ startTime: two }, { startTime: one }, { suspend: true }), []],
-    [said({ startTime: two, conditions: [{ type: 'Suspended', status: 'False' }] }, { startTime: one, ...conditions('Suspended') }), []],
+    [
+      said(
+        { startTime: two, conditions: [{ type: 'Suspended', status: 'False' }] },
+        { startTime: one, ...conditions('Suspended') },
+      ),
+      [],
+    ],
     [said({}, { succeeded: 1 }), ['status.succeeded: Invalid value: 0: cannot decrease the succeeded counter']],
     [said({}, { succeeded: 1 }, { ...indexedJob, completions: 2 }), []],
-    [said({ completedIndexes: '0' }), ['status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode']],
-    [said({ failedIndexes: '' }), ['status.failedIndexes: Invalid value: "": cannot set non-null failedIndexes when backoffLimitPerIndex is null']],
+    [
+      said({ completedIndexes: '0' }),
+      [
+        'status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed ' +
+          'completion mode',
+      ],
+    ],
+    [
+      said({ failedIndexes: '' }),
+      ['status.failedIndexes: Invalid value: "": cannot set non-null failedIndexes when backoffLimitPerIndex is null'],
+    ],
     [said({ completedIndexes: '0-1', failedIndexes: '2' }, {}, indexedJob), []],
     [
       said({ completedIndexes: '0-1', failedIndexes: '1-3' }, {}, indexedJob),
@@ -360,11 +488,28 @@ test('schedules are read as cron reads them', () => {
   const schedule = parseCronSchedule('*/20 0-12/4 1,15 JAN-mar sun')
   assert.ok('minutes' in schedule)
   assert.deepEqual(
-    [[...schedule.minutes], [...schedule.hours], [...schedule.daysOfMonth], [...schedule.months], [...schedule.daysOfWeek]],
+    [
+      [...schedule.minutes],
+      [...schedule.hours],
+      [...schedule.daysOfMonth],
+      [...schedule.months],
+      [...schedule.daysOfWeek],
+    ],
     [[0, 20, 40], [0, 4, 8, 12], [1, 15], [1, 2, 3], [0]],
   )
   assert.deepEqual(parseCronSchedule('@every 90s'), { everyMs: 90_000 })
   assert.deepEqual(parseCronSchedule('@hourly'), parseCronSchedule('0 * * * *'))
-  for (const text of ['', '* * * *', '* * * * * *', '60 * * * *', '* * 0 * *', '5-1 * * * *', '@sometimes', '1-2-3 * * * *', '*/0 * * * *', 'x * * * *'])
+  for (const text of [
+    '',
+    '* * * *',
+    '* * * * * *',
+    '60 * * * *',
+    '* * 0 * *',
+    '5-1 * * * *',
+    '@sometimes',
+    '1-2-3 * * * *',
+    '*/0 * * * *',
+    'x * * * *',
+  ])
     assert.throws(() => parseCronSchedule(text), text)
 })

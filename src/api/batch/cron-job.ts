@@ -48,8 +48,10 @@ function schedule(spec: CronJobSpec, old: CronJobSpec | undefined): readonly Fie
     errors.push(invalidValue(schedulePath, text, error instanceof Error ? error.message : String(error)))
   }
   if (!namesZone(spec)) return errors
-  if (!old || !namesZone(old)) errors.push(invalidValue(schedulePath, text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
-  else if (timeZone !== undefined) errors.push(invalidValue(schedulePath, text, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'))
+  if (!old || !namesZone(old))
+    errors.push(invalidValue(schedulePath, text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
+  else if (timeZone !== undefined)
+    errors.push(invalidValue(schedulePath, text, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'))
   return errors
 }
 
@@ -81,8 +83,11 @@ function timeZone(zone: string | undefined): readonly FieldError[] {
   if (zone === undefined) return valid
   const wrong = (detail: string): readonly FieldError[] => [invalidValue('spec.timeZone', zone, detail)]
   if (zone === '') return wrong('timeZone must be nil or non-empty string')
-  if (zone.toLowerCase() === 'local') return wrong('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
-  return zone.split('/').every((part) => zonePart.test(part)) && isTimeZone(zone) ? valid : wrong(`unknown time zone ${zone}`)
+  if (zone.toLowerCase() === 'local')
+    return wrong('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
+  return zone.split('/').every((part) => zonePart.test(part)) && isTimeZone(zone)
+    ? valid
+    : wrong(`unknown time zone ${zone}`)
 }
 
 function rules({ spec }: CronJob, old?: CronJobSpec): readonly FieldError[] {
@@ -94,8 +99,18 @@ function rules({ spec }: CronJob, old?: CronJobSpec): readonly FieldError[] {
     old && old.timeZone === spec.timeZone ? valid : timeZone(spec.timeZone),
     oneOf(spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace'], 'needed'),
     form ? jobForm(form, 'spec.jobTemplate.spec') : valid,
-    form?.selector ? [invalidValue('spec.jobTemplate.spec.selector', labelSelector(form.selector), '`selector` will be auto-generated')] : valid,
-    form?.manualSelector ? [notSupported('spec.jobTemplate.spec.manualSelector', form.manualSelector, ['nil', 'false'])] : valid,
+    form?.selector
+      ? [
+          invalidValue(
+            'spec.jobTemplate.spec.selector',
+            labelSelector(form.selector),
+            '`selector` will be auto-generated',
+          ),
+        ]
+      : valid,
+    form?.manualSelector
+      ? [notSupported('spec.jobTemplate.spec.manualSelector', form.manualSelector, ['nil', 'false'])]
+      : valid,
     nonNegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit'),
     nonNegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit'),
   )
@@ -107,7 +122,8 @@ const nameRules = ({ metadata: { name = '' } }: CronJob): readonly FieldError[] 
 
 // Upstream's path.
 const zoneOfOld =
-  'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
+  'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see ' +
+  'https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
 
 export const cronJobs = resource<CronJob>({
   group: 'batch',
@@ -134,18 +150,33 @@ export const cronJobs = resource<CronJob>({
   columns: [
     name,
     column('Schedule', ({ spec }) => spec?.schedule ?? '', { description: 'When it makes Jobs.' }),
-    column('Timezone', ({ spec }) => spec?.timeZone ?? '<none>', { description: 'Where the times of its schedule hold.' }),
+    column('Timezone', ({ spec }) => spec?.timeZone ?? '<none>', {
+      description: 'Where the times of its schedule hold.',
+    }),
     column('Suspend', ({ spec }) => (spec?.suspend === undefined ? '<unset>' : spec.suspend ? 'True' : 'False'), {
       type: 'boolean',
       description: 'Whether it makes no Jobs for now.',
     }),
-    column('Active', ({ status }) => status?.active?.length ?? 0, { type: 'integer', description: 'Jobs of it that run.' }),
-    column('Last Schedule', ({ status }) => (status?.lastScheduleTime ? { since: status.lastScheduleTime } : '<none>'), {
-      description: 'How long ago it made a Job.',
+    column('Active', ({ status }) => status?.active?.length ?? 0, {
+      type: 'integer',
+      description: 'Jobs of it that run.',
     }),
+    column(
+      'Last Schedule',
+      ({ status }) => (status?.lastScheduleTime ? { since: status.lastScheduleTime } : '<none>'),
+      {
+        description: 'How long ago it made a Job.',
+      },
+    ),
     age,
-    wide('Containers', ({ spec }) => containerNames(spec?.jobTemplate.spec?.template), { description: 'The names of its containers.' }),
-    wide('Images', ({ spec }) => containerImages(spec?.jobTemplate.spec?.template), { description: 'The images of its containers.' }),
-    wide('Selector', ({ spec }) => labelSelectorText(spec?.jobTemplate.spec?.selector), { description: 'What the labels of its pods have to be.' }),
+    wide('Containers', ({ spec }) => containerNames(spec?.jobTemplate.spec?.template), {
+      description: 'The names of its containers.',
+    }),
+    wide('Images', ({ spec }) => containerImages(spec?.jobTemplate.spec?.template), {
+      description: 'The images of its containers.',
+    }),
+    wide('Selector', ({ spec }) => labelSelectorText(spec?.jobTemplate.spec?.selector), {
+      description: 'What the labels of its pods have to be.',
+    }),
   ],
 })

@@ -49,14 +49,18 @@ export function parseCronSchedule(text: string): CronSchedule {
   if (text.startsWith('@')) return descriptor(text)
   const fields = text.split(/\s+/).filter(Boolean)
   if (fields.length !== 5) throw new Error(`expected exactly 5 fields, found ${fields.length}: [${fields.join(' ')}]`)
-  const [minutes, hours, daysOfMonth, months, daysOfWeek] = fields.map((field, i) => values(field, bounds[i] as Bounds)) as [
-    Set<number>,
-    Set<number>,
-    Set<number>,
-    Set<number>,
-    Set<number>,
-  ]
-  return { minutes, hours, daysOfMonth, months, daysOfWeek, anyDayOfMonth: isAny(fields[2]), anyDayOfWeek: isAny(fields[4]) }
+  const [minutes, hours, daysOfMonth, months, daysOfWeek] = fields.map((field, i) =>
+    values(field, bounds[i] as Bounds),
+  ) as [Set<number>, Set<number>, Set<number>, Set<number>, Set<number>]
+  return {
+    minutes,
+    hours,
+    daysOfMonth,
+    months,
+    daysOfWeek,
+    anyDayOfMonth: isAny(fields[2]),
+    anyDayOfWeek: isAny(fields[4]),
+  }
 }
 
 const isAny = (field = ''): boolean => field.split(',').some((part) => /^[*?](\/1)?$/.test(part))
@@ -67,7 +71,8 @@ function descriptor(text: string): CronSchedule {
   if (!text.startsWith('@every ')) throw new Error(`unrecognized descriptor: ${text}`)
   const duration = text.slice('@every '.length)
   const ms = parseDurationMs(duration)
-  if (ms === undefined) throw new Error(`failed to parse duration ${text}: time: invalid duration ${JSON.stringify(duration)}`)
+  if (ms === undefined)
+    throw new Error(`failed to parse duration ${text}: time: invalid duration ${JSON.stringify(duration)}`)
   return { everyMs: Math.max(1000, Math.floor(ms / 1000) * 1000) }
 }
 
@@ -110,7 +115,8 @@ function range(part: string, { min, max, names }: Bounds): { start: number; end:
 function number(text: string, names: readonly string[] = [], first = 0): number {
   const named = names.indexOf(text.toLowerCase())
   if (named >= 0) return named + first
-  if (!/^[+-]?\d+$/.test(text)) throw new Error(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`)
+  if (!/^[+-]?\d+$/.test(text))
+    throw new Error(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`)
   const value = Number(text)
   if (value < 0) throw new Error(`negative number (${value}) not allowed: ${text}`)
   return value

@@ -54,9 +54,13 @@ export const certificateSigningRequests = resource<Request>({
     age,
     column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'Who shall sign it.' }),
     column('Requestor', ({ spec }) => spec?.username ?? '', { description: 'Who asks.' }),
-    column('RequestedDuration', ({ spec }) => (spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000)), {
-      description: 'For how long the certificate shall hold.',
-    }),
+    column(
+      'RequestedDuration',
+      ({ spec }) => (spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000)),
+      {
+        description: 'For how long the certificate shall hold.',
+      },
+    ),
     column('Condition', condition, { description: 'How far the request has come.' }),
   ],
 })
@@ -73,7 +77,9 @@ function timed(request: Request, old: Request): NonNullable<NonNullable<Request[
   const now = `${new Date().toISOString().slice(0, 19)}Z`
   const keyOf = ({ type, status }: { type: string; status: string }): string => JSON.stringify([type, status])
   // The first of several counts.
-  const before = new Map((old.status?.conditions ?? []).toReversed().map((condition) => [keyOf(condition), condition.lastTransitionTime]))
+  const before = new Map(
+    (old.status?.conditions ?? []).toReversed().map((condition) => [keyOf(condition), condition.lastTransitionTime]),
+  )
   return (request.status?.conditions ?? []).map((condition) => ({
     ...condition,
     lastUpdateTime: condition.lastUpdateTime ?? now,

@@ -33,19 +33,30 @@ export const clusterTrustBundles = resource<Bundle>({
         immutable(spec?.signerName ?? '', 'spec.signerName', old?.signerName ?? ''),
       ),
   },
-  columns: [name, column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'The signer whose certificates it helps to trust.' })],
+  columns: [
+    name,
+    column('SignerName', ({ spec }) => spec?.signerName || '<none>', {
+      description: 'The signer whose certificates it helps to trust.',
+    }),
+  ],
 })
 
 function bundleRules({ metadata, spec }: Bundle): readonly FieldError[] {
   const signer = spec?.signerName ?? ''
-  const own = nameFaults(metadata.name ?? '', signer).map((message) => invalidValue('metadata.name', metadata.name, message))
+  const own = nameFaults(metadata.name ?? '', signer).map((message) =>
+    invalidValue('metadata.name', metadata.name, message),
+  )
   return [...own, ...(signer ? signerNameRules(signer, 'spec.signerName') : [])]
 }
 
 function nameFaults(text: string, signer: string): readonly string[] {
-  if (!signer) return text.includes(':') ? ['ClusterTrustBundle without signer name must not have ":" in its name'] : dnsSubdomain(text)
+  if (!signer)
+    return text.includes(':')
+      ? ['ClusterTrustBundle without signer name must not have ":" in its name']
+      : dnsSubdomain(text)
   const prefix = `${signer.replaceAll('/', ':')}:`
-  if (!text.startsWith(prefix)) return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`]
+  if (!text.startsWith(prefix))
+    return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`]
   return dnsSubdomain(text.slice(prefix.length))
 }
 

@@ -3,4 +3,9 @@ import { certificateSigningRequests } from './certificate-signing-request.ts'
 import { alphaClusterTrustBundles, clusterTrustBundles } from './cluster-trust-bundle.ts'
 import { podCertificateRequests } from './pod-certificate-request.ts'
 
-export const resources = [certificateSigningRequests, clusterTrustBundles, podCertificateRequests, alphaClusterTrustBundles]
+export const resources = [
+  certificateSigningRequests,
+  clusterTrustBundles,
+  podCertificateRequests,
+  alphaClusterTrustBundles,
+]

@@ -30,16 +30,27 @@ export const podCertificateRequests = resource<Request>({
     },
   ],
   prepare: { status: keepConditions },
-  validate: { create: podRequestRules, update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old), status: podRequestStatusRules },
+  validate: {
+    create: podRequestRules,
+    update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),
+    status: podRequestStatusRules,
+  },
   columns: [
     name,
     column('PodName', ({ spec }) => spec?.podName ?? '', { description: 'The pod that the certificate is for.' }),
-    column('ServiceAccountName', ({ spec }) => spec?.serviceAccountName ?? '', { description: 'The account that the pod runs as.' }),
+    column('ServiceAccountName', ({ spec }) => spec?.serviceAccountName ?? '', {
+      description: 'The account that the pod runs as.',
+    }),
     column('NodeName', ({ spec }) => spec?.nodeName ?? '', { description: 'The node that the pod runs on.' }),
     column('SignerName', ({ spec }) => spec?.signerName ?? '', { description: 'Who shall sign it.' }),
-    column('State', ({ status }) => status?.conditions?.find(({ type }) => ['Issued', 'Denied', 'Failed'].includes(type))?.type ?? 'Pending', {
-      description: 'How far the request has come.',
-    }),
+    column(
+      'State',
+      ({ status }) =>
+        status?.conditions?.find(({ type }) => ['Issued', 'Denied', 'Failed'].includes(type))?.type ?? 'Pending',
+      {
+        description: 'How far the request has come.',
+      },
+    ),
     age,
   ],
 })
@@ -49,6 +60,10 @@ function keepConditions({ status }: Request, { status: before }: Request): void 
   if (!status?.conditions) return
   const now = `${new Date().toISOString().slice(0, 19)}Z`
   status.conditions = status.conditions.map(
-    (condition) => before?.conditions?.find(({ type }) => type === condition.type) ?? { ...condition, lastTransitionTime: condition.lastTransitionTime ?? now },
+    (condition) =>
+      before?.conditions?.find(({ type }) => type === condition.type) ?? {
+        ...condition,
+        lastTransitionTime: condition.lastTransitionTime ?? now,
+      },
   )
 }

@@ -22,21 +22,34 @@ export const leaseCandidates = resource<LeaseCandidate>({
   requiresVersionOnUpdate: true,
   onByDefault: false,
   nameRule: configMapKey,
-  validate: { object: candidateRules, update: ({ spec }, { spec: old }) => immutable(spec?.leaseName ?? '', 'spec.leaseName', old?.leaseName ?? '') },
+  validate: {
+    object: candidateRules,
+    update: ({ spec }, { spec: old }) => immutable(spec?.leaseName ?? '', 'spec.leaseName', old?.leaseName ?? ''),
+  },
   columns: [
     name,
     column('LeaseName', ({ spec }) => spec?.leaseName ?? '', { description: 'The lease that it would like to hold.' }),
     column('BinaryVersion', ({ spec }) => spec?.binaryVersion ?? '', { description: 'The version of its program.' }),
-    column('EmulationVersion', ({ spec }) => spec?.emulationVersion ?? '', { description: 'The version that it behaves like.' }),
-    column('PingTime', ({ spec }) => ({ since: spec?.pingTime }), { description: 'How long ago it was asked whether it is still there.' }),
-    column('RenewTime', ({ spec }) => ({ since: spec?.renewTime }), { description: 'How long ago it said that it is still there.' }),
+    column('EmulationVersion', ({ spec }) => spec?.emulationVersion ?? '', {
+      description: 'The version that it behaves like.',
+    }),
+    column('PingTime', ({ spec }) => ({ since: spec?.pingTime }), {
+      description: 'How long ago it was asked whether it is still there.',
+    }),
+    column('RenewTime', ({ spec }) => ({ since: spec?.renewTime }), {
+      description: 'How long ago it said that it is still there.',
+    }),
     column('Strategy', ({ spec }) => spec?.strategy ?? '', { description: 'How the holder is chosen.' }),
     age,
   ],
 })
 
 function candidateRules({ spec }: LeaseCandidate): readonly FieldError[] {
-  const { leaseName, binaryVersion, emulationVersion, strategy } = spec ?? { leaseName: '', binaryVersion: '', strategy: '' }
+  const { leaseName, binaryVersion, emulationVersion, strategy } = spec ?? {
+    leaseName: '',
+    binaryVersion: '',
+    strategy: '',
+  }
   const [binary, emulated] = [binaryVersion, emulationVersion].map(versionOf)
   return all(
     requiredText(leaseName, 'spec.leaseName'),

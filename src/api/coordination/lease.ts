@@ -33,10 +33,14 @@ function leaseRules({ spec = {} }: Lease): readonly FieldError[] {
     positive(leaseDurationSeconds, 'spec.leaseDurationSeconds'),
     nonNegative(leaseTransitions, 'spec.leaseTransitions'),
     strategyRules(strategy, 'spec.strategy'),
-    preferredHolder && !strategy ? [forbiddenField('spec.preferredHolder', 'may only be specified if `strategy` is defined')] : valid,
+    preferredHolder && !strategy
+      ? [forbiddenField('spec.preferredHolder', 'may only be specified if `strategy` is defined')]
+      : valid,
   )
 }
 
 /** How the holder is chosen: a known way, or somebody's own with a slash. Upstream's path says `strategy` twice. */
 export const strategyRules = (strategy: string | undefined, path: string): readonly FieldError[] =>
-  strategy?.includes('/') ? follows(strategy, `${path}.strategy`, qualifiedName) : oneOf(strategy, `${path}.strategy`, [oldestEmulationVersion])
+  strategy?.includes('/')
+    ? follows(strategy, `${path}.strategy`, qualifiedName)
+    : oneOf(strategy, `${path}.strategy`, [oldestEmulationVersion])

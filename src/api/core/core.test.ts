@@ -7,7 +7,8 @@ import { resources } from './index.ts'
 import { keepAllocated } from './service/prepare.ts'
 import type { Service } from './service/rules.ts'
 
-const kind = (plural: string): ResourceDefinition => resources.find((one) => one.plural === plural) as ResourceDefinition
+const kind = (plural: string): ResourceDefinition =>
+  resources.find((one) => one.plural === plural) as ResourceDefinition
 const of = (plural: string, rest: object = {}, metadata: object = {}): KubeObject => {
   const { kind: name } = kind(plural)
   return structuredClone({ apiVersion: 'v1', kind: name, metadata: { name: 'x', ...metadata }, ...rest }) as KubeObject
@@ -20,10 +21,14 @@ const made = (plural: string, rest: object = {}, metadata: object = {}): KubeObj
   prepare?.create?.(object, { name: 'me', groups: [] })
   return object as KubeObject & Record<string, unknown>
 }
-const told = (errors: readonly { field: string; message: string }[] = []): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
-const wrong = (plural: string, rest: object, metadata?: object): string[] => told(kind(plural).validate?.object?.(made(plural, rest, metadata)))
-const changed = (plural: string, now: object, before: object): string[] => told(kind(plural).validate?.update?.(made(plural, now), made(plural, before)))
-const cells = (plural: string, rest: object, metadata?: object): Cell[] => (kind(plural).columns ?? []).map((column) => column.cell(of(plural, rest, metadata)))
+const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
+  errors.map(({ field, message }) => `${field}: ${message}`)
+const wrong = (plural: string, rest: object, metadata?: object): string[] =>
+  told(kind(plural).validate?.object?.(made(plural, rest, metadata)))
+const changed = (plural: string, now: object, before: object): string[] =>
+  told(kind(plural).validate?.update?.(made(plural, now), made(plural, before)))
+const cells = (plural: string, rest: object, metadata?: object): Cell[] =>
+  (kind(plural).columns ?? []).map((column) => column.cell(of(plural, rest, metadata)))
 
 test('the core group serves its kinds in the order of discovery, under the keys of etcd', () => {
   assert.deepEqual(
@@ -58,13 +63,34 @@ test('tables show what kubectl get shows', () => {
         },
       },
       { labels: { 'node-role.kubernetes.io/worker': '', 'kubernetes.io/role': 'edge' } },
-      ['x', 'NotReady,SchedulingDisabled', 'edge,worker', { since: undefined }, 'v1', '192.0.2.4', '<none>', 'Linux', '6.1 (arm64)', '<unknown>'],
+      [
+        'x',
+        'NotReady,SchedulingDisabled',
+        'edge,worker',
+        { since: undefined },
+        'v1',
+        '192.0.2.4',
+        '<none>',
+        'Linux',
+        '6.1 (arm64)',
+        '<unknown>',
+      ],
     ],
-    ['nodes', {}, {}, ['x', 'Unknown', '<none>', { since: undefined }, '', '<none>', '<none>', '<unknown>', '<unknown>', '<unknown>']],
+    [
+      'nodes',
+      {},
+      {},
+      ['x', 'Unknown', '<none>', { since: undefined }, '', '<none>', '<none>', '<unknown>', '<unknown>', '<unknown>'],
+    ],
     [
       'services',
       {
-        spec: { type: 'LoadBalancer', clusterIP: '10.0.0.1', ports: [{ port: 80, nodePort: 30080, protocol: 'TCP' }], selector: { b: '2', a: '1' } },
+        spec: {
+          type: 'LoadBalancer',
+          clusterIP: '10.0.0.1',
+          ports: [{ port: 80, nodePort: 30080, protocol: 'TCP' }],
+          selector: { b: '2', a: '1' },
+        },
         status: { loadBalancer: { ingress: [{ ip: '203.0.113.9' }, { ip: '203.0.113.10' }, { ip: '203.0.113.9' }] } },
       },
       {},
@@ -143,12 +169,19 @@ test('tables show what kubectl get shows', () => {
     ],
     [
       'events',
-      { involvedObject: { kind: 'Node' }, reportingComponent: 'a', reportingInstance: 'a-0', eventTime: 'E', series: { count: 5, lastObservedTime: 'S' } },
+      {
+        involvedObject: { kind: 'Node' },
+        reportingComponent: 'a',
+        reportingInstance: 'a-0',
+        eventTime: 'E',
+        series: { count: 5, lastObservedTime: 'S' },
+      },
       {},
       [{ since: 'S' }, '', '', 'node', '', 'a, a-0', '', { since: 'E' }, 5, 'x'],
     ],
   ]
-  for (const [plural, rest, metadata, expected] of cases) assert.deepEqual(cells(plural, rest, metadata), expected, plural)
+  for (const [plural, rest, metadata, expected] of cases)
+    assert.deepEqual(cells(plural, rest, metadata), expected, plural)
 })
 
 test('kinds are completed as the API completes them', () => {
@@ -177,10 +210,25 @@ test('kinds are completed as the API completes them', () => {
     allocateLoadBalancerNodePorts: true,
   })
   assert.deepEqual(made('serviceaccounts', { secrets: [{ name: 's', namespace: 'n' }] }).secrets, [{ name: 's' }])
-  assert.deepEqual(made('limitranges', { spec: { limits: [{ type: 'Container', max: { cpu: '2' }, min: { cpu: '0.1', memory: '1Mi' } }] } }).spec, {
-    limits: [{ type: 'Container', max: { cpu: '2' }, min: { cpu: '100m', memory: '1Mi' }, default: { cpu: '2' }, defaultRequest: { cpu: '2', memory: '1Mi' } }],
+  assert.deepEqual(
+    made('limitranges', {
+      spec: { limits: [{ type: 'Container', max: { cpu: '2' }, min: { cpu: '0.1', memory: '1Mi' } }] },
+    }).spec,
+    {
+      limits: [
+        {
+          type: 'Container',
+          max: { cpu: '2' },
+          min: { cpu: '100m', memory: '1Mi' },
+          default: { cpu: '2' },
+          defaultRequest: { cpu: '2', memory: '1Mi' },
+        },
+      ],
+    },
+  )
+  const controller = made('replicationcontrollers', {
+    spec: { template: { metadata: { labels: { app: 'x' } }, spec: { containers: [] } } },
   })
-  const controller = made('replicationcontrollers', { spec: { template: { metadata: { labels: { app: 'x' } }, spec: { containers: [] } } } })
   assert.deepEqual(
     [controller.metadata.labels, (controller.spec as { selector: object }).selector, controller.status],
     [{ app: 'x' }, { app: 'x' }, { replicas: 0 }],
@@ -204,22 +252,37 @@ test('kinds are completed as the API completes them', () => {
       ].map((field) => [field, '']),
     ),
   })
-  assert.deepEqual(made('persistentvolumeclaims', { spec: { dataSource: { kind: 'PersistentVolumeClaim', name: 'c' } } }).spec, {
-    dataSource: { kind: 'PersistentVolumeClaim', name: 'c' },
-    dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'c' },
-    volumeMode: 'Filesystem',
-    resources: {},
-  })
+  assert.deepEqual(
+    made('persistentvolumeclaims', { spec: { dataSource: { kind: 'PersistentVolumeClaim', name: 'c' } } }).spec,
+    {
+      dataSource: { kind: 'PersistentVolumeClaim', name: 'c' },
+      dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'c' },
+      volumeMode: 'Filesystem',
+      resources: {},
+    },
+  )
 })
 
 test('what is wrong is told in the words of the API', () => {
   const cases: readonly (readonly [string, object, readonly string[]])[] = [
-    ['configmaps', { data: { k: 'x' }, binaryData: { k: 'AA==' } }, ['data[k]: Invalid value: "k": duplicate of key present in binaryData']],
+    [
+      'configmaps',
+      { data: { k: 'x' }, binaryData: { k: 'AA==' } },
+      ['data[k]: Invalid value: "k": duplicate of key present in binaryData'],
+    ],
     ['configmaps', { data: { a: 'x'.repeat(2 ** 20 + 1) } }, [': Too long: may not be more than 1048576 bytes']],
     ['secrets', { data: { '..': '' } }, [`data[..]: Invalid value: "..": must not be '..'`]],
     ['secrets', { type: 'kubernetes.io/tls', data: { 'tls.crt': '' } }, ['data[tls.key]: Required value']],
-    ['secrets', { type: 'kubernetes.io/basic-auth' }, ['data[username]: Required value', 'data[password]: Required value']],
-    ['secrets', { type: 'kubernetes.io/service-account-token' }, ['metadata.annotations[kubernetes.io/service-account.name]: Required value']],
+    [
+      'secrets',
+      { type: 'kubernetes.io/basic-auth' },
+      ['data[username]: Required value', 'data[password]: Required value'],
+    ],
+    [
+      'secrets',
+      { type: 'kubernetes.io/service-account-token' },
+      ['metadata.annotations[kubernetes.io/service-account.name]: Required value'],
+    ],
     [
       'namespaces',
       { spec: { finalizers: ['plain'] } },
@@ -232,19 +295,30 @@ test('what is wrong is told in the words of the API', () => {
       { spec: { type: 'NodePort', clusterIP: 'None', ports: [{ port: 80 }] } },
       [`spec.clusterIPs[0]: Invalid value: "None": may not be set to 'None' for NodePort services`],
     ],
-    ['services', { spec: { ports: [{ port: 80, nodePort: 30080 }] } }, ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"]],
+    [
+      'services',
+      { spec: { ports: [{ port: 80, nodePort: 30080 }] } },
+      ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"],
+    ],
     ['services', { spec: { type: 'ExternalName' } }, ['spec.externalName: Required value']],
     [
       'nodes',
       { spec: { taints: [{ key: 'a', effect: 'Sometimes' }] } },
-      ['metadata.taints[0].effect: Unsupported value: "Sometimes": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"'],
+      [
+        'metadata.taints[0].effect: Unsupported value: "Sometimes": supported values: "NoSchedule", ' +
+          '"PreferNoSchedule", "NoExecute"',
+      ],
     ],
     [
       'persistentvolumeclaims',
       { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '0' } } } },
       ['spec.resources[storage]: Invalid value: "0": must be greater than zero'],
     ],
-    ['persistentvolumes', { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } } }, ['spec: Required value: must specify a volume type']],
+    [
+      'persistentvolumes',
+      { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } } },
+      ['spec: Required value: must specify a volume type'],
+    ],
     [
       'persistentvolumes',
       { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, local: { path: '/mnt' } } },
@@ -252,7 +326,11 @@ test('what is wrong is told in the words of the API', () => {
     ],
     [
       'limitranges',
-      { spec: { limits: [{ type: 'Container', maxLimitRequestRatio: { cpu: '5' }, min: { cpu: '1' }, max: { cpu: '2' } }] } },
+      {
+        spec: {
+          limits: [{ type: 'Container', maxLimitRequestRatio: { cpu: '5' }, min: { cpu: '1' }, max: { cpu: '2' } }],
+        },
+      },
       ['spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: "5": ratio 5 is greater than max/min = 2.000000'],
     ],
     [
@@ -263,17 +341,33 @@ test('what is wrong is told in the words of the API', () => {
         'spec.hard[nonsense]: Invalid value: "nonsense": must be a standard resource for quota',
       ],
     ],
-    ['endpoints', { subsets: [{ ports: [{ port: 80 }] }] }, ['subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`']],
-    ['events', { involvedObject: { namespace: 'other' } }, ['involvedObject.namespace: Invalid value: "other": does not match event.namespace']],
+    [
+      'endpoints',
+      { subsets: [{ ports: [{ port: 80 }] }] },
+      ['subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`'],
+    ],
+    [
+      'events',
+      { involvedObject: { namespace: 'other' } },
+      ['involvedObject.namespace: Invalid value: "other": does not match event.namespace'],
+    ],
     ['replicationcontrollers', { spec: { selector: { a: 'b' } } }, ['spec.template: Required value']],
     // The decoder writes null for a required list that is null or absent.
     ['podtemplates', { template: { spec: { containers: null } } }, ['template.spec.containers: Required value']],
     [
       'podtemplates',
-      { template: { spec: { containers: [{ name: 'a', image: 'a', resources: { limits: { cpu: '1' }, requests: { toString: '1' } } }] } } },
+      {
+        template: {
+          spec: {
+            containers: [{ name: 'a', image: 'a', resources: { limits: { cpu: '1' }, requests: { toString: '1' } } }],
+          },
+        },
+      },
       [
-        'template.spec.containers[0].resources.requests[toString]: Invalid value: "toString": must be a standard resource type or fully qualified',
-        'template.spec.containers[0].resources.requests[toString]: Invalid value: "toString": must be a standard resource for containers',
+        'template.spec.containers[0].resources.requests[toString]: Invalid value: "toString": must be a standard ' +
+          'resource type or fully qualified',
+        'template.spec.containers[0].resources.requests[toString]: Invalid value: "toString": must be a standard ' +
+          'resource for containers',
       ],
     ],
   ]
@@ -286,9 +380,14 @@ test('what is immutable stays', () => {
     'immutable: Forbidden: field is immutable when `immutable` is set',
     'data: Forbidden: field is immutable when `immutable` is set',
   ])
-  assert.deepEqual(changed('secrets', { ...frozen, type: 'example.com/t' }, frozen), ['type: Invalid value: "example.com/t": field is immutable'])
+  assert.deepEqual(changed('secrets', { ...frozen, type: 'example.com/t' }, frozen), [
+    'type: Invalid value: "example.com/t": field is immutable',
+  ])
   assert.deepEqual(changed('nodes', { spec: { podCIDR: '10.1.0.0/24' } }, { spec: {} }), [])
-  assert.match(changed('nodes', { spec: { providerID: 'b' } }, { spec: { providerID: 'a' } })[0] ?? '', /^spec\.providerID: Forbidden/)
+  assert.match(
+    changed('nodes', { spec: { providerID: 'b' } }, { spec: { providerID: 'a' } })[0] ?? '',
+    /^spec\.providerID: Forbidden/,
+  )
 })
 
 test('an update of a Service keeps what was allocated and drops what its type does not have', () => {
@@ -311,7 +410,10 @@ test('an update of a Service keeps what was allocated and drops what its type do
     sessionAffinity: 'None',
     ports: [{ ...port, nodePort: 30080 }],
   }
-  assert.deepEqual(update({ type: 'NodePort', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', ports: [{ port: 80 }] }, old), old)
+  assert.deepEqual(
+    update({ type: 'NodePort', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', ports: [{ port: 80 }] }, old),
+    old,
+  )
   assert.deepEqual(update({ ...old, type: 'ClusterIP' }, old), {
     type: 'ClusterIP',
     clusterIP: '10.0.0.1',

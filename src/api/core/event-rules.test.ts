@@ -24,7 +24,9 @@ test('events with an exact time say who tells what', () => {
     'reason: Required value',
   ])
   assert.equal(told({ reporter: '', reporterField: 'reportingComponent' })[0], 'reportingComponent: Required value')
-  assert.deepEqual(told({ message: 'm'.repeat(1025) }), ['message: Invalid value: "": can have at most 1024 characters'])
+  assert.deepEqual(told({ message: 'm'.repeat(1025) }), [
+    'message: Invalid value: "": can have at most 1024 characters',
+  ])
 })
 
 test('events lie in the namespace of what they are about', () => {

@@ -5,7 +5,10 @@ import type { FieldError } from '../../machinery/validation/field-error.ts'
 import { type Cell, column, name, resource, wide } from '../resource.ts'
 import { eventFactRules } from './event-rules.ts'
 
-type Event = Omit<Model<CoreV1Event>, 'eventTime' | 'series'> & { eventTime?: string | null; series?: { count?: number; lastObservedTime?: string } }
+type Event = Omit<Model<CoreV1Event>, 'eventTime' | 'series'> & {
+  eventTime?: string | null
+  series?: { count?: number; lastObservedTime?: string }
+}
 
 /** Times and texts that are always on the wire. */
 function eventDefaults(event: Event): void {
@@ -18,7 +21,16 @@ function eventDefaults(event: Event): void {
   event.involvedObject ??= {}
 }
 
-const rules = ({ metadata, involvedObject, eventTime, reportingComponent, reportingInstance, action, reason, message }: Event): readonly FieldError[] =>
+const rules = ({
+  metadata,
+  involvedObject,
+  eventTime,
+  reportingComponent,
+  reportingInstance,
+  action,
+  reason,
+  message,
+}: Event): readonly FieldError[] =>
   eventFactRules({
     namespace: metadata.namespace,
     eventTime,
@@ -34,7 +46,9 @@ const rules = ({ metadata, involvedObject, eventTime, reportingComponent, report
 const seen = (event: Event): string | undefined => event.firstTimestamp || event.eventTime || undefined
 
 /** Of a series, what it says itself; else the last time, or the only one. */
-const lastSeen = (event: Event): Cell => ({ since: event.series ? event.series.lastObservedTime || undefined : event.lastTimestamp || seen(event) })
+const lastSeen = (event: Event): Cell => ({
+  since: event.series ? event.series.lastObservedTime || undefined : event.lastTimestamp || seen(event),
+})
 
 function source({ source: from, reportingComponent, reportingInstance }: Event): string {
   const parts = [from?.component || reportingComponent || '', from?.host || reportingInstance || '']
@@ -51,11 +65,16 @@ const eventColumns = [
   column<Event>('Type', ({ type }) => type ?? '', { description: 'Normal or Warning.' }),
   column<Event>('Reason', ({ reason }) => reason ?? '', { description: 'What happened, in one word.' }),
   column<Event>('Object', subject, { description: 'What it is about.' }),
-  wide<Event>('Subobject', ({ involvedObject }) => involvedObject.fieldPath ?? '', { description: 'The part of it that it is about.' }),
+  wide<Event>('Subobject', ({ involvedObject }) => involvedObject.fieldPath ?? '', {
+    description: 'The part of it that it is about.',
+  }),
   wide<Event>('Source', source, { description: 'Who tells it.' }),
   column<Event>('Message', ({ message }) => (message ?? '').trim(), { description: 'What happened, in words.' }),
   wide<Event>('First Seen', (event) => ({ since: seen(event) }), { description: 'How long ago it happened first.' }),
-  wide<Event>('Count', ({ series, count }) => (series ? (series.count ?? 0) : count || 1), { type: 'string', description: 'How often it happened.' }),
+  wide<Event>('Count', ({ series, count }) => (series ? (series.count ?? 0) : count || 1), {
+    type: 'string',
+    description: 'How often it happened.',
+  }),
   { ...name, priority: 1 as const },
 ]
 

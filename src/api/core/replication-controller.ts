@@ -43,7 +43,13 @@ function rules({ spec = {} }: ReplicationController): readonly FieldError[] {
     keys.length > 0 ? valid : [required('spec.selector')],
     nonNegative(spec.replicas, 'spec.replicas'),
     template && !keys.every((key) => own(labels, key) === selector[key])
-      ? [invalidValue('spec.template.metadata.labels', map(template.metadata?.labels), '`selector` does not match template `labels`')]
+      ? [
+          invalidValue(
+            'spec.template.metadata.labels',
+            map(template.metadata?.labels),
+            '`selector` does not match template `labels`',
+          ),
+        ]
       : valid,
     lastingTemplate(template, 'ReplicationController'),
   )
@@ -58,7 +64,10 @@ export const replicationControllers = resource<ReplicationController>({
   categories: ['all'],
   scope: 'Namespaced',
   storagePath: 'controllers',
-  subresources: { status: true, scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' } },
+  subresources: {
+    status: true,
+    scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' },
+  },
   generation: 'spec',
   defaults: [controllerDefaults],
   prepare: {

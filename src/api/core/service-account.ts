@@ -21,11 +21,18 @@ export const serviceAccounts = resource<ServiceAccount>({
   plural: 'serviceaccounts',
   shortNames: ['sa'],
   scope: 'Namespaced',
-  subresources: { special: [{ name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] }] },
+  subresources: {
+    special: [
+      { name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] },
+    ],
+  },
   prepare: { create: cleanReferences, update: cleanReferences },
   warnings: (account, old) =>
     isEnforcing(account) && !(old && isEnforcing(old))
-      ? [`metadata.annotations[${enforceAnnotation}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`]
+      ? [
+          `metadata.annotations[${enforceAnnotation}]: deprecated in v1.32+; prefer separate namespaces to ` +
+            'isolate access to mounted secrets',
+        ]
       : [],
   columns: [name, age],
   deletion: { returnsObject: true },

@@ -3,12 +3,13 @@ import test from 'node:test'
 import { endpointSlices } from './endpoint-slice.ts'
 
 const wrong = (addressType: string, endpoint: object): string[] =>
-  (endpointSlices.validate?.object?.({ metadata: { name: 's' }, addressType, endpoints: [endpoint] } as never) ?? []).map(
-    ({ field, message }) => `${field.replace('endpoints[0].', '')}: ${message}`,
-  )
+  (
+    endpointSlices.validate?.object?.({ metadata: { name: 's' }, addressType, endpoints: [endpoint] } as never) ?? []
+  ).map(({ field, message }) => `${field.replace('endpoints[0].', '')}: ${message}`)
 
 test('hints of an endpoint name zones and nodes, each once', () => {
-  const zones = (...names: string[]): string[] => wrong('IPv4', { addresses: ['1.2.3.4'], hints: { forZones: names.map((name) => ({ name })) } })
+  const zones = (...names: string[]): string[] =>
+    wrong('IPv4', { addresses: ['1.2.3.4'], hints: { forZones: names.map((name) => ({ name })) } })
   assert.deepEqual(zones('a', 'b'), [])
   assert.deepEqual(zones('a', 'a'), ['hints.forZones[1].name: Duplicate value: "a"'])
   assert.equal(zones('a b').length, 1)
@@ -16,7 +17,9 @@ test('hints of an endpoint name zones and nodes, each once', () => {
 })
 
 test('names of hosts have two parts', () => {
-  assert.deepEqual(wrong('FQDN', { addresses: ['a'] }), ['addresses[0]: Invalid value: "a": should be a domain with at least two segments separated by dots'])
+  assert.deepEqual(wrong('FQDN', { addresses: ['a'] }), [
+    'addresses[0]: Invalid value: "a": should be a domain with at least two segments separated by dots',
+  ])
   assert.deepEqual(wrong('FQDN', { addresses: ['a.b.'] }), [])
 })
 

@@ -7,7 +7,16 @@ import type { Model, Wire } from '../../machinery/object.ts'
 import { addressWarnings } from '../../machinery/validation/address-warnings.ts'
 import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../machinery/validation/field-error.ts'
 import { all, each, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain, domainName, endpointAddress, ipAddress, labelValue, qualifiedName, type TextRule } from '../../machinery/validation/names.ts'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  domainName,
+  endpointAddress,
+  ipAddress,
+  labelValue,
+  qualifiedName,
+  type TextRule,
+} from '../../machinery/validation/names.ts'
 import { nullLists } from '../nulls.ts'
 import { firstFew } from '../printing/first-few.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -27,20 +36,32 @@ export const endpointSlices = resource<EndpointSlice>({
     slice.addressType !== old.addressType,
   defaults: [sliceDefaults],
   prepare: { create: nullLists('endpoints', 'ports'), update: nullLists('endpoints', 'ports') },
-  validate: { object: sliceRules, update: ({ addressType }, old) => immutable(addressType, 'addressType', old.addressType) },
+  validate: {
+    object: sliceRules,
+    update: ({ addressType }, old) => immutable(addressType, 'addressType', old.addressType),
+  },
   warnings: sliceWarnings,
   columns: [
     name,
-    column('AddressType', ({ addressType }) => addressType, { description: 'What its addresses are: IPv4, IPv6 or names.' }),
-    column('Ports', ({ ports }) => firstFew((ports ?? []).map(portText)) || '<unset>', { description: 'The first of its ports.' }),
-    column('Endpoints', ({ endpoints }) => firstFew((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])) || '<unset>', {
-      description: 'The first of its addresses.',
+    column('AddressType', ({ addressType }) => addressType, {
+      description: 'What its addresses are: IPv4, IPv6 or names.',
     }),
+    column('Ports', ({ ports }) => firstFew((ports ?? []).map(portText)) || '<unset>', {
+      description: 'The first of its ports.',
+    }),
+    column(
+      'Endpoints',
+      ({ endpoints }) => firstFew((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])) || '<unset>',
+      {
+        description: 'The first of its addresses.',
+      },
+    ),
     age,
   ],
 })
 
-const portText = ({ name: portName, port }: Wire<DiscoveryV1EndpointPort>): string => (port === undefined ? (portName ?? '*') : `${port}`)
+const portText = ({ name: portName, port }: Wire<DiscoveryV1EndpointPort>): string =>
+  port === undefined ? (portName ?? '*') : `${port}`
 
 function sliceDefaults({ endpoints, ports }: EndpointSlice): void {
   for (const endpoint of endpoints ?? []) endpoint.conditions ??= {}
@@ -52,7 +73,9 @@ function sliceDefaults({ endpoints, ports }: EndpointSlice): void {
 
 function sliceWarnings({ addressType, endpoints }: EndpointSlice, old: EndpointSlice | undefined): readonly string[] {
   if (addressType === 'FQDN') return old ? [] : ['spec.addressType: FQDN endpoints are deprecated']
-  return (endpoints ?? []).flatMap(({ addresses }, i) => (addresses ?? []).flatMap((address, j) => addressWarnings(address, `endpoints[${i}].addresses[${j}]`)))
+  return (endpoints ?? []).flatMap(({ addresses }, i) =>
+    (addresses ?? []).flatMap((address, j) => addressWarnings(address, `endpoints[${i}].addresses[${j}]`)),
+  )
 }
 
 const addressTypes = ['FQDN', 'IPv4', 'IPv6']
@@ -85,17 +108,26 @@ function endpointRules(endpoint: Wire<V1Endpoint>, addressType: string, path: st
   if (nodeName !== undefined) errors.push(...follows(nodeName, `${path}.nodeName`, dnsSubdomain))
   if (hostname !== undefined) errors.push(...follows(hostname, `${path}.hostname`, dnsLabel))
   if (hints)
-    errors.push(...hintRules(hints.forZones, `${path}.hints.forZones`, labelValue), ...hintRules(hints.forNodes, `${path}.hints.forNodes`, dnsSubdomain))
+    errors.push(
+      ...hintRules(hints.forZones, `${path}.hints.forZones`, labelValue),
+      ...hintRules(hints.forNodes, `${path}.hints.forNodes`, dnsSubdomain),
+    )
   return errors
 }
 
 const maxHints = 8
 
 /** Zones or nodes from which an endpoint should be used. */
-function hintRules(hints: readonly { name: string }[] | undefined, path: string, rule: TextRule): readonly FieldError[] {
+function hintRules(
+  hints: readonly { name: string }[] | undefined,
+  path: string,
+  rule: TextRule,
+): readonly FieldError[] {
   if (hints && hints.length > maxHints) return [tooMany(path, hints.length, maxHints)]
   const isRepeated = repeats<string>()
-  return each(hints, path, ({ name: where }, at) => all(isRepeated(where) ? [duplicate(`${at}.name`, where)] : [], follows(where, `${at}.name`, rule)))
+  return each(hints, path, ({ name: where }, at) =>
+    all(isRepeated(where) ? [duplicate(`${at}.name`, where)] : [], follows(where, `${at}.name`, rule)),
+  )
 }
 
 function addressRules(address: string, type: string, path: string, at: number): readonly FieldError[] {
@@ -105,6 +137,8 @@ function addressRules(address: string, type: string, path: string, at: number): 
   const errors = follows(address, field, ipAddress)
   if (errors.length > 0) return errors
   // Upstream names the list for an address of the other family.
-  const family = (type === 'IPv4' ? isIPv4 : isIPv6)(address) ? [] : [invalidValue(path, address, `must be an ${type} address`)]
+  const family = (type === 'IPv4' ? isIPv4 : isIPv6)(address)
+    ? []
+    : [invalidValue(path, address, `must be an ${type} address`)]
   return all(family, follows(address, field, endpointAddress))
 }

@@ -28,11 +28,17 @@ function classRules({ spec }: DeviceClass): readonly FieldError[] {
   return all(
     selectorRules(selectors, 'spec.selectors'),
     classConfigurations(config, 'spec.config'),
-    extended === undefined || isExtendedName(extended) ? [] : [invalidValue('spec.extendedResourceName', extended, 'must be a valid extended resource name')],
+    extended === undefined || isExtendedName(extended)
+      ? []
+      : [invalidValue('spec.extendedResourceName', extended, 'must be a valid extended resource name')],
   )
 }
 
 /** It has to be a name for quotas too. */
-const isExtendedName = (text: string): boolean => isExtendedResource(text) && qualifiedName(`requests.${text}`).length === 0
+const isExtendedName = (text: string): boolean =>
+  isExtendedResource(text) && qualifiedName(`requests.${text}`).length === 0
 
-export const betaDeviceClasses = [servedAlso(deviceClasses, 'v1beta2', 'V1beta2DeviceClass'), servedAlso(deviceClasses, 'v1beta1', 'V1beta1DeviceClass')]
+export const betaDeviceClasses = [
+  servedAlso(deviceClasses, 'v1beta2', 'V1beta2DeviceClass'),
+  servedAlso(deviceClasses, 'v1beta1', 'V1beta1DeviceClass'),
+]

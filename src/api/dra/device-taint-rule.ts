@@ -1,4 +1,7 @@
-/** DeviceTaintRules keep pods away from devices; ResourcePoolStatusRequests ask drivers about their pools. Beta and alpha. */
+/**
+ * DeviceTaintRules keep pods away from devices; ResourcePoolStatusRequests ask drivers about their pools. Beta and
+ * alpha.
+ */
 import type { V1alpha3ResourcePoolStatusRequest, V1beta2DeviceTaintRule } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { validateConditions } from '../../machinery/validation/conditions.ts'
@@ -32,7 +35,9 @@ export const deviceTaintRules = resource<TaintRule>({
     status: ({ status }) =>
       all(
         validateConditions(status?.conditions, 'status.conditions'),
-        (status?.conditions?.length ?? 0) > mostConditions ? [tooMany('status.conditions', status?.conditions?.length ?? 0, mostConditions)] : valid,
+        (status?.conditions?.length ?? 0) > mostConditions
+          ? [tooMany('status.conditions', status?.conditions?.length ?? 0, mostConditions)]
+          : valid,
       ),
   },
 })

@@ -1,4 +1,6 @@
-/** resource.k8s.io/v1beta1 has two shapes of its own: requests hold what v1 has under `exactly`, devices under `basic`. */
+/**
+ * resource.k8s.io/v1beta1 has two shapes of its own: requests hold what v1 has under `exactly`, devices under `basic`.
+ */
 import type { KubeObject } from '../../machinery/object.ts'
 
 interface Request {
@@ -34,7 +36,8 @@ export function claimFromFlat(object: KubeObject, find: (object: WithDevices) =>
 export function claimToFlat(object: KubeObject, find: (object: WithDevices) => Devices | undefined): KubeObject {
   const devices = find(object as WithDevices)
   object.apiVersion = 'resource.k8s.io/v1beta1'
-  if (devices?.requests) devices.requests = devices.requests.map(({ exactly, ...request }) => ({ ...request, ...exactly }))
+  if (devices?.requests)
+    devices.requests = devices.requests.map(({ exactly, ...request }) => ({ ...request, ...exactly }))
   return object
 }
 

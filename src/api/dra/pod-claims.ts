@@ -15,14 +15,18 @@ export const podClaimAnnotation = 'resource.kubernetes.io/pod-claim-name'
 const longestBase = 57
 
 /** The claim that a pod uses: its name, none where none is needed, or undefined where one has yet to be made. */
-export function claimName({ status }: Pod, { name, resourceClaimName, resourceClaimTemplateName }: PodClaim): string | undefined {
+export function claimName(
+  { status }: Pod,
+  { name, resourceClaimName, resourceClaimTemplateName }: PodClaim,
+): string | undefined {
   if (!resourceClaimTemplateName) return resourceClaimName ?? ''
   const told = status?.resourceClaimStatuses?.find((one) => one.name === name)
   return told && (told.resourceClaimName ?? '')
 }
 
 /** Whether a pod uses claims: its own, or one that was made for its extended resources (KEP-5004). */
-export const usesClaims = ({ spec, status }: Pod): boolean => (spec?.resourceClaims?.length ?? 0) > 0 || status?.extendedResourceClaimStatus !== undefined
+export const usesClaims = ({ spec, status }: Pod): boolean =>
+  (spec?.resourceClaims?.length ?? 0) > 0 || status?.extendedResourceClaimStatus !== undefined
 
 /** Those that are known by name. */
 export function claimNames(pod: Pod): string[] {
@@ -32,7 +36,8 @@ export function claimNames(pod: Pod): string[] {
 }
 
 /** The index of pods by the claims that they use. */
-export const byClaim = (pod: Pod): Iterable<string> => claimNames(pod).map((name) => `${pod.metadata.namespace}/${name}`)
+export const byClaim = (pod: Pod): Iterable<string> =>
+  claimNames(pod).map((name) => `${pod.metadata.namespace}/${name}`)
 
 /** What a claim's name begins with. Of long names, each part loses its share. */
 export function generatedName(pod: string, claim: string): string {

@@ -38,7 +38,11 @@ export const resourceClaims = resource<Claim>({
 
 function claimState({ metadata, status }: Claim): string {
   const { allocation, reservedFor } = status ?? {}
-  const states = [metadata.deletionTimestamp && 'deleted', allocation && 'allocated', allocation && reservedFor?.length && 'reserved']
+  const states = [
+    metadata.deletionTimestamp && 'deleted',
+    allocation && 'allocated',
+    allocation && reservedFor?.length && 'reserved',
+  ]
   return states.filter(Boolean).join(',') || 'pending'
 }
 

@@ -29,10 +29,14 @@ export const resourceSlices = resource<ResourceSlice>({
       ),
   },
   warnings: ({ spec: { driver = '' } = {} }) =>
-    driver === driver.toLowerCase() ? [] : [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`],
+    driver === driver.toLowerCase()
+      ? []
+      : [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`],
   columns: [
     name,
-    column('Node', ({ spec }) => spec?.nodeName ?? (spec?.allNodes ? '<all nodes>' : ''), { description: 'The node that has the devices.' }),
+    column('Node', ({ spec }) => spec?.nodeName ?? (spec?.allNodes ? '<all nodes>' : ''), {
+      description: 'The node that has the devices.',
+    }),
     column('Driver', ({ spec }) => spec?.driver ?? '', { description: 'The driver that offers them.' }),
     column('Pool', ({ spec }) => spec?.pool?.name ?? '', { description: 'The pool that they belong to.' }),
     age,
@@ -41,5 +45,8 @@ export const resourceSlices = resource<ResourceSlice>({
 
 export const betaResourceSlices = [
   servedAlso(resourceSlices, 'v1beta2', 'V1beta2ResourceSlice'),
-  servedAlso(resourceSlices, 'v1beta1', 'V1beta1ResourceSlice', { toStorage: sliceFromBasic, fromStorage: sliceToBasic }),
+  servedAlso(resourceSlices, 'v1beta1', 'V1beta1ResourceSlice', {
+    toStorage: sliceFromBasic,
+    fromStorage: sliceToBasic,
+  }),
 ]

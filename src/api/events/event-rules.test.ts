@@ -17,10 +17,14 @@ const event = (over: object = {}): Event =>
     type: 'Normal',
     ...over,
   }) as unknown as Event
-const told = (errors: ReturnType<typeof eventRules>): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
+const told = (errors: ReturnType<typeof eventRules>): string[] =>
+  errors.map(({ field, message }) => `${field}: ${message}`)
 const create = (over: object): string[] => told([...eventRules(event(over)), ...newEventRules(event(over))])
 const update = (over: object, before: object = {}): string[] =>
-  told([...eventRules(event({ ...before, ...over })), ...eventUpdateRules(event({ ...before, ...over }), event(before))])
+  told([
+    ...eventRules(event({ ...before, ...over })),
+    ...eventUpdateRules(event({ ...before, ...over }), event(before)),
+  ])
 
 const [once, told2] = [{ count: 1 }, { count: 2, lastObservedTime: '2026-01-01T00:00:00.000000Z' }]
 const wrongSeries = ['series.count: Invalid value: "": should be at least 2', 'series.lastObservedTime: Required value']
@@ -29,10 +33,20 @@ test('a new event has a time of its own, a type that is known, and nothing of ol
   assert.deepEqual(create({}), [])
   assert.deepEqual(create({ series: told2 }), [])
   assert.deepEqual(create({ series: once }), wrongSeries)
-  assert.deepEqual(create({ eventTime: null, type: 'test-type' }), ['eventTime: Required value', 'type: Invalid value: "": has invalid value: test-type'])
+  assert.deepEqual(create({ eventTime: null, type: 'test-type' }), [
+    'eventTime: Required value',
+    'type: Invalid value: "": has invalid value: test-type',
+  ])
   assert.deepEqual(
-    create({ deprecatedFirstTimestamp: 'T', deprecatedLastTimestamp: 'T', deprecatedCount: 1, deprecatedSource: { host: 'h' } }),
-    ['firstTimestamp', 'lastTimestamp', 'count', 'source'].map((field) => `${field}: Invalid value: "": needs to be unset`),
+    create({
+      deprecatedFirstTimestamp: 'T',
+      deprecatedLastTimestamp: 'T',
+      deprecatedCount: 1,
+      deprecatedSource: { host: 'h' },
+    }),
+    ['firstTimestamp', 'lastTimestamp', 'count', 'source'].map(
+      (field) => `${field}: Invalid value: "": needs to be unset`,
+    ),
   )
   assert.deepEqual(create({ note: 'ü'.repeat(513) }), ['message: Invalid value: "": can have at most 1024 characters'])
 })

@@ -25,7 +25,8 @@ export const eventRules = (event: Event): readonly FieldError[] =>
 export function newEventRules(event: Event): readonly FieldError[] {
   const errors = [...series(event)]
   if (!event.eventTime) errors.push(required('eventTime'))
-  if (event.type !== 'Normal' && event.type !== 'Warning') errors.push(invalidValue('type', '', `has invalid value: ${event.type ?? ''}`))
+  if (event.type !== 'Normal' && event.type !== 'Warning')
+    errors.push(invalidValue('type', '', `has invalid value: ${event.type ?? ''}`))
   const unset = (field: string, value: unknown) => {
     if (value) errors.push(invalidValue(field, '', 'needs to be unset'))
   }
@@ -44,7 +45,15 @@ function series({ series }: Event): readonly FieldError[] {
   )
 }
 
-const referenceShape = { Kind: text, Namespace: text, Name: text, UID: text, APIVersion: text, ResourceVersion: text, FieldPath: text }
+const referenceShape = {
+  Kind: text,
+  Namespace: text,
+  Name: text,
+  UID: text,
+  APIVersion: text,
+  ResourceVersion: text,
+  FieldPath: text,
+}
 
 /** Only the series of an event may change; one that stays is not looked at. Upstream names the reason twice. */
 export function eventUpdateRules(event: Event, old: Event): readonly FieldError[] {
@@ -53,7 +62,12 @@ export function eventUpdateRules(event: Event, old: Event): readonly FieldError[
     immutable(event.regarding, 'involvedObject', old.regarding, struct(referenceShape)),
     immutable(event.reason ?? '', 'reason', old.reason ?? ''),
     immutable(event.note ?? '', 'message', old.note ?? ''),
-    immutable(event.deprecatedSource ?? {}, 'source', old.deprecatedSource ?? {}, struct({ Component: text, Host: text })),
+    immutable(
+      event.deprecatedSource ?? {},
+      'source',
+      old.deprecatedSource ?? {},
+      struct({ Component: text, Host: text }),
+    ),
     immutable(event.deprecatedFirstTimestamp ?? null, 'firstTimestamp', old.deprecatedFirstTimestamp ?? null),
     immutable(event.deprecatedLastTimestamp ?? null, 'lastTimestamp', old.deprecatedLastTimestamp ?? null),
     immutable(event.deprecatedCount ?? 0, 'count', old.deprecatedCount ?? 0),

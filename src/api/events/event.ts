@@ -69,7 +69,17 @@ export function toCore(event: Event): KubeObject {
 
 /** The other way around. */
 export function fromCore(object: KubeObject): Event {
-  const { message, involvedObject, reportingComponent, reportingInstance, source, firstTimestamp, lastTimestamp, count, ...rest } = object as CoreEvent
+  const {
+    message,
+    involvedObject,
+    reportingComponent,
+    reportingInstance,
+    source,
+    firstTimestamp,
+    lastTimestamp,
+    count,
+    ...rest
+  } = object as CoreEvent
   return {
     ...rest,
     apiVersion: 'events.k8s.io/v1',
@@ -86,8 +96,10 @@ export function fromCore(object: KubeObject): Event {
 
 function eventColumns(): readonly Column<Event>[] {
   const firstSeen = (event: Event) => event.deprecatedFirstTimestamp || event.eventTime || undefined
-  const lastSeen = (event: Event) => (event.series ? event.series.lastObservedTime || undefined : event.deprecatedLastTimestamp || firstSeen(event))
-  const object = ({ regarding }: Event) => (regarding?.kind ?? '').toLowerCase() + (regarding?.name ? `/${regarding.name}` : '')
+  const lastSeen = (event: Event) =>
+    event.series ? event.series.lastObservedTime || undefined : event.deprecatedLastTimestamp || firstSeen(event)
+  const object = ({ regarding }: Event) =>
+    (regarding?.kind ?? '').toLowerCase() + (regarding?.name ? `/${regarding.name}` : '')
   const source = ({ deprecatedSource, reportingController, reportingInstance }: Event) => {
     const component = deprecatedSource?.component || reportingController || ''
     const instance = deprecatedSource?.host || reportingInstance
@@ -98,11 +110,15 @@ function eventColumns(): readonly Column<Event>[] {
     column('Type', ({ type }) => type ?? '', { description: 'Normal or Warning.' }),
     column('Reason', ({ reason }) => reason ?? '', { description: 'What happened, in one word.' }),
     column('Object', object, { description: 'What it is about.' }),
-    wide('Subobject', ({ regarding }) => regarding?.fieldPath ?? '', { description: 'The part of it that it is about.' }),
+    wide('Subobject', ({ regarding }) => regarding?.fieldPath ?? '', {
+      description: 'The part of it that it is about.',
+    }),
     wide('Source', source, { description: 'Who tells it.' }),
     column('Message', ({ note }) => (note ?? '').trim(), { description: 'What happened, in words.' }),
     wide('First Seen', (event) => ({ since: firstSeen(event) }), { description: 'How long ago it happened first.' }),
-    wide('Count', ({ series, deprecatedCount }) => (series ? (series.count ?? 0) : deprecatedCount || 1), { description: 'How often it happened.' }),
+    wide('Count', ({ series, deprecatedCount }) => (series ? (series.count ?? 0) : deprecatedCount || 1), {
+      description: 'How often it happened.',
+    }),
     { ...name, priority: 1 },
   ]
 }

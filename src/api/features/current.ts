@@ -1,6 +1,7 @@
 /**
- * The features that rules and defaults of kinds ask about. Kinds are data that all servers of a process share, and their functions are
- * synchronous: a server whose features are not the default ones makes them current while it calls such a function.
+ * The features that rules and defaults of kinds ask about. Kinds are data that all servers of a process share, and
+ * their functions are synchronous: a server whose features are not the default ones makes them current while it calls
+ * such a function.
  */
 import { defaultFeatures, type FeatureGates } from './feature-gates.ts'
 

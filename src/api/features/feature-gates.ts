@@ -1,7 +1,13 @@
-/** Which features of Kubernetes are on: the defaults of 1.36 and what `--feature-gates` changes. Not for the syntax of that flag. */
+/**
+ * Which features of Kubernetes are on: the defaults of 1.36 and what `--feature-gates` changes. Not for the syntax of
+ * that flag.
+ */
 import { dependencies, type Gate, knownGates } from './gates.ts'
 
-/** What was asked for, by the gates' names: `{ ContainerStopSignals: true, AllBeta: true }`. Plain data: it may be sent to another thread. */
+/**
+ * What was asked for, by the gates' names: `{ ContainerStopSignals: true, AllBeta: true }`. Plain data: it may be sent
+ * to another thread.
+ */
 export type FeatureSettings = Readonly<Record<string, boolean>>
 
 /** These two gates stand for all of their stage. */

@@ -1,6 +1,6 @@
 /**
- * What each gate of 1.36 that can be set switches here, as data. Fields are a table of their own (`fields/gated-fields.ts`). Locked gates are
- * not here: they are always as they are.
+ * What each gate of 1.36 that can be set switches here, as data. Fields are a table of their own
+ * (`fields/gated-fields.ts`). Locked gates are not here: they are always as they are.
  */
 import type { FeatureGates } from './feature-gates.ts'
 import { gatedFields } from './fields/gated-fields.ts'
@@ -51,11 +51,13 @@ const idle: Readonly<Record<string, string>> = {
     SizeBasedListCostEstimate StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet
     StaleControllerConsistencyStatefulSet StorageNamespaceIndex UnauthenticatedHTTP2DOSMitigation UnlockWhileProcessingFIFO
     WatchCacheInitializationPostStartHook WatchListClient`,
-  'there is no cloud provider in this program': 'CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook',
+  'there is no cloud provider in this program':
+    'CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook',
   'the feature is not there': `AllowUnsafeMalformedObjectDeletion CBORServingAndStorage DetectCacheInconsistency GangScheduling KMSv1
     ManifestBasedAdmissionControlConfig PersistentVolumeClaimUnusedSinceTime PodLogsQuerySplitStreams ShardedListAndWatch StorageCapacityScoring
     TaintTolerationComparisonOperators UnknownVersionInteroperabilityProxy WorkloadWithJob`,
-  '--runtime-config switches its API': 'ClusterTrustBundle DRADeviceTaintRules DRAResourcePoolStatus StorageVersionAPI StorageVersionMigrator',
+  '--runtime-config switches its API':
+    'ClusterTrustBundle DRADeviceTaintRules DRAResourcePoolStatus StorageVersionAPI StorageVersionMigrator',
   'its feature cannot be switched here': `APIResponseCompression APIServerIdentity AuthorizePodWebsocketUpgradeCreatePermission
     ClearingNominatedNodeNameAfterBinding ComponentFlagz ComponentStatusz ControllerManagerReleaseLeaderElectionLockOnExit
     DRAResourceClaimGranularStatusAuthorization DRASchedulerFilterTimeout NominatedNodeNameForExpectation OpenAPIEnums OpportunisticBatching
@@ -77,5 +79,7 @@ export const fieldGates: ReadonlySet<string> = new Set(gatedFields.flatMap(({ ga
 export const idleGateLines = ({ settings }: FeatureGates): string[] =>
   Object.entries(settings).flatMap(([name, isOn]) => {
     const reason = idleGates.get(name)
-    return reason !== undefined && knownGates.get(name)?.isOn !== isOn ? [`--feature-gates=${name}=${isOn} changes nothing here: ${reason}`] : []
+    return reason !== undefined && knownGates.get(name)?.isOn !== isOn
+      ? [`--feature-gates=${name}=${isOn} changes nothing here: ${reason}`]
+      : []
   })

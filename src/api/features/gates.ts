@@ -79,7 +79,9 @@ const groups: readonly Group[] = [
   },
   {
     ...{ stage: '', isOn: true, isLocked: false },
-    names: 'AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList InformerResourceVersion MutatingAdmissionPolicy',
+    names:
+      'AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList InformerResourceVersion ' +
+      'MutatingAdmissionPolicy',
   },
   {
     ...{ stage: 'DEPRECATED', isOn: false, isLocked: false },
@@ -89,14 +91,24 @@ const groups: readonly Group[] = [
   },
   {
     ...{ stage: 'DEPRECATED', isOn: true, isLocked: false },
-    names: 'DisableCPUQuotaWithExclusiveCPUs KubeletPodResourcesListUseActivePods ServiceCIDRStatusFieldWiping StorageNamespaceIndex',
+    names:
+      'DisableCPUQuotaWithExclusiveCPUs KubeletPodResourcesListUseActivePods ServiceCIDRStatusFieldWiping ' +
+      'StorageNamespaceIndex',
   },
-  { ...{ stage: 'DEPRECATED', isOn: false, isLocked: true }, names: 'AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDriver SeparateCacheWatchRPC' },
-  { ...{ stage: 'DEPRECATED', isOn: true, isLocked: true }, names: 'AggregatedDiscoveryRemoveBetaType DisableNodeKubeProxyVersion' },
+  {
+    ...{ stage: 'DEPRECATED', isOn: false, isLocked: true },
+    names: 'AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDriver SeparateCacheWatchRPC',
+  },
+  {
+    ...{ stage: 'DEPRECATED', isOn: true, isLocked: true },
+    names: 'AggregatedDiscoveryRemoveBetaType DisableNodeKubeProxyVersion',
+  },
 ]
 
 /** By name. */
-export const knownGates: ReadonlyMap<string, Gate> = new Map(groups.flatMap(({ names, ...gate }) => names.split(/\s+/).map((name) => [name, gate] as const)))
+export const knownGates: ReadonlyMap<string, Gate> = new Map(
+  groups.flatMap(({ names, ...gate }) => names.split(/\s+/).map((name) => [name, gate] as const)),
+)
 
 /** What a gate needs to be on, where that can be off. */
 export const dependencies: Readonly<Record<string, readonly string[]>> = {

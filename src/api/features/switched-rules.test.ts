@@ -31,9 +31,15 @@ test('features are current while a function is called, whatever becomes of it', 
 test('MutablePVNodeAffinity: the nodes of a volume may change', () => {
   const volume = (value: string) => ({
     metadata: { name: 'v' },
-    spec: { nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'In', values: [value] }] }] } } },
+    spec: {
+      nodeAffinity: {
+        required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'In', values: [value] }] }] },
+      },
+    },
   })
-  assert.deepEqual(faults('v1/persistentvolumes', volume('x'), volume('y'), 'MutablePVNodeAffinity', false), ['nodeAffinity'])
+  assert.deepEqual(faults('v1/persistentvolumes', volume('x'), volume('y'), 'MutablePVNodeAffinity', false), [
+    'nodeAffinity',
+  ])
   assert.deepEqual(faults('v1/persistentvolumes', volume('x'), volume('y'), 'MutablePVNodeAffinity', true), [])
 })
 
@@ -48,13 +54,19 @@ const job = (pod: object, cpu: string, startTime?: string) => ({
     selector: { matchLabels: { a: 'b' } },
     template: {
       metadata: { labels: { a: 'b' } },
-      spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'a:1', resources: { requests: { cpu } } }], ...pod },
+      spec: {
+        restartPolicy: 'Never',
+        containers: [{ name: 'c', image: 'a:1', resources: { requests: { cpu } } }],
+        ...pod,
+      },
     },
   },
   status: startTime ? { startTime, conditions: [{ type: 'Suspended', status: 'True' }] } : {},
 })
 const templateFaults = (object: object, old: object, gate: string, isOn: boolean): string[] =>
-  faults('batch/v1/jobs', object, old, gate, isOn).filter((field) => field === 'spec.template' || field === 'spec.template.spec')
+  faults('batch/v1/jobs', object, old, gate, isOn).filter(
+    (field) => field === 'spec.template' || field === 'spec.template.spec',
+  )
 
 test('MutablePodResourcesForSuspendedJobs: resources of a suspended Job may change', () => {
   const gate = 'MutablePodResourcesForSuspendedJobs'
@@ -64,10 +76,17 @@ test('MutablePodResourcesForSuspendedJobs: resources of a suspended Job may chan
 
 test('MutableSchedulingDirectivesForSuspendedJobs: a Job that has run before may get other nodes', () => {
   const gate = 'MutableSchedulingDirectivesForSuspendedJobs'
-  const [now, old] = [job({ nodeSelector: { zone: 'a' } }, '1', '2026-01-01T00:00:00Z'), job({}, '1', '2026-01-01T00:00:00Z')]
+  const [now, old] = [
+    job({ nodeSelector: { zone: 'a' } }, '1', '2026-01-01T00:00:00Z'),
+    job({}, '1', '2026-01-01T00:00:00Z'),
+  ]
   assert.deepEqual(templateFaults(now, old, gate, true), [])
   assert.deepEqual(templateFaults(now, old, gate, false).length, 1)
-  assert.deepEqual(templateFaults(job({ nodeSelector: { zone: 'a' } }, '1'), job({}, '1'), gate, false), [], 'one that has not')
+  assert.deepEqual(
+    templateFaults(job({ nodeSelector: { zone: 'a' } }, '1'), job({}, '1'), gate, false),
+    [],
+    'one that has not',
+  )
 })
 
 test('MatchLabelKeysInPodTopologySpreadSelectorMerge: keys are written into selectors', () => {

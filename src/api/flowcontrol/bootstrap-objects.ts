@@ -1,6 +1,6 @@
 /**
- * The FlowSchemas and PriorityLevelConfigurations of every cluster (KEP-1040): two of each are mandatory, their specs are fixed;
- * the others are suggested, and may be changed. Their names, numbers and subjects are upstream's.
+ * The FlowSchemas and PriorityLevelConfigurations of every cluster (KEP-1040): two of each are mandatory, their specs
+ * are fixed; the others are suggested, and may be changed. Their names, numbers and subjects are upstream's.
  */
 import type {
   V1FlowSchema,
@@ -23,22 +23,40 @@ type Subject = NonNullable<Wire<V1PolicyRulesWithSubjects>['subjects']>[number]
 type ResourceRule = Wire<V1ResourcePolicyRule>
 type NonResourceRule = Wire<V1NonResourcePolicyRule>
 
-const everyResource: ResourceRule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }
+const everyResource: ResourceRule = {
+  verbs: ['*'],
+  apiGroups: ['*'],
+  resources: ['*'],
+  namespaces: ['*'],
+  clusterScope: true,
+}
 const everyPath: NonResourceRule = { verbs: ['*'], nonResourceURLs: ['*'] }
 const everything = { resourceRules: [everyResource], nonResourceRules: [everyPath] }
 
 const users = (...names: string[]): Subject[] => names.map((name) => ({ kind: 'User', user: { name } }))
 const groups = (...names: string[]): Subject[] => names.map((name) => ({ kind: 'Group', group: { name } }))
-const systemAccounts = (...names: string[]): Subject[] => names.map((name) => ({ kind: 'ServiceAccount', serviceAccount: { namespace: 'kube-system', name } }))
+const systemAccounts = (...names: string[]): Subject[] =>
+  names.map((name) => ({ kind: 'ServiceAccount', serviceAccount: { namespace: 'kube-system', name } }))
 const everybody = groups('system:unauthenticated', 'system:authenticated')
 
 const leading = ['get', 'create', 'update']
-const leases: ResourceRule = { verbs: leading, apiGroups: ['coordination.k8s.io'], resources: ['leases'], namespaces: ['*'] }
+const leases: ResourceRule = {
+  verbs: leading,
+  apiGroups: ['coordination.k8s.io'],
+  resources: ['leases'],
+  namespaces: ['*'],
+}
 
 type Rules = Wire<V1PolicyRulesWithSubjects>
 const metadata = (name: string) => ({ name, annotations: { [autoUpdateAnnotation]: 'true' } })
 
-function schema(name: string, level: string, matchingPrecedence: number, method: 'ByUser' | 'ByNamespace' | undefined, rules: Rules): FlowSchema {
+function schema(
+  name: string,
+  level: string,
+  matchingPrecedence: number,
+  method: 'ByUser' | 'ByNamespace' | undefined,
+  rules: Rules,
+): FlowSchema {
   const spec: Wire<V1FlowSchemaSpec> = {
     priorityLevelConfiguration: { name: level },
     matchingPrecedence,
@@ -55,10 +73,20 @@ const level = (name: string, spec: Wire<V1PriorityLevelConfigurationSpec>): Prio
   spec,
 })
 
-const queued = (name: string, nominalConcurrencyShares: number, lendablePercent: number, queues: number, handSize: number): PriorityLevelConfiguration =>
+const queued = (
+  name: string,
+  nominalConcurrencyShares: number,
+  lendablePercent: number,
+  queues: number,
+  handSize: number,
+): PriorityLevelConfiguration =>
   level(name, {
     type: 'Limited',
-    limited: { nominalConcurrencyShares, lendablePercent, limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: 50 } } },
+    limited: {
+      nominalConcurrencyShares,
+      lendablePercent,
+      limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: 50 } },
+    },
   })
 
 export const mandatoryFlowSchemas: readonly FlowSchema[] = [
@@ -68,7 +96,10 @@ export const mandatoryFlowSchemas: readonly FlowSchema[] = [
 
 export const mandatoryPriorityLevels: readonly PriorityLevelConfiguration[] = [
   level('exempt', { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } }),
-  level('catch-all', { type: 'Limited', limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: 'Reject' } } }),
+  level('catch-all', {
+    type: 'Limited',
+    limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: 'Reject' } },
+  }),
 ]
 
 export const suggestedFlowSchemas: readonly FlowSchema[] = [
@@ -88,10 +119,22 @@ export const suggestedFlowSchemas: readonly FlowSchema[] = [
     subjects: [...users('system:kube-controller-manager', 'system:kube-scheduler'), ...systemAccounts('*')],
     resourceRules: [leases],
   }),
-  schema('kube-controller-manager', 'workload-high', 800, 'ByNamespace', { subjects: users('system:kube-controller-manager'), ...everything }),
-  schema('kube-scheduler', 'workload-high', 800, 'ByNamespace', { subjects: users('system:kube-scheduler'), ...everything }),
-  schema('kube-system-service-accounts', 'workload-high', 900, 'ByNamespace', { subjects: systemAccounts('*'), ...everything }),
-  schema('service-accounts', 'workload-low', 9000, 'ByUser', { subjects: groups('system:serviceaccounts'), ...everything }),
+  schema('kube-controller-manager', 'workload-high', 800, 'ByNamespace', {
+    subjects: users('system:kube-controller-manager'),
+    ...everything,
+  }),
+  schema('kube-scheduler', 'workload-high', 800, 'ByNamespace', {
+    subjects: users('system:kube-scheduler'),
+    ...everything,
+  }),
+  schema('kube-system-service-accounts', 'workload-high', 900, 'ByNamespace', {
+    subjects: systemAccounts('*'),
+    ...everything,
+  }),
+  schema('service-accounts', 'workload-low', 9000, 'ByUser', {
+    subjects: groups('system:serviceaccounts'),
+    ...everything,
+  }),
   schema('global-default', 'global-default', 9900, 'ByUser', { subjects: everybody, ...everything }),
 ]
 

@@ -24,7 +24,8 @@ const faults = (rules: Rules): string[] => {
 }
 
 test('what the server ships is valid', () => {
-  for (const schema of [...mandatoryFlowSchemas, ...suggestedFlowSchemas]) assert.deepEqual(flowSchemas.validate?.object?.(schema), [], schema.metadata.name)
+  for (const schema of [...mandatoryFlowSchemas, ...suggestedFlowSchemas])
+    assert.deepEqual(flowSchemas.validate?.object?.(schema), [], schema.metadata.name)
   for (const level of [...mandatoryPriorityLevels, ...suggestedPriorityLevels]) {
     assert.deepEqual(priorityLevelConfigurations.validate?.object?.(level), [], level.metadata.name)
   }
@@ -63,15 +64,25 @@ test('rules that make no sense are refused in upstream’s words', () => {
       { subjects: [{ kind: 'Role', user: { name: 'u' } }], resourceRules: [resource] },
       'subjects[0].kind: Unsupported value: "Role": supported values: "Group", "ServiceAccount", "User"',
     ],
-    [{ subjects: [{ kind: 'Group' }], resourceRules: [resource] }, "subjects[0].group: Required value: group is required when subject kind is 'Group'"],
-    [{ subjects: [{ kind: 'User', user: { name: '' } }], resourceRules: [resource] }, 'subjects[0].user.name: Required value'],
+    [
+      { subjects: [{ kind: 'Group' }], resourceRules: [resource] },
+      "subjects[0].group: Required value: group is required when subject kind is 'Group'",
+    ],
+    [
+      { subjects: [{ kind: 'User', user: { name: '' } }], resourceRules: [resource] },
+      'subjects[0].user.name: Required value',
+    ],
     [{ subjects: [], resourceRules: [resource] }, 'subjects: Required value: subjects must contain at least one value'],
     [
       { subjects, resourceRules: [{ ...resource, namespaces: [] }] },
-      'resourceRules[0].namespaces: Required value: resource rules that are not cluster scoped must supply at least one namespace',
+      'resourceRules[0].namespaces: Required value: resource rules that are not cluster scoped must supply at ' +
+        'least one namespace',
     ],
     [
-      { subjects: [{ kind: 'ServiceAccount', serviceAccount: { name: '*', namespace: '' } }], resourceRules: [resource] },
+      {
+        subjects: [{ kind: 'ServiceAccount', serviceAccount: { name: '*', namespace: '' } }],
+        resourceRules: [resource],
+      },
       'subjects[0].serviceAccount.namespace: Required value: must specify namespace for service account',
     ],
   ]
@@ -82,16 +93,33 @@ test('what belongs to subjects of another kind is refused in upstream’s order'
   const members = { user: { name: 'u' }, group: { name: 'g' }, serviceAccount: { name: 'a', namespace: 'n' } }
   const resourceRules = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['a'] }]
   const refused = (kind: string) =>
-    faults([{ subjects: [{ kind, ...members }], resourceRules }]).map((fault) => /subjects\[0\]\.(\w+): Forbidden/.exec(fault)?.[1])
+    faults([{ subjects: [{ kind, ...members }], resourceRules }]).map(
+      (fault) => /subjects\[0\]\.(\w+): Forbidden/.exec(fault)?.[1],
+    )
   assert.deepEqual(refused('ServiceAccount'), ['user', 'group'])
   assert.deepEqual(refused('User'), ['serviceAccount', 'group'])
   assert.deepEqual(refused('Group'), ['serviceAccount', 'user'])
 })
 
 test('paths are whole, but for what is below one', () => {
-  const rule = (url: string) => [{ subjects: [{ kind: 'User', user: { name: 'u' } }], nonResourceRules: [{ verbs: ['get'], nonResourceURLs: [url] }] }]
+  const rule = (url: string) => [
+    {
+      subjects: [{ kind: 'User', user: { name: 'u' } }],
+      nonResourceRules: [{ verbs: ['get'], nonResourceURLs: [url] }],
+    },
+  ]
   for (const url of ['/', '/foo', '/apis/', '/healthz/*']) assert.deepEqual(faults(rule(url)), [], url)
-  for (const url of ['', 'foo', '//', '/////', '/healthz/*/foo', '/healthz/foo bar', '/health*', '/health*/foo', '/*/*'])
+  for (const url of [
+    '',
+    'foo',
+    '//',
+    '/////',
+    '/healthz/*/foo',
+    '/healthz/foo bar',
+    '/health*',
+    '/health*/foo',
+    '/*/*',
+  ])
     assert.equal(faults(rule(url)).length, 1, url)
 })
 
@@ -101,23 +129,44 @@ test('levels that make no sense are refused in upstream’s words', () => {
   const reject = { type: 'Reject' }
   const queuing = (queues: number, handSize: number): LevelSpec => ({
     type: 'Limited',
-    limited: { nominalConcurrencyShares: 100, limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: 100 } } },
+    limited: {
+      nominalConcurrencyShares: 100,
+      limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: 100 } },
+    },
   })
-  const limited = (more: object): LevelSpec => ({ type: 'Limited', limited: { nominalConcurrencyShares: 1, limitResponse: reject, ...more } })
+  const limited = (more: object): LevelSpec => ({
+    type: 'Limited',
+    limited: { nominalConcurrencyShares: 1, limitResponse: reject, ...more },
+  })
   const hand = 'spec.limited.limitResponse.queuing.handSize: Invalid value'
   const only = "must be 'Exempt' if and only if `name` is 'exempt'"
   const fixed = "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value"
   const table: readonly (readonly [name: string, spec: LevelSpec, words: readonly string[]])[] = [
     ['l', limited({}), []],
     ['l', limited({ nominalConcurrencyShares: 0 }), []],
-    ['l', limited({ nominalConcurrencyShares: -1 }), ['spec.limited.nominalConcurrencyShares: Invalid value: -1: must be a non-negative integer']],
-    ['l', limited({ lendablePercent: 101 }), ['spec.limited.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive']],
-    ['l', limited({ borrowingLimitPercent: -1 }), ['spec.limited.borrowingLimitPercent: Invalid value: -1: if specified, must be a non-negative integer']],
+    [
+      'l',
+      limited({ nominalConcurrencyShares: -1 }),
+      ['spec.limited.nominalConcurrencyShares: Invalid value: -1: must be a non-negative integer'],
+    ],
+    [
+      'l',
+      limited({ lendablePercent: 101 }),
+      ['spec.limited.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive'],
+    ],
+    [
+      'l',
+      limited({ borrowingLimitPercent: -1 }),
+      ['spec.limited.borrowingLimitPercent: Invalid value: -1: if specified, must be a non-negative integer'],
+    ],
     ['l', { type: 'Limited' }, ['spec.limited: Required value: must not be empty when type is Limited']],
     [
       'l',
       { type: 'Limited', exempt: {} },
-      ['spec.exempt: Forbidden: must be nil if the type is Limited', 'spec.limited: Required value: must not be empty when type is Limited'],
+      [
+        'spec.exempt: Forbidden: must be nil if the type is Limited',
+        'spec.limited: Required value: must not be empty when type is Limited',
+      ],
     ],
     [
       'l',
@@ -127,12 +176,23 @@ test('levels that make no sense are refused in upstream’s words', () => {
     [
       'l',
       limited({ limitResponse: { type: 'Queue' } }),
-      ['spec.limited.limitResponse.queuing: Required value: must not be empty if limited.limitResponse.type is Limited'],
+      [
+        'spec.limited.limitResponse.queuing: Required value: must not be empty if limited.limitResponse.type is ' +
+          'Limited',
+      ],
     ],
     ['l', queuing(512, 4), []],
     ['l', queuing(10_000_000, 2), []],
-    ['l', queuing(512, 8), [`${hand}: 8: required entropy bits of deckSize 512 and handSize 8 should not be greater than 60`]],
-    ['l', queuing(128, 10), [`${hand}: 10: required entropy bits of deckSize 128 and handSize 10 should not be greater than 60`]],
+    [
+      'l',
+      queuing(512, 8),
+      [`${hand}: 8: required entropy bits of deckSize 512 and handSize 8 should not be greater than 60`],
+    ],
+    [
+      'l',
+      queuing(128, 10),
+      [`${hand}: 10: required entropy bits of deckSize 128 and handSize 10 should not be greater than 60`],
+    ],
     ['l', queuing(7, 8), [`${hand}: 8: should not be greater than queues (7)`]],
     [
       'l',
@@ -152,12 +212,23 @@ test('levels that make no sense are refused in upstream’s words', () => {
       ],
     ],
     ['exempt', limited({}), [`spec.type: Invalid value: "Limited": ${only}`, fixed]],
-    ['exempt', { ...limited({}), type: 'Exempt', exempt: {} }, ['spec.limited: Forbidden: must be nil if the type is not Limited', fixed]],
+    [
+      'exempt',
+      { ...limited({}), type: 'Exempt', exempt: {} },
+      ['spec.limited: Forbidden: must be nil if the type is not Limited', fixed],
+    ],
     ['catch-all', limited({}), ["spec of 'catch-all' must equal the fixed value"]],
   ]
   for (const [name, spec, words] of table) {
-    const level = { kind: 'PriorityLevelConfiguration', apiVersion: 'flowcontrol.apiserver.k8s.io/v1', metadata: { name }, spec }
-    const told = (priorityLevelConfigurations.validate?.object?.(level) ?? []).map(({ field, message }) => `${field}: ${message}`)
+    const level = {
+      kind: 'PriorityLevelConfiguration',
+      apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+      metadata: { name },
+      spec,
+    }
+    const told = (priorityLevelConfigurations.validate?.object?.(level) ?? []).map(
+      ({ field, message }) => `${field}: ${message}`,
+    )
     assert.equal(told.length, words.length, `${name} ${JSON.stringify(spec)}: ${told}`)
     for (const [i, word] of words.entries()) assert.ok(told[i]!.endsWith(word), `${told[i]} is not ${word}`)
   }
@@ -168,7 +239,9 @@ test('conditions have a type, and each type is there once', () => {
   const told = (types: readonly string[]): string[] => {
     const conditions = types.map((type) => ({ type }))
     const conditioned: PriorityLevelConfiguration = { ...level, status: { conditions } }
-    return (priorityLevelConfigurations.validate?.status?.(conditioned, level) ?? []).map(({ field, message }) => `${field}: ${message}`)
+    return (priorityLevelConfigurations.validate?.status?.(conditioned, level) ?? []).map(
+      ({ field, message }) => `${field}: ${message}`,
+    )
   }
   assert.deepEqual(told(['a', 'b']), [])
   assert.deepEqual(told(['1', '1']), ['status.conditions[1].type: Duplicate value: "1"'])

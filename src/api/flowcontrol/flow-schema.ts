@@ -3,7 +3,13 @@
 import type { V1NonResourcePolicyRule, V1PolicyRulesWithSubjects, V1ResourcePolicyRule } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Wire } from '../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../machinery/validation/field-error.ts'
 import { all, each, follows } from '../../machinery/validation/field-rules.ts'
 import { flag, list, number, optional, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
@@ -33,12 +39,16 @@ export const flowSchemas = resource<FlowSchema>({
   validate: { object: schemaRules, status: ({ status }) => conditionRules(status?.conditions) },
   columns: [
     name,
-    column('PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration.name ?? '<none>', { description: 'The level that its requests go to.' }),
+    column('PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration.name ?? '<none>', {
+      description: 'The level that its requests go to.',
+    }),
     column('MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0, {
       type: 'integer',
       description: 'The order in which schemas are asked: less is earlier.',
     }),
-    column('DistinguisherMethod', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>', { description: 'What sets one flow apart from another.' }),
+    column('DistinguisherMethod', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>', {
+      description: 'What sets one flow apart from another.',
+    }),
     age,
     column('MissingPL', ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?', {
       description: 'Whether its level is missing.',
@@ -53,8 +63,19 @@ const shownSpec = struct({
   MatchingPrecedence: number,
   DistinguisherMethod: pointer({ Type: text }),
   Rules: list({
-    Subjects: list({ Kind: text, User: pointer({ Name: text }), Group: pointer({ Name: text }), ServiceAccount: pointer({ Namespace: text, Name: text }) }),
-    ResourceRules: list({ Verbs: optional, APIGroups: optional, Resources: optional, ClusterScope: flag, Namespaces: optional }),
+    Subjects: list({
+      Kind: text,
+      User: pointer({ Name: text }),
+      Group: pointer({ Name: text }),
+      ServiceAccount: pointer({ Namespace: text, Name: text }),
+    }),
+    ResourceRules: list({
+      Verbs: optional,
+      APIGroups: optional,
+      Resources: optional,
+      ClusterScope: flag,
+      Namespaces: optional,
+    }),
     NonResourceRules: list({ Verbs: optional, NonResourceURLs: optional }),
   }),
 })
@@ -63,12 +84,20 @@ function schemaRules({ metadata, spec }: FlowSchema): readonly FieldError[] {
   const errors: FieldError[] = []
   const precedence = spec?.matchingPrecedence ?? 0
   if (precedence <= 0) errors.push(invalidValue('spec.matchingPrecedence', precedence, 'must be a positive value'))
-  if (precedence > 10000) errors.push(invalidValue('spec.matchingPrecedence', precedence, 'must not be greater than 10000'))
+  if (precedence > 10000)
+    errors.push(invalidValue('spec.matchingPrecedence', precedence, 'must not be greater than 10000'))
   if (precedence === 1 && metadata.name !== 'exempt')
-    errors.push(invalidValue('spec.matchingPrecedence', precedence, "only the schema named 'exempt' may have matchingPrecedence 1"))
+    errors.push(
+      invalidValue(
+        'spec.matchingPrecedence',
+        precedence,
+        "only the schema named 'exempt' may have matchingPrecedence 1",
+      ),
+    )
   const method = spec?.distinguisherMethod?.type
   // Upstream shows the whole method.
-  if (method !== undefined && !methods.includes(method)) errors.push(notSupported('spec.distinguisherMethod.type', { Type: method }, methods))
+  if (method !== undefined && !methods.includes(method))
+    errors.push(notSupported('spec.distinguisherMethod.type', { Type: method }, methods))
   const level = spec?.priorityLevelConfiguration?.name
   errors.push(
     ...(level
@@ -77,14 +106,23 @@ function schemaRules({ metadata, spec }: FlowSchema): readonly FieldError[] {
   )
   const fixed = mandatoryFlowSchemas.find((mandatory) => mandatory.metadata.name === metadata.name)
   const changed =
-    fixed && !semanticallyEqual(spec, fixed.spec) ? [invalidValue('spec', shownSpec(spec), `spec of '${metadata.name}' must equal the fixed value`)] : []
+    fixed && !semanticallyEqual(spec, fixed.spec)
+      ? [invalidValue('spec', shownSpec(spec), `spec of '${metadata.name}' must equal the fixed value`)]
+      : []
   return [...errors, ...each(spec?.rules, 'spec.rules', ruleRules), ...changed]
 }
 
-function ruleRules({ subjects, resourceRules, nonResourceRules }: Wire<V1PolicyRulesWithSubjects>, path: string): readonly FieldError[] {
+function ruleRules(
+  { subjects, resourceRules, nonResourceRules }: Wire<V1PolicyRulesWithSubjects>,
+  path: string,
+): readonly FieldError[] {
   return all(
-    subjects?.length ? each(subjects, `${path}.subjects`, subjectRules) : [required(`${path}.subjects`, 'subjects must contain at least one value')],
-    resourceRules?.length || nonResourceRules?.length ? [] : [required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty')],
+    subjects?.length
+      ? each(subjects, `${path}.subjects`, subjectRules)
+      : [required(`${path}.subjects`, 'subjects must contain at least one value')],
+    resourceRules?.length || nonResourceRules?.length
+      ? []
+      : [required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty')],
     each(resourceRules, `${path}.resourceRules`, resourceRuleRules),
     each(nonResourceRules, `${path}.nonResourceRules`, pathRuleRules),
   )
@@ -104,11 +142,18 @@ function subjectRules(subject: Subject, path: string): readonly FieldError[] {
   const others = members.filter(([, member]) => member !== named && subject[member])
   return [
     ...memberRules(subject, named, kind, `${path}.${named}`),
-    ...others.map(([other, member]) => forbiddenField(`${path}.${member}`, `${member} is forbidden when subject kind is not '${other}'`)),
+    ...others.map(([other, member]) =>
+      forbiddenField(`${path}.${member}`, `${member} is forbidden when subject kind is not '${other}'`),
+    ),
   ]
 }
 
-function memberRules(subject: Subject, member: (typeof members)[number][1], kind: string, path: string): readonly FieldError[] {
+function memberRules(
+  subject: Subject,
+  member: (typeof members)[number][1],
+  kind: string,
+  path: string,
+): readonly FieldError[] {
   const value = subject[member]
   if (!value) return [required(path, `${member} is required when subject kind is '${kind}'`)]
   const named = value.name ? [] : [required(`${path}.name`)]
@@ -117,7 +162,9 @@ function memberRules(subject: Subject, member: (typeof members)[number][1], kind
   return [
     ...named,
     ...(name && name !== '*' ? follows(name, `${path}.name`, dnsSubdomain) : []),
-    ...(namespace ? follows(namespace, `${path}.namespace`, dnsLabel) : [required(`${path}.namespace`, 'must specify namespace for service account')]),
+    ...(namespace
+      ? follows(namespace, `${path}.namespace`, dnsLabel)
+      : [required(`${path}.namespace`, 'must specify namespace for service account')]),
   ]
 }
 
@@ -125,7 +172,9 @@ const knownVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patc
 
 /** `*` stands alone. */
 const alone = (list: readonly string[] | undefined, path: string, what: string): readonly FieldError[] =>
-  list && list.length > 1 && list.includes('*') ? [invalidValue(path, list, `if '*' is present, must not specify other ${what}`)] : []
+  list && list.length > 1 && list.includes('*')
+    ? [invalidValue(path, list, `if '*' is present, must not specify other ${what}`)]
+    : []
 
 function verbRules(verbs: readonly string[] | undefined, path: string): readonly FieldError[] {
   if (!verbs?.length) return [required(path, 'verbs must contain at least one value')]
@@ -133,7 +182,10 @@ function verbRules(verbs: readonly string[] | undefined, path: string): readonly
   return verbs.every((verb) => knownVerbs.includes(verb)) ? [] : [notSupported(path, verbs, knownVerbs)]
 }
 
-function resourceRuleRules({ verbs, apiGroups, resources, namespaces, clusterScope }: Wire<V1ResourcePolicyRule>, path: string): readonly FieldError[] {
+function resourceRuleRules(
+  { verbs, apiGroups, resources, namespaces, clusterScope }: Wire<V1ResourcePolicyRule>,
+  path: string,
+): readonly FieldError[] {
   return all(
     verbRules(verbs, `${path}.verbs`),
     apiGroups?.length
@@ -146,11 +198,18 @@ function resourceRuleRules({ verbs, apiGroups, resources, namespaces, clusterSco
   )
 }
 
-function namespaceRules(namespaces: readonly string[] | undefined, clusterScope: boolean, path: string): readonly FieldError[] {
-  if (!namespaces?.length && !clusterScope) return [required(path, 'resource rules that are not cluster scoped must supply at least one namespace')]
+function namespaceRules(
+  namespaces: readonly string[] | undefined,
+  clusterScope: boolean,
+  path: string,
+): readonly FieldError[] {
+  if (!namespaces?.length && !clusterScope)
+    return [required(path, 'resource rules that are not cluster scoped must supply at least one namespace')]
   if (namespaces?.includes('*')) return alone(namespaces, path, 'namespaces')
   return each(namespaces, path, (namespace, at) =>
-    dnsLabel(namespace).map((message) => invalidValue(at, namespace, `each member of this list must be '*' or a DNS-1123 label; ${message}`)),
+    dnsLabel(namespace).map((message) =>
+      invalidValue(at, namespace, `each member of this list must be '*' or a DNS-1123 label; ${message}`),
+    ),
   )
 }
 

@@ -3,7 +3,13 @@
 import type { V1LimitedPriorityLevelConfiguration } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Wire } from '../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../machinery/validation/field-error.ts'
 import { all, positive } from '../../machinery/validation/field-rules.ts'
 import { number, optional, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -32,8 +38,12 @@ export const priorityLevelConfigurations = resource<Level>({
     column('NominalConcurrencyShares', ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? '<none>', {
       description: 'Its part of all requests that run at once.',
     }),
-    column('Queues', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queues ?? '<none>', { description: 'How many queues it has.' }),
-    column('HandSize', ({ spec }) => spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>', { description: 'From how many queues a flow may choose.' }),
+    column('Queues', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queues ?? '<none>', {
+      description: 'How many queues it has.',
+    }),
+    column('HandSize', ({ spec }) => spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>', {
+      description: 'From how many queues a flow may choose.',
+    }),
     column('QueueLengthLimit', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queueLengthLimit ?? '<none>', {
       description: 'How many requests a queue may hold.',
     }),
@@ -67,7 +77,10 @@ const shownSpec = struct({
   Type: text,
   Limited: pointer({
     NominalConcurrencyShares: number,
-    LimitResponse: struct({ Type: text, Queuing: pointer({ Queues: number, HandSize: number, QueueLengthLimit: number }) }),
+    LimitResponse: struct({
+      Type: text,
+      Queuing: pointer({ Queues: number, HandSize: number, QueueLengthLimit: number }),
+    }),
     LendablePercent: optional,
     BorrowingLimitPercent: optional,
   }),
@@ -79,20 +92,33 @@ function fixedRules({ metadata: { name }, spec }: Pick<Level, 'metadata' | 'spec
   const fixed = mandatoryPriorityLevels.find(({ metadata }) => metadata.name === name)
   if (!fixed) return []
   if (name !== 'exempt')
-    return semanticallyEqual(spec, fixed.spec) ? [] : [invalidValue('spec', shownSpec(spec), `spec of '${name}' must equal the fixed value`)]
+    return semanticallyEqual(spec, fixed.spec)
+      ? []
+      : [invalidValue('spec', shownSpec(spec), `spec of '${name}' must equal the fixed value`)]
   return semanticallyEqual({ ...spec, exempt: undefined }, { ...fixed.spec, exempt: undefined })
     ? []
-    : [invalidValue('spec', shownSpec(spec), "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value")]
+    : [
+        invalidValue(
+          'spec',
+          shownSpec(spec),
+          "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value",
+        ),
+      ]
 }
 
 function typeRules(spec: Level['spec']): readonly FieldError[] {
   switch (spec?.type) {
     case 'Exempt':
-      return all(spec.limited ? [forbiddenField('spec.limited', 'must be nil if the type is not Limited')] : [], lendingRules(spec.exempt ?? {}, 'spec.exempt'))
+      return all(
+        spec.limited ? [forbiddenField('spec.limited', 'must be nil if the type is not Limited')] : [],
+        lendingRules(spec.exempt ?? {}, 'spec.exempt'),
+      )
     case 'Limited':
       return all(
         spec.exempt ? [forbiddenField('spec.exempt', 'must be nil if the type is Limited')] : [],
-        spec.limited ? limitedRules(spec.limited) : [required('spec.limited', 'must not be empty when type is Limited')],
+        spec.limited
+          ? limitedRules(spec.limited)
+          : [required('spec.limited', 'must not be empty when type is Limited')],
       )
     default:
       return [notSupported('spec.type', spec?.type ?? '', ['Exempt', 'Limited'])]
@@ -109,30 +135,47 @@ interface Lending {
   readonly lendablePercent?: number
 }
 
-const lendingRules = ({ nominalConcurrencyShares: shares = 0, lendablePercent: lendable = 0 }: Lending, path: string): readonly FieldError[] => [
+const lendingRules = (
+  { nominalConcurrencyShares: shares = 0, lendablePercent: lendable = 0 }: Lending,
+  path: string,
+): readonly FieldError[] => [
   ...(shares < 0 ? [invalidValue(`${path}.nominalConcurrencyShares`, shares, 'must be a non-negative integer')] : []),
-  ...(lendable < 0 || lendable > 100 ? [invalidValue(`${path}.lendablePercent`, lendable, 'must be between 0 and 100, inclusive')] : []),
+  ...(lendable < 0 || lendable > 100
+    ? [invalidValue(`${path}.lendablePercent`, lendable, 'must be between 0 and 100, inclusive')]
+    : []),
 ]
 
 function limitedRules(limited: Wire<V1LimitedPriorityLevelConfiguration>): readonly FieldError[] {
   const { borrowingLimitPercent = 0, limitResponse } = limited
   const errors = [...lendingRules(limited, 'spec.limited')]
   if (borrowingLimitPercent < 0)
-    errors.push(invalidValue('spec.limited.borrowingLimitPercent', borrowingLimitPercent, 'if specified, must be a non-negative integer'))
+    errors.push(
+      invalidValue(
+        'spec.limited.borrowingLimitPercent',
+        borrowingLimitPercent,
+        'if specified, must be a non-negative integer',
+      ),
+    )
   const path = 'spec.limited.limitResponse'
   const { type = '', queuing } = limitResponse ?? {}
   if (!responses.includes(type)) return [...errors, notSupported(`${path}.type`, type, responses)]
-  if (type === 'Reject') return queuing ? [...errors, forbiddenField(`${path}.queuing`, 'must be nil if limited.limitResponse.type is not Limited')] : errors
-  if (!queuing) return [...errors, required(`${path}.queuing`, 'must not be empty if limited.limitResponse.type is Limited')]
+  if (type === 'Reject')
+    return queuing
+      ? [...errors, forbiddenField(`${path}.queuing`, 'must be nil if limited.limitResponse.type is not Limited')]
+      : errors
+  if (!queuing)
+    return [...errors, required(`${path}.queuing`, 'must not be empty if limited.limitResponse.type is Limited')]
   const { queues = 0, handSize = 0, queueLengthLimit = 0 } = queuing
   errors.push(
     ...positive(queueLengthLimit, `${path}.queuing.queueLengthLimit`),
     ...positive(queues, `${path}.queuing.queues`),
     ...positive(handSize, `${path}.queuing.handSize`),
   )
-  if (queues > 10_000_000) errors.push(invalidValue(`${path}.queuing.queues`, queues, 'must not be greater than 10000000'))
+  if (queues > 10_000_000)
+    errors.push(invalidValue(`${path}.queuing.queues`, queues, 'must not be greater than 10000000'))
   const bits = Math.ceil(Math.log2(queues) * handSize)
-  if (handSize > queues) errors.push(invalidValue(`${path}.queuing.handSize`, handSize, `should not be greater than queues (${queues})`))
+  if (handSize > queues)
+    errors.push(invalidValue(`${path}.queuing.handSize`, handSize, `should not be greater than queues (${queues})`))
   else if (queues > 0 && handSize > 0 && bits > hashBits) {
     const why = `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${hashBits}`
     errors.push(invalidValue(`${path}.queuing.handSize`, handSize, why))

@@ -21,7 +21,10 @@ export const storageVersions = resource<Model<V1alpha1StorageVersion>>({
     }),
     column(
       'StorageVersions',
-      ({ status }) => (status?.storageVersions ?? []).map(({ apiServerID, encodingVersion }) => `${apiServerID}=${encodingVersion}`).join(',') || '<unset>',
+      ({ status }) =>
+        (status?.storageVersions ?? [])
+          .map(({ apiServerID, encodingVersion }) => `${apiServerID}=${encodingVersion}`)
+          .join(',') || '<unset>',
       { description: 'The version that each server stores.' },
     ),
     age,

@@ -5,4 +5,12 @@ import { betaIPAddresses, ipAddresses } from './ip-address.ts'
 import { networkPolicies } from './network-policy.ts'
 import { betaServiceCidrs, serviceCidrs } from './service-cidr.ts'
 
-export const resources = [ingressClasses, ingresses, ipAddresses, networkPolicies, serviceCidrs, betaIPAddresses, betaServiceCidrs]
+export const resources = [
+  ingressClasses,
+  ingresses,
+  ipAddresses,
+  networkPolicies,
+  serviceCidrs,
+  betaIPAddresses,
+  betaServiceCidrs,
+]

@@ -21,10 +21,15 @@ export const ingressClasses = resource<IngressClass>({
       if (spec?.parameters) spec.parameters.scope ??= 'Cluster'
     },
   ],
-  validate: { object: classRules, update: ({ spec }, { spec: old }) => immutable(spec?.controller ?? '', 'spec.controller', old?.controller ?? '') },
+  validate: {
+    object: classRules,
+    update: ({ spec }, { spec: old }) => immutable(spec?.controller ?? '', 'spec.controller', old?.controller ?? ''),
+  },
   columns: [
     name,
-    column('Controller', ({ spec }) => spec?.controller ?? '', { description: 'The controller that serves Ingresses of this class.' }),
+    column('Controller', ({ spec }) => spec?.controller ?? '', {
+      description: 'The controller that serves Ingresses of this class.',
+    }),
     column('Parameters', parametersText, { description: 'The object that holds more settings for the controller.' }),
     age,
   ],
@@ -51,7 +56,8 @@ function classRules({ spec }: IngressClass): readonly FieldError[] {
         ? [required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'")]
         : follows(namespace, `${path}.namespace`, dnsLabel)),
     )
-  if (scope === 'Cluster' && namespace !== undefined) errors.push(forbiddenField(`${path}.namespace`, "`parameters.scope` is set to 'Cluster'"))
+  if (scope === 'Cluster' && namespace !== undefined)
+    errors.push(forbiddenField(`${path}.namespace`, "`parameters.scope` is set to 'Cluster'"))
   return errors
 }
 

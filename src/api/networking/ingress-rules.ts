@@ -4,7 +4,15 @@ import type { V1HTTPIngressPath, V1Ingress, V1IngressBackend, V1IngressStatus } 
 import type { Model, Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, follows } from '../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain, ipAddress, pathSegment, portName, portNumber, wildcardSubdomain } from '../../machinery/validation/names.ts'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  ipAddress,
+  pathSegment,
+  portName,
+  portNumber,
+  wildcardSubdomain,
+} from '../../machinery/validation/names.ts'
 
 export const classAnnotation = 'kubernetes.io/ingress.class'
 
@@ -27,15 +35,29 @@ export function ingressRules({ metadata, spec }: Model<V1Ingress>): readonly Fie
   })
   spec?.tls?.forEach(({ hosts, secretName }, at) => {
     hosts?.forEach((host, index) => {
-      errors.push(...follows(host, `spec.tls[${at}].hosts[${index}]`, host.includes('*') ? wildcardSubdomain : dnsSubdomain))
+      errors.push(
+        ...follows(host, `spec.tls[${at}].hosts[${index}]`, host.includes('*') ? wildcardSubdomain : dnsSubdomain),
+      )
     })
     if (secretName) errors.push(...follows(secretName, `spec.tls[${at}].secretName`, dnsSubdomain))
   })
-  if (spec?.ingressClassName !== undefined) errors.push(...follows(spec.ingressClassName, 'spec.ingressClassName', dnsSubdomain))
+  if (spec?.ingressClassName !== undefined)
+    errors.push(...follows(spec.ingressClassName, 'spec.ingressClassName', dnsSubdomain))
   // Both names are checked on create only: an object without a version is new.
   const annotated = metadata.annotations?.[classAnnotation]
-  if (!metadata.resourceVersion && annotated !== undefined && spec?.ingressClassName !== undefined && annotated !== spec.ingressClassName)
-    errors.push(invalidValue(`annotations.${classAnnotation}`, annotated, 'must match `ingressClassName` when both are specified'))
+  if (
+    !metadata.resourceVersion &&
+    annotated !== undefined &&
+    spec?.ingressClassName !== undefined &&
+    annotated !== spec.ingressClassName
+  )
+    errors.push(
+      invalidValue(
+        `annotations.${classAnnotation}`,
+        annotated,
+        'must match `ingressClassName` when both are specified',
+      ),
+    )
   return errors
 }
 
@@ -54,8 +76,10 @@ function pathRules({ path = '', pathType, backend }: Wire<V1HTTPIngressPath>, fi
     case 'Exact':
     case 'Prefix':
       if (!path.startsWith('/')) errors.push(invalidValue(`${field}.path`, path, 'must be an absolute path'))
-      for (const sequence of forbiddenSequences) if (path.includes(sequence)) errors.push(invalidValue(`${field}.path`, path, `must not contain '${sequence}'`))
-      for (const suffix of forbiddenSuffixes) if (path.endsWith(suffix)) errors.push(invalidValue(`${field}.path`, path, `cannot end with '${suffix}'`))
+      for (const sequence of forbiddenSequences)
+        if (path.includes(sequence)) errors.push(invalidValue(`${field}.path`, path, `must not contain '${sequence}'`))
+      for (const suffix of forbiddenSuffixes)
+        if (path.endsWith(suffix)) errors.push(invalidValue(`${field}.path`, path, `cannot end with '${suffix}'`))
       break
     case 'ImplementationSpecific':
       if (path && !path.startsWith('/')) errors.push(invalidValue(`${field}.path`, path, 'must be an absolute path'))
@@ -71,15 +95,22 @@ function backendRules({ service, resource }: Wire<V1IngressBackend>, field: stri
   if (resource)
     return all(
       follows(resource.apiGroup, `${field}.resource.apiGroup`, dnsSubdomain),
-      resource.kind ? follows(resource.kind, `${field}.resource.kind`, pathSegment) : [required(`${field}.resource.kind`)],
-      resource.name ? follows(resource.name, `${field}.resource.name`, pathSegment) : [required(`${field}.resource.name`)],
+      resource.kind
+        ? follows(resource.kind, `${field}.resource.kind`, pathSegment)
+        : [required(`${field}.resource.kind`)],
+      resource.name
+        ? follows(resource.name, `${field}.resource.name`, pathSegment)
+        : [required(`${field}.resource.name`)],
     )
   if (!service) return [invalidValue(field, '', 'resource or service backend is required')]
-  const errors = [...(service.name ? follows(service.name, `${field}.service.name`, dnsLabel) : [required(`${field}.service.name`)])]
+  const errors = [
+    ...(service.name ? follows(service.name, `${field}.service.name`, dnsLabel) : [required(`${field}.service.name`)]),
+  ]
   const { name, number } = service.port ?? {}
   if (name && number) errors.push(invalidValue(field, '', 'cannot set both port name & port number'))
   else if (name) errors.push(...follows(name, `${field}.service.port.name`, portName))
-  else if (number) for (const message of portNumber(number)) errors.push(invalidValue(`${field}.service.port.number`, number, message))
+  else if (number)
+    for (const message of portNumber(number)) errors.push(invalidValue(`${field}.service.port.number`, number, message))
   if (!name && !number) errors.push(required(field, 'port name or number is required'))
   return errors
 }
@@ -92,7 +123,8 @@ export function ingressStatusRules(status: Wire<V1IngressStatus> | undefined): r
     if (ip) errors.push(...follows(ip, `${field}.ip`, ipAddress))
     if (hostname) {
       errors.push(...follows(hostname, `${field}.hostname`, dnsSubdomain))
-      if (isIP(hostname)) errors.push(invalidValue(`${field}.hostname`, hostname, 'must be a DNS name, not an IP address'))
+      if (isIP(hostname))
+        errors.push(invalidValue(`${field}.hostname`, hostname, 'must be a DNS name, not an IP address'))
     }
     return errors
   })

@@ -29,10 +29,14 @@ export const ingresses = resource<Ingress>({
       : [],
   columns: [
     name,
-    column('Class', ({ spec }) => spec?.ingressClassName ?? '<none>', { description: 'The class of controllers that serves it.' }),
+    column('Class', ({ spec }) => spec?.ingressClassName ?? '<none>', {
+      description: 'The class of controllers that serves it.',
+    }),
     column('Hosts', ({ spec }) => hosts(spec), { description: 'The host names that it answers to.' }),
     column('Address', ({ status }) => addresses(status), { description: 'Where its load balancer is reached.' }),
-    column('Ports', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80'), { description: 'The ports of its load balancer.' }),
+    column('Ports', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80'), {
+      description: 'The ports of its load balancer.',
+    }),
     age,
   ],
 })
@@ -49,6 +53,8 @@ function hosts(spec: Spec): string {
 }
 
 function addresses(status: Ingress['status']): string {
-  const found = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => (ip ? [ip] : hostname ? [hostname] : []))
+  const found = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) =>
+    ip ? [ip] : hostname ? [hostname] : [],
+  )
   return [...new Set(found)].sort().join(',')
 }

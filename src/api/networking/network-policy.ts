@@ -4,7 +4,13 @@ import { parseCidr } from '../../lib/cidr.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { labelSelectorText, validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { cidrWarnings } from '../../machinery/validation/address-warnings.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../machinery/validation/field-error.ts'
 import { all, each, follows, unlessOld } from '../../machinery/validation/field-rules.ts'
 import { cidr as cidrRule, portName, portNumber, type TextRule } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -26,14 +32,21 @@ export const networkPolicies = resource<NetworkPolicy>({
   defaults: [policyDefaults],
   validate: { object: policyRules },
   warnings: policyWarnings,
-  columns: [name, column('Pod-Selector', ({ spec }) => labelSelectorText(spec?.podSelector), { description: 'The labels of the pods that it is about.' }), age],
+  columns: [
+    name,
+    column('Pod-Selector', ({ spec }) => labelSelectorText(spec?.podSelector), {
+      description: 'The labels of the pods that it is about.',
+    }),
+    age,
+  ],
 })
 
 function policyDefaults(policy: NetworkPolicy): void {
   policy.spec ??= { podSelector: {} }
   const { spec } = policy
   spec.podSelector ??= {}
-  for (const port of [...(spec.ingress ?? []), ...(spec.egress ?? [])].flatMap(({ ports }) => ports ?? [])) port.protocol ??= 'TCP'
+  for (const port of [...(spec.ingress ?? []), ...(spec.egress ?? [])].flatMap(({ ports }) => ports ?? []))
+    port.protocol ??= 'TCP'
   if (!spec.policyTypes?.length) spec.policyTypes = spec.egress?.length ? ['Ingress', 'Egress'] : ['Ingress']
 }
 
@@ -57,7 +70,8 @@ function policyRules({ spec }: NetworkPolicy, old?: NetworkPolicy): readonly Fie
     })
   })
   const types = spec?.policyTypes ?? []
-  if (types.length > directions.length) return [...errors, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')]
+  if (types.length > directions.length)
+    return [...errors, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')]
   types.forEach((type, at) => {
     if (!directions.includes(type)) errors.push(notSupported(`spec.policyTypes[${at}]`, type, directions))
   })
@@ -66,9 +80,10 @@ function policyRules({ spec }: NetworkPolicy, old?: NetworkPolicy): readonly Fie
 
 /** All ranges that a policy names. */
 const rangesOf = ({ spec }: NetworkPolicy): string[] =>
-  [...(spec?.ingress ?? []).flatMap(({ from }) => from ?? []), ...(spec?.egress ?? []).flatMap(({ to }) => to ?? [])].flatMap(({ ipBlock }) =>
-    ipBlock ? [ipBlock.cidr, ...(ipBlock.except ?? [])] : [],
-  )
+  [
+    ...(spec?.ingress ?? []).flatMap(({ from }) => from ?? []),
+    ...(spec?.egress ?? []).flatMap(({ to }) => to ?? []),
+  ].flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr, ...(ipBlock.except ?? [])] : []))
 
 /** Ranges of addresses that are not written as they should be. */
 function policyWarnings({ spec }: NetworkPolicy): string[] {
@@ -101,17 +116,27 @@ function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path:
       for (const message of portNumber(endPort)) errors.push(invalidValue(end, endPort, message))
     }
   } else if (wanted !== undefined) {
-    if (endPort !== undefined) errors.push(invalidValue(end, endPort, 'may not be specified when `port` is non-numeric'))
+    if (endPort !== undefined)
+      errors.push(invalidValue(end, endPort, 'may not be specified when `port` is non-numeric'))
     errors.push(...follows(wanted, `${path}.port`, portName))
-  } else if (endPort !== undefined) errors.push(invalidValue(end, endPort, 'may not be specified when `port` is not specified'))
+  } else if (endPort !== undefined)
+    errors.push(invalidValue(end, endPort, 'may not be specified when `port` is not specified'))
   return errors
 }
 
-function peerRules({ podSelector, namespaceSelector, ipBlock }: Peer, path: string, range: TextRule): readonly FieldError[] {
-  const errors = [...validateLabelSelector(podSelector, `${path}.podSelector`), ...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`)]
+function peerRules(
+  { podSelector, namespaceSelector, ipBlock }: Peer,
+  path: string,
+  range: TextRule,
+): readonly FieldError[] {
+  const errors = [
+    ...validateLabelSelector(podSelector, `${path}.podSelector`),
+    ...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`),
+  ]
   if (ipBlock) errors.push(...blockRules(ipBlock, `${path}.ipBlock`, range))
   if (!podSelector && !namespaceSelector && !ipBlock) errors.push(required(path, 'must specify a peer'))
-  if (ipBlock && (podSelector || namespaceSelector)) errors.push(forbiddenField(path, 'may not specify both ipBlock and another peer'))
+  if (ipBlock && (podSelector || namespaceSelector))
+    errors.push(forbiddenField(path, 'may not specify both ipBlock and another peer'))
   return errors
 }
 
@@ -123,8 +148,12 @@ function blockRules({ cidr, except }: Wire<V1IPBlock>, path: string, rule: TextR
   const rest = BigInt((range.family === 4 ? 32 : 128) - range.prefix)
   const excepted = each(except, `${path}.except`, (text, field) => {
     const part = parseCidr(text)
-    const within = part?.family === range.family && part.prefix > range.prefix && part.base >> rest === range.base >> rest
-    return all(follows(text, field, rule), !part || within ? [] : [invalidValue(field, text, 'must be a strict subset of `cidr`')])
+    const within =
+      part?.family === range.family && part.prefix > range.prefix && part.base >> rest === range.base >> rest
+    return all(
+      follows(text, field, rule),
+      !part || within ? [] : [invalidValue(field, text, 'must be a strict subset of `cidr`')],
+    )
   })
   return all(errors, excepted)
 }

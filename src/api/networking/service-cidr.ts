@@ -19,7 +19,13 @@ export const serviceCidrs = resource<ServiceCIDR>({
   subresources: { status: true },
   resets: { status: ['metadata', 'spec'] },
   validate: { object: cidrRules, update: unchangedRanges },
-  columns: [name, column('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(','), { description: 'The ranges that cluster IPs are taken from.' }), age],
+  columns: [
+    name,
+    column('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(','), {
+      description: 'The ranges that cluster IPs are taken from.',
+    }),
+    age,
+  ],
 })
 
 function cidrRules({ spec }: ServiceCIDR): readonly FieldError[] {
@@ -29,7 +35,13 @@ function cidrRules({ spec }: ServiceCIDR): readonly FieldError[] {
   const errors = [...each(cidrs, 'spec.cidrs', (text, path) => follows(text, path, canonicalCidr))]
   const [first, second] = cidrs.map(parseCidr)
   if (first && first.family === second?.family)
-    errors.push(invalidValue('spec.cidrs', cidrs, 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'))
+    errors.push(
+      invalidValue(
+        'spec.cidrs',
+        cidrs,
+        'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
+      ),
+    )
   return errors
 }
 
@@ -45,9 +57,12 @@ function canonicalCidr(text: string): string[] {
 /** A range may be added for the other family; those that are there stay. */
 function unchangedRanges({ spec }: ServiceCIDR, { spec: old }: ServiceCIDR): readonly FieldError[] {
   const [now, before] = [spec?.cidrs?.length ?? 0, old?.cidrs?.length ?? 0]
-  if (now !== before && !(before === 1 && now === 2)) return [invalidValue('spec.cidrs', spec?.cidrs ?? null, 'field is immutable')]
+  if (now !== before && !(before === 1 && now === 2))
+    return [invalidValue('spec.cidrs', spec?.cidrs ?? null, 'field is immutable')]
   return (old?.cidrs ?? []).flatMap((text, at) =>
-    spec?.cidrs?.[at] === text ? [] : [invalidValue(`spec.cidrs[${at}]`, spec?.cidrs?.[at] ?? null, 'field is immutable')],
+    spec?.cidrs?.[at] === text
+      ? []
+      : [invalidValue(`spec.cidrs[${at}]`, spec?.cidrs?.[at] ?? null, 'field is immutable')],
   )
 }
 

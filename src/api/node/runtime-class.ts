@@ -25,7 +25,11 @@ export const runtimeClasses = resource<RuntimeClass>({
   requiresVersionOnUpdate: true,
   validate: { object: classRules, update: ({ handler }, old) => immutable(handler, 'handler', old.handler) },
   warnings: ({ scheduling }) => labelKeyWarnings(scheduling?.nodeSelector, () => 'scheduling.nodeSelector'),
-  columns: [name, column('Handler', ({ handler }) => handler, { description: 'The name of the runtime at the container engine.' }), age],
+  columns: [
+    name,
+    column('Handler', ({ handler }) => handler, { description: 'The name of the runtime at the container engine.' }),
+    age,
+  ],
 })
 
 function classRules({ handler, overhead, scheduling }: RuntimeClass): readonly FieldError[] {
@@ -48,7 +52,9 @@ function uniqueTolerations(list: readonly Toleration[], path: string): readonly 
     tolerations(list, path),
     each(list, path, (toleration, at) => {
       const { key, operator, value, effect } = toleration
-      return isRepeated(JSON.stringify([key, operator, value, effect])) ? [duplicate(at, shownToleration(toleration))] : valid
+      return isRepeated(JSON.stringify([key, operator, value, effect]))
+        ? [duplicate(at, shownToleration(toleration))]
+        : valid
     }),
   )
 }

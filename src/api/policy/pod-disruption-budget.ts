@@ -14,9 +14,19 @@ import { counts } from '../workload/template-rules.ts'
 
 type Budget = Model<V1PodDisruptionBudget>
 
-const nothing = (): NonNullable<Budget['status']> => ({ currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 })
+const nothing = (): NonNullable<Budget['status']> => ({
+  currentHealthy: 0,
+  desiredHealthy: 0,
+  disruptionsAllowed: 0,
+  expectedPods: 0,
+})
 
-const shownSpec = struct({ MinAvailable: optional, Selector: labelSelector, MaxUnavailable: optional, UnhealthyPodEvictionPolicy: optional })
+const shownSpec = struct({
+  MinAvailable: optional,
+  Selector: labelSelector,
+  MaxUnavailable: optional,
+  UnhealthyPodEvictionPolicy: optional,
+})
 
 function rules({ spec = {} }: Budget): readonly FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec
@@ -72,7 +82,10 @@ export const podDisruptionBudgets = resource<Budget>({
     name,
     column('Min Available', ({ spec }) => amount(spec?.minAvailable), { description: 'Pods that have to stay.' }),
     column('Max Unavailable', ({ spec }) => amount(spec?.maxUnavailable), { description: 'Pods that may be missing.' }),
-    column('Allowed Disruptions', ({ status }) => status?.disruptionsAllowed ?? 0, { type: 'integer', description: 'Pods that may go now.' }),
+    column('Allowed Disruptions', ({ status }) => status?.disruptionsAllowed ?? 0, {
+      type: 'integer',
+      description: 'Pods that may go now.',
+    }),
     age,
   ],
 })

@@ -12,7 +12,8 @@ const cell = (key: string, column: string, rest: object, metadata: object = {}) 
 }
 
 test('the hosts of an ingress: up to three; then every further rule counts, with a host or without', () => {
-  const hosts = (...rules: (string | undefined)[]) => cell('networking.k8s.io/v1/ingresses', 'Hosts', { spec: { rules: rules.map((host) => ({ host })) } })
+  const hosts = (...rules: (string | undefined)[]) =>
+    cell('networking.k8s.io/v1/ingresses', 'Hosts', { spec: { rules: rules.map((host) => ({ host })) } })
   assert.equal(hosts(), '*')
   assert.equal(hosts(undefined, undefined), '*')
   assert.equal(hosts('a', 'b', 'c'), 'a,b,c')
@@ -23,19 +24,27 @@ test('the hosts of an ingress: up to three; then every further rule counts, with
 })
 
 test('the parameters of a policy binding: in a namespace, in any, or by a selector as Go prints it', () => {
-  const params = (paramRef?: object) => cell('admissionregistration.k8s.io/v1/validatingadmissionpolicybindings', 'ParamRef', { spec: { paramRef } })
+  const params = (paramRef?: object) =>
+    cell('admissionregistration.k8s.io/v1/validatingadmissionpolicybindings', 'ParamRef', { spec: { paramRef } })
   assert.equal(params(), '<unset>')
   assert.equal(params({ name: 'p', namespace: 'ns' }), 'ns/p')
   assert.equal(params({ name: 'p' }), '*/p')
   assert.equal(params({ namespace: 'ns' }), '<unset>')
   assert.equal(
-    params({ selector: { matchLabels: { b: '2', a: '1' }, matchExpressions: [{ key: 'k', operator: 'In', values: ['x', 'y'] }] } }),
-    '&LabelSelector{MatchLabels:map[string]string{a: 1,b: 2,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}',
+    params({
+      selector: {
+        matchLabels: { b: '2', a: '1' },
+        matchExpressions: [{ key: 'k', operator: 'In', values: ['x', 'y'] }],
+      },
+    }),
+    '&LabelSelector{MatchLabels:map[string]string{a: 1,b: ' +
+      '2,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}',
   )
 })
 
 test('a claim for devices is reserved only while it is allocated', () => {
-  const state = (status: object, metadata?: object) => cell('resource.k8s.io/v1/resourceclaims', 'State', { status }, metadata)
+  const state = (status: object, metadata?: object) =>
+    cell('resource.k8s.io/v1/resourceclaims', 'State', { status }, metadata)
   assert.equal(state({ reservedFor: [{}] }), 'pending')
   assert.equal(state({ allocation: {}, reservedFor: [{}] }), 'allocated,reserved')
   assert.equal(state({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }), 'deleted')
@@ -63,7 +72,12 @@ test('a port of an endpoint slice is its number, or its name, or any', () => {
 
 test('a pod that has ended keeps its state while it is deleted', () => {
   const state = (phase: string, more: object = {}) =>
-    cell('v1/pods', 'Status', { spec: { containers: [] }, status: { phase, ...more } }, { deletionTimestamp: '2026-01-01T00:00:00Z' })
+    cell(
+      'v1/pods',
+      'Status',
+      { spec: { containers: [] }, status: { phase, ...more } },
+      { deletionTimestamp: '2026-01-01T00:00:00Z' },
+    )
   assert.equal(state('Running'), 'Terminating')
   const terminated = { state: { terminated: { reason: 'Completed', exitCode: 0 } }, restartCount: 0 }
   assert.equal(state('Succeeded', { containerStatuses: [terminated] }), 'Completed')

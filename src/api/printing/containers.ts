@@ -5,7 +5,9 @@ import type { Wire } from '../../machinery/object.ts'
 type Template = Wire<V1PodTemplateSpec> | undefined
 
 /** `nginx,log` */
-export const containerNames = (template: Template): string => (template?.spec?.containers ?? []).map(({ name }) => name).join(',')
+export const containerNames = (template: Template): string =>
+  (template?.spec?.containers ?? []).map(({ name }) => name).join(',')
 
 /** `example.com/nginx:1.2,example.com/log:1.2` */
-export const containerImages = (template: Template): string => (template?.spec?.containers ?? []).map(({ image }) => image ?? '').join(',')
+export const containerImages = (template: Template): string =>
+  (template?.spec?.containers ?? []).map(({ image }) => image ?? '').join(',')

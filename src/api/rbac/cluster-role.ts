@@ -1,4 +1,7 @@
-/** ClusterRoles: rights that may be granted in every namespace or for the whole cluster, by hand or put together from others. */
+/**
+ * ClusterRoles: rights that may be granted in every namespace or for the whole cluster, by hand or put together from
+ * others.
+ */
 
 import type { V1ClusterRole } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
@@ -29,7 +32,9 @@ function clusterRoleRules({ rules, aggregationRule }: ClusterRole): readonly Fie
   const selectors = aggregationRule?.clusterRoleSelectors ?? []
   return all(
     policyRules(rules, false),
-    aggregationRule && selectors.length === 0 ? [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')] : [],
+    aggregationRule && selectors.length === 0
+      ? [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
+      : [],
     selectors.flatMap((selector, at) => validateLabelSelector(selector, `${path}[${at}]`)),
   )
 }

@@ -9,19 +9,31 @@ import { age, type Column, column, name, wide } from '../resource.ts'
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
 /** What is wrong with a role's rules. */
-export function policyRules(rules: readonly Wire<V1PolicyRule>[] | undefined | null, namespaced: boolean): readonly FieldError[] {
+export function policyRules(
+  rules: readonly Wire<V1PolicyRule>[] | undefined | null,
+  namespaced: boolean,
+): readonly FieldError[] {
   return (rules ?? []).flatMap((rule, at) => {
     const path = `rules[${at}]`
     const errors = rule.verbs?.length ? [] : [required(`${path}.verbs`, 'verbs must contain at least one value')]
     if (rule.nonResourceURLs?.length) {
       const urls = `${path}.nonResourceURLs`
-      if (namespaced) errors.push(invalidValue(urls, rule.nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs'))
+      if (namespaced)
+        errors.push(invalidValue(urls, rule.nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs'))
       if (rule.apiGroups?.length || rule.resources?.length || rule.resourceNames?.length)
-        errors.push(invalidValue(urls, rule.nonResourceURLs, 'rules cannot apply to both regular resources and non-resource URLs'))
+        errors.push(
+          invalidValue(
+            urls,
+            rule.nonResourceURLs,
+            'rules cannot apply to both regular resources and non-resource URLs',
+          ),
+        )
       return errors
     }
-    if (!rule.apiGroups?.length) errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'))
-    if (!rule.resources?.length) errors.push(required(`${path}.resources`, 'resource rules must supply at least one resource'))
+    if (!rule.apiGroups?.length)
+      errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'))
+    if (!rule.resources?.length)
+      errors.push(required(`${path}.resources`, 'resource rules must supply at least one resource'))
     return errors
   })
 }
@@ -38,7 +50,8 @@ export interface Binding extends KubeObject {
 export function bindingDefaults(binding: Binding): void {
   binding.roleRef ??= { apiGroup: '', kind: '', name: '' }
   if (!binding.roleRef.apiGroup) binding.roleRef.apiGroup = rbacGroup
-  for (const subject of binding.subjects ?? []) if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = rbacGroup
+  for (const subject of binding.subjects ?? [])
+    if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = rbacGroup
 }
 
 /** What is wrong with a binding; `namespaced` ones may name Roles too. */
@@ -54,7 +67,11 @@ export function bindingRules({ roleRef, subjects }: Binding, namespaced: boolean
   return errors
 }
 
-function subjectRules({ kind, name: subjectName, namespace, apiGroup = '' }: Subject, path: string, namespaced: boolean): readonly FieldError[] {
+function subjectRules(
+  { kind, name: subjectName, namespace, apiGroup = '' }: Subject,
+  path: string,
+  namespaced: boolean,
+): readonly FieldError[] {
   const errors = subjectName ? [] : [required(`${path}.name`)]
   switch (kind) {
     case 'ServiceAccount':
@@ -73,7 +90,13 @@ function subjectRules({ kind, name: subjectName, namespace, apiGroup = '' }: Sub
 /** The role of a binding never changes: whoever may edit subjects could grant more than meant. */
 export function roleRefUnchanged({ roleRef }: Binding, { roleRef: old }: Binding): readonly FieldError[] {
   if (roleRef.apiGroup === old.apiGroup && roleRef.kind === old.kind && roleRef.name === old.name) return []
-  return [invalidValue('roleRef', { APIGroup: roleRef.apiGroup, Kind: roleRef.kind, Name: roleRef.name }, 'cannot change roleRef')]
+  return [
+    invalidValue(
+      'roleRef',
+      { APIGroup: roleRef.apiGroup, Kind: roleRef.kind, Name: roleRef.name },
+      'cannot change roleRef',
+    ),
+  ]
 }
 
 const subjectsOf =

@@ -37,6 +37,7 @@ export const workloads = resource<Model<V1alpha2Workload>>({
         names.flatMap((name, at) => (isRepeated(name) ? [duplicate(`spec.podGroupTemplates[${at}]`, name)] : [])),
       )
     },
-    update: ({ spec }, { spec: old }) => immutable(spec?.podGroupTemplates, 'spec.podGroupTemplates', old?.podGroupTemplates),
+    update: ({ spec }, { spec: old }) =>
+      immutable(spec?.podGroupTemplates, 'spec.podGroupTemplates', old?.podGroupTemplates),
   },
 })

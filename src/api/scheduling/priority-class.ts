@@ -30,14 +30,28 @@ export const priorityClasses = resource<PriorityClass>({
   },
   columns: [
     name,
-    column('Value', ({ value }) => value ?? 0, { type: 'integer', description: 'How important its pods are: more is more.' }),
-    column('Global-Default', ({ globalDefault }) => globalDefault ?? false, { type: 'boolean', description: 'Whether pods that name no class get this one.' }),
+    column('Value', ({ value }) => value ?? 0, {
+      type: 'integer',
+      description: 'How important its pods are: more is more.',
+    }),
+    column('Global-Default', ({ globalDefault }) => globalDefault ?? false, {
+      type: 'boolean',
+      description: 'Whether pods that name no class get this one.',
+    }),
     age,
-    column('PreemptionPolicy', ({ preemptionPolicy }) => preemptionPolicy ?? '', { description: 'Whether its pods may evict less important ones.' }),
+    column('PreemptionPolicy', ({ preemptionPolicy }) => preemptionPolicy ?? '', {
+      description: 'Whether its pods may evict less important ones.',
+    }),
   ],
 })
 
-function classRules({ metadata, value = 0, globalDefault, description, preemptionPolicy }: PriorityClass): readonly FieldError[] {
+function classRules({
+  metadata,
+  value = 0,
+  globalDefault,
+  description,
+  preemptionPolicy,
+}: PriorityClass): readonly FieldError[] {
   const errors: FieldError[] = []
   if (metadata.name?.startsWith('system-')) {
     const known = systemPriorityClasses.find((system) => system.name === metadata.name)
@@ -50,7 +64,14 @@ function classRules({ metadata, value = 0, globalDefault, description, preemptio
           : description !== undefined && description !== known.description
             ? `description of ${known.name} PriorityClass must be ${known.description}`
             : undefined
-    if (why) errors.push(forbiddenField('metadata.name', `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`))
-  } else if (value > highestUserPriority) errors.push(forbiddenField('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`))
+    if (why)
+      errors.push(
+        forbiddenField(
+          'metadata.name',
+          `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`,
+        ),
+      )
+  } else if (value > highestUserPriority)
+    errors.push(forbiddenField('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`))
   return errors.concat(oneOf(preemptionPolicy, 'preemptionPolicy', ['PreemptLowerPriority', 'Never']))
 }

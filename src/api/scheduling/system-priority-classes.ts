@@ -10,7 +10,8 @@ export const systemPriorityClasses: readonly SystemPriorityClass[] = [
   {
     name: 'system-cluster-critical',
     value: 2_000_000_000,
-    description: 'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+    description:
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
   },
   {
     name: 'system-node-critical',

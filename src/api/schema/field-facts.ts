@@ -86,8 +86,8 @@ function readFact(fact: string, facts: Facts): void {
 /**
  * The field and whether it is required. Facts: `pointer` (Go has a pointer: empty is kept, absent stays absent),
  * `written` (always there), `omitted` (required, yet left out when empty), `go:TYPE`, `merge:KEY` and other patch
- * strategies, `list-map:KEYS`, `list-set`, `list-atomic`, `map-atomic`, `granular`, `default:JSON`, `enum:A,B` (`_` is a space),
- * `or:MODEL` (free-form JSON whose objects are of that model).
+ * strategies, `list-map:KEYS`, `list-set`, `list-atomic`, `map-atomic`, `granular`, `default:JSON`, `enum:A,B` (`_` is
+ * a space), `or:MODEL` (free-form JSON whose objects are of that model).
  */
 export function readField(entry: string, struct: (model: string) => StructType): { field: Field; required: boolean } {
   const [head = '', ...rest] = entry.split(' ')
@@ -95,7 +95,9 @@ export function readField(entry: string, struct: (model: string) => StructType):
   const facts: Facts = {}
   for (const fact of rest) readFact(fact, facts)
   const { pointer = false, omitted = false, written: always = false, or, ...published } = facts
-  const type: FieldType = or ? { kind: 'any', object: struct(or) } : fieldType(required ? head.slice(0, -1) : head, struct)
+  const type: FieldType = or
+    ? { kind: 'any', object: struct(or) }
+    : fieldType(required ? head.slice(0, -1) : head, struct)
   const written = always || (required && !pointer && !omitted)
   // What Go holds by pointer when it is optional: structs, raw JSON, times, quantities.
   const referenced =
@@ -104,5 +106,8 @@ export function readField(entry: string, struct: (model: string) => StructType):
     type.kind === 'quantity' ||
     type.kind === 'int-or-string' ||
     (type.kind === 'string' && (type.format === 'date-time' || type.format === 'micro-time'))
-  return { field: { type, ...published, keepsEmpty: pointer || written || referenced, ...(written && { written }) }, required }
+  return {
+    field: { type, ...published, keepsEmpty: pointer || written || referenced, ...(written && { written }) },
+    required,
+  }
 }

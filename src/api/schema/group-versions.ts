@@ -32,13 +32,17 @@ const metaKinds = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVe
 
 /** The definition's name of a kind: `('rbac.authorization.k8s.io', 'v1', 'Role')` → `io.k8s.api.rbac.v1.Role`. */
 export function definitionName(group: string, version: string, kind: string): string {
-  if (group === 'apiextensions.k8s.io') return `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.${version}.${kind}`
+  if (group === 'apiextensions.k8s.io')
+    return `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.${version}.${kind}`
   if (group === 'apiregistration.k8s.io') return `io.k8s.kube-aggregator.pkg.apis.apiregistration.${version}.${kind}`
   const known = Object.entries(groupOfPackage).find(([, name]) => name === group)
   return `io.k8s.api.${known ? known[0] : group}.${version}.${kind}`
 }
 
-/** Group, version and kind of a definition if its objects stand alone (`isObject`: it has kind, apiVersion and metadata). */
+/**
+ * Group, version and kind of a definition if its objects stand alone (`isObject`: it has kind, apiVersion and
+ * metadata).
+ */
 export function groupVersionKindsOf(definition: string, isObject: boolean): readonly GroupVersionKind[] {
   if (definition.startsWith(metaPackage)) {
     const kind = definition.slice(metaPackage.length)

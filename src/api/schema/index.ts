@@ -10,7 +10,10 @@ export { numberedFields } from './protobuf.ts'
 
 type Kind = Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model'>
 
-/** The schema of a kind: by its `model`, else by group, version and kind. Undefined when there is none (custom resources). */
+/**
+ * The schema of a kind: by its `model`, else by group, version and kind. Undefined when there is none (custom
+ * resources).
+ */
 export function schemaOf({ group, version, kind, model }: Kind): StructType | undefined {
   const name = model ?? modelOfDefinition(definitionName(group, version, kind))
   return name === undefined ? undefined : modelType(name)

@@ -17,7 +17,9 @@ let models: ReadonlyMap<string, string> | undefined
 const types = new Map<string, StructType>()
 
 const generatedTypes = (): Readonly<Record<string, GeneratedType>> => {
-  generated ??= (JSON.parse(readFileSync(generatedFile('schema.json'), 'utf8')) as { types: Record<string, GeneratedType> }).types
+  generated ??= (
+    JSON.parse(readFileSync(generatedFile('schema.json'), 'utf8')) as { types: Record<string, GeneratedType> }
+  ).types
   return generated
 }
 
@@ -51,7 +53,10 @@ class ModelType implements StructType {
   }
 
   get groupVersionKinds(): StructType['groupVersionKinds'] {
-    return groupVersionKindsOf(this.definition, 'kind' in this.#source && 'apiVersion' in this.#source && 'metadata' in this.#source)
+    return groupVersionKindsOf(
+      this.definition,
+      'kind' in this.#source && 'apiVersion' in this.#source && 'metadata' in this.#source,
+    )
   }
 
   embeddedIn(field: string): readonly string[] {
@@ -77,10 +82,15 @@ function readUnion(fact: string | undefined): StructType['union'] {
   return fields === undefined ? undefined : { ...(discriminator && { discriminator }), fields: fields.split(',') }
 }
 
-/** Field names in the order in which objects are encoded: kind, apiVersion, metadata, then the rest as the model has them. */
+/**
+ * Field names in the order in which objects are encoded: kind, apiVersion, metadata, then the rest as the model has
+ * them.
+ */
 function orderedNames(fields: Readonly<Record<string, string>>): string[] {
   const first = ['kind', 'apiVersion', 'metadata'].filter((name) => Object.hasOwn(fields, name))
-  return first.length < 2 ? Object.keys(fields) : [...first, ...Object.keys(fields).filter((name) => !first.includes(name))]
+  return first.length < 2
+    ? Object.keys(fields)
+    : [...first, ...Object.keys(fields).filter((name) => !first.includes(name))]
 }
 
 /** The type of a model of the client (`V1Pod`, `CoreV1Event`). One instance per model. Throws for unknown models. */
@@ -106,6 +116,9 @@ export function modelOfDefinition(definition: string): string | undefined {
 
 /** Descriptions of a model's fields, and of itself under ''. Read from a file of their own when first asked for. */
 export function descriptionsOf(model: string): Readonly<Record<string, string>> {
-  descriptionTexts ??= JSON.parse(readFileSync(generatedFile('descriptions.json'), 'utf8')) as Record<string, Record<string, string>>
+  descriptionTexts ??= JSON.parse(readFileSync(generatedFile('descriptions.json'), 'utf8')) as Record<
+    string,
+    Record<string, string>
+  >
   return descriptionTexts[model] ?? {}
 }

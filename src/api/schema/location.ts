@@ -5,6 +5,7 @@ import { join } from 'node:path'
 /** The path of a generated file, such as `schema.json`. Throws when it has not been generated. */
 export function generatedFile(name: string): string {
   const here = import.meta.dirname
-  for (const path of [join(here, name), join(here, '.build', name), join(here, '../../../.build', name)]) if (existsSync(path)) return path
+  for (const path of [join(here, name), join(here, '.build', name), join(here, '../../../.build', name)])
+    if (existsSync(path)) return path
   throw new Error(`${name} is missing: generate it with \`node scripts/generate-schema.ts\``)
 }

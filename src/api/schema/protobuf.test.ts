@@ -21,24 +21,44 @@ function entriesOf(definition: string): Entry[] {
   return text!.split(' ').map((part) => {
     const [, name = '', form, at] = /^([^/:]+)(?:\/([\w-]+))?:(\d+)$/.exec(part) ?? []
     if (!name.startsWith('+')) return { name, form, at: Number(at) }
-    return { name, at: Number(at), inlined: name.includes('.') ? name.slice(1) : `${definition.slice(0, definition.lastIndexOf('.'))}.${name.slice(1)}` }
+    return {
+      name,
+      at: Number(at),
+      inlined: name.includes('.')
+        ? name.slice(1)
+        : `${definition.slice(0, definition.lastIndexOf('.'))}.${name.slice(1)}`,
+    }
   })
 }
 
 /** All names of a definition, those of inlined messages too. */
-const namesOf = (definition: string): string[] => entriesOf(definition).flatMap(({ name, inlined }) => (inlined ? namesOf(inlined) : [name]))
+const namesOf = (definition: string): string[] =>
+  entriesOf(definition).flatMap(({ name, inlined }) => (inlined ? namesOf(inlined) : [name]))
 
 const known = modelNames()
   .map(modelType)
   .filter(({ definition }) => protobufNumbers(definition) !== undefined)
 
-/** A value of the type that no two fields share, and its bytes in field `at`. Undefined at the end of the depth allowed. */
-function sample(type: FieldType, at: number, form: string | undefined, owner: StructType, depth: number): { value: unknown; bytes: Buffer } | undefined {
+/**
+ * A value of the type that no two fields share, and its bytes in field `at`. Undefined at the end of the depth allowed.
+ */
+function sample(
+  type: FieldType,
+  at: number,
+  form: string | undefined,
+  owner: StructType,
+  depth: number,
+): { value: unknown; bytes: Buffer } | undefined {
   switch (type.kind) {
     case 'string':
       if (type.format === 'byte') return { value: Buffer.from(`b${at}`).toString('base64'), bytes: field(at, `b${at}`) }
-      if (type.format === 'date-time') return { value: `1970-01-01T00:00:${String(at).padStart(2, '0')}Z`, bytes: field(at, [number(1, at), number(2, 0)]) }
-      if (type.format === 'micro-time') return { value: '1970-01-01T00:00:01.000002Z', bytes: field(at, [number(1, 1), number(2, 2000)]) }
+      if (type.format === 'date-time')
+        return {
+          value: `1970-01-01T00:00:${String(at).padStart(2, '0')}Z`,
+          bytes: field(at, [number(1, at), number(2, 0)]),
+        }
+      if (type.format === 'micro-time')
+        return { value: '1970-01-01T00:00:01.000002Z', bytes: field(at, [number(1, 1), number(2, 2000)]) }
       return { value: `s${at}`, bytes: field(at, `s${at}`) }
     case 'boolean':
       return { value: true, bytes: number(at, 1) }
@@ -66,7 +86,12 @@ function sample(type: FieldType, at: number, form: string | undefined, owner: St
     case 'map': {
       const list = type.values.kind === 'array'
       const item = sample(type.values, list ? 1 : 2, form, owner, depth)
-      return item && { value: { key: item.value }, bytes: field(at, [field(1, 'key'), list ? field(2, item.bytes) : item.bytes]) }
+      return (
+        item && {
+          value: { key: item.value },
+          bytes: field(at, [field(1, 'key'), list ? field(2, item.bytes) : item.bytes]),
+        }
+      )
     }
     case 'struct': {
       if (depth === 0 || protobufNumbers(type.definition) === undefined) return undefined
@@ -76,7 +101,11 @@ function sample(type: FieldType, at: number, form: string | undefined, owner: St
   }
 }
 
-function sampleStruct(type: StructType, depth: number, definition = type.definition): { value: Record<string, unknown>; bytes: Buffer } {
+function sampleStruct(
+  type: StructType,
+  depth: number,
+  definition = type.definition,
+): { value: Record<string, unknown>; bytes: Buffer } {
   const value: Record<string, unknown> = {}
   const bytes: Buffer[] = []
   for (const { name, form, at, inlined } of entriesOf(definition)) {
@@ -97,9 +126,29 @@ function sampleStruct(type: StructType, depth: number, definition = type.definit
 
 describe('the field numbers of protobuf', () => {
   test('are there for the kinds that clients send', () => {
-    const models = ['V1Pod', 'V1ConfigMap', 'V1Deployment', 'V1Job', 'V1Node', 'V1Lease', 'CoreV1Event', 'EventsV1Event', 'V1EndpointSlice', 'V1DeleteOptions']
-    const more = ['V1CustomResourceDefinition', 'V1APIService', 'AuthenticationV1TokenRequest', 'V1Eviction', 'V1Scale', 'V1Binding', 'ResourceV1ResourceClaim']
-    for (const model of [...models, ...more]) assert.notEqual(protobufNumbers(modelType(model).definition), undefined, model)
+    const models = [
+      'V1Pod',
+      'V1ConfigMap',
+      'V1Deployment',
+      'V1Job',
+      'V1Node',
+      'V1Lease',
+      'CoreV1Event',
+      'EventsV1Event',
+      'V1EndpointSlice',
+      'V1DeleteOptions',
+    ]
+    const more = [
+      'V1CustomResourceDefinition',
+      'V1APIService',
+      'AuthenticationV1TokenRequest',
+      'V1Eviction',
+      'V1Scale',
+      'V1Binding',
+      'ResourceV1ResourceClaim',
+    ]
+    for (const model of [...models, ...more])
+      assert.notEqual(protobufNumbers(modelType(model).definition), undefined, model)
   })
 
   test('are used once in a message', () => {
@@ -115,9 +164,13 @@ describe('the field numbers of protobuf', () => {
   test('are known of nearly all fields', () => {
     const without = known.flatMap(({ definition, fields }) => {
       const names = new Set([...namesOf(definition), 'kind', 'apiVersion'])
-      return [...fields.keys()].filter((name) => !names.has(name)).map((name) => `${definition.split('.').slice(-3).join('.')}.${name}`)
+      return [...fields.keys()]
+        .filter((name) => !names.has(name))
+        .map((name) => `${definition.split('.').slice(-3).join('.')}.${name}`)
     })
-    const stable = without.filter((path) => !/^resource\.|ListMeta\.shardInfo$|Custom\w+\.observedGeneration$/.test(path))
+    const stable = without.filter(
+      (path) => !/^resource\.|ListMeta\.shardInfo$|Custom\w+\.observedGeneration$/.test(path),
+    )
     assert.deepEqual(stable.sort(), [
       'core.v1.NodeStatus.declaredFeatures',
       'core.v1.PodSpec.schedulingGroup',

@@ -9,8 +9,8 @@ import { generatedFile } from './location.ts'
 let numbers: Readonly<Record<string, string>> | undefined
 
 /**
- * The numbers of a definition's fields (`io.k8s.api.core.v1.Volume` → `name:1 +VolumeSource:2`); undefined when there is no
- * protobuf form of it. The file is read when it is first asked for.
+ * The numbers of a definition's fields (`io.k8s.api.core.v1.Volume` → `name:1 +VolumeSource:2`); undefined when there
+ * is no protobuf form of it. The file is read when it is first asked for.
  */
 export function protobufNumbers(definition: string): string | undefined {
   numbers ??= JSON.parse(readFileSync(generatedFile('protobuf.json'), 'utf8')) as Record<string, string>
@@ -21,7 +21,10 @@ export function protobufNumbers(definition: string): string | undefined {
 const innerDefinition = (definition: string, name: string): string =>
   name.includes('.') ? name : `${definition.slice(0, definition.lastIndexOf('.'))}.${name}`
 
-/** Go's names of the embedded structs of a definition that hold a field, outermost first: `fc` of a Volume → VolumeSource. */
+/**
+ * Go's names of the embedded structs of a definition that hold a field, outermost first: `fc` of a Volume →
+ * VolumeSource.
+ */
 export function embeddedStructs(definition: string, field: string): readonly string[] {
   const entries = protobufNumbers(definition)?.split(' ') ?? []
   for (const entry of entries) {
@@ -46,5 +49,7 @@ export function numberedFields(definition: string): readonly string[] {
     return [entry.slice(0, colon), Number(entry.slice(colon + 1))]
   })
   placed.sort(([, a], [, b]) => a - b)
-  return placed.flatMap(([name]) => (name.startsWith('+') ? numberedFields(innerDefinition(definition, name.slice(1))) : [name.split('/', 1)[0]!]))
+  return placed.flatMap(([name]) =>
+    name.startsWith('+') ? numberedFields(innerDefinition(definition, name.slice(1))) : [name.split('/', 1)[0]!],
+  )
 }

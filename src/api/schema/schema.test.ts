@@ -4,22 +4,35 @@ import { decode } from '../../machinery/decode/index.ts'
 import type { Field } from '../../machinery/schema.ts'
 import { definitionName, descriptionsOf, modelNames, schemaOf, schemaType } from './index.ts'
 
-const field = (model: string, name: string): Field => schemaType(model).fields.get(name) ?? assert.fail(`${model} has no ${name}`)
+const field = (model: string, name: string): Field =>
+  schemaType(model).fields.get(name) ?? assert.fail(`${model} has no ${name}`)
 
 test('every model has fields whose types can be reached', () => {
   const names = modelNames()
   assert.ok(names.length > 600)
-  for (const name of names) for (const [key, { type }] of schemaType(name).fields) assert.ok(type.kind, `${name}.${key}`)
+  for (const name of names)
+    for (const [key, { type }] of schemaType(name).fields) assert.ok(type.kind, `${name}.${key}`)
 })
 
 test('kinds are found by group, version and kind, also where the client prefixes their names', () => {
-  assert.equal(schemaOf({ group: 'apps', version: 'v1', kind: 'Deployment' })?.definition, 'io.k8s.api.apps.v1.Deployment')
+  assert.equal(
+    schemaOf({ group: 'apps', version: 'v1', kind: 'Deployment' })?.definition,
+    'io.k8s.api.apps.v1.Deployment',
+  )
   assert.equal(schemaOf({ group: '', version: 'v1', kind: 'Event' }), schemaType('CoreV1Event'))
   assert.equal(schemaOf({ group: 'events.k8s.io', version: 'v1', kind: 'Event' }), schemaType('EventsV1Event'))
-  assert.equal(schemaOf({ group: 'resource.k8s.io', version: 'v1', kind: 'ResourceClaim' }), schemaType('ResourceV1ResourceClaim'))
+  assert.equal(
+    schemaOf({ group: 'resource.k8s.io', version: 'v1', kind: 'ResourceClaim' }),
+    schemaType('ResourceV1ResourceClaim'),
+  )
   assert.equal(schemaOf({ group: 'example.com', version: 'v1', kind: 'Deployment' }), undefined)
-  assert.equal(definitionName('apiregistration.k8s.io', 'v1', 'APIService'), 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService')
-  assert.deepEqual(schemaType('V1ClusterRole').groupVersionKinds, [{ group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', version: 'v1' }])
+  assert.equal(
+    definitionName('apiregistration.k8s.io', 'v1', 'APIService'),
+    'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
+  )
+  assert.deepEqual(schemaType('V1ClusterRole').groupVersionKinds, [
+    { group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', version: 'v1' },
+  ])
   assert.deepEqual(schemaType('V1PodSpec').groupVersionKinds, [])
 })
 
@@ -32,7 +45,12 @@ test('fields carry what patches and apply go by', () => {
   const { patchStrategy, patchMergeKey, listType, listMapKeys } = field('V1Container', 'ports')
   assert.deepEqual(
     { patchStrategy, patchMergeKey, listType, listMapKeys },
-    { patchStrategy: ['merge'], patchMergeKey: 'containerPort', listType: 'map', listMapKeys: ['containerPort', 'protocol'] },
+    {
+      patchStrategy: ['merge'],
+      patchMergeKey: 'containerPort',
+      listType: 'map',
+      listMapKeys: ['containerPort', 'protocol'],
+    },
   )
   assert.deepEqual(field('V1PodSpec', 'volumes').patchStrategy, ['merge', 'retainKeys'])
   assert.equal(field('V1ContainerPort', 'protocol').default, 'TCP')
@@ -72,7 +90,11 @@ test('objects look as Go writes them', () => {
       spec: {
         replicas: 0,
         template: {
-          spec: { containers: [{ name: 'c', resources: {}, command: [], tty: false }], securityContext: {}, volumes: [{ name: 'v', emptyDir: {} }] },
+          spec: {
+            containers: [{ name: 'c', resources: {}, command: [], tty: false }],
+            securityContext: {},
+            volumes: [{ name: 'v', emptyDir: {} }],
+          },
         },
       },
     }).object,
@@ -81,7 +103,14 @@ test('objects look as Go writes them', () => {
       spec: {
         replicas: 0,
         strategy: {},
-        template: { metadata: {}, spec: { containers: [{ name: 'c', resources: {} }], securityContext: {}, volumes: [{ emptyDir: {}, name: 'v' }] } },
+        template: {
+          metadata: {},
+          spec: {
+            containers: [{ name: 'c', resources: {} }],
+            securityContext: {},
+            volumes: [{ emptyDir: {}, name: 'v' }],
+          },
+        },
       },
       status: {},
     },
@@ -93,7 +122,9 @@ test('objects look as Go writes them', () => {
     numberMisscheduled: 0,
     numberReady: 0,
   })
-  assert.deepEqual(decode(schemaType('V1Service'), { spec: { ports: [{ port: 80 }] } }).object.spec, { ports: [{ port: 80, targetPort: 0 }] })
+  assert.deepEqual(decode(schemaType('V1Service'), { spec: { ports: [{ port: 80 }] } }).object.spec, {
+    ports: [{ port: 80, targetPort: 0 }],
+  })
   assert.deepEqual(decode(schemaType('CoreV1Event'), {}).object.eventTime, null)
 })
 

@@ -27,7 +27,10 @@ export const csiDrivers = resource<CSIDriver>({
   },
   warnings: ({ spec }) =>
     spec.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined
-      ? ['spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes']
+      ? [
+          'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent ' +
+            'possible logging of tokens in volume attributes',
+        ]
       : [],
   columns: [
     name,
@@ -50,7 +53,9 @@ export const csiDrivers = resource<CSIDriver>({
       type: 'boolean',
       description: 'Whether mounted volumes are published again from time to time.',
     }),
-    column('Modes', ({ spec }) => spec.volumeLifecycleModes?.join(',') || '<none>', { description: 'Which lives its volumes can have.' }),
+    column('Modes', ({ spec }) => spec.volumeLifecycleModes?.join(',') || '<none>', {
+      description: 'Which lives its volumes can have.',
+    }),
     age,
   ],
   deletion: { returnsObject: true },
@@ -86,7 +91,9 @@ function driverRules({ spec }: CSIDriver): readonly FieldError[] {
     if (!lifecycleModes.includes(mode)) errors.push(notSupported('spec.volumeLifecycleModes', mode, lifecycleModes))
   const period = spec.nodeAllocatableUpdatePeriodSeconds
   if (period !== undefined && period < 10)
-    errors.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, 'must be greater than or equal to 10 seconds'))
+    errors.push(
+      invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, 'must be greater than or equal to 10 seconds'),
+    )
   if (spec.serviceAccountTokenInSecrets !== undefined && !spec.tokenRequests?.length)
     errors.push(
       invalidValue(

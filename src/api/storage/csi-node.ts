@@ -21,7 +21,14 @@ export const csiNodes = resource<CSINode>({
   requiresVersionOnUpdate: true,
   defaults: [{ 'spec.drivers': null, 'spec.drivers[].topologyKeys': null }],
   validate: { object: nodeRules, update: nodeUpdateRules },
-  columns: [name, column('Drivers', ({ spec }) => spec?.drivers?.length ?? 0, { type: 'integer', description: 'How many drivers the node has.' }), age],
+  columns: [
+    name,
+    column('Drivers', ({ spec }) => spec?.drivers?.length ?? 0, {
+      type: 'integer',
+      description: 'How many drivers the node has.',
+    }),
+    age,
+  ],
   deletion: { returnsObject: true },
 })
 
@@ -45,14 +52,20 @@ function nodeRules({ spec }: CSINode): readonly FieldError[] {
   })
 }
 
-const shownDriver = struct({ Name: text, NodeID: text, TopologyKeys: optional, Allocatable: pointer({ Count: optional }) })
+const shownDriver = struct({
+  Name: text,
+  NodeID: text,
+  TopologyKeys: optional,
+  Allocatable: pointer({ Count: optional }),
+})
 
 /** A driver's entry does not change, except for how many volumes it takes. */
 function nodeUpdateRules({ spec }: CSINode, { spec: old }: CSINode): readonly FieldError[] {
   const drivers = new Map(spec?.drivers?.map((driver) => [driver.name, driver]))
   return (old?.drivers ?? []).flatMap((before) => {
     const after = drivers.get(before.name)
-    const unchanged = !after || semanticallyEqual({ ...after, allocatable: undefined }, { ...before, allocatable: undefined })
+    const unchanged =
+      !after || semanticallyEqual({ ...after, allocatable: undefined }, { ...before, allocatable: undefined })
     return unchanged ? [] : [invalidValue('spec.drivers', shownDriver(after), 'field is immutable')]
   })
 }

@@ -30,8 +30,16 @@ export const csiStorageCapacities = resource<Capacity>({
   },
 })
 
-function capacityRules({ storageClassName, nodeTopology, capacity, maximumVolumeSize }: Capacity): readonly FieldError[] {
-  const errors = [...validateLabelSelector(nodeTopology, 'nodeTopology'), ...follows(storageClassName ?? '', 'storageClassName', dnsSubdomain)]
+function capacityRules({
+  storageClassName,
+  nodeTopology,
+  capacity,
+  maximumVolumeSize,
+}: Capacity): readonly FieldError[] {
+  const errors = [
+    ...validateLabelSelector(nodeTopology, 'nodeTopology'),
+    ...follows(storageClassName ?? '', 'storageClassName', dnsSubdomain),
+  ]
   for (const [field, quantity] of [
     ['capacity', capacity],
     ['maximumVolumeSize', maximumVolumeSize],

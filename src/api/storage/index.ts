@@ -6,4 +6,12 @@ import { storageClasses } from './storage-class.ts'
 import { volumeAttachments } from './volume-attachment.ts'
 import { betaVolumeAttributesClasses, volumeAttributesClasses } from './volume-attributes-class.ts'
 
-export const resources = [csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttachments, volumeAttributesClasses, betaVolumeAttributesClasses]
+export const resources = [
+  csiDrivers,
+  csiNodes,
+  csiStorageCapacities,
+  storageClasses,
+  volumeAttachments,
+  volumeAttributesClasses,
+  betaVolumeAttributesClasses,
+]

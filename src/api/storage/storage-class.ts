@@ -36,18 +36,30 @@ export const storageClasses = resource<StorageClass>({
   columns: [
     nameWithDefault,
     column('Provisioner', ({ provisioner }) => provisioner, { description: 'What makes volumes of this class.' }),
-    column('ReclaimPolicy', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete', { description: 'What becomes of a volume when its claim is gone.' }),
+    column('ReclaimPolicy', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete', {
+      description: 'What becomes of a volume when its claim is gone.',
+    }),
     column('VolumeBindingMode', ({ volumeBindingMode }) => volumeBindingMode ?? '<unset>', {
       description: 'When claims are bound: at once, or with their first pod.',
     }),
-    column('AllowVolumeExpansion', ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false, { description: 'Whether claims may grow.' }),
+    column('AllowVolumeExpansion', ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false, {
+      description: 'Whether claims may grow.',
+    }),
     age,
   ],
   deletion: { returnsObject: true },
 })
 
-function classRules({ provisioner, parameters, reclaimPolicy, volumeBindingMode, allowedTopologies }: StorageClass): readonly FieldError[] {
-  const errors = provisioner ? [...follows(provisioner.toLowerCase(), 'provisioner', qualifiedName)] : [required('provisioner')]
+function classRules({
+  provisioner,
+  parameters,
+  reclaimPolicy,
+  volumeBindingMode,
+  allowedTopologies,
+}: StorageClass): readonly FieldError[] {
+  const errors = provisioner
+    ? [...follows(provisioner.toLowerCase(), 'provisioner', qualifiedName)]
+    : [required('provisioner')]
   errors.push(
     ...parameterRules(parameters),
     ...oneOf(reclaimPolicy, 'reclaimPolicy', ['Delete', 'Retain']),
@@ -69,7 +81,8 @@ function classRules({ provisioner, parameters, reclaimPolicy, volumeBindingMode,
       keys.add(key)
     })
     const term = JSON.stringify(matchLabelExpressions?.map(({ key, values }) => [key, values?.toSorted()]).sort())
-    for (const before of terms) if (before === term) errors.push(duplicate(`allowedTopologies[${at}].matchLabelExpressions`, ''))
+    for (const before of terms)
+      if (before === term) errors.push(duplicate(`allowedTopologies[${at}].matchLabelExpressions`, ''))
     terms.push(term)
   })
   return errors

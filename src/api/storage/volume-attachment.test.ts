@@ -7,7 +7,11 @@ const { validate } = volumeAttachments
 const told = (errors: readonly FieldError[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message.replace(/a lowercase RFC.*/, 'no name')}`)
 const of = (source: object, spec: object = {}, status?: object): never =>
-  ({ metadata: { name: 'a' }, spec: { attacher: 'driver.example.com', nodeName: 'n', source, ...spec }, status }) as never
+  ({
+    metadata: { name: 'a' },
+    spec: { attacher: 'driver.example.com', nodeName: 'n', source, ...spec },
+    status,
+  }) as never
 const create = (source: object, spec: object = {}): string[] =>
   told([...(validate?.object?.(of(source, spec)) ?? []), ...(validate?.create?.(of(source, spec)) ?? [])])
 
@@ -22,7 +26,9 @@ test('an attachment is of one volume: of one that is named, or of one that stand
   assert.deepEqual(create(inline({})), [])
   assert.deepEqual(create({}), [`spec.source: Required value: ${one}`])
   assert.deepEqual(create({ persistentVolumeName: 'v', ...inline({}) }), [`spec.source: Forbidden: ${one}`])
-  assert.deepEqual(create({ persistentVolumeName: 'A_v' }), ['spec.source.persistentVolumeName: Invalid value: "A_v": no name'])
+  assert.deepEqual(create({ persistentVolumeName: 'A_v' }), [
+    'spec.source.persistentVolumeName: Invalid value: "A_v": no name',
+  ])
   assert.deepEqual(told(validate?.object?.(of({ persistentVolumeName: 'A_v' }))), [])
   assert.deepEqual(create({ persistentVolumeName: 'v' }, { attacher: '' }), ['spec.attacher: Required value'])
   assert.deepEqual(create({ persistentVolumeName: 'v', ...inline({}) }, { attacher: 'a b' }), [
@@ -38,7 +44,10 @@ test('a volume that stands in an attachment is of a CSI driver and has nothing o
     [{ capacity: { storage: '1Gi' } }, `capacity: Forbidden: may not be specified ${context}`],
     [{ csi: undefined, nfs: { server: 's', path: '/' } }, `csi: Required value: has to be specified ${context}`],
     [{ accessModes: [] }, 'accessModes: Required value'],
-    [{ persistentVolumeReclaimPolicy: 'Delete' }, `persistentVolumeReclaimPolicy: Forbidden: may only be Retain ${context}`],
+    [
+      { persistentVolumeReclaimPolicy: 'Delete' },
+      `persistentVolumeReclaimPolicy: Forbidden: may only be Retain ${context}`,
+    ],
     [{ nodeAffinity: { required: {} } }, `nodeAffinity: Forbidden: may not be specified ${context}`],
     [{ csi: { ...csi, volumeHandle: '' } }, 'csi.volumeHandle: Required value'],
     [{ storageClassName: 'fast' }, `storageClassName: Forbidden: may not be specified ${context}`],
@@ -53,10 +62,19 @@ test('a volume that stands in an attachment is of a CSI driver and has nothing o
 
 test('what a driver tells has limits', () => {
   const said = (status: object): string[] => told(validate?.status?.(of({}, {}, status), of({})))
-  assert.deepEqual(said({ attached: true, attachmentMetadata: { a: 'b' }, attachError: { message: 'm', errorCode: 1 } }), [])
-  assert.deepEqual(said({ attachmentMetadata: { a: 'x'.repeat(256 * 1024) }, detachError: { message: 'x'.repeat(1025), errorCode: -1 } }), [
-    'status.attachmentMetadata: Too long: may not be more than 262144 bytes',
-    'status.detachError.message: Too long: may not be more than 262144 bytes',
-    'status.detachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive',
-  ])
+  assert.deepEqual(
+    said({ attached: true, attachmentMetadata: { a: 'b' }, attachError: { message: 'm', errorCode: 1 } }),
+    [],
+  )
+  assert.deepEqual(
+    said({
+      attachmentMetadata: { a: 'x'.repeat(256 * 1024) },
+      detachError: { message: 'x'.repeat(1025), errorCode: -1 },
+    }),
+    [
+      'status.attachmentMetadata: Too long: may not be more than 262144 bytes',
+      'status.detachError.message: Too long: may not be more than 262144 bytes',
+      'status.detachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive',
+    ],
+  )
 })

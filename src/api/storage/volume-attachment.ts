@@ -2,7 +2,13 @@
 
 import type { V1VolumeAttachment } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../machinery/validation/field-error.ts'
 import { all, follows, immutable, valid } from '../../machinery/validation/field-rules.ts'
 import { optional, struct, text } from '../../machinery/validation/internal-type.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
@@ -15,7 +21,11 @@ type VolumeAttachment = Model<V1VolumeAttachment>
 const oneSource = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
 
 /** A volume that stands in an attachment is shown as it is sent. */
-const shownSpec = struct({ Attacher: text, Source: struct({ PersistentVolumeName: optional, InlineVolumeSpec: optional }), NodeName: text })
+const shownSpec = struct({
+  Attacher: text,
+  Source: struct({ PersistentVolumeName: optional, InlineVolumeSpec: optional }),
+  NodeName: text,
+})
 
 export const volumeAttachments = resource<VolumeAttachment>({
   group: 'storage.k8s.io',
@@ -42,7 +52,10 @@ export const volumeAttachments = resource<VolumeAttachment>({
     column('Attacher', ({ spec }) => spec.attacher, { format: 'name', description: 'The driver that attaches it.' }),
     column('PV', ({ spec }) => spec.source.persistentVolumeName ?? '', { description: 'The volume.' }),
     column('Node', ({ spec }) => spec.nodeName, { description: 'The node that it is attached to.' }),
-    column('Attached', ({ status }) => status?.attached ?? false, { type: 'boolean', description: 'Whether it is attached.' }),
+    column('Attached', ({ status }) => status?.attached ?? false, {
+      type: 'boolean',
+      description: 'Whether it is attached.',
+    }),
     age,
   ],
   deletion: { returnsObject: true },
@@ -54,7 +67,8 @@ function attachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
   const errors = [...csiDriver(attacher, 'spec.attacher')]
   if (persistentVolumeName === undefined && !inlineVolumeSpec) errors.push(required('spec.source', oneSource))
   else if (persistentVolumeName !== undefined && inlineVolumeSpec) errors.push(forbiddenField('spec.source', oneSource))
-  else if (persistentVolumeName === '') errors.push(required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName'))
+  else if (persistentVolumeName === '')
+    errors.push(required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName'))
   else if (inlineVolumeSpec) errors.push(...volumeRules(inlineVolumeSpec, 'spec.source.inlineVolumeSpec'))
   return [...errors, ...follows(nodeName ?? '', 'spec.nodeName', dnsSubdomain)]
 }
@@ -85,6 +99,8 @@ function volumeError({ message = '', errorCode }: VolumeError = {}, path: string
   return all(
     // Upstream names the other limit.
     Buffer.byteLength(message) > mostMessageBytes ? [tooLong(`${path}.message`, mostMetadataBytes)] : valid,
-    errorCode !== undefined && errorCode < 0 ? [invalidValue(`${path}.errorCode`, errorCode, 'must be between 0 and 2147483647, inclusive')] : valid,
+    errorCode !== undefined && errorCode < 0
+      ? [invalidValue(`${path}.errorCode`, errorCode, 'must be between 0 and 2147483647, inclusive')]
+      : valid,
   )
 }

@@ -14,7 +14,8 @@ type AttributesClass = Model<V1VolumeAttributesClass> & { parameters?: Record<st
 
 const nameWithDefault: Column<AttributesClass> = {
   ...name,
-  cell: ({ metadata }) => `${metadata.name}${metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true' ? ' (default)' : ''}`,
+  cell: ({ metadata }) =>
+    `${metadata.name}${metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true' ? ' (default)' : ''}`,
 }
 
 export const volumeAttributesClasses = resource<AttributesClass>({
@@ -25,21 +26,35 @@ export const volumeAttributesClasses = resource<AttributesClass>({
   shortNames: ['vac'],
   scope: 'Cluster',
   validate: { object: classRules, update: classUpdateRules },
-  columns: [nameWithDefault, column('DriverName', ({ driverName }) => driverName, { description: 'The driver that knows its attributes.' }), age],
+  columns: [
+    nameWithDefault,
+    column('DriverName', ({ driverName }) => driverName, { description: 'The driver that knows its attributes.' }),
+    age,
+  ],
   deletion: { returnsObject: true },
 })
 
 function classRules({ driverName, parameters }: AttributesClass): readonly FieldError[] {
-  const errors = driverName ? [...follows(driverName.toLowerCase(), 'driverName', qualifiedName)] : [required('driverName')]
+  const errors = driverName
+    ? [...follows(driverName.toLowerCase(), 'driverName', qualifiedName)]
+    : [required('driverName')]
   errors.push(...parameterRules(parameters))
-  return Object.keys(parameters ?? {}).length > 0 ? errors : [...errors, required('parameters', 'must contain at least one key/value pair')]
+  return Object.keys(parameters ?? {}).length > 0
+    ? errors
+    : [...errors, required('parameters', 'must contain at least one key/value pair')]
 }
 
 function classUpdateRules({ driverName, parameters }: AttributesClass, old: AttributesClass): readonly FieldError[] {
   return all(
     driverName === old.driverName ? [] : [forbiddenField('driverName', 'updates to driverName are forbidden.')],
-    semanticallyEqual(parameters, old.parameters) ? [] : [forbiddenField('parameters', 'updates to parameters are forbidden.')],
+    semanticallyEqual(parameters, old.parameters)
+      ? []
+      : [forbiddenField('parameters', 'updates to parameters are forbidden.')],
   )
 }
 
-export const betaVolumeAttributesClasses = servedAlso(volumeAttributesClasses, 'v1beta1', 'V1beta1VolumeAttributesClass')
+export const betaVolumeAttributesClasses = servedAlso(
+  volumeAttributesClasses,
+  'v1beta1',
+  'V1beta1VolumeAttributesClass',
+)

@@ -18,15 +18,23 @@ export const storageVersionMigrations = resource<Model<V1beta1StorageVersionMigr
   requiresVersionOnUpdate: true,
   onByDefault: false,
   validate: {
-    object: ({ spec }) => (spec?.resource?.resource ? [] : [required('spec.resource.resource', 'resource is required')]),
+    object: ({ spec }) =>
+      spec?.resource?.resource ? [] : [required('spec.resource.resource', 'resource is required')],
     update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),
   },
   columns: [
     name,
-    column('Resource', ({ spec }) => (spec?.resource.group ? `${spec.resource.resource}.${spec.resource.group}` : (spec?.resource.resource ?? '')), {
-      description: 'The resource whose objects are rewritten.',
+    column(
+      'Resource',
+      ({ spec }) =>
+        spec?.resource.group ? `${spec.resource.resource}.${spec.resource.group}` : (spec?.resource.resource ?? ''),
+      {
+        description: 'The resource whose objects are rewritten.',
+      },
+    ),
+    column('Status', ({ status }) => status?.conditions?.find(({ status: value }) => value === 'True')?.type ?? '', {
+      description: 'How far it has come.',
     }),
-    column('Status', ({ status }) => status?.conditions?.find(({ status: value }) => value === 'True')?.type ?? '', { description: 'How far it has come.' }),
     age,
   ],
 })

@@ -4,7 +4,13 @@ import type { V1LabelSelector, V1PodTemplateSpec } from '@kubernetes/client-node
 import { sortedByKey } from '../../lib/sorted-by-key.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../machinery/validation/field-error.ts'
 import { all, hasRequirements, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
 import { labelSelector } from '../../machinery/validation/internal-type.ts'
 import { podTemplate, type TemplateOptions } from '../core/pod/index.ts'
@@ -14,27 +20,43 @@ type Selector = Wire<V1LabelSelector>
 
 const mismatch = '`selector` does not match template `labels`'
 
-const labelsShown = (template: Template | undefined): object | null => (template?.metadata?.labels ? sortedByKey(template.metadata.labels) : null)
+const labelsShown = (template: Template | undefined): object | null =>
+  template?.metadata?.labels ? sortedByKey(template.metadata.labels) : null
 
 /** The selector matches what is made from the template; one that is missing matches nothing. */
-export const selectorMatches = (selector: Selector | undefined, template: Template | undefined, path = 'spec.template'): readonly FieldError[] =>
-  selector && selects(selector, template?.metadata?.labels) ? valid : [invalidValue(`${path}.metadata.labels`, labelsShown(template), mismatch)]
+export const selectorMatches = (
+  selector: Selector | undefined,
+  template: Template | undefined,
+  path = 'spec.template',
+): readonly FieldError[] =>
+  selector && selects(selector, template?.metadata?.labels)
+    ? valid
+    : [invalidValue(`${path}.metadata.labels`, labelsShown(template), mismatch)]
 
 /** `spec.selector` of a workload; `kind` as messages name it. */
 export function workloadSelector(selector: Selector | undefined, kind: string): readonly FieldError[] {
   if (!selector) return [required('spec.selector')]
   const errors = validateLabelSelector(selector, 'spec.selector')
-  return hasRequirements(selector) ? errors : [...errors, invalidValue('spec.selector', labelSelector(selector), `empty selector is invalid for ${kind}`)]
+  return hasRequirements(selector)
+    ? errors
+    : [...errors, invalidValue('spec.selector', labelSelector(selector), `empty selector is invalid for ${kind}`)]
 }
 
 /** Pods that are kept running are always restarted and have no deadline. */
-export const lastingTemplate = (template: Template | undefined, kind: string, options?: TemplateOptions, path = 'spec.template'): readonly FieldError[] => {
+export const lastingTemplate = (
+  template: Template | undefined,
+  kind: string,
+  options?: TemplateOptions,
+  path = 'spec.template',
+): readonly FieldError[] => {
   if (!template) return [required(path)]
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {}
   return all(
     podTemplate(template, path, options),
     restartPolicy === 'Always' ? valid : [notSupported(`${path}.spec.restartPolicy`, restartPolicy, ['Always'])],
-    activeDeadlineSeconds === undefined ? valid : [forbiddenField(`${path}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`)],
+    activeDeadlineSeconds === undefined
+      ? valid
+      : [forbiddenField(`${path}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`)],
   )
 }
 
@@ -52,7 +74,10 @@ export function selectorAndTemplate(
 }
 
 /** Counts in a status: none is negative. */
-export const counts = <T extends object>(status: T | undefined, fields: readonly (keyof T & string)[]): readonly FieldError[] =>
+export const counts = <T extends object>(
+  status: T | undefined,
+  fields: readonly (keyof T & string)[],
+): readonly FieldError[] =>
   fields.flatMap((field) => nonNegative(status?.[field] as number | undefined, `status.${field}`))
 
 /** Counts of a part are never greater than the whole. */
@@ -64,11 +89,16 @@ export const within = <T extends object>(
 ): readonly FieldError[] =>
   fields.flatMap((field) => {
     const count = (status?.[field] as number | undefined) ?? 0
-    return count > ((status?.[whole] as number | undefined) ?? 0) ? [invalidValue(`status.${field}`, count, detail)] : valid
+    return count > ((status?.[whole] as number | undefined) ?? 0)
+      ? [invalidValue(`status.${field}`, count, detail)]
+      : valid
   })
 
 /** `collisionCount` only grows: names are made from it. */
-export function collisions(status: { collisionCount?: number } | undefined, old: { collisionCount?: number } | undefined): readonly FieldError[] {
+export function collisions(
+  status: { collisionCount?: number } | undefined,
+  old: { collisionCount?: number } | undefined,
+): readonly FieldError[] {
   const count = status?.collisionCount
   return old?.collisionCount !== undefined && (count ?? -1) < old.collisionCount
     ? [invalidValue('status.collisionCount', count ?? 0, 'cannot be decremented')]

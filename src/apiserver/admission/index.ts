@@ -1,4 +1,7 @@
-/** The admission plug-ins that are on, in the order in which they look at a write. To add one, put it into its folder's `index.ts`. */
+/**
+ * The admission plug-ins that are on, in the order in which they look at a write. To add one, put it into its folder's
+ * `index.ts`.
+ */
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { ownWriter } from '../registry/write/own-writer.ts'
 import { alwaysPlugins } from './always/index.ts'
@@ -44,7 +47,10 @@ const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
 }
 
 /** Throws an ExplainedError for a plug-in whose configuration makes no sense. */
-export function admissionChain(sources: Omit<PluginSources, 'configuration' | 'writer'>, options: AdmissionOptions = {}): Admission {
+export function admissionChain(
+  sources: Omit<PluginSources, 'configuration' | 'writer'>,
+  options: AdmissionOptions = {},
+): Admission {
   const { enabled = [], disabled = [], configuration = {}, allowPrivileged = true } = options
   const isOn = (name: string): boolean => isPluginOn(name, { enabled, disabled }, sources.registry.features)
   const given: PluginSources = {
@@ -53,7 +59,10 @@ export function admissionChain(sources: Omit<PluginSources, 'configuration' | 'w
     writer: () => ownWriter(sources.registry, admission),
   }
   const plugins = pluginOrder.filter(isOn).flatMap((name) => made(name, given, options) ?? [])
-  const admission = new Admission(allowPrivileged ? plugins : [privilegedContainers(given), ...plugins], stepMetrics(sources.metrics))
+  const admission = new Admission(
+    allowPrivileged ? plugins : [privilegedContainers(given), ...plugins],
+    stepMetrics(sources.metrics),
+  )
   return admission
 }
 
@@ -61,6 +70,9 @@ function made(name: string, sources: PluginSources, options: AdmissionOptions): 
   try {
     return factories[name]?.(sources, options)
   } catch (error) {
-    throw new ExplainedError(`failed to initialize admission: couldn't init admission plugin ${JSON.stringify(name)}: ${reasonOf(error)}`, { cause: error })
+    throw new ExplainedError(
+      `failed to initialize admission: couldn't init admission plugin ${JSON.stringify(name)}: ${reasonOf(error)}`,
+      { cause: error },
+    )
   }
 }

@@ -26,10 +26,15 @@ export function pluginFixture(configuration?: unknown, features = defaultFeature
   const logged: string[] = []
   const log = (line: string): void => void logged.push(line)
   const registry = new Registry(memoryStore(), allResources, log, features)
-  const find = (key: string): ServedResource => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
+  const find = (key: string): ServedResource =>
+    registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
   const writer = ownWriter(registry, new Admission([]))
   const decoded = (resource: ServedResource, object: object): KubeObject => {
-    const copy = { apiVersion: resource.groupVersion, kind: resource.definition.kind, ...structuredClone(object) } as unknown as KubeObject
+    const copy = {
+      apiVersion: resource.groupVersion,
+      kind: resource.definition.kind,
+      ...structuredClone(object),
+    } as unknown as KubeObject
     resource.applyDefaults(copy)
     return copy
   }
@@ -82,7 +87,10 @@ export function pluginFixture(configuration?: unknown, features = defaultFeature
   }
 }
 
-/** The message with which a plug-in refuses a write; undefined if it lets it through. The object is changed as the plug-in does. */
+/**
+ * The message with which a plug-in refuses a write; undefined if it lets it through. The object is changed as the
+ * plug-in does.
+ */
 export async function refusalOf(plugin: AdmissionPlugin, attributes: AdmissionAttributes): Promise<string | undefined> {
   try {
     if (plugin.handles && !plugin.handles.includes(attributes.operation)) return undefined

@@ -10,7 +10,10 @@ test('plug-ins are on by default, where they are named, and while their feature 
   assert.equal(isPluginOn('PodTopologyLabels', none, new FeatureGates({ PodTopologyLabelsAdmission: false })), false)
   assert.equal(isPluginOn('PodTopologyLabels', { ...none, disabled: ['PodTopologyLabels'] }, defaultFeatures), false)
   assert.equal(isPluginOn('MutatingAdmissionPolicy', none, new FeatureGates({ MutatingAdmissionPolicy: false })), false)
-  assert.equal(isPluginOn('NodeDeclaredFeatureValidator', none, new FeatureGates({ NodeDeclaredFeatures: false })), false)
+  assert.equal(
+    isPluginOn('NodeDeclaredFeatureValidator', none, new FeatureGates({ NodeDeclaredFeatures: false })),
+    false,
+  )
   assert.equal(isPluginOn('AlwaysPullImages', none, defaultFeatures), false)
   assert.equal(isPluginOn('AlwaysPullImages', { ...none, enabled: ['AlwaysPullImages'] }, defaultFeatures), true)
 })

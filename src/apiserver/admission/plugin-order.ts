@@ -1,4 +1,7 @@
-/** The plug-ins that there are, in the order in which they look at a write, and which of them are on unless somebody says otherwise. Upstream's. */
+/**
+ * The plug-ins that there are, in the order in which they look at a write, and which of them are on unless somebody
+ * says otherwise. Upstream's.
+ */
 import type { FeatureGates } from '../../api/features/feature-gates.ts'
 
 export const pluginOrder: readonly string[] = [
@@ -92,4 +95,6 @@ interface Choice {
 }
 
 export const isPluginOn = (name: string, { enabled, disabled }: Choice, features: FeatureGates): boolean =>
-  (usualPlugins.has(name) || enabled.includes(name)) && !disabled.includes(name) && (pluginGates[name]?.every((gate) => features.isOn(gate)) ?? true)
+  (usualPlugins.has(name) || enabled.includes(name)) &&
+  !disabled.includes(name) &&
+  (pluginGates[name]?.every((gate) => features.isOn(gate)) ?? true)

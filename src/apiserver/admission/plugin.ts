@@ -1,4 +1,7 @@
-/** What an admission plug-in is: it looks at every write after it was decoded; some change it, some refuse it. One file per plug-in. */
+/**
+ * What an admission plug-in is: it looks at every write after it was decoded; some change it, some refuse it. One file
+ * per plug-in.
+ */
 
 import { after } from '../../lib/flow/after.ts'
 import { settle } from '../../lib/flow/settle.ts'
@@ -25,8 +28,8 @@ export interface GroupVersionKind {
 }
 
 /**
- * That a write's mutating plug-ins are asked once more, because one that came late changed what others had seen. Plug-ins that care keep
- * here what they need to know in the second round.
+ * That a write's mutating plug-ins are asked once more, because one that came late changed what others had seen.
+ * Plug-ins that care keep here what they need to know in the second round.
  */
 export interface Reinvocation {
   readonly round: 0 | 1
@@ -46,10 +49,14 @@ export interface AdmissionAttributes {
   /** Empty where a name is still to be generated. */
   readonly name: string
   readonly user: UserInfo
-  /** One that validates may put another in its place: those after it see that one, and what is stored stays as it is. */
+  /**
+   * One that validates may put another in its place: those after it see that one, and what is stored stays as it is.
+   */
   object?: KubeObject
   readonly old?: KubeObject
-  /** What `object` and `old` are where that is not the resource's own kind: Scale, Binding, Eviction, PodExecOptions. */
+  /**
+   * What `object` and `old` are where that is not the resource's own kind: Scale, Binding, Eviction, PodExecOptions.
+   */
   readonly kind?: GroupVersionKind
   /** The options of a DELETE, as the client sent them. */
   readonly deletion?: DeleteOptions
@@ -61,7 +68,10 @@ export interface AdmissionAttributes {
   readonly request?: Pick<Request, 'signal' | 'deadline' | 'waitedMs'>
   /** Adds a text to the Warning headers of the answer. */
   readonly warn: (text: string) => void
-  /** Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. One of the level `Request` shows what was sent. */
+  /**
+   * Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. One of the level
+   * `Request` shows what was sent.
+   */
   readonly annotate: (key: string, value: string, level?: 'Request') => void
 }
 
@@ -170,9 +180,14 @@ export class Admission {
   }
 }
 
-function byOperation(plugins: readonly AdmissionPlugin[], stepOf: (plugin: AdmissionPlugin) => Step | undefined): Record<Operation, readonly Step[]> {
+function byOperation(
+  plugins: readonly AdmissionPlugin[],
+  stepOf: (plugin: AdmissionPlugin) => Step | undefined,
+): Record<Operation, readonly Step[]> {
   const steps = (operation: Operation): Step[] =>
-    plugins.flatMap((plugin) => ((plugin.handles?.includes(operation) ?? true) ? (stepOf(plugin)?.bind(plugin) ?? []) : []))
+    plugins.flatMap((plugin) =>
+      (plugin.handles?.includes(operation) ?? true) ? (stepOf(plugin)?.bind(plugin) ?? []) : [],
+    )
   return { CREATE: steps('CREATE'), UPDATE: steps('UPDATE'), DELETE: steps('DELETE'), CONNECT: steps('CONNECT') }
 }
 

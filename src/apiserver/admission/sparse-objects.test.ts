@@ -1,4 +1,7 @@
-/** Plug-ins see objects before these are validated: lists that Go's decoder leaves null, structs without anything, and lists of such. None may stumble. */
+/**
+ * Plug-ins see objects before these are validated: lists that Go's decoder leaves null, structs without anything, and
+ * lists of such. None may stumble.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { allResources } from '../../api/registry.ts'
@@ -30,8 +33,14 @@ async function surroundings({ store }: PluginFixture): Promise<void> {
   const annotations = { 'kubernetes.io/enforce-mountable-secrets': 'true' }
   await store('v1/serviceaccounts', { metadata: { name: 'default', namespace, annotations } })
   const limit = { type: 'Container', default: { cpu: '1' }, max: { cpu: '2' } }
-  await store('v1/limitranges', { metadata: { name: 'l', namespace }, spec: { limits: [limit, { type: 'Pod', max: { cpu: '3' } }] } })
-  await store('v1/resourcequotas', { metadata: { name: 'q', namespace }, spec: { hard: { 'requests.cpu': '4', pods: '4', services: '1' } } })
+  await store('v1/limitranges', {
+    metadata: { name: 'l', namespace },
+    spec: { limits: [limit, { type: 'Pod', max: { cpu: '3' } }] },
+  })
+  await store('v1/resourcequotas', {
+    metadata: { name: 'q', namespace },
+    spec: { hard: { 'requests.cpu': '4', pods: '4', services: '1' } },
+  })
   await store('storage.k8s.io/v1/storageclasses', {
     metadata: { name: 's', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
     provisioner: 'example.com/p',
@@ -48,7 +57,11 @@ function writesOf(resource: ResourceDefinition): Partial<AdmissionAttributes>[] 
   const type = schemaOf(resource)
   if (!type) return []
   const { status, special = [] } = resource.subresources ?? {}
-  const subresources = ['', ...(status ? ['status'] : []), ...special.flatMap(({ name, writes }) => (writes ? [name] : []))]
+  const subresources = [
+    '',
+    ...(status ? ['status'] : []),
+    ...special.flatMap(({ name, writes }) => (writes ? [name] : [])),
+  ]
   const old = decoded(resource, type, {})
   return [{}, ...subresources.map((subresource) => ({ operation: 'UPDATE' as const, subresource, old }))]
 }
@@ -58,7 +71,10 @@ for (const name of pluginOrder.filter((name) => !configured.has(name))) {
     const fixture = pluginFixture()
     await surroundings(fixture)
     const { sources, write } = fixture
-    const plugin = admissionChain(sources, { enabled: [name], disabled: [...usualPlugins].filter((other) => other !== name) })
+    const plugin = admissionChain(sources, {
+      enabled: [name],
+      disabled: [...usualPlugins].filter((other) => other !== name),
+    })
     await plugin.start()
     t.after(() => plugin.stop())
     const failed = new Map<string, string>()

@@ -7,7 +7,16 @@ import type { ServedResource } from '../registry/served-resource.ts'
 import { updateObject } from '../registry/write/update-object.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 import type { ServedApis } from '../served-apis.ts'
-import { type APIService, apiServiceName, availableCondition, type GroupVersion, localVerdict, serviceOf, type Verdict, withVerdict } from './api-service.ts'
+import {
+  type APIService,
+  apiServiceName,
+  availableCondition,
+  type GroupVersion,
+  localVerdict,
+  serviceOf,
+  type Verdict,
+  withVerdict,
+} from './api-service.ts'
 import type { OpenApiV2 } from './documents/merge-v2.ts'
 import type { RemoteVersion } from './documents/merged-groups.ts'
 import { follow } from './follow.ts'
@@ -65,11 +74,17 @@ export class Aggregator {
     )
   }
 
-  /** Keeps an APIService for each group version of custom resources from now on. Resolves when those of today are there. */
+  /**
+   * Keeps an APIService for each group version of custom resources from now on. Resolves when those of today are there.
+   */
   async followCustom(apis: ServedApis): Promise<void> {
     const builtIn = new Set(this.#options.builtIn.map(apiServiceName))
     const ensure = (): Promise<void> =>
-      this.#local.ensureCustom(apis.state.groups.flatMap(({ versions }) => versions).filter((version) => !builtIn.has(apiServiceName(version))))
+      this.#local.ensureCustom(
+        apis.state.groups
+          .flatMap(({ versions }) => versions)
+          .filter((version) => !builtIn.has(apiServiceName(version))),
+      )
     let waiting = false
     const end = apis.onChange(() => {
       if (waiting) return
@@ -115,7 +130,11 @@ export class Aggregator {
     const services = [...this.#byPath.values()].filter(({ group }) => group !== '')
     return {
       versions: services.map(({ discovered }) => discovered),
-      openapiV3: Object.fromEntries(services.flatMap(({ group, version, openapi }) => (openapi?.v3 ? [[`apis/${group}/${version}`, openapi.v3]] : []))),
+      openapiV3: Object.fromEntries(
+        services.flatMap(({ group, version, openapi }) =>
+          openapi?.v3 ? [[`apis/${group}/${version}`, openapi.v3]] : [],
+        ),
+      ),
       openapiV2: services.flatMap(({ openapi }) => openapi?.v2 ?? []),
     }
   }
@@ -130,7 +149,8 @@ export class Aggregator {
       return
     }
     if (known) this.#remove(name, known)
-    if (object && !managed && availableCondition(object)?.reason !== localVerdict.reason) void this.#report(name, localVerdict)
+    if (object && !managed && availableCondition(object)?.reason !== localVerdict.reason)
+      void this.#report(name, localVerdict)
   }
 
   #put(name: string, object: APIService): void {
@@ -140,7 +160,13 @@ export class Aggregator {
     const changed = (): void => {
       this.#documents = undefined
     }
-    const service = new RemoteService(object, { sources, client, report: (verdict) => this.#report(name, verdict), changed, log })
+    const service = new RemoteService(object, {
+      sources,
+      client,
+      report: (verdict) => this.#report(name, verdict),
+      changed,
+      log,
+    })
     this.#byName.set(name, service)
     this.#byPath.set(pathOf(service), service)
     changed()
@@ -155,7 +181,10 @@ export class Aggregator {
     this.#documents = undefined
   }
 
-  /** Services and their endpoints are followed from the first remote APIService on: a cluster without any does not pay for it. */
+  /**
+   * Services and their endpoints are followed from the first remote APIService on: a cluster without any does not pay
+   * for it.
+   */
   #followServices(): void {
     if (this.#followsServices) return
     this.#followsServices = true
@@ -171,8 +200,8 @@ export class Aggregator {
           if (about === undefined || about === service.reference.name) service.check()
         }
       }
-      follow(registry.cacher(resource), (key, object) => changed(key, object?.summary.labels), this.#stop.signal).catch((error) =>
-        log(`cannot follow ${resource.definition.plural}: ${error}`),
+      follow(registry.cacher(resource), (key, object) => changed(key, object?.summary.labels), this.#stop.signal).catch(
+        (error) => log(`cannot follow ${resource.definition.plural}: ${error}`),
       )
     }
   }
@@ -188,9 +217,13 @@ export class Aggregator {
       return { object: changed }
     }
     try {
-      await updateObject({ ...context, resource: apiServices, namespace: '', name, subresource: 'status' }, { startsFromLive: true, change })
+      await updateObject(
+        { ...context, resource: apiServices, namespace: '', name, subresource: 'status' },
+        { startsFromLive: true, change },
+      )
     } catch (error) {
-      if (!(error instanceof StatusError && error.code === 404)) log(`cannot write the condition of APIService ${name}: ${error}`)
+      if (!(error instanceof StatusError && error.code === 404))
+        log(`cannot write the condition of APIService ${name}: ${error}`)
     }
   }
 }

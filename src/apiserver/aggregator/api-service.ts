@@ -22,7 +22,8 @@ export function serviceOf({ spec }: APIService): ServiceReference | undefined {
   return namespace && name ? { namespace, name, port } : undefined
 }
 
-export const availableCondition = ({ status }: APIService): Condition | undefined => status?.conditions?.find(({ type }) => type === 'Available')
+export const availableCondition = ({ status }: APIService): Condition | undefined =>
+  status?.conditions?.find(({ type }) => type === 'Available')
 
 export const isAvailable = (service: APIService): boolean => availableCondition(service)?.status === 'True'
 
@@ -33,10 +34,21 @@ export interface Verdict {
   readonly message: string
 }
 
-export const localVerdict: Verdict = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
+export const localVerdict: Verdict = {
+  status: 'True',
+  reason: 'Local',
+  message: 'Local APIServices are always available',
+}
 
-/** The conditions with a verdict among them; undefined if they say it already. The time is that of the last change of status. */
-export function withVerdict(service: APIService, { status, reason, message }: Verdict, now: string): Condition[] | undefined {
+/**
+ * The conditions with a verdict among them; undefined if they say it already. The time is that of the last change of
+ * status.
+ */
+export function withVerdict(
+  service: APIService,
+  { status, reason, message }: Verdict,
+  now: string,
+): Condition[] | undefined {
   const old = availableCondition(service)
   if (old?.status === status && old.reason === reason && old.message === message) return undefined
   const lastTransitionTime = old?.status === status && old.lastTransitionTime ? old.lastTransitionTime : now

@@ -1,6 +1,6 @@
 /**
- * The ConfigMap `extension-apiserver-authentication`: how servers of aggregated APIs know the front proxy and the users of this
- * cluster. It is put right whenever it changes; authorities that others have put in stay until they expire.
+ * The ConfigMap `extension-apiserver-authentication`: how servers of aggregated APIs know the front proxy and the users
+ * of this cluster. It is put right whenever it changes; authorities that others have put in stay until they expire.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
@@ -25,15 +25,27 @@ export interface AuthenticationConfigMapOptions {
   readonly log: (line: string) => void
 }
 
-/** Resolves when the ConfigMap is right, with a function that puts it right when authorities have changed. It is kept so until `signal` is aborted. */
-export async function publishAuthentication(options: AuthenticationConfigMapOptions, signal: AbortSignal): Promise<() => void> {
+/**
+ * Resolves when the ConfigMap is right, with a function that puts it right when authorities have changed. It is kept so
+ * until `signal` is aborted.
+ */
+export async function publishAuthentication(
+  options: AuthenticationConfigMapOptions,
+  signal: AbortSignal,
+): Promise<() => void> {
   const { configMaps, context, log } = options
   const key = configMaps.key(namespace, name)
   let running = Promise.resolve()
   const sync = (): void => {
-    running = running.then(() => ensure(options)).catch((error) => log(`the ConfigMap ${namespace}/${name} is not as it should be: ${error}`))
+    running = running
+      .then(() => ensure(options))
+      .catch((error) => log(`the ConfigMap ${namespace}/${name} is not as it should be: ${error}`))
   }
-  const watch = context.registry.store.watch({ start: key, end: `${key}\0` }, 0, { wantsPrevious: false, events: sync, end: () => {} })
+  const watch = context.registry.store.watch({ start: key, end: `${key}\0` }, 0, {
+    wantsPrevious: false,
+    events: sync,
+    end: () => {},
+  })
   signal.addEventListener('abort', () => watch.stop(), { once: true })
   sync()
   await running
@@ -47,7 +59,13 @@ async function ensure({ configMaps, context, ...given }: AuthenticationConfigMap
   const wanted = required(given, (live?.data ?? {}) as Data)
   if (live && isDeepStrictEqual(live.data, wanted)) return
   try {
-    if (!live) await createObject(place, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, namespace }, data: wanted } as KubeObject)
+    if (!live)
+      await createObject(place, {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        metadata: { name, namespace },
+        data: wanted,
+      } as KubeObject)
     else {
       const change = (object: KubeObject | undefined) => ({
         object: { ...object!, data: required(given, ((object as Unstructured).data ?? {}) as Data) } as KubeObject,
@@ -61,15 +79,25 @@ async function ensure({ configMaps, context, ...given }: AuthenticationConfigMap
 }
 
 /** What must stand in it, beside what stands there. */
-function required({ clientCA, requestHeader }: Pick<AuthenticationConfigMapOptions, 'clientCA' | 'requestHeader'>, present: Data): Data {
-  const names = (key: string, ours: readonly string[]): string => JSON.stringify([...new Set([...listed(present[key]), ...ours])])
+function required(
+  { clientCA, requestHeader }: Pick<AuthenticationConfigMapOptions, 'clientCA' | 'requestHeader'>,
+  present: Data,
+): Data {
+  const names = (key: string, ours: readonly string[]): string =>
+    JSON.stringify([...new Set([...listed(present[key]), ...ours])])
   return {
     ...present,
     ...(clientCA && { 'client-ca-file': bundle(present['client-ca-file'], bundleText(clientCA)) }),
     ...(requestHeader && {
       'requestheader-allowed-names': names('requestheader-allowed-names', requestHeader.allowedNames),
-      'requestheader-client-ca-file': bundle(present['requestheader-client-ca-file'], bundleText(requestHeader.clientCA)),
-      'requestheader-extra-headers-prefix': names('requestheader-extra-headers-prefix', requestHeader.extraHeadersPrefix),
+      'requestheader-client-ca-file': bundle(
+        present['requestheader-client-ca-file'],
+        bundleText(requestHeader.clientCA),
+      ),
+      'requestheader-extra-headers-prefix': names(
+        'requestheader-extra-headers-prefix',
+        requestHeader.extraHeadersPrefix,
+      ),
       'requestheader-group-headers': names('requestheader-group-headers', requestHeader.groupHeaders),
       'requestheader-uid-headers': names('requestheader-uid-headers', requestHeader.uidHeaders),
       'requestheader-username-headers': names('requestheader-username-headers', requestHeader.usernameHeaders),
@@ -89,7 +117,9 @@ function listed(text: string | undefined): readonly string[] {
 
 /** Both bundles' certificates, each once, without those that have expired. */
 function bundle(present: string | undefined, ours: string): string {
-  const all = new Map([...readable(present), ...certificatesOf(ours)].map((certificate) => [certificate.fingerprint256, certificate]))
+  const all = new Map(
+    [...readable(present), ...certificatesOf(ours)].map((certificate) => [certificate.fingerprint256, certificate]),
+  )
   return [...all.values()]
     .filter(({ validToDate }) => validToDate.getTime() > Date.now())
     .map((certificate) => `${certificate.toString().trim()}\n`)

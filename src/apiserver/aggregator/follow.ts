@@ -5,8 +5,15 @@ import type { StoredObject } from '../registry/stored-object.ts'
 /** A view that ended is replaced; the store needs a moment when it has had a fault. */
 const againMs = 100
 
-/** `changed` is called with an object, or with undefined and the key of one that is gone. Rejects if the first load fails. */
-export async function follow(cacher: Cacher, changed: (key: string, object: StoredObject | undefined) => void, signal: AbortSignal): Promise<void> {
+/**
+ * `changed` is called with an object, or with undefined and the key of one that is gone. Rejects if the first load
+ * fails.
+ */
+export async function follow(
+  cacher: Cacher,
+  changed: (key: string, object: StoredObject | undefined) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const view = await cacher.ready()
   if (signal.aborted) return
   for (const object of view.objects.slice(cacher.resource.range(''))) changed(object.key, object)

@@ -28,7 +28,17 @@ const freeze = <T>(value: T): T => {
 }
 
 function apply(live: Stack | undefined, manager: string, applied: unknown, more: object = {}): Stack {
-  const { object } = applyPatch({ live: freeze(live), applied: freeze(applied), type: stack, kind, apiVersion, manager, force: false, now: now(), ...more })
+  const { object } = applyPatch({
+    live: freeze(live),
+    applied: freeze(applied),
+    type: stack,
+    kind,
+    apiVersion,
+    manager,
+    force: false,
+    now: now(),
+    ...more,
+  })
   return { ...decoded(object as Stack), metadata: { ...decoded(object.metadata), uid: 'u' } }
 }
 const force = (live: Stack, manager: string, applied: unknown) => apply(live, manager, applied, { force: true })
@@ -44,7 +54,12 @@ const refused = (run: () => unknown): Status => {
   }
   throw new Error('was not refused')
 }
-const fields = ({ status, details, message, code }: Status & { details?: unknown }) => ({ status, details, message, code })
+const fields = ({ status, details, message, code }: Status & { details?: unknown }) => ({
+  status,
+  details,
+  message,
+  code,
+})
 const owners = ({ metadata }: KubeObject): Record<string, FieldsV1 | undefined> =>
   Object.fromEntries((metadata.managedFields ?? []).map((e) => [`${e.manager}/${e.operation}`, e.fieldsV1]))
 const spec = (set: object) => ({ 'f:spec': set as FieldsV1 })
@@ -65,7 +80,14 @@ test('applying creates: what was applied is owned, defaults and names are not', 
   const created = apply(
     undefined,
     'one',
-    body({ replicas: 1, ports: [{ port: 80, name: 'web' }], tags: ['a', 'b'], args: ['x'], options: { k: '1' }, limits: { cpu: '1' } }),
+    body({
+      replicas: 1,
+      ports: [{ port: 80, name: 'web' }],
+      tags: ['a', 'b'],
+      args: ['x'],
+      options: { k: '1' },
+      limits: { cpu: '1' },
+    }),
   )
   assert.deepEqual(owners(created), {
     'one/Apply': spec({
@@ -82,14 +104,31 @@ test('applying creates: what was applied is owned, defaults and names are not', 
 
 test('applying the same again changes nothing', () => {
   const one = apply(undefined, 'one', body({ replicas: 1 }))
-  const { object, changed } = applyPatch({ live: one, applied: body({ replicas: 1 }), type: stack, kind, apiVersion, manager: 'one', force: false, now: now() })
+  const { object, changed } = applyPatch({
+    live: one,
+    applied: body({ replicas: 1 }),
+    type: stack,
+    kind,
+    apiVersion,
+    manager: 'one',
+    force: false,
+    now: now(),
+  })
   assert.equal(changed, false)
   assert.deepEqual(object, one)
 })
 
 test('another manager adds to maps and sets and shares equal values', () => {
-  const one = apply(undefined, 'one', body({ ports: [{ port: 80, protocol: 'TCP' }], tags: ['a', 'b'], options: { k: '1' } }))
-  const two = apply(one, 'two', body({ ports: [{ port: 443 }, { port: 80, protocol: 'UDP' }], tags: ['b', 'c'], options: { m: '2', k: '1' } }))
+  const one = apply(
+    undefined,
+    'one',
+    body({ ports: [{ port: 80, protocol: 'TCP' }], tags: ['a', 'b'], options: { k: '1' } }),
+  )
+  const two = apply(
+    one,
+    'two',
+    body({ ports: [{ port: 443 }, { port: 80, protocol: 'UDP' }], tags: ['b', 'c'], options: { m: '2', k: '1' } }),
+  )
   assert.deepEqual(two.spec, {
     ports: [{ port: 80, protocol: 'TCP' }, { port: 443 }, { port: 80, protocol: 'UDP' }],
     tags: ['a', 'b', 'c'],
@@ -99,13 +138,25 @@ test('another manager adds to maps and sets and shares equal values', () => {
 })
 
 test('conflicts name each field, leaves before what is nested, and change nothing', () => {
-  const one = apply(undefined, 'one', body({ replicas: 1, ports: [{ port: 80, name: 'web' }], options: { k: '1' }, limits: { cpu: '1' } }))
-  const status = refused(() => apply(one, 'two', body({ replicas: 2, ports: [{ port: 80, name: 'http' }], options: { k: '9' }, limits: { memory: '1Gi' } })))
+  const one = apply(
+    undefined,
+    'one',
+    body({ replicas: 1, ports: [{ port: 80, name: 'web' }], options: { k: '1' }, limits: { cpu: '1' } }),
+  )
+  const status = refused(() =>
+    apply(
+      one,
+      'two',
+      body({ replicas: 2, ports: [{ port: 80, name: 'http' }], options: { k: '9' }, limits: { memory: '1Gi' } }),
+    ),
+  )
   const paths = ['.spec.limits', '.spec.replicas', '.spec.options.k', '.spec.ports[port=80,protocol="TCP"].name']
   assert.deepEqual(fields(status), {
     status: 'Failure',
     code: 409,
-    details: { causes: paths.map((field) => ({ reason: 'FieldManagerConflict', message: 'conflict with "one"', field })) },
+    details: {
+      causes: paths.map((field) => ({ reason: 'FieldManagerConflict', message: 'conflict with "one"', field })),
+    },
     message: `Apply failed with 4 conflicts: conflicts with "one":\n${paths.map((path) => `- ${path}`).join('\n')}`,
   })
 })
@@ -118,7 +169,14 @@ test('one conflict is told in one line, with version and subresource of the othe
         name: 's',
         uid: 'u',
         managedFields: [
-          { manager: 'scaler', operation: 'Update', apiVersion, subresource: 'scale', fieldsType: 'FieldsV1', fieldsV1: spec({ 'f:replicas': {} }) },
+          {
+            manager: 'scaler',
+            operation: 'Update',
+            apiVersion,
+            subresource: 'scale',
+            fieldsType: 'FieldsV1',
+            fieldsV1: spec({ 'f:replicas': {} }),
+          },
         ],
       },
     },
@@ -171,7 +229,10 @@ test('an object without managers was there before it was first applied', () => {
 })
 
 test('fields that the server resets are not owned', () => {
-  const one = apply(undefined, 'controller', body({ replicas: 1 }, { status: { phase: 'Up' } }), { subresource: 'status', resetFields: ['spec', 'metadata'] })
+  const one = apply(undefined, 'controller', body({ replicas: 1 }, { status: { phase: 'Up' } }), {
+    subresource: 'status',
+    resetFields: ['spec', 'metadata'],
+  })
   assert.deepEqual(
     one.metadata.managedFields?.map(({ subresource, fieldsV1 }) => [subresource, fieldsV1]),
     [['status', { 'f:status': { 'f:phase': {} } }]],
@@ -180,7 +241,10 @@ test('fields that the server resets are not owned', () => {
 
 test('a map that has become atomic since is owned as one', () => {
   const one = apply(undefined, 'one', body({ limits: { cpu: '1' }, replicas: 1 }))
-  const managedFields = one.metadata.managedFields?.map((entry) => ({ ...entry, fieldsV1: spec({ 'f:limits': { 'f:cpu': {} }, 'f:replicas': {} }) }))
+  const managedFields = one.metadata.managedFields?.map((entry) => ({
+    ...entry,
+    fieldsV1: spec({ 'f:limits': { 'f:cpu': {} }, 'f:replicas': {} }),
+  }))
   const live = { ...one, metadata: { ...one.metadata, managedFields } }
   const conflict = refused(() => apply(live, 'two', body({ limits: { memory: '1Gi' } })))
   assert.equal(conflict.message, 'Apply failed with 1 conflict: conflict with "one": .spec.limits')
@@ -195,11 +259,15 @@ test('an applier of a version that is gone has nothing to give up', () => {
   const one = apply(undefined, 'one', body({ options: { k: '1' }, replicas: 1 }))
   const managedFields = one.metadata.managedFields?.map((entry) => ({ ...entry, apiVersion: 'example.com/v1alpha1' }))
   const live = { ...one, metadata: { ...one.metadata, managedFields } }
-  assert.deepEqual(apply(live, 'one', body({ replicas: 1 }), { otherVersion: () => undefined }).spec, { options: { k: '1' }, replicas: 1 })
+  assert.deepEqual(apply(live, 'one', body({ replicas: 1 }), { otherVersion: () => undefined }).spec, {
+    options: { k: '1' },
+    replicas: 1,
+  })
 })
 
 test('a key that is null is a key of its own, one that is absent has its default', () => {
-  const ports = (...list: object[]) => owners(apply(undefined, 'one', body({ ports: list })))['one/Apply']?.['f:spec']?.['f:ports']
+  const ports = (...list: object[]) =>
+    owners(apply(undefined, 'one', body({ ports: list })))['one/Apply']?.['f:spec']?.['f:ports']
   assert.deepEqual(Object.keys(ports({ port: 1, protocol: null }) ?? {}), ['k:{"port":1,"protocol":null}'])
   assert.deepEqual(Object.keys(ports({ port: 1 }) ?? {}), ['k:{"port":1,"protocol":"TCP"}'])
   assert.deepEqual(Object.keys(ports({ port: 1 }, { port: 1, protocol: null }) ?? {}).length, 2)
@@ -210,22 +278,34 @@ test('bodies of another kind or with managedFields are refused', () => {
   assert.equal(message({ kind, metadata: {} }), 'invalid object type: /, Kind=Stack')
   assert.equal(message({ apiVersion: 'v1', metadata: {} }), 'invalid object type: /v1, Kind=')
   assert.equal(message({ ...body(), kind: 'Other' }), 'invalid object type: example.com/v1, Kind=Other')
-  for (const managedFields of [[], [{}]]) assert.equal(message(body({}, { metadata: { name: 's', managedFields } })), 'metadata.managedFields must be nil')
+  for (const managedFields of [[], [{}]])
+    assert.equal(message(body({}, { metadata: { name: 's', managedFields } })), 'metadata.managedFields must be nil')
 })
 
 test('a body that breaks the schema is a 500 without a reason', () => {
   const status = refused(() => apply(undefined, 'one', body({ nothing: 1 })))
   assert.deepEqual(
     [status.code, status.reason, status.message],
-    [500, undefined, 'failed to create typed patch object (/s; example.com/v1, Kind=Stack): .spec.nothing: field not declared in schema'],
+    [
+      500,
+      undefined,
+      'failed to create typed patch object (/s; example.com/v1, Kind=Stack): .spec.nothing: field not declared ' +
+        'in schema',
+    ],
   )
 })
 
-const lastOf = (object: Stack): Stack => ({ ...object, metadata: { ...object.metadata, annotations: { [annotation]: `${JSON.stringify(object)}\n` } } })
+const lastOf = (object: Stack): Stack => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { [annotation]: `${JSON.stringify(object)}\n` } },
+})
 
 test('kubectl takes over from client-side apply while its annotation still holds, and rewrites it', () => {
   const created = update(undefined, lastOf(body({ options: { k: '1', m: '1' } })), 'kubectl-client-side-apply')
-  assert.match(refused(() => apply(created, 'other', body({ options: { k: '2' } }))).message ?? '', /conflict with "kubectl-client-side-apply" using/)
+  assert.match(
+    refused(() => apply(created, 'other', body({ options: { k: '2' } }))).message ?? '',
+    /conflict with "kubectl-client-side-apply" using/,
+  )
   const applied = apply(created, 'kubectl', body({ options: { k: '2', m: '1' } }))
   assert.deepEqual(applied.spec, { options: { k: '2', m: '1' } })
   assert.equal(
@@ -235,8 +315,13 @@ test('kubectl takes over from client-side apply while its annotation still holds
 
   const edited = update(created, { ...created, spec: { options: { k: '1', m: '5' } } }, 'editor')
   const status = refused(() => apply(edited, 'kubectl', body({ options: { k: '2', m: '2' } })))
-  assert.equal(status.message, 'Apply failed with 1 conflict: conflict with "editor" using example.com/v1: .spec.options.m')
-  assert.deepEqual(apply(edited, 'kubectl', body({ options: { k: '2', m: '5' } })).spec, { options: { k: '2', m: '5' } })
+  assert.equal(
+    status.message,
+    'Apply failed with 1 conflict: conflict with "editor" using example.com/v1: .spec.options.m',
+  )
+  assert.deepEqual(apply(edited, 'kubectl', body({ options: { k: '2', m: '5' } })).spec, {
+    options: { k: '2', m: '5' },
+  })
 })
 
 test('the replicas of an object and of its scale have the same owners', () => {

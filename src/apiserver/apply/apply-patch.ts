@@ -14,7 +14,16 @@ import { badRequest, internal } from '../../machinery/status-error.ts'
 import { type Conflicts, conflictError, conflictsOutside } from './conflict.ts'
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts'
 import { capUpdaters, decodeManaged, encodeManaged, identityOf, type Managed } from './managed-fields/managed.ts'
-import { Changes, comparable, findConflicts, knownToSchema, resetSet, takeFromOthers, type Written, withoutUntracked } from './managed-fields/ownership.ts'
+import {
+  Changes,
+  comparable,
+  findConflicts,
+  knownToSchema,
+  resetSet,
+  takeFromOthers,
+  type Written,
+  withoutUntracked,
+} from './managed-fields/ownership.ts'
 import { recordUpdate } from './managed-fields/track-update.ts'
 import { prune } from './prune.ts'
 import { fieldsOfShape } from './shapes/fields-of-shape.ts'
@@ -34,7 +43,9 @@ export interface Apply extends Written {
 }
 
 export interface Applied {
-  /** The object with its new managedFields; not decoded, without defaults. Shares with `live` and `applied` what it can. */
+  /**
+   * The object with its new managedFields; not decoded, without defaults. Shares with `live` and `applied` what it can.
+   */
   readonly object: KubeObject
   readonly managedFields: ManagedFieldsEntry[] | undefined
   /** Whether anything but managedFields differs from `live`. */
@@ -70,7 +81,11 @@ export function* applySteps(apply: Apply): Steps<Applied> {
   const object = manager === kubectl ? updateLastApplied(result.object, applied) : result.object
   const managedFields = yield* encodeManaged(result.managed)
   const { managedFields: _, ...metadata } = object.metadata ?? {}
-  return { object: { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata }, managedFields, changed: object !== live }
+  return {
+    object: { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata },
+    managedFields,
+    changed: object !== live,
+  }
 }
 
 /** The body is not decoded yet: what is no string counts as absent. */
@@ -78,7 +93,9 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** The body, if it is an object of the kind and fits its type. */
 function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
-  const body = (typeof applied === 'object' && applied !== null && !Array.isArray(applied) ? applied : {}) as Partial<KubeObject>
+  const body = (
+    typeof applied === 'object' && applied !== null && !Array.isArray(applied) ? applied : {}
+  ) as Partial<KubeObject>
   const version = textOf(body.apiVersion)
   const given = textOf(body.kind)
   const groupVersion = version.includes('/') ? version : `/${version}`
@@ -87,7 +104,10 @@ function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
   if (managedFields !== undefined && managedFields !== null) throw badRequest('metadata.managedFields must be nil')
   const errors = typeErrors(body, type)
   if (errors.length)
-    throw internal(`failed to create typed patch object (${textOf(namespace)}/${textOf(name)}; ${groupVersion}, Kind=${kind}): ${typeErrorText(errors)}`)
+    throw internal(
+      `failed to create typed patch object (${textOf(namespace)}/${textOf(name)}; ${groupVersion}, ` +
+        `Kind=${kind}): ${typeErrorText(errors)}`,
+    )
   return body as KubeObject
 }
 
@@ -124,7 +144,13 @@ const appliedFields = (applied: KubeObject, type: StructType, resetFields: reado
 function* attempt(apply: Apply, applied: KubeObject, before: Managed, force: boolean): Steps<Attempt> {
   const { live, type, apiVersion, manager: name, now, resetFields } = apply
   const managed: Managed = new Map(before)
-  const manager = { name, operation: 'Apply', apiVersion, subresource: apply.subresource || undefined, time: now } as const
+  const manager = {
+    name,
+    operation: 'Apply',
+    apiVersion,
+    subresource: apply.subresource || undefined,
+    time: now,
+  } as const
   const self = identityOf(manager)
   const last = managed.get(self)
   const fields = yield* appliedFields(applied, type, resetFields)

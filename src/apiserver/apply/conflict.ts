@@ -28,7 +28,9 @@ export function conflictError(conflicts: Conflicts): StatusError {
   const managers = [...conflicts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, { manager, fields }]) => ({ text: managerText(manager), paths: [...pathsOf(fields)].map(pathText) }))
-  const causes = managers.flatMap(({ text, paths }) => paths.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${text}`, field })))
+  const causes = managers.flatMap(({ text, paths }) =>
+    paths.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${text}`, field })),
+  )
   const list = managers.flatMap(({ text, paths }) => [`conflicts with ${text}:`, ...paths.map((path) => `- ${path}`)])
   const message =
     causes.length === 1

@@ -28,7 +28,10 @@ function parse(text: string | undefined): unknown {
   }
 }
 
-/** The object with what was applied in its annotation, if it has that annotation. It goes when annotations would be too large. */
+/**
+ * The object with what was applied in its annotation, if it has that annotation. It goes when annotations would be too
+ * large.
+ */
 export function updateLastApplied(object: KubeObject, applied: KubeObject): KubeObject {
   const { annotations } = object.metadata ?? {}
   if (!annotations?.[annotation]) return object
@@ -37,6 +40,15 @@ export function updateLastApplied(object: KubeObject, applied: KubeObject): Kube
   const text = `${goJson(sortMembers({ ...applied, metadata }))}\n`
   if (annotations[annotation] === text) return object
   const { [annotation]: __, ...others } = annotations
-  const bytes = Object.entries({ ...others, [annotation]: text }).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0)
-  return { ...object, metadata: { ...object.metadata, annotations: bytes > maxAnnotationBytes ? others : { ...others, [annotation]: text } } }
+  const bytes = Object.entries({ ...others, [annotation]: text }).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value),
+    0,
+  )
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      annotations: bytes > maxAnnotationBytes ? others : { ...others, [annotation]: text },
+    },
+  }
 }

@@ -17,7 +17,10 @@ export interface AuditBackend {
   stop(): Promise<void>
 }
 
-/** `batch`: requests wait for nothing; `blocking`: for their event; `blocking-strict`: and they fail if it cannot be kept. */
+/**
+ * `batch`: requests wait for nothing; `blocking`: for their event; `blocking-strict`: and they fail if it cannot be
+ * kept.
+ */
 export const modes = ['batch', 'blocking', 'blocking-strict'] as const
 export type Mode = (typeof modes)[number]
 

@@ -1,6 +1,7 @@
 /**
- * Gathers events and sends them in batches: when there are enough, or the first has waited long enough. What waits is bounded, and so
- * are the batches under way: where the other side is slow, later events are lost, not the server's memory.
+ * Gathers events and sends them in batches: when there are enough, or the first has waited long enough. What waits is
+ * bounded, and so are the batches under way: where the other side is slow, later events are lost, not the server's
+ * memory.
  */
 import type { BatchOptions, ReportLoss } from './backend.ts'
 
@@ -50,7 +51,10 @@ export class Batcher {
     this.#look()
     if (this.#queue.length === 0 && this.#underWay === 0) return
     let deadline: NodeJS.Timeout | undefined
-    await Promise.race([new Promise<void>((resolve) => (this.#idle = resolve)), new Promise<void>((resolve) => (deadline = setTimeout(resolve, ms)))])
+    await Promise.race([
+      new Promise<void>((resolve) => (this.#idle = resolve)),
+      new Promise<void>((resolve) => (deadline = setTimeout(resolve, ms))),
+    ])
     clearTimeout(deadline)
     clearTimeout(this.#timer)
     if (this.#queue.length > 0) this.#options.lost('buffered', this.#queue.splice(0).length, 'audit backend shut down')

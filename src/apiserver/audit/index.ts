@@ -1,6 +1,6 @@
 /**
- * Auditing: which requests leave an event, by the policy, and where events go. Without a policy file or a backend there is none of it.
- * kubernetes.io/docs/tasks/debug/debug-cluster/audit
+ * Auditing: which requests leave an event, by the policy, and where events go. Without a policy file or a backend there
+ * is none of it. kubernetes.io/docs/tasks/debug/debug-cluster/audit
  */
 
 import { goDuration } from '../../lib/go/go-duration.ts'
@@ -45,7 +45,11 @@ export interface LiveAuditing extends Auditing {
 }
 
 /** Undefined where nothing is audited. Rejects with an ExplainedError that says what is wrong with a file. */
-export async function auditing(options: AuditOptions, metrics: MetricsRegistry, log: (line: string) => void): Promise<LiveAuditing | undefined> {
+export async function auditing(
+  options: AuditOptions,
+  metrics: MetricsRegistry,
+  log: (line: string) => void,
+): Promise<LiveAuditing | undefined> {
   const counts = countsIn(metrics)
   const { policyFile } = options
   if (!policyFile) return undefined
@@ -69,17 +73,29 @@ export async function auditing(options: AuditOptions, metrics: MetricsRegistry, 
 }
 
 const countsIn = (metrics: MetricsRegistry) => ({
-  events: metrics.counter('apiserver_audit_event_total', 'Counter of audit events generated and sent to the audit backend.')([]),
+  events: metrics.counter(
+    'apiserver_audit_event_total',
+    'Counter of audit events generated and sent to the audit backend.',
+  )([]),
   errors: metrics.counter(
     'apiserver_audit_error_total',
     'Counter of audit events that failed to be audited properly. Plugin identifies the plugin affected by the error.',
     ['plugin'],
   ),
-  levels: metrics.counter('apiserver_audit_level_total', 'Counter of policy levels for audit events (1 per request).', ['level']),
-  rejected: metrics.counter('apiserver_audit_requests_rejected_total', 'Counter of apiserver requests rejected due to an error in audit logging backend.')([]),
+  levels: metrics.counter('apiserver_audit_level_total', 'Counter of policy levels for audit events (1 per request).', [
+    'level',
+  ]),
+  rejected: metrics.counter(
+    'apiserver_audit_requests_rejected_total',
+    'Counter of apiserver requests rejected due to an error in audit logging backend.',
+  )([]),
 })
 
-function handing(evaluate: PolicyEvaluator, backends: readonly AuditBackend[], { events, levels, rejected }: ReturnType<typeof countsIn>): Auditing {
+function handing(
+  evaluate: PolicyEvaluator,
+  backends: readonly AuditBackend[],
+  { events, levels, rejected }: ReturnType<typeof countsIn>,
+): Auditing {
   const level = leveled(evaluate, (name) => levels([name]))
   return {
     begin(request, id) {
@@ -92,7 +108,9 @@ function handing(evaluate: PolicyEvaluator, backends: readonly AuditBackend[], {
       const staged = { event, stage, ms: stage === 'RequestReceived' ? undefined : completed(event, stage) }
       if (backends.length === 1) return backends[0]!.take(staged)
       const taken = backends.map((backend) => backend.take(staged))
-      return taken.every((one) => typeof one === 'boolean') ? taken.every(Boolean) : Promise.all(taken).then((all) => all.every(Boolean))
+      return taken.every((one) => typeof one === 'boolean')
+        ? taken.every(Boolean)
+        : Promise.all(taken).then((all) => all.every(Boolean))
     },
     refused: () => rejected.add(),
   }

@@ -1,10 +1,14 @@
-/** Client certificates (x509): the common name is the user, organizations are groups, and there may be a UID. Only those that our CA signed count. */
+/**
+ * Client certificates (x509): the common name is the user, organizations are groups, and there may be a UID. Only those
+ * that our CA signed count.
+ */
 import type { PeerCertificate } from 'node:tls'
 import type { UserInfo } from '../http/exchange.ts'
 import { type Authenticator, authenticated, type Verdict } from './authenticator.ts'
 import { type Bundle, bundleText, signedBy } from './signed-by.ts'
 
-const list = (value: string | string[] | undefined): string[] => (value === undefined ? [] : Array.isArray(value) ? value : [value])
+const list = (value: string | string[] | undefined): string[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value]
 
 /** Kubernetes' own, for the UID of a user. */
 const uidAttribute = '1.3.6.1.4.1.57683.2'
@@ -22,10 +26,14 @@ const known = new WeakMap<PeerCertificate, Known>()
 export type Remaining = (seconds: number) => void
 
 /**
- * Certificates that `clientCA` did not sign, that are for servers, or that have expired, are 401; those without a name, and all where
- * there is no authority yet, are as good as none.
+ * Certificates that `clientCA` did not sign, that are for servers, or that have expired, are 401; those without a name,
+ * and all where there is no authority yet, are as good as none.
  */
-export const clientCertificate = (clientCA: Bundle, remaining: Remaining = () => {}, readsUid = true): Authenticator => {
+export const clientCertificate = (
+  clientCA: Bundle,
+  remaining: Remaining = () => {},
+  readsUid = true,
+): Authenticator => {
   const isUser = signedBy(clientCA)
   return (request) => {
     const peer = request.clientCertificate()

@@ -41,7 +41,9 @@ export interface AuthenticationOptions {
   readonly tokenWebhook?: TokenWebhookOptions
   /** Whom tokens must be meant for (`--api-audiences`); the issuers of service account tokens unless said. */
   readonly apiAudiences?: readonly string[]
-  /** Whether requests without credentials are let through as `system:anonymous`, or on which paths; true unless said. */
+  /**
+   * Whether requests without credentials are let through as `system:anonymous`, or on which paths; true unless said.
+   */
   readonly anonymousAuth?: boolean | { readonly paths: readonly string[] }
 }
 
@@ -73,20 +75,34 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
   const { requestHeader: header, clientCA, serviceAccount: issuer, anonymousAuth = true } = options
   const audiences = options.apiAudiences?.length ? options.apiAudiences : (issuer?.issuers ?? [])
   const lookup = lookupIn(sources.registry, sources.find)
-  const serviceAccounts = issuer && new ServiceAccountTokens({ issuer, audiences, lookup, used: secretLabels(sources), counted: tokenUses(sources.metrics) })
+  const serviceAccounts =
+    issuer &&
+    new ServiceAccountTokens({
+      issuer,
+      audiences,
+      lookup,
+      used: secretLabels(sources),
+      counted: tokenUses(sources.metrics),
+    })
   const tokenCache = tokenCacheMetrics(sources.metrics)
   const jwt = options.jwt && jwtTokens(options.jwt, { ...sources, tokenCache, disallowed: issuer?.issuers ?? [] })
   const { tokenWebhook: webhook } = options
-  const open = (path: string): boolean => (anonymousAuth === true || anonymousAuth === false ? anonymousAuth : anonymousAuth.paths.includes(path))
+  const open = (path: string): boolean =>
+    anonymousAuth === true || anonymousAuth === false ? anonymousAuth : anonymousAuth.paths.includes(path)
   const isFiled = options.jwt !== undefined && 'file' in options.jwt
-  // In upstream's order: those that cost least first. OpenID providers may have to be asked for keys, webhooks for every token.
+  // In upstream's order: those that cost least first. OpenID providers may have to be asked for keys, webhooks for
+  // every token.
   const known: readonly TokenAuthenticator[] = [
     staticTokens(options.tokens ?? []),
     ...(serviceAccounts ? [serviceAccounts] : []),
     ...(options.bootstrapTokens ? [bootstrapTokens(sources.registry, sources.find('v1/secrets'))] : []),
     ...(jwt ? [jwt.tokens] : []),
     ...(webhook
-      ? [lazyTokens('webhook', async () => (await import('./token-webhook/index.ts')).tokenWebhook(webhook, audiences, { ...sources, tokenCache }))]
+      ? [
+          lazyTokens('webhook', async () =>
+            (await import('./token-webhook/index.ts')).tokenWebhook(webhook, audiences, { ...sources, tokenCache }),
+          ),
+        ]
       : []),
   ]
   const tokens = new TokenAuthentication(known, audiences)
@@ -96,9 +112,19 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
     isIdentityHeader: header && identityHeaders(header),
     hasPasswords: Boolean(options.passwords?.length),
     authenticators: [
-      ...(header ? [requestHeader(features.isOn('RemoteRequestHeaderUID') ? header : { ...header, uidHeaders: [] })] : []),
+      ...(header
+        ? [requestHeader(features.isOn('RemoteRequestHeaderUID') ? header : { ...header, uidHeaders: [] })]
+        : []),
       ...(options.passwords?.length ? [passwords(options.passwords)] : []),
-      ...(clientCA ? [clientCertificate(clientCA, remainingLife(sources.metrics), features.isOn('AllowParsingUserUIDFromCertAuth'))] : []),
+      ...(clientCA
+        ? [
+            clientCertificate(
+              clientCA,
+              remainingLife(sources.metrics),
+              features.isOn('AllowParsingUserUIDFromCertAuth'),
+            ),
+          ]
+        : []),
       bearerTokens(tokens),
       webSocketTokens(tokens),
       ...(anonymousAuth === true && !isFiled ? [] : [anonymousOnlyOn((path) => (jwt?.anonymous() ?? open)(path))]),

@@ -1,4 +1,7 @@
-/** Tokens of OpenID providers, as flags or a configuration file name them. What they need is loaded only where there are any. */
+/**
+ * Tokens of OpenID providers, as flags or a configuration file name them. What they need is loaded only where there are
+ * any.
+ */
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { ConfiguredAuthentication } from './configuration/index.ts'
 import type { JwtIssuer } from './oidc/jwt-issuer.ts'
@@ -7,7 +10,10 @@ import type { TokenCacheMetrics } from './tokens/cache-metrics.ts'
 import { lazyTokens } from './tokens/lazy-tokens.ts'
 
 export type JwtOptions =
-  /** As `--authentication-config`. `anonymousFlag`: flags say something about requests without credentials, so that the file may not. */
+  /**
+   * As `--authentication-config`. `anonymousFlag`: flags say something about requests without credentials, so that the
+   * file may not.
+   */
   | { readonly file: string; readonly anonymousFlag: boolean }
   /** As `--oidc-…`. */
   | { readonly issuer: JwtIssuer; readonly algorithms: readonly string[] }

@@ -13,7 +13,12 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /** Wrong passwords and unknown users are 401, after the same time. */
 export function passwords(users: readonly PasswordUser[]): Authenticator {
-  const known = new Map(users.map(({ password, user }) => [user.name, { digest: digest(password), user: { ...user, groups: authenticated(user.groups) } }]))
+  const known = new Map(
+    users.map(({ password, user }) => [
+      user.name,
+      { digest: digest(password), user: { ...user, groups: authenticated(user.groups) } },
+    ]),
+  )
   const nobody = { digest: Buffer.alloc(32), user: undefined }
   return (request) => {
     const header = request.header('authorization')

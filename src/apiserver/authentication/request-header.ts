@@ -1,6 +1,6 @@
 /**
- * Request headers: a front proxy has authenticated the user and says who it is (`X-Remote-User` and others). It is believed if it
- * shows a client certificate of the authority for front proxies, with a name that is allowed.
+ * Request headers: a front proxy has authenticated the user and says who it is (`X-Remote-User` and others). It is
+ * believed if it shows a client certificate of the authority for front proxies, with a name that is allowed.
  */
 import type { Request } from '../http/exchange.ts'
 import { type Authenticator, authenticated } from './authenticator.ts'
@@ -25,7 +25,10 @@ export const defaultHeaders = {
   extraHeadersPrefix: ['X-Remote-Extra-'],
 } as const
 
-/** Whether a header is one of these, which are of nobody's concern once the user is known; undefined where all have their usual names. */
+/**
+ * Whether a header is one of these, which are of nobody's concern once the user is known; undefined where all have
+ * their usual names.
+ */
 export function identityHeaders(options: RequestHeaderOptions): ((name: string) => boolean) | undefined {
   const { usernameHeaders, uidHeaders, groupHeaders, extraHeadersPrefix } = options
   const names = lowerCase([...usernameHeaders, ...uidHeaders, ...groupHeaders])
@@ -64,9 +67,13 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
 }
 
 /** What the first header says that says something; of a header that stands several times, the first counts. */
-const first = (request: Request, names: readonly string[]): string | undefined => names.map((name) => request.headerValues(name)[0]).find(Boolean)
+const first = (request: Request, names: readonly string[]): string | undefined =>
+  names.map((name) => request.headerValues(name)[0]).find(Boolean)
 
-/** Keys are escaped, since headers take fewer characters than keys. The same key under several prefixes has the values of all. */
+/**
+ * Keys are escaped, since headers take fewer characters than keys. The same key under several prefixes has the values
+ * of all.
+ */
 function extraOf(request: Request, prefixes: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const extra = new Map<string, readonly string[]>()
   for (const prefix of prefixes) {

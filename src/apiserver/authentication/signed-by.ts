@@ -1,6 +1,6 @@
 /**
- * Which authority a client certificate comes from. The listener checks certificates against all authorities at once; users and front
- * proxies must not be taken for each other.
+ * Which authority a client certificate comes from. The listener checks certificates against all authorities at once;
+ * users and front proxies must not be taken for each other.
  */
 import { X509Certificate } from 'node:crypto'
 import type { DetailedPeerCertificate, PeerCertificate } from 'node:tls'
@@ -26,7 +26,10 @@ export function joinedBundles(bundles: readonly Bundle[]): Bundle {
   }
 }
 
-/** Whether a certificate that the listener has verified comes from one of the authorities, is for clients, and valid now. */
+/**
+ * Whether a certificate that the listener has verified comes from one of the authorities, is for clients, and valid
+ * now.
+ */
 export type SignedBy = (certificate: PeerCertificate) => boolean
 
 interface Known {
@@ -62,7 +65,9 @@ export function signedBy(bundle: Bundle, now: () => number = Date.now): SignedBy
 }
 
 export const certificatesOf = (bundle: string): X509Certificate[] =>
-  (bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((pem) => new X509Certificate(pem))
+  (bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(
+    (pem) => new X509Certificate(pem),
+  )
 
 function judge(authorities: readonly X509Certificate[], peer: DetailedPeerCertificate): Known {
   const certificate = new X509Certificate(peer.raw)
@@ -82,7 +87,8 @@ function isForClients({ keyUsage }: X509Certificate): boolean {
   return usages.length === 0 || usages.includes(clientAuth) || usages.includes(anyUsage)
 }
 
-const issued = (certificate: X509Certificate, issuer: X509Certificate): boolean => certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
+const issued = (certificate: X509Certificate, issuer: X509Certificate): boolean =>
+  certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
 
 /** Goes up the chain as long as each certificate is signed by the next. */
 function leadsTo(authorities: readonly X509Certificate[], peer: DetailedPeerCertificate): boolean {

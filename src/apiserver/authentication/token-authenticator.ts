@@ -1,4 +1,7 @@
-/** Token authenticators: each knows one kind of bearer token. Requests, WebSockets and TokenReviews ask the same ones, one after the other. */
+/**
+ * Token authenticators: each knows one kind of bearer token. Requests, WebSockets and TokenReviews ask the same ones,
+ * one after the other.
+ */
 import type { UserInfo } from '../http/exchange.ts'
 
 export interface TokenIdentity {
@@ -23,7 +26,10 @@ export type TokenVerdict = TokenIdentity | TokenRefusal | undefined
 
 export interface TokenAuthenticator {
   readonly name: string
-  /** `audiences` are those that the token has to be meant for, one of them at least; the server's own unless a review says others. */
+  /**
+   * `audiences` are those that the token has to be meant for, one of them at least; the server's own unless a review
+   * says others.
+   */
   authenticate(token: string, audiences: readonly string[]): TokenVerdict | Promise<TokenVerdict>
   /** Reads what it decides by; resolves when it may be asked. */
   start?(): Promise<void>

@@ -61,7 +61,9 @@ export const deny = (reason = ''): Decision => ({ verdict: 'deny', reason })
 const silent: Decision = { verdict: 'no opinion', reason: '' }
 export const noOpinion = (reason = ''): Decision => (reason ? { verdict: 'no opinion', reason } : silent)
 
-/** Asks one after the other until one allows or denies. The reasons of those without an opinion are told, a line each. */
+/**
+ * Asks one after the other until one allows or denies. The reasons of those without an opinion are told, a line each.
+ */
 export function inTurn(authorizers: readonly Authorizer[]): Authorizer {
   return {
     name: authorizers.map(({ name }) => name).join(','),
@@ -91,7 +93,9 @@ function authorizeFrom(
     if (asked instanceof Promise) {
       const before = undecided
       return asked.then((decision) =>
-        decision.verdict === 'no opinion' ? authorizeFrom(authorizers, attributes, i + 1, withReason(before, decision)) : decision,
+        decision.verdict === 'no opinion'
+          ? authorizeFrom(authorizers, attributes, i + 1, withReason(before, decision))
+          : decision,
       )
     }
     if (asked.verdict !== 'no opinion') return asked

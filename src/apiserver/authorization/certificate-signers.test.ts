@@ -13,11 +13,14 @@ const resource = sources.find(key)
 const signers: Authorizer = {
   name: 'signers',
   authorize: ({ user, info: { verb, group, resource, name } }) =>
-    verb === 'sign' && group === 'certificates.k8s.io' && resource === 'signers' && user?.name === `${name}'s` ? allow() : noOpinion(),
+    verb === 'sign' && group === 'certificates.k8s.io' && resource === 'signers' && user?.name === `${name}'s`
+      ? allow()
+      : noOpinion(),
   rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
 }
 
-const request = (status?: object) => write(key, { metadata: { name: 'r', namespace: 'ns' }, spec: { signerName: 'foo.com/abc' }, status }).object!
+const request = (status?: object) =>
+  write(key, { metadata: { name: 'r', namespace: 'ns' }, spec: { signerName: 'foo.com/abc' }, status }).object!
 const failed = { conditions: [{ type: 'Failed', status: 'True', reason: 'r', message: 'm' }] }
 
 async function refusal(name: string, status: object | undefined, subresource = 'status'): Promise<string | undefined> {
@@ -33,7 +36,8 @@ async function refusal(name: string, status: object | undefined, subresource = '
 test('who answers a request for a certificate of a pod may sign for its signer', async () => {
   guardPodCertificates(sources.find, signers)
   const refused = (name: string) =>
-    `PodCertificateRequest.certificates.k8s.io "r" is invalid: spec.signerName: Forbidden: User "${name}" is not permitted to "sign" for signer "foo.com/abc"`
+    `PodCertificateRequest.certificates.k8s.io "r" is invalid: spec.signerName: Forbidden: User "${name}" is not ` +
+    'permitted to "sign" for signer "foo.com/abc"'
   assert.equal(await refusal("foo.com/abc's", failed), undefined)
   assert.equal(await refusal("foo.com/*'s", failed), undefined)
   assert.equal(await refusal("foo.com/other's", failed), refused("foo.com/other's"))

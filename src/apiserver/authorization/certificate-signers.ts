@@ -1,4 +1,7 @@
-/** What PodCertificateRequests ask of who answers them: the right to sign for the signer that they name, also to refuse (KEP-4317). */
+/**
+ * What PodCertificateRequests ask of who answers them: the right to sign for the signer that they name, also to refuse
+ * (KEP-4317).
+ */
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
@@ -11,7 +14,11 @@ import type { Authorizer } from './authorizer.ts'
 type Request = Model<V1beta1PodCertificateRequest>
 
 export function guardPodCertificates(find: (key: string) => ServedResource, authorizer: Authorizer): void {
-  find('certificates.k8s.io/v1beta1/podcertificaterequests').writeGuard = async ({ user, resource, subresource }, object, old) => {
+  find('certificates.k8s.io/v1beta1/podcertificaterequests').writeGuard = async (
+    { user, resource, subresource },
+    object,
+    old,
+  ) => {
     if (subresource !== 'status' || !old) return
     const { spec, status } = old as Request
     if (semanticallyEqual((object as Request).status ?? {}, status ?? {})) return

@@ -22,9 +22,16 @@ for (const [what, name, nodes, node, expected] of [
 test('drivers of devices of which more, less or something else is said', () => {
   const device = (driver: string, device: string, more: object = {}) => ({ driver, pool: 'p', device, ...more })
   const eth = { networkData: { interfaceName: 'eth0' } }
-  const devices = [device('changed', '1', { networkData: { interfaceName: 'eth1' } }), device('same', '2', eth), device('added', '3')]
+  const devices = [
+    device('changed', '1', { networkData: { interfaceName: 'eth1' } }),
+    device('same', '2', eth),
+    device('added', '3'),
+  ]
   const old = [device('same', '2', eth), device('changed', '1', eth), device('gone', '4')]
   assert.deepEqual(changedDrivers({ devices }, { devices: old }), ['added', 'changed', 'gone'])
   assert.deepEqual(changedDrivers({}, {}), [])
-  assert.deepEqual(changedDrivers({ devices: [device('shared', '1', { shareID: 'a' })] }, { devices: [device('shared', '1')] }), ['shared'])
+  assert.deepEqual(
+    changedDrivers({ devices: [device('shared', '1', { shareID: 'a' })] }, { devices: [device('shared', '1')] }),
+    ['shared'],
+  )
 })

@@ -4,7 +4,9 @@ import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Authorizer, Decision } from './authorizer.ts'
 
 /** Gives an authorizer that counts. Made once for a server. */
-export function decisionCounter(metrics: MetricsRegistry): (type: string, name: string, authorizer: Authorizer) => Authorizer {
+export function decisionCounter(
+  metrics: MetricsRegistry,
+): (type: string, name: string, authorizer: Authorizer) => Authorizer {
   const decisions = metrics.counter(
     'apiserver_authorization_decisions_total',
     'Total number of terminal decisions made by an authorizer split by authorizer type, name, and decision.',

@@ -1,4 +1,7 @@
-/** Authorizers that need to look at nothing: `AlwaysAllow`, `AlwaysDeny`, and the members of system:masters, whom nobody refuses. */
+/**
+ * Authorizers that need to look at nothing: `AlwaysAllow`, `AlwaysDeny`, and the members of system:masters, whom nobody
+ * refuses.
+ */
 import { type Authorizer, allow, deny, noOpinion, type RuleSet } from './authorizer.ts'
 
 const everything: RuleSet = {

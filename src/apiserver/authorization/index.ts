@@ -71,7 +71,11 @@ function lazily(name: string, load: () => Promise<Authorization>): Authorization
 const factories: Readonly<Record<AuthorizationMode, AuthorizationFactory>> = {
   AlwaysAllow: fixed(alwaysAllow),
   AlwaysDeny: fixed(alwaysDeny),
-  RBAC: (_options, { roles }) => ({ authorizer: rbacAuthorizer(roles), start: () => roles.start(), stop: () => roles.stop() }),
+  RBAC: (_options, { roles }) => ({
+    authorizer: rbacAuthorizer(roles),
+    start: () => roles.start(),
+    stop: () => roles.stop(),
+  }),
   Node: (_options, sources) => nodeAuthorization(sources),
   ABAC: ({ policies = [] }) => fixed(abacAuthorizer(policies))(),
   Webhook: ({ webhook }, sources) =>
@@ -83,7 +87,8 @@ const factories: Readonly<Record<AuthorizationMode, AuthorizationFactory>> = {
 
 /** What a configuration file names, and flags have to give more about. */
 function local(mode: AuthorizationMode, options: AuthorizationOptions, sources: AuthorizationSources): Authorization {
-  if (mode === 'ABAC' && !options.policies) throw new ExplainedError("authorization-mode ABAC's authorization policy file not passed")
+  if (mode === 'ABAC' && !options.policies)
+    throw new ExplainedError("authorization-mode ABAC's authorization policy file not passed")
   return factories[mode](options, sources)
 }
 
@@ -100,7 +105,10 @@ export function authorization(options: AuthorizationOptions, sources: Authorizat
   const chosen = modes?.map((mode) => factories[mode](options, sources)) ?? [fixed(authenticatedOnly)()]
   const names = modes?.map((mode) => (mode === 'Webhook' ? 'default' : mode.toLowerCase()))
   return {
-    authorizer: inTurn([systemMasters, ...chosen.map(({ authorizer }, i) => (names ? counted(authorizer.name, names[i]!, authorizer) : authorizer))]),
+    authorizer: inTurn([
+      systemMasters,
+      ...chosen.map(({ authorizer }, i) => (names ? counted(authorizer.name, names[i]!, authorizer) : authorizer)),
+    ]),
     start: async () => {
       await Promise.all(chosen.map((each) => each.start()))
     },

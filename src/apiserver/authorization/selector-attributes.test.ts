@@ -22,6 +22,9 @@ test('selectors are shown to authorizers as requirements, sorted out by what can
   assert.deepEqual(fieldRequirements({ rawSelector: 'nonsense' }), { faulty: true })
   assert.deepEqual(fieldRequirements({}), { faulty: false })
   const one = { key: 'a', operator: 'In', values: ['b'] }
-  assert.deepEqual(fieldRequirements({ requirements: [one, { key: 'c', operator: 'Exists' }] }), { requirements: [one], faulty: true })
+  assert.deepEqual(fieldRequirements({ requirements: [one, { key: 'c', operator: 'Exists' }] }), {
+    requirements: [one],
+    faulty: true,
+  })
   assert.deepEqual(labelRequirements({ requirements: [{ key: 'c', operator: 'Newer' }] }), { faulty: true })
 })

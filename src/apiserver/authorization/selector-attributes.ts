@@ -1,6 +1,6 @@
 /**
- * The selectors of lists, watches and deletions of collections as authorizers see them (KEP-4601): of requests, and of access reviews.
- * What cannot be read is left out, which asks for more rights, never for fewer.
+ * The selectors of lists, watches and deletions of collections as authorizers see them (KEP-4601): of requests, and of
+ * access reviews. What cannot be read is left out, which asks for more rights, never for fewer.
  */
 import { parseFieldSelector } from '../../machinery/selectors/field-selector.ts'
 import { parseLabelSelector } from '../../machinery/selectors/label-selector.ts'
@@ -21,7 +21,15 @@ export interface ReadSelector {
   readonly faulty: boolean
 }
 
-const operators: Readonly<Record<string, string>> = { '=': 'In', '==': 'In', in: 'In', '!=': 'NotIn', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' }
+const operators: Readonly<Record<string, string>> = {
+  '=': 'In',
+  '==': 'In',
+  in: 'In',
+  '!=': 'NotIn',
+  notin: 'NotIn',
+  exists: 'Exists',
+  '!': 'DoesNotExist',
+}
 const withSelectors = new Set(['list', 'watch', 'deletecollection'])
 
 /** What a request asks for. Most have no selectors: they are their own attributes. */
@@ -59,9 +67,16 @@ class SelectingAttributes implements AccessAttributes {
 export function fieldRequirements({ rawSelector, requirements = [] }: SelectorAttributes): ReadSelector {
   if (rawSelector)
     return readable(() =>
-      parseFieldSelector(rawSelector).requirements.map(({ field, equal, value }) => ({ key: field, operator: equal ? 'In' : 'NotIn', values: [value] })),
+      parseFieldSelector(rawSelector).requirements.map(({ field, equal, value }) => ({
+        key: field,
+        operator: equal ? 'In' : 'NotIn',
+        values: [value],
+      })),
     )
-  return kept(requirements, ({ operator, values }) => (operator === 'In' || operator === 'NotIn') && values?.length === 1)
+  return kept(
+    requirements,
+    ({ operator, values }) => (operator === 'In' || operator === 'NotIn') && values?.length === 1,
+  )
 }
 
 export function labelRequirements({ rawSelector, requirements = [] }: SelectorAttributes): ReadSelector {
@@ -72,7 +87,10 @@ export function labelRequirements({ rawSelector, requirements = [] }: SelectorAt
         return shown ? { key, operator: shown, ...(values.length > 0 && { values }) } : []
       }),
     )
-  return kept(requirements, ({ operator }) => operator === 'In' || operator === 'NotIn' || operator === 'Exists' || operator === 'DoesNotExist')
+  return kept(
+    requirements,
+    ({ operator }) => operator === 'In' || operator === 'NotIn' || operator === 'Exists' || operator === 'DoesNotExist',
+  )
 }
 
 function readable(parse: () => SelectorRequirement[]): ReadSelector {
@@ -85,7 +103,10 @@ function readable(parse: () => SelectorRequirement[]): ReadSelector {
   }
 }
 
-function kept(all: readonly SelectorRequirement[], isRead: (requirement: SelectorRequirement) => boolean): ReadSelector {
+function kept(
+  all: readonly SelectorRequirement[],
+  isRead: (requirement: SelectorRequirement) => boolean,
+): ReadSelector {
   const requirements = all.filter(isRead)
   const faulty = requirements.length < all.length
   return requirements.length > 0 ? { requirements, faulty } : { faulty }

@@ -1,4 +1,7 @@
-/** Makes sure of objects that a cluster has from the start: creates what is missing, and mends what somebody says is to be mended. */
+/**
+ * Makes sure of objects that a cluster has from the start: creates what is missing, and mends what somebody says is to
+ * be mended.
+ */
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -30,13 +33,20 @@ export async function ensureObjects<T extends KubeObject>(ensured: Ensured<T>): 
         if (!(error instanceof StatusError)) throw error
         // Another server on the same store may have been faster.
         const isOutrun = error.code === 409 || error.code === 404
-        if (!isOutrun) log(`${resource.groupResource.name} ${JSON.stringify(expected.metadata.name)} is not as it should be: ${error.message}`)
+        if (!isOutrun)
+          log(
+            `${resource.groupResource.name} ${JSON.stringify(expected.metadata.name)} is not as it should be: ` +
+              `${error.message}`,
+          )
       }
     }),
   )
 }
 
-async function ensureOne<T extends KubeObject>({ writer, resource, reconcile = () => undefined }: Ensured<T>, expected: T): Promise<void> {
+async function ensureOne<T extends KubeObject>(
+  { writer, resource, reconcile = () => undefined }: Ensured<T>,
+  expected: T,
+): Promise<void> {
   const { name = '', namespace = '' } = expected.metadata
   const context: WriteContext = { ...writer, resource, namespace, name, subresource: '' }
   const existing = await writer.registry.get(resource, resource.key(namespace, name))
@@ -48,7 +58,10 @@ async function ensureOne<T extends KubeObject>({ writer, resource, reconcile = (
     await create(context, plan.object)
     return
   }
-  await updateObject(context, { startsFromLive: true, change: (live) => ({ object: reconcile(live as T, expected)?.object ?? live! }) })
+  await updateObject(context, {
+    startsFromLive: true,
+    change: (live) => ({ object: reconcile(live as T, expected)?.object ?? live! }),
+  })
 }
 
 async function create(context: WriteContext, template: KubeObject): Promise<void> {

@@ -15,11 +15,19 @@ export interface Bootstrap {
   readonly log: (line: string) => void
 }
 
-/** Resolves when all is there, but for what admission refuses: a server that did not start could not be freed of a webhook that refuses everything. */
+/**
+ * Resolves when all is there, but for what admission refuses: a server that did not start could not be freed of a
+ * webhook that refuses everything.
+ */
 export async function ensureBootstrapObjects({ find, isServed, context: writer, log }: Bootstrap): Promise<void> {
   await Promise.all([
     ensureObjects({ writer, resource: find('v1/namespaces'), objects: systemNamespaces, log }),
-    ensureObjects({ writer, resource: find('scheduling.k8s.io/v1/priorityclasses'), objects: systemPriorityClassObjects, log }),
+    ensureObjects({
+      writer,
+      resource: find('scheduling.k8s.io/v1/priorityclasses'),
+      objects: systemPriorityClassObjects,
+      log,
+    }),
   ])
   // They stand in the namespaces.
   const tracking = [legacyTokenTracking(Date.now())]

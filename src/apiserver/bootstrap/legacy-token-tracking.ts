@@ -1,4 +1,7 @@
-/** Since when the server tells when tokens of Secrets were used (KEP-2799): a config map that the cleaner of such Secrets reads. */
+/**
+ * Since when the server tells when tokens of Secrets were used (KEP-2799): a config map that the cleaner of such
+ * Secrets reads.
+ */
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import type { Reconcile } from './ensure-objects.ts'
 
@@ -17,4 +20,6 @@ export const legacyTokenTracking = (now: number): Tracking =>
 
 /** What is no day begins anew. */
 export const reconciledTracking: Reconcile<Tracking> = (existing, { data }) =>
-  Number.isNaN(Date.parse(existing.data?.since ?? '')) ? { object: { ...existing, data: { ...existing.data, ...data } }, replace: false } : undefined
+  Number.isNaN(Date.parse(existing.data?.since ?? ''))
+    ? { object: { ...existing, data: { ...existing.data, ...data } }, replace: false }
+    : undefined

@@ -61,14 +61,20 @@ async function chain(t: TestContext, director: Handler, authorizer: Authorizer =
   const folder = mkdtempSync(join(tmpdir(), 't8s-chain-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const policyFile = join(folder, 'policy.yaml')
-  writeFileSync(policyFile, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n')
+  writeFileSync(
+    policyFile,
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n',
+  )
   const path = join(folder, 'audit.log')
   const logged: string[] = []
   const log = (line: string): void => void logged.push(line)
   const metrics = new MetricsRegistry()
   const filters = filterDurations(metrics)
   const audit = await auditing(
-    { policyFile, log: { path, format: 'json', mode: 'blocking-strict', batch: { bufferSize: 1, maxSize: 1, maxWaitMs: 0 } } },
+    {
+      policyFile,
+      log: { path, format: 'json', mode: 'blocking-strict', batch: { bufferSize: 1, maxSize: 1, maxWaitMs: 0 } },
+    },
     metrics,
     log,
   )
@@ -110,7 +116,10 @@ test('an error that nobody foresaw is 500, stands in the log with its request, a
   assert.equal(status, 500)
   assert.equal(String(body), 'This request caused apiserver to panic. Look in the logs for details.\n')
   assert.equal(headers['audit-id'], 'one')
-  assert.match(logged.join('\n'), /^apiserver panic'd: GET \/api\/v1\/pods auditID=one: TypeError: x is undefined\n +at /)
+  assert.match(
+    logged.join('\n'),
+    /^apiserver panic'd: GET \/api\/v1\/pods auditID=one: TypeError: x is undefined\n +at /,
+  )
   assert.deepEqual(
     events().map(({ stage, responseStatus }) => [stage, responseStatus?.code, responseStatus?.message]),
     [['Panic', 500, "APIServer panic'd: x is undefined"]],

@@ -26,7 +26,10 @@ const noting = (name: string, notes: string[], more: Beside = {}): Beside => ({
 
 test('answers pass the filters from the inside out', async () => {
   const notes: string[] = []
-  const response = await compose([noting('outer', notes), noting('inner', notes, { answered: () => text(201, '') })], answers)(request)
+  const response = await compose(
+    [noting('outer', notes), noting('inner', notes, { answered: () => text(201, '') })],
+    answers,
+  )(request)
   assert.equal(response.status, 201)
   assert.deepEqual(notes, ['outer begins', 'inner begins', 'inner sees 200', 'outer sees 201'])
 })
@@ -55,7 +58,14 @@ test('what is thrown becomes an answer where a filter makes one of it, for those
   }
   const response = await compose([noting('outer', notes), recovery, noting('inner', notes)], throwing)(request)
   assert.equal(response.status, 500)
-  assert.deepEqual(notes, ['outer begins', 'recovery begins', 'inner begins', 'inner fails', 'recovery fails', 'outer sees 500'])
+  assert.deepEqual(notes, [
+    'outer begins',
+    'recovery begins',
+    'inner begins',
+    'inner fails',
+    'recovery fails',
+    'outer sees 500',
+  ])
 })
 
 test('a filter that refuses at the beginning is told of no answer, and what stands behind it is not asked', async () => {
@@ -66,10 +76,13 @@ test('a filter that refuses at the beginning is told of no answer, and what stan
     },
   })
   let asked = false
-  const chain = compose([noting('recovery', notes, { failed: () => text(503, '') }), refusing, noting('inner', notes)], async () => {
-    asked = true
-    return text(200, '')
-  })
+  const chain = compose(
+    [noting('recovery', notes, { failed: () => text(503, '') }), refusing, noting('inner', notes)],
+    async () => {
+      asked = true
+      return text(200, '')
+    },
+  )
   assert.equal((await chain(request)).status, 503)
   assert.equal(asked, false)
   assert.deepEqual(notes, ['recovery begins', 'refusing begins', 'recovery fails'])
@@ -79,7 +92,10 @@ test('an error that nobody answers reaches the caller', async () => {
   const failing: Handler = async () => {
     throw new Error('behind')
   }
-  await assert.rejects(async () => compose([{ answered: (_request, response) => response }], failing)(request), /behind/)
+  await assert.rejects(
+    async () => compose([{ answered: (_request, response) => response }], failing)(request),
+    /behind/,
+  )
 })
 
 test('filters around and beside stand in their order', async () => {

@@ -2,7 +2,9 @@
 import { settle } from '../../lib/flow/settle.ts'
 import type { Handler, Request, Response } from '../http/exchange.ts'
 
-/** A filter that has a say in whether and when the rest of the chain is asked. Who waits for nothing gives no promise. */
+/**
+ * A filter that has a say in whether and when the rest of the chain is asked. Who waits for nothing gives no promise.
+ */
 export type Around = (request: Request, next: Handler) => ReturnType<Handler>
 
 /** A filter that only looks, which costs no call of its own: those that stand side by side in the chain share one. */
@@ -18,7 +20,8 @@ export interface Beside {
 export type Filter = Around | Beside
 
 /**
- * Puts filters before a handler; the first is outermost. What is thrown at once and what is rejected is the same to them.
+ * Puts filters before a handler; the first is outermost. What is thrown at once and what is rejected is the same to
+ * them.
  * @example compose([panicRecovery(log), authentication(authenticators)], director)
  */
 export function compose(filters: readonly Filter[], handler: Handler): Handler {

@@ -90,7 +90,9 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       authentication(options.authentication, options.attempts),
       ...where(auditing, () => audit(auditing!, answerOf)),
       impersonation(options.authorizer, options.impersonations, options.features),
-      'admit' in options.flow ? priorityAndFairness(options.flow, options.metrics) : maxInFlight(options.flow, options.flow.dropped, options.metrics),
+      'admit' in options.flow
+        ? priorityAndFairness(options.flow, options.metrics)
+        : maxInFlight(options.flow, options.flow.dropped, options.metrics),
       authorization(options.authorizer, options.decisions),
     ],
     director,

@@ -1,6 +1,6 @@
 /**
- * The chain as requests of the warm-up pass it: the same filters, but nobody counts or audits them, they take nobody's seats, and they
- * come from the server itself, which may do everything.
+ * The chain as requests of the warm-up pass it: the same filters, but nobody counts or audits them, they take nobody's
+ * seats, and they come from the server itself, which may do everything.
  */
 import { suggestedFlowSchemas, suggestedPriorityLevels } from '../../api/flowcontrol/bootstrap-objects.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'

@@ -4,7 +4,12 @@ import type { KubeObject } from '../../machinery/object.ts'
 import { customColumns } from './columns.ts'
 
 const object = (spec: object): KubeObject =>
-  ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a', creationTimestamp: '2026-01-01T00:00:00Z' }, spec }) as KubeObject
+  ({
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name: 'a', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec,
+  }) as KubeObject
 
 const cells: readonly (readonly [type: string, path: string, spec: object, cell: unknown])[] = [
   ['string', '.spec.a', { a: 'text' }, 'text'],
@@ -36,7 +41,9 @@ test('the name comes first, and the age follows where a definition has no column
     ['Name string', 'Age date'],
   )
   assert.deepEqual(
-    customColumns([{ name: 'A', type: 'string', jsonPath: '.a', priority: 1 }]).map(({ name, priority }) => `${name} ${priority}`),
+    customColumns([{ name: 'A', type: 'string', jsonPath: '.a', priority: 1 }]).map(
+      ({ name, priority }) => `${name} ${priority}`,
+    ),
     ['Name 0', 'A 1'],
   )
 })

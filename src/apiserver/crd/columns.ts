@@ -14,8 +14,18 @@ const ageColumn: ColumnDefinition = { name: 'Age', type: 'date', jsonPath: '.met
 /** The columns of a version: the name comes first; without any of its own, the age follows. */
 export function customColumns(columns: readonly ColumnDefinition[] | undefined): readonly Column<KubeObject>[] {
   const { name = '', creationTimestamp = '' } = descriptionsOf('V1ObjectMeta')
-  const first = { name: 'Name', type: 'string', format: 'name', description: name, priority: 0, cell: ({ metadata }: KubeObject) => metadata.name ?? '' }
-  return [first, ...(columns ?? [{ ...ageColumn, description: creationTimestamp }]).map(columnOf)] as readonly Column<KubeObject>[]
+  const first = {
+    name: 'Name',
+    type: 'string',
+    format: 'name',
+    description: name,
+    priority: 0,
+    cell: ({ metadata }: KubeObject) => metadata.name ?? '',
+  }
+  return [
+    first,
+    ...(columns ?? [{ ...ageColumn, description: creationTimestamp }]).map(columnOf),
+  ] as readonly Column<KubeObject>[]
 }
 
 function columnOf({ name, type, format = '', description = '', priority = 0, jsonPath: path }: ColumnDefinition) {
@@ -53,7 +63,8 @@ function cellOf(type: string, found: readonly unknown[]): Cell {
   }
 }
 
-const textOf = (value: unknown): string => (value === null ? '' : typeof value === 'object' ? writeJson(sorted(value)) : String(value))
+const textOf = (value: unknown): string =>
+  value === null ? '' : typeof value === 'object' ? writeJson(sorted(value)) : String(value)
 
 /** With members in the order of their names, as Go writes maps. */
 function sorted(value: unknown): unknown {

@@ -55,17 +55,29 @@ export function customResourcesOf(whole: Definition, stored: StoredObject, webho
   const all = new Map(versions.map((version) => [version.name, versionOf(version)]))
   storage.readStored = storedForm(storage, all, webhook !== undefined)
   for (const { resource, schema } of all.values()) {
-    if (webhook) resource.conversion = webhookConversion(webhook, { resource, schema }, { resource: storage, schema: storageSchema })
+    if (webhook)
+      resource.conversion = webhookConversion(
+        webhook,
+        { resource, schema },
+        { resource: storage, schema: storageSchema },
+      )
     resource.otherVersion = otherVersions(definition, all, webhook)
   }
   const served = versions.filter((version) => version.served).map(({ name }) => all.get(name)!.resource)
   return { storage, served, webhook }
 }
 
-/** What is made of a definition lives long and refers to it: schemas that nobody asks for would take most of the memory. */
+/**
+ * What is made of a definition lives long and refers to it: schemas that nobody asks for would take most of the memory.
+ */
 function withoutSchemas({ metadata, spec, status, ...rest }: Definition): Definition {
   const { managedFields: _, annotations: _annotations, ...meta } = metadata
-  return { ...rest, metadata: meta, spec: { ...spec, versions: spec.versions.map(({ schema: _schema, ...version }) => version) }, status }
+  return {
+    ...rest,
+    metadata: meta,
+    spec: { ...spec, versions: spec.versions.map(({ schema: _schema, ...version }) => version) },
+    status,
+  }
 }
 
 const pruner =
@@ -82,13 +94,15 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
   const { scale, status: hasStatus } = version.subresources ?? {}
   const terminating = isTrue(definition, 'Terminating')
   const moreFaults = (object: KubeObject) => (scale ? { moreFaults: () => scaleFaults(object, scale) } : {})
-  const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] => schema.faults(object, old, moreFaults(object))
+  const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] =>
+    schema.faults(object, old, moreFaults(object))
   // Metadata is looked at here once more, so that its faults are told twice, as upstream does.
   const updateFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] => [
     ...validateMetadataUpdate(object.metadata, old.metadata, { anyFinalizer: true }),
     ...faults(object, old),
   ]
-  const statusFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] => schema.faults(object, old, { statusOnly: true, ...moreFaults(object) })
+  const statusFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] =>
+    schema.faults(object, old, { statusOnly: true, ...moreFaults(object) })
   return {
     group,
     version: version.name,
@@ -112,7 +126,13 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
     },
     subresources: {
       ...(hasStatus && { status: true }),
-      ...(scale && { scale: { replicas: scale.specReplicasPath, observed: scale.statusReplicasPath, selector: scale.labelSelectorPath ?? '' } }),
+      ...(scale && {
+        scale: {
+          replicas: scale.specReplicasPath,
+          observed: scale.statusReplicasPath,
+          selector: scale.labelSelectorPath ?? '',
+        },
+      }),
     },
     defaults: [(object) => schema.complete(object)],
     validate: { create: faults, update: updateFaults, status: statusFaults },
@@ -129,7 +149,8 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
 }
 
 /** All but the metadata counts. Where `/status` is a subresource, the status is as it was here. */
-const hasChanged = ({ metadata: _, ...object }: KubeObject, { metadata: _old, ...old }: KubeObject): boolean => !isDeepStrictEqual(object, old)
+const hasChanged = ({ metadata: _, ...object }: KubeObject, { metadata: _old, ...old }: KubeObject): boolean =>
+  !isDeepStrictEqual(object, old)
 
 /** Writes through `/status` change nothing of the metadata but who owns what. */
 function keepMetadata(object: KubeObject, { metadata }: KubeObject): void {
@@ -149,7 +170,8 @@ function selectableFields({ selectableFields = [] }: Version): ResourceDefinitio
   )
 }
 
-const textOf = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : String(value))
+const textOf = (value: unknown): string | undefined =>
+  value === undefined || value === null ? undefined : String(value)
 
 /** Names the version to use instead: the most preferred one that is not deprecated and not older. */
 function deprecation({ spec }: Definition, { name }: Version): string {

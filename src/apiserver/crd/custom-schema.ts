@@ -76,7 +76,10 @@ export class CustomSchema {
       this.#rules ??= new SchemaRules(this.#schema, true)
       return this.#rules.faults(object, old, (fault) => letThrough.length < mostLetThrough && letThrough.push(fault))
     }
-    const faults = schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, { ...options, ruleFaults })
+    const faults = schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, {
+      ...options,
+      ruleFaults,
+    })
     if (letThrough.length > 0) this.#letThrough.set(object, letThrough)
     return faults
   }

@@ -3,7 +3,11 @@ import test from 'node:test'
 import type { KubeObject } from '../../machinery/object.ts'
 import { finalizerWarnings } from './finalizer-warnings.ts'
 
-const object = (...finalizers: string[]): KubeObject => ({ apiVersion: 'v1', kind: 'Crew', metadata: { name: 'a', finalizers } })
+const object = (...finalizers: string[]): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Crew',
+  metadata: { name: 'a', finalizers },
+})
 
 test('new finalizers of custom resources that belong to no domain are warned about', () => {
   const why = 'to avoid accidental conflicts with other finalizer writers'

@@ -11,12 +11,17 @@ export function finalizerWarnings(object: KubeObject, old?: KubeObject): readonl
   return [...new Set(finalizers)]
     .filter((finalizer) => !before.has(finalizer))
     .sort()
-    .flatMap((finalizer) => warningsOf(finalizer).map((warning) => `metadata.finalizers: ${JSON.stringify(finalizer)}: ${warning}`))
+    .flatMap((finalizer) =>
+      warningsOf(finalizer).map((warning) => `metadata.finalizers: ${JSON.stringify(finalizer)}: ${warning}`),
+    )
 }
 
 function warningsOf(finalizer: string): readonly string[] {
   const faults = qualifiedName(finalizer)
   if (isFinalizer(finalizer)) return faults
   const path = finalizer.includes('.') ? ' including a path (/)' : ''
-  return [...faults, `prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`]
+  return [
+    ...faults,
+    `prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`,
+  ]
 }

@@ -3,4 +3,5 @@ import { DefinitionController, type DefinitionControllerOptions } from './defini
 
 export type { DefinitionControllerOptions } from './definitions/definition-controller.ts'
 
-export const customResources = (options: DefinitionControllerOptions): DefinitionController => new DefinitionController(options)
+export const customResources = (options: DefinitionControllerOptions): DefinitionController =>
+  new DefinitionController(options)

@@ -5,9 +5,10 @@ import { scaleFaults } from './scale-rules.ts'
 
 const paths = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
 const faults = (spec: object, status?: object): string[] =>
-  scaleFaults({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec, status } as KubeObject, paths).map(
-    ({ field, message }) => `${field} ${message}`,
-  )
+  scaleFaults(
+    { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec, status } as KubeObject,
+    paths,
+  ).map(({ field, message }) => `${field} ${message}`)
 
 test('numbers of replicas are neither negative nor larger than 32 bits', () => {
   assert.deepEqual(faults({ replicas: 0 }, { replicas: 2147483647 }), [])
@@ -15,7 +16,9 @@ test('numbers of replicas are neither negative nor larger than 32 bits', () => {
   assert.deepEqual(faults({ replicas: 1 }, { replicas: 2147483648 }), [
     '.status.replicas Invalid value: 2147483648: should be less than or equal to 2147483647',
   ])
-  assert.deepEqual(faults({ replicas: 2n ** 62n }), ['.spec.replicas Invalid value: 4611686018427387904: should be less than or equal to 2147483647'])
+  assert.deepEqual(faults({ replicas: 2n ** 62n }), [
+    '.spec.replicas Invalid value: 4611686018427387904: should be less than or equal to 2147483647',
+  ])
 })
 
 test('what is missing or no number is not judged here', () => {

@@ -5,7 +5,10 @@ import type { KubeObject } from '../../machinery/object.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 
 /** Numbers of replicas are whole and not negative. */
-export function scaleFaults(object: KubeObject, { specReplicasPath, statusReplicasPath }: V1CustomResourceSubresourceScale): readonly FieldError[] {
+export function scaleFaults(
+  object: KubeObject,
+  { specReplicasPath, statusReplicasPath }: V1CustomResourceSubresourceScale,
+): readonly FieldError[] {
   return [specReplicasPath, statusReplicasPath].flatMap((path) => {
     const [value] = jsonPath(path)(object) ?? []
     if (typeof value !== 'number' && typeof value !== 'bigint') return []

@@ -7,7 +7,10 @@ import { CustomSchema } from './custom-schema.ts'
 import { type CustomVersion, storedForm } from './stored-form.ts'
 
 const text = { type: 'string' }
-const properties = { v1: { same: text, fresh: { ...text, default: 'new' } }, v1beta1: { same: text, former: text, given: { ...text, default: 'old' } } }
+const properties = {
+  v1: { same: text, fresh: { ...text, default: 'new' } },
+  v1beta1: { same: text, former: text, given: { ...text, default: 'old' } },
+}
 const definition = JSON.stringify({
   spec: {
     versions: Object.entries(properties).map(([name, spec]) => ({
@@ -18,7 +21,9 @@ const definition = JSON.stringify({
 })
 
 const define = (version: string): ServedResource =>
-  new ServedResource(resource({ group: 'example.com', version, kind: 'Widget', plural: 'widgets', scope: 'Namespaced' }))
+  new ServedResource(
+    resource({ group: 'example.com', version, kind: 'Widget', plural: 'widgets', scope: 'Namespaced' }),
+  )
 const storage = define('v1')
 const stored = new StoredObject(storage, '/registry/definition', 1, Buffer.from(definition))
 const versions = new Map<string, CustomVersion>([
@@ -39,7 +44,10 @@ test('what the schema does not know goes, and what it has got since is filled in
 })
 
 test('an object of another version keeps what both know; defaults are those of the version that it was written in', () => {
-  assert.deepEqual(read(value('v1beta1', { same: 'x', former: 'y' })), { resource: storage, value: value('v1', { same: 'x' }) })
+  assert.deepEqual(read(value('v1beta1', { same: 'x', former: 'y' })), {
+    resource: storage,
+    value: value('v1', { same: 'x' }),
+  })
 })
 
 test('where a webhook converts, an object stays in its version', () => {
@@ -49,5 +57,8 @@ test('where a webhook converts, an object stays in its version', () => {
 })
 
 test('an object of a version that is no more cannot be read', () => {
-  assert.throws(() => read(value('v1alpha1', {})), { code: 500, message: /request to convert CR to an invalid group\/version: example\.com\/v1alpha1/ })
+  assert.throws(() => read(value('v1alpha1', {})), {
+    code: 500,
+    message: /request to convert CR to an invalid group\/version: example\.com\/v1alpha1/,
+  })
 })

@@ -1,6 +1,6 @@
 /**
- * Brings what the store holds into today's form: objects may have been written under another version, or before its schema had all of
- * its defaults.
+ * Brings what the store holds into today's form: objects may have been written under another version, or before its
+ * schema had all of its defaults.
  */
 import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
@@ -16,10 +16,15 @@ export interface CustomVersion {
 }
 
 /**
- * `versions` are all there are, by name. Objects get the version of `storage` here if that is a change of their apiVersion alone; with
- * a webhook they stay in theirs. The function throws 500 for objects of versions that are no more.
+ * `versions` are all there are, by name. Objects get the version of `storage` here if that is a change of their
+ * apiVersion alone; with a webhook they stay in theirs. The function throws 500 for objects of versions that are no
+ * more.
  */
-export function storedForm(storage: ServedResource, versions: ReadonlyMap<string, CustomVersion>, webhook: boolean): (value: Buffer) => StoredForm {
+export function storedForm(
+  storage: ServedResource,
+  versions: ReadonlyMap<string, CustomVersion>,
+  webhook: boolean,
+): (value: Buffer) => StoredForm {
   const { group, version } = storage.definition
   const { schema: target } = versions.get(version)!
   return (value) => {

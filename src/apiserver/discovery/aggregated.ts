@@ -9,14 +9,32 @@ export const groupDiscoveryList = (groups: readonly ServedGroup[]) => ({
   kind: 'APIGroupDiscoveryList',
   apiVersion: 'apidiscovery.k8s.io/v2',
   metadata: {},
-  items: groups.map(({ group, versions }) => ({ metadata: group ? { name: group } : {}, versions: versions.map(versionItem) })),
+  items: groups.map(({ group, versions }) => ({
+    metadata: group ? { name: group } : {},
+    versions: versions.map(versionItem),
+  })),
 })
 
 const versionItem = (served: ServedVersion) =>
-  discoveredVersion(served) ?? { version: served.version, resources: served.resources.map(resourceItem), freshness: 'Current' }
+  discoveredVersion(served) ?? {
+    version: served.version,
+    resources: served.resources.map(resourceItem),
+    freshness: 'Current',
+  }
 
 function resourceItem(resource: ResourceDefinition) {
-  const { group, version, kind, plural, singular, scope, verbs = allVerbs, discoveryVerbs = verbs, shortNames, categories } = resource
+  const {
+    group,
+    version,
+    kind,
+    plural,
+    singular,
+    scope,
+    verbs = allVerbs,
+    discoveryVerbs = verbs,
+    shortNames,
+    categories,
+  } = resource
   const subresources = subresourcesOf(resource)
   return {
     resource: plural,
@@ -27,7 +45,11 @@ function resourceItem(resource: ResourceDefinition) {
     ...(shortNames?.length && { shortNames }),
     ...(categories?.length && { categories }),
     ...(subresources.length && {
-      subresources: subresources.map(({ name, responseKind, verbs: subVerbs }) => ({ subresource: name, responseKind, verbs: subVerbs })),
+      subresources: subresources.map(({ name, responseKind, verbs: subVerbs }) => ({
+        subresource: name,
+        responseKind,
+        verbs: subVerbs,
+      })),
     }),
   }
 }

@@ -14,7 +14,10 @@ const all: ResourceDefinition[] = [
     shortNames: ['po'],
     categories: ['all'],
     scope: 'Namespaced',
-    subresources: { status: true, special: [{ name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] }] },
+    subresources: {
+      status: true,
+      special: [{ name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] }],
+    },
   },
   {
     group: 'apps',
@@ -24,7 +27,15 @@ const all: ResourceDefinition[] = [
     scope: 'Namespaced',
     subresources: { status: true, scale: { replicas: '.a', observed: '.b', selector: '.c' } },
   },
-  { group: 'who', version: 'v1', kind: 'TokenReview', plural: 'tokenreviews', scope: 'Cluster', verbs: ['create'], virtual: true },
+  {
+    group: 'who',
+    version: 'v1',
+    kind: 'TokenReview',
+    plural: 'tokenreviews',
+    scope: 'Cluster',
+    verbs: ['create'],
+    virtual: true,
+  },
 ]
 const forms = new DiscoveryForms(resourceRegistry({ all }), '127.0.0.1:6443')
 const at = (path: string) => forms.get(path) ?? assert.fail(path)
@@ -40,7 +51,13 @@ test('the core group lists its version and where the server is', () => {
 
 test('groups name their versions and the preferred one', () => {
   const version = { groupVersion: 'apps/v1', version: 'v1' }
-  assert.deepEqual(read('/apis/apps'), { kind: 'APIGroup', apiVersion: 'v1', name: 'apps', versions: [version], preferredVersion: version })
+  assert.deepEqual(read('/apis/apps'), {
+    kind: 'APIGroup',
+    apiVersion: 'v1',
+    name: 'apps',
+    versions: [version],
+    preferredVersion: version,
+  })
   assert.deepEqual(
     read('/apis').groups.map(({ name }: { name: string }) => name),
     ['apps', 'who'],
@@ -52,8 +69,25 @@ test('a group version lists resources and subresources', () => {
   assert.deepEqual([list.apiVersion, list.groupVersion], [undefined, 'v1'])
   const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
   assert.deepEqual(list.resources, [
-    { name: 'pods', singularName: 'pod', namespaced: true, kind: 'Pod', verbs, shortNames: ['po'], categories: ['all'], storageVersionHash: 'xPOwRZ+Yhw8=' },
-    { name: 'pods/eviction', singularName: '', namespaced: true, group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
+    {
+      name: 'pods',
+      singularName: 'pod',
+      namespaced: true,
+      kind: 'Pod',
+      verbs,
+      shortNames: ['po'],
+      categories: ['all'],
+      storageVersionHash: 'xPOwRZ+Yhw8=',
+    },
+    {
+      name: 'pods/eviction',
+      singularName: '',
+      namespaced: true,
+      group: 'policy',
+      version: 'v1',
+      kind: 'Eviction',
+      verbs: ['create'],
+    },
     { name: 'pods/status', singularName: '', namespaced: true, kind: 'Pod', verbs: ['get', 'patch', 'update'] },
   ])
   assert.equal(read('/apis/apps/v1').apiVersion, 'v1')
@@ -72,7 +106,8 @@ test('the aggregated form holds everything below a path', () => {
   )
   assert.deepEqual(
     versions[0].resources[0].subresources.map(
-      ({ subresource, responseKind }: { subresource: string; responseKind: { kind: string } }) => `${subresource} ${responseKind.kind}`,
+      ({ subresource, responseKind }: { subresource: string; responseKind: { kind: string } }) =>
+        `${subresource} ${responseKind.kind}`,
     ),
     ['scale Scale', 'status Deployment'],
   )

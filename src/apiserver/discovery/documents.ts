@@ -27,7 +27,9 @@ export class DiscoveryForms {
   readonly #aggregated: () => void
   readonly #made = new Map<string, PathForms | undefined>()
 
-  /** `address` is the server's host and port; `aggregated` is called when the groups of all servers were put together. */
+  /**
+   * `address` is the server's host and port; `aggregated` is called when the groups of all servers were put together.
+   */
   constructor(state: ApisState, address: string, aggregated: () => void = () => {}) {
     this.#state = state
     this.#address = address
@@ -43,12 +45,17 @@ export class DiscoveryForms {
   #make(path: string): PathForms | undefined {
     const { groups, storageOf } = this.#state
     const core = this.#state.group('')
-    if (path === '/api') return { legacy: document(apiVersions(core, this.#address)), ...aggregated(core ? [core] : []) }
+    if (path === '/api')
+      return { legacy: document(apiVersions(core, this.#address)), ...aggregated(core ? [core] : []) }
     if (path === '/apis') this.#aggregated()
-    if (path === '/apis') return { legacy: document(apiGroupList(groups)), ...aggregated(groups.filter(({ group }) => group !== '')) }
+    if (path === '/apis')
+      return { legacy: document(apiGroupList(groups)), ...aggregated(groups.filter(({ group }) => group !== '')) }
     const [, prefix, ...rest] = path.split('/')
     const [name, versionName] = prefix === 'api' ? ['', ...rest] : rest
-    const group = rest.length === (prefix === 'api' ? 1 : 2) || (prefix === 'apis' && rest.length === 1) ? this.#state.group(name!) : undefined
+    const group =
+      rest.length === (prefix === 'api' ? 1 : 2) || (prefix === 'apis' && rest.length === 1)
+        ? this.#state.group(name!)
+        : undefined
     if (!group || (prefix === 'apis' && name === '')) return undefined
     if (versionName === undefined) return { legacy: document(apiGroup(group)) }
     const version = group.versions.find((served) => served.version === versionName)

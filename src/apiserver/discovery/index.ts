@@ -14,8 +14,15 @@ export interface Discovery {
   readonly paths: () => readonly string[]
 }
 
-/** Discovery of what is served. `aggregated` is called when the groups of all servers were put together. `url` tells where clients reach the server; it is asked when the first request comes. */
-export function discoveryDocuments(apis: { readonly state: ApisState }, url: () => string, aggregated: () => void = () => {}): Discovery {
+/**
+ * Discovery of what is served. `aggregated` is called when the groups of all servers were put together. `url` tells
+ * where clients reach the server; it is asked when the first request comes.
+ */
+export function discoveryDocuments(
+  apis: { readonly state: ApisState },
+  url: () => string,
+  aggregated: () => void = () => {},
+): Discovery {
   let shown: { readonly state: ApisState; readonly forms: DiscoveryForms } | undefined
   return {
     find: (path) => {
@@ -38,13 +45,26 @@ export function discoveryDocuments(apis: { readonly state: ApisState }, url: () 
 }
 
 /** The form that the client likes best. Throws 406 when it takes none. */
-export function chooseForm(accept: string | undefined, forms: PathForms): { readonly document: DiscoveryDocument; readonly format: Format } {
+export function chooseForm(
+  accept: string | undefined,
+  forms: PathForms,
+): { readonly document: DiscoveryDocument; readonly format: Format } {
   for (const { type, parameters } of acceptClauses(accept ?? '')) {
-    const format = type === 'application/yaml' ? 'yaml' : type === 'application/json' || type === 'application/*' || type === '*/*' ? 'json' : undefined
+    const format =
+      type === 'application/yaml'
+        ? 'yaml'
+        : type === 'application/json' || type === 'application/*' || type === '*/*'
+          ? 'json'
+          : undefined
     const version = parameters.get('v')
     if (!format) continue
     if (!parameters.has('as')) return { document: forms.legacy, format }
-    const asked = parameters.get('as') === 'APIGroupDiscoveryList' && parameters.get('g') === 'apidiscovery.k8s.io' && version === 'v2' ? forms.v2 : undefined
+    const asked =
+      parameters.get('as') === 'APIGroupDiscoveryList' &&
+      parameters.get('g') === 'apidiscovery.k8s.io' &&
+      version === 'v2'
+        ? forms.v2
+        : undefined
     if (asked) return { document: asked, format }
   }
   const { format, transform } = negotiate(accept)
@@ -55,7 +75,10 @@ export function chooseForm(accept: string | undefined, forms: PathForms): { read
 type Format = 'json' | 'yaml'
 type Layout = Format | 'pretty'
 
-const layouts: Readonly<Record<Exclude<Layout, 'json'>, (value: unknown) => string>> = { yaml: toYaml, pretty: indented }
+const layouts: Readonly<Record<Exclude<Layout, 'json'>, (value: unknown) => string>> = {
+  yaml: toYaml,
+  pretty: indented,
+}
 
 /** Documents that were asked for in another layout than the usual one. */
 const laidOut = { yaml: new WeakMap<DiscoveryDocument, Buffer>(), pretty: new WeakMap<DiscoveryDocument, Buffer>() }
@@ -63,7 +86,8 @@ const laidOut = { yaml: new WeakMap<DiscoveryDocument, Buffer>(), pretty: new We
 function respond(request: Request, forms: PathForms): Response {
   const { document, format } = chooseForm(request.header('accept'), forms)
   const layout: Layout = format === 'json' && wantsPretty(request) ? 'pretty' : format
-  const contentType = format === 'yaml' ? document.contentType.replace('application/json', 'application/yaml') : document.contentType
+  const contentType =
+    format === 'yaml' ? document.contentType.replace('application/json', 'application/yaml') : document.contentType
   // Tags name bytes: another layout of a document is another representation.
   const etag = layout === 'json' ? document.etag : document.etag.replace(/"$/, `-${layout}"`)
   const headers = { 'content-type': contentType, etag, vary: 'Accept' }

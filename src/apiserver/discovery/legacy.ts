@@ -4,7 +4,8 @@ import type { ServedGroup, ServedVersion } from '../../api/registry.ts'
 import { allVerbs, type ResourceDefinition } from '../../api/resource.ts'
 import { subresourcesOf } from './subresources.ts'
 
-export const groupVersionText = ({ group, version }: { readonly group: string; readonly version: string }): string => (group ? `${group}/${version}` : version)
+export const groupVersionText = ({ group, version }: { readonly group: string; readonly version: string }): string =>
+  group ? `${group}/${version}` : version
 
 const versionItem = (served: ServedVersion) => ({ groupVersion: groupVersionText(served), version: served.version })
 
@@ -32,7 +33,10 @@ export const apiGroupList = (groups: readonly ServedGroup[]) => ({
 export const apiGroup = (group: ServedGroup) => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupItem(group) })
 
 /** `/apis/GROUP/VERSION` and `/api/v1`; only the latter carries no apiVersion. */
-export const apiResourceList = (served: ServedVersion, storageOf: (resource: ResourceDefinition) => ResourceDefinition) => ({
+export const apiResourceList = (
+  served: ServedVersion,
+  storageOf: (resource: ResourceDefinition) => ResourceDefinition,
+) => ({
   kind: 'APIResourceList',
   ...(served.group && { apiVersion: 'v1' }),
   groupVersion: groupVersionText(served),
@@ -40,7 +44,17 @@ export const apiResourceList = (served: ServedVersion, storageOf: (resource: Res
 })
 
 function resourceItem(resource: ResourceDefinition, storageOf: (resource: ResourceDefinition) => ResourceDefinition) {
-  const { plural, singular, kind, scope, verbs = allVerbs, discoveryVerbs = verbs, shortNames, categories, virtual } = resource
+  const {
+    plural,
+    singular,
+    kind,
+    scope,
+    verbs = allVerbs,
+    discoveryVerbs = verbs,
+    shortNames,
+    categories,
+    virtual,
+  } = resource
   return {
     name: plural,
     singularName: singular ?? kind.toLowerCase(),
@@ -58,7 +72,10 @@ const subresourceItems = (resource: ResourceDefinition) =>
     name: `${resource.plural}/${name}`,
     singularName: '',
     namespaced: resource.scope === 'Namespaced',
-    ...((responseKind.group !== resource.group || responseKind.version !== resource.version) && { group: responseKind.group, version: responseKind.version }),
+    ...((responseKind.group !== resource.group || responseKind.version !== resource.version) && {
+      group: responseKind.group,
+      version: responseKind.version,
+    }),
     kind: responseKind.kind,
     verbs,
   }))

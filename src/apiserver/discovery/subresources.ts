@@ -17,6 +17,11 @@ export function subresourcesOf({ group, version, kind, custom, subresources = {}
     verbs: special.verbs,
   }))
   if (subresources.status) found.push({ name: 'status', responseKind: { group, version, kind }, verbs: readAndWrite })
-  if (subresources.scale) found.push({ name: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs: readAndWrite })
+  if (subresources.scale)
+    found.push({
+      name: 'scale',
+      responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      verbs: readAndWrite,
+    })
   return custom ? found : found.sort((a, b) => (a.name < b.name ? -1 : 1))
 }

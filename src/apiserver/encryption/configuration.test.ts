@@ -4,10 +4,14 @@ import { readEncryptionConfiguration } from './configuration.ts'
 
 const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n'
 const key = Buffer.alloc(32).toString('base64')
-const rule = (resources: string, providers: string): string => `${head}resources: [{resources: ${resources}, providers: ${providers}}]`
+const rule = (resources: string, providers: string): string =>
+  `${head}resources: [{resources: ${resources}, providers: ${providers}}]`
 
 test('a configuration with all providers', () => {
-  const providers = `[{kms: {apiVersion: v2, name: k, endpoint: "unix:///run/k.sock"}}, {aescbc: {keys: [{name: a, secret: ${key}}]}}, {aesgcm: {keys: [{name: a, secret: ${key}}]}}, {secretbox: {keys: [{name: a, secret: ${key}}]}}, {identity: {}}]`
+  const providers =
+    '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///run/k.sock"}}, {aescbc: {keys: [{name: a, secret: ' +
+    `${key}}]}}, {aesgcm: {keys: [{name: a, secret: ${key}}]}}, {secretbox: {keys: [{name: a, secret: ${key}}]}}, ` +
+    '{identity: {}}]'
   const { resources } = readEncryptionConfiguration(rule('[secrets, "*.apps"]', providers))
   assert.equal(resources?.[0]?.providers?.length, 5)
 })
@@ -21,15 +25,35 @@ const faults: readonly (readonly [what: string, yaml: string, message: RegExp])[
   ['nothing', head, /^resources: Required value: at least one resources is required$/],
   ['another kind', 'apiVersion: v1\nkind: Secret', /no kind "Secret" is registered/],
   ['a field that is not there', `${head}nonsense: 1`, /strict decoding error: unknown field "nonsense"/],
-  ['no resources', rule('[]', '[{identity: {}}]'), /^resources\[0\]\.resources: Required value: at least one resources\[0\]\.resources is required$/],
+  [
+    'no resources',
+    rule('[]', '[{identity: {}}]'),
+    /^resources\[0\]\.resources: Required value: at least one resources\[0\]\.resources is required$/,
+  ],
   ['no providers', rule('[secrets]', '[]'), /^resources\[0\]\.providers: Required value/],
   ['capital letters', rule('[Secrets]', '[{identity: {}}]'), /resource name should not contain capital letters/],
   ['a lone star', rule('["*"]', '[{identity: {}}]'), /use '\*\.' to encrypt all the resources from core API group/],
   ['masked resources', rule('[secrets, "*."]', '[{identity: {}}]'), /overlapping resources/],
-  ['a resource twice', rule('[secrets, secrets]', '[{identity: {}}]'), /the same resource cannot be specified multiple times$/],
-  ['all of a group twice', rule('["*.", "*."]', '[{identity: {}}]'), /the same resource cannot be specified multiple times, .* overlapping resources/],
-  ['all groups of one resource', rule('["secrets.*"]', '[{identity: {}}]'), /encrypting the same resource across groups is not supported/],
-  ['two providers in one', rule('[secrets]', `[{identity: {}, aescbc: {keys: [{name: a, secret: ${key}}]}}]`), /more than one provider specified/],
+  [
+    'a resource twice',
+    rule('[secrets, secrets]', '[{identity: {}}]'),
+    /the same resource cannot be specified multiple times$/,
+  ],
+  [
+    'all of a group twice',
+    rule('["*.", "*."]', '[{identity: {}}]'),
+    /the same resource cannot be specified multiple times, .* overlapping resources/,
+  ],
+  [
+    'all groups of one resource',
+    rule('["secrets.*"]', '[{identity: {}}]'),
+    /encrypting the same resource across groups is not supported/,
+  ],
+  [
+    'two providers in one',
+    rule('[secrets]', `[{identity: {}, aescbc: {keys: [{name: a, secret: ${key}}]}}]`),
+    /more than one provider specified/,
+  ],
   [
     'a short key',
     rule('[secrets]', '[{aescbc: {keys: [{name: a, secret: YWJj}]}}]'),

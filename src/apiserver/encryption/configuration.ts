@@ -1,7 +1,17 @@
-/** EncryptionConfiguration (apiserver.config.k8s.io/v1), the file of `--encryption-provider-config`: its shape and what is valid in it. */
+/**
+ * EncryptionConfiguration (apiserver.config.k8s.io/v1), the file of `--encryption-provider-config`: its shape and what
+ * is valid in it.
+ */
 import { aggregated } from '../../lib/go/aggregate.ts'
 import { goDuration, goDurationMs } from '../../lib/go/go-duration.ts'
-import { type ConfigurationKind, decodeConfiguration, int32, listOf, structOf, text } from '../../machinery/decode/configuration.ts'
+import {
+  type ConfigurationKind,
+  decodeConfiguration,
+  int32,
+  listOf,
+  structOf,
+  text,
+} from '../../machinery/decode/configuration.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { parseUrl, UrlError } from '../../machinery/values/go-url.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
@@ -59,7 +69,13 @@ const configurationKind: ConfigurationKind = {
             aescbc: keys,
             aesgcm: keys,
             secretbox: keys,
-            kms: structOf('KMSConfiguration', { apiVersion: text, name: text, cachesize: int32, endpoint: text, timeout: text }),
+            kms: structOf('KMSConfiguration', {
+              apiVersion: text,
+              name: text,
+              cachesize: int32,
+              endpoint: text,
+              timeout: text,
+            }),
             identity: structOf('IdentityConfiguration', {}),
           }),
         ),
@@ -83,7 +99,8 @@ function refuseMasked({ resources = [] }: EncryptionConfiguration): void {
   for (const { resources: names = [] } of resources) {
     for (const name of names) {
       const mask = [`*.${groupResource(name).group}`, '*.*'].find((rule) => earlier.has(rule))
-      if (mask) throw new Error(`error while building transformers: resource "${name}" is masked by earlier rule "${mask}"`)
+      if (mask)
+        throw new Error(`error while building transformers: resource "${name}" is masked by earlier rule "${mask}"`)
       earlier.add(name)
     }
   }
@@ -118,11 +135,20 @@ function overlaps(names: readonly string[], path: string): FieldError[] {
   const pairs = parsed.flatMap((a, i) => parsed.slice(i + 1).map((b) => [a, b] as const))
   const isAll = ({ group, resource }: { group: string; resource: string }): boolean => group === '*' && resource === '*'
   const same = pairs.some(([a, b]) => a.group === b.group && a.resource === b.resource)
-  const masked = pairs.some(([a, b]) => isAll(a) || isAll(b) || (a.group === b.group && (a.resource === '*' || b.resource === '*')))
+  const masked = pairs.some(
+    ([a, b]) => isAll(a) || isAll(b) || (a.group === b.group && (a.resource === '*' || b.resource === '*')),
+  )
   return [
     ...(same ? [invalidValue(path, names, 'the same resource cannot be specified multiple times')] : []),
     ...(masked
-      ? [invalidValue(path, names, "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as they will be masked")]
+      ? [
+          invalidValue(
+            path,
+            names,
+            "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as " +
+              'they will be masked',
+          ),
+        ]
       : []),
   ]
 }
@@ -139,7 +165,11 @@ function resourceFault(name: string): string | undefined {
   if (name.toLowerCase() !== name) return 'resource name should not contain capital letters'
   if (name === '*') return "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources"
   if (hasNoApi.has(name)) return 'resources which do not have REST API/s cannot be encrypted'
-  if (group === 'events.k8s.io') return "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file"
+  if (group === 'events.k8s.io')
+    return (
+      "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the " +
+      'config file'
+    )
   if (group === 'extensions') return "'extensions' group has been removed and cannot be used for encryption"
   if (group === '*' && resource !== '*') return 'encrypting the same resource across groups is not supported'
   return undefined
@@ -149,10 +179,22 @@ function providerFaults(provider: ProviderConfiguration, path: string, kmsNames:
   const { kms, aesgcm, aescbc, secretbox, identity } = provider
   const given = [kms, aesgcm, aescbc, secretbox, identity].filter((one) => one !== undefined)
   if (given.length === 0)
-    return [invalidValue(path, provider, 'provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity')]
+    return [
+      invalidValue(
+        path,
+        provider,
+        'provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity',
+      ),
+    ]
   // What is shown must hold no secrets.
   if (given.length > 1)
-    return [invalidValue(path, Object.keys(provider), 'more than one provider specified in a single element, should split into different list elements')]
+    return [
+      invalidValue(
+        path,
+        Object.keys(provider),
+        'more than one provider specified in a single element, should split into different list elements',
+      ),
+    ]
   if (kms) return kmsFaults(kms, `${path}.kms`, kmsNames)
   if (aesgcm) return keyFaults(aesgcm, `${path}.aesgcm.keys`, aesSizes)
   if (aescbc) return keyFaults(aescbc, `${path}.aescbc.keys`, aesSizes)
@@ -165,12 +207,17 @@ function keyFaults({ keys = [] }: Keys, path: string, sizes: readonly number[]):
     const field = `${path}[${i}]`
     const unnamed = name ? [] : [required(`${field}.name`, 'name is a mandatory field for a key')]
     if (!secret) return [...unnamed, required(`${field}.secret`, 'secret is a mandatory field for a key')]
-    if (!isBase64(secret)) return [...unnamed, invalidValue(`${field}.secret`, 'REDACTED', 'secrets must be base64 encoded')]
+    if (!isBase64(secret))
+      return [...unnamed, invalidValue(`${field}.secret`, 'REDACTED', 'secrets must be base64 encoded')]
     const { length } = Buffer.from(secret, 'base64')
     if (sizes.includes(length)) return unnamed
     return [
       ...unnamed,
-      invalidValue(`${field}.secret`, 'REDACTED', `secret is not of the expected length, got ${length}, expected one of [${sizes.join(' ')}]`),
+      invalidValue(
+        `${field}.secret`,
+        'REDACTED',
+        `secret is not of the expected length, got ${length}, expected one of [${sizes.join(' ')}]`,
+      ),
     ]
   })
 }
@@ -200,11 +247,15 @@ function kmsFaults(
   }
   return [
     ...(name ? [] : [required(`${path}.name`, 'name is a mandatory field for a provider')]),
-    ...(name.includes(':') ? [invalidValue(`${path}.name`, name, `invalid KMS provider name ${name}, must not contain ':'`)] : []),
+    ...(name.includes(':')
+      ? [invalidValue(`${path}.name`, name, `invalid KMS provider name ${name}, must not contain ':'`)]
+      : []),
     ...(known ? [invalidValue(`${path}.name`, name, `duplicate KMS provider name ${name}, names must be unique`)] : []),
     ...(ms > 0 ? [] : [invalidValue(`${path}.timeout`, goDuration(ms), 'timeout should be a positive value')]),
     ...endpointFaults(endpoint, `${path}.endpoint`),
-    ...(cachesize === undefined ? [] : [invalidValue(`${path}.cachesize`, cachesize, 'cachesize is not supported in v2')]),
+    ...(cachesize === undefined
+      ? []
+      : [invalidValue(`${path}.cachesize`, cachesize, 'cachesize is not supported in v2')]),
   ]
 }
 
@@ -212,9 +263,18 @@ function endpointFaults(endpoint: string, path: string): FieldError[] {
   if (!endpoint) return [invalidValue(path, '', 'endpoint is a mandatory field for a kms')]
   try {
     const { scheme } = parseUrl(endpoint)
-    return scheme === 'unix' ? [] : [invalidValue(path, endpoint, `unsupported scheme ${JSON.stringify(scheme)} for KMS provider, only unix is supported`)]
+    return scheme === 'unix'
+      ? []
+      : [
+          invalidValue(
+            path,
+            endpoint,
+            `unsupported scheme ${JSON.stringify(scheme)} for KMS provider, only unix is supported`,
+          ),
+        ]
   } catch (error) {
-    if (error instanceof UrlError) return [invalidValue(path, endpoint, `invalid endpoint for kms provider, error: ${error.message}`)]
+    if (error instanceof UrlError)
+      return [invalidValue(path, endpoint, `invalid endpoint for kms provider, error: ${error.message}`)]
     throw error
   }
 }

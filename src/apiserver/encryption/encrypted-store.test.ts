@@ -18,7 +18,10 @@ const late: ValueTransformer = {
   },
 }
 
-storeSuite('encrypted store', async () => ({ store: new EncryptedStore(memoryStore(), () => secret), cleanup: async () => {} }))
+storeSuite('encrypted store', async () => ({
+  store: new EncryptedStore(memoryStore(), () => secret),
+  cleanup: async () => {},
+}))
 
 test('values that had to wait come in order, and the position waits with them', async () => {
   const inner = memoryStore()

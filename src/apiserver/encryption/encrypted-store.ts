@@ -1,6 +1,6 @@
 /**
- * A store whose values are encrypted where somebody wants that, and as they are to everybody above. What is read from memory costs
- * nothing: only what goes to the store and comes from it passes here.
+ * A store whose values are encrypted where somebody wants that, and as they are to everybody above. What is read from
+ * memory costs nothing: only what goes to the store and comes from it passes here.
  */
 import { after } from '../../lib/flow/after.ts'
 import { internal, StatusError } from '../../machinery/status-error.ts'
@@ -73,7 +73,9 @@ export class EncryptedStore implements Store {
   async commit({ conditions, operations }: Transaction): Promise<CommitResult> {
     const result = await this.#inner.commit({
       conditions,
-      operations: operations.map((operation) => (operation.value ? { ...operation, value: this.#encrypted(operation.key, operation.value) } : operation)),
+      operations: operations.map((operation) =>
+        operation.value ? { ...operation, value: this.#encrypted(operation.key, operation.value) } : operation,
+      ),
     })
     if (result.committed) return result
     return { committed: false, current: await all(result.current.map((entry) => entry && this.#decrypted(entry))) }
@@ -137,7 +139,10 @@ export class EncryptedStore implements Store {
   }
 }
 
-/** What goes wrong with a value is told to whoever wants it: it is a fault of the configuration or of a plug-in, not of this server. */
+/**
+ * What goes wrong with a value is told to whoever wants it: it is a fault of the configuration or of a plug-in, not of
+ * this server.
+ */
 function told<T>(transform: () => Promise<T>): Promise<T>
 function told<T>(transform: () => T): T
 function told<T>(transform: () => Later<T>): Later<T> {
@@ -158,7 +163,10 @@ function all<T>(values: readonly Later<T>[]): Later<T[]> {
   return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[])
 }
 
-/** A watch whose events may have to wait for somebody who decrypts them: they come in order all the same, and the position waits with them. */
+/**
+ * A watch whose events may have to wait for somebody who decrypts them: they come in order all the same, and the
+ * position waits with them.
+ */
 class DecryptedWatch implements Watch {
   readonly #observer: Observer
   readonly #decrypt: (event: ChangeEvent) => Later<ChangeEvent>
@@ -169,7 +177,13 @@ class DecryptedWatch implements Watch {
   #told = 0
   #over = false
 
-  constructor(store: Store, range: KeyRange, after: number, observer: Observer, decrypt: (event: ChangeEvent) => Later<ChangeEvent>) {
+  constructor(
+    store: Store,
+    range: KeyRange,
+    after: number,
+    observer: Observer,
+    decrypt: (event: ChangeEvent) => Later<ChangeEvent>,
+  ) {
     this.#observer = observer
     this.#decrypt = decrypt
     this.#inner = store.watch(range, after, {

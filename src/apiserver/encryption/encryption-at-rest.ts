@@ -1,4 +1,7 @@
-/** Encryption at rest as `--encryption-provider-config` says: which resources are held how, followed while the file changes. */
+/**
+ * Encryption at rest as `--encryption-provider-config` says: which resources are held how, followed while the file
+ * changes.
+ */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ResourceDefinition } from '../../api/resource.ts'
@@ -52,13 +55,20 @@ export class EncryptionAtRest {
   #known = new Map<string, ValueTransformer | undefined>()
   #file: FollowedFile | undefined
 
-  constructor(options: EncryptionOptions, definitions: readonly ResourceDefinition[], metrics: MetricsRegistry, log: (line: string) => void) {
+  constructor(
+    options: EncryptionOptions,
+    definitions: readonly ResourceDefinition[],
+    metrics: MetricsRegistry,
+    log: (line: string) => void,
+  ) {
     this.#options = options
     this.#wanted = this.#used = options.text
     this.#told = { metrics: encryptionMetrics(metrics), log }
     this.#reloads = reloadMetrics(metrics, 'encryption')
     this.#stored = new Map(
-      definitions.flatMap(({ storagePath, storedAs, plural, group }) => (storedAs ? [] : [[storagePath ?? plural, `${plural}.${group}`] as const])),
+      definitions.flatMap(({ storagePath, storedAs, plural, group }) =>
+        storedAs ? [] : [[storagePath ?? plural, `${plural}.${group}`] as const],
+      ),
     )
   }
 
@@ -88,7 +98,9 @@ export class EncryptionAtRest {
   /** `/healthz/kms-providers`: one for all plug-ins, which may come and go while the file is followed. */
   get healthChecks(): readonly HealthCheck[] {
     const { reload } = this.#options
-    return reload || pluginsOf(this.#rules).length > 0 ? [{ name: 'kms-providers', check: () => problemOf(this.#rules) }] : []
+    return reload || pluginsOf(this.#rules).length > 0
+      ? [{ name: 'kms-providers', check: () => problemOf(this.#rules) }]
+      : []
   }
 
   #find(path: string): ValueTransformer | undefined {
@@ -96,7 +108,9 @@ export class EncryptionAtRest {
     if (!name) return undefined
     const { group } = groupResource(name)
     for (const wanted of [name, `*.${group}`, '*.*']) {
-      const choices = this.#rules.flatMap(({ resources, providers }) => (resources.has(wanted) ? providers.choices : []))
+      const choices = this.#rules.flatMap(({ resources, providers }) =>
+        resources.has(wanted) ? providers.choices : [],
+      )
       if (choices.length > 0) return byPrefix(choices, this.#told.metrics.transformed)
     }
     return undefined
@@ -157,7 +171,10 @@ export class EncryptionAtRest {
     const { signal } = this.#stopping
     const deadline = performance.now() + patienceMs
     for (let problem = await problemOf(rules); problem !== undefined; problem = await problemOf(rules)) {
-      if (performance.now() > deadline) throw new PluginIll(`health check for new transformers failed, polling error context deadline exceeded: ${problem}`)
+      if (performance.now() > deadline)
+        throw new PluginIll(
+          `health check for new transformers failed, polling error context deadline exceeded: ${problem}`,
+        )
       await delay(lookMs, undefined, { signal, ref: false })
     }
   }
@@ -171,7 +188,9 @@ const pluginsOf = (rules: readonly Rule[]) => rules.flatMap(({ providers }) => p
 /** Why values cannot be read and written, of all plug-ins. */
 async function problemOf(rules: readonly Rule[]): Promise<string | undefined> {
   const problems = await Promise.all(pluginsOf(rules).map((plugin) => plugin.check()))
-  const words = problems.flatMap((problem, index) => (problem === undefined ? [] : [`kms-provider-${index}: ${problem}`]))
+  const words = problems.flatMap((problem, index) =>
+    problem === undefined ? [] : [`kms-provider-${index}: ${problem}`],
+  )
   return words.length > 0 ? aggregated(words) : undefined
 }
 

@@ -99,7 +99,12 @@ export function encryptionMetrics(metrics: MetricsRegistry): EncryptionMetrics {
     keyLabels,
     () => uses.read('count'),
   )
-  metrics.gauge(`${envelope}_key_id_hash_last_timestamp_seconds`, 'The last time in seconds when a keyID was used.', keyLabels, () => uses.read('at'))
+  metrics.gauge(
+    `${envelope}_key_id_hash_last_timestamp_seconds`,
+    'The last time in seconds when a keyID was used.',
+    keyLabels,
+    () => uses.read('at'),
+  )
   metrics.gauge(
     `${envelope}_key_id_hash_status_last_timestamp_seconds`,
     'The last time in seconds when a keyID was returned by the Status RPC call.',
@@ -113,7 +118,8 @@ export function encryptionMetrics(metrics: MetricsRegistry): EncryptionMetrics {
   )
   metrics.gauge(
     `${envelope}_dek_source_cache_size`,
-    'Number of records in data encryption key (DEK) source cache. On a restart, this value is an approximation of the number of decrypt RPC calls the server will make to the KMS plugin.',
+    'Number of records in data encryption key (DEK) source cache. On a restart, this value is an approximation ' +
+      'of the number of decrypt RPC calls the server will make to the KMS plugin.',
     ['provider_name'],
     () => [...seedCounts].map(([provider, count]) => [[provider], count] as const),
   )

@@ -10,8 +10,8 @@ export interface Decrypted {
 }
 
 /**
- * `key` is where the value stands in the store: authenticated with it, so that nobody can put one value in another's place. Gives a
- * promise only if somebody else has to be asked. Throws an Error where the value cannot be read.
+ * `key` is where the value stands in the store: authenticated with it, so that nobody can put one value in another's
+ * place. Gives a promise only if somebody else has to be asked. Throws an Error where the value cannot be read.
  */
 export interface ValueTransformer {
   encrypt(value: Buffer, key: string): Buffer
@@ -46,16 +46,31 @@ interface Choice {
 }
 
 /**
- * Writes with the first of several transformers, and reads with those whose prefix a value has, until one can: two providers of a kind
- * have the same prefix while keys are changed. `unknown` is what is wrong with a value that has none of the prefixes.
+ * Writes with the first of several transformers, and reads with those whose prefix a value has, until one can: two
+ * providers of a kind have the same prefix while keys are changed. `unknown` is what is wrong with a value that has
+ * none of the prefixes.
  */
-export function byPrefix(choices: readonly PrefixedTransformer[], transformed: Transformed = () => {}, unknown = 'no matching prefix found'): ValueTransformer {
-  const known: readonly Choice[] = choices.map(({ prefix, transformer }) => ({ name: prefix || 'identity', prefix: Buffer.from(prefix), transformer }))
+export function byPrefix(
+  choices: readonly PrefixedTransformer[],
+  transformed: Transformed = () => {},
+  unknown = 'no matching prefix found',
+): ValueTransformer {
+  const known: readonly Choice[] = choices.map(({ prefix, transformer }) => ({
+    name: prefix || 'identity',
+    prefix: Buffer.from(prefix),
+    transformer,
+  }))
   const [first] = known
   if (!first) throw new Error('there is no provider')
   const written = first.prefix.toString()
 
-  const read = (stored: Buffer, key: string, from: number, start: number, errors: readonly unknown[]): Decrypted | Promise<Decrypted> => {
+  const read = (
+    stored: Buffer,
+    key: string,
+    from: number,
+    start: number,
+    errors: readonly unknown[],
+  ): Decrypted | Promise<Decrypted> => {
     const at = known.findIndex(({ prefix }, index) => index >= from && startsWith(stored, prefix))
     const choice = known[at]
     if (!choice) throw unreadable(errors, () => transformed('from_storage', 'unknown', since(start), true), unknown)
@@ -105,4 +120,5 @@ function unreadable(errors: readonly unknown[], noneTried: () => void, unknown: 
   return new Error(unknown)
 }
 
-const startsWith = (value: Buffer, prefix: Buffer): boolean => value.length >= prefix.length && value.compare(prefix, 0, prefix.length, 0, prefix.length) === 0
+const startsWith = (value: Buffer, prefix: Buffer): boolean =>
+  value.length >= prefix.length && value.compare(prefix, 0, prefix.length, 0, prefix.length) === 0

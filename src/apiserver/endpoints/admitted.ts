@@ -7,8 +7,15 @@ import { attributes, type WriteContext } from '../registry/write/write-context.t
 /** For what follows from something that was admitted, and is not asked about again. */
 export const admitted = new Admission([])
 
-/** Asks all plug-ins about `object`, which is of `kind`; mutating ones may change it. Throws a StatusError to refuse. */
-export async function admit(context: WriteContext, operation: AdmissionAttributes['operation'], object: KubeObject, kind: GroupVersionKind): Promise<void> {
+/**
+ * Asks all plug-ins about `object`, which is of `kind`; mutating ones may change it. Throws a StatusError to refuse.
+ */
+export async function admit(
+  context: WriteContext,
+  operation: AdmissionAttributes['operation'],
+  object: KubeObject,
+  kind: GroupVersionKind,
+): Promise<void> {
   const { admission } = context
   const asked = (): AdmissionAttributes => ({ ...attributes(context, operation, object), kind })
   await admission.mutate(asked())

@@ -26,8 +26,14 @@ export const apply: Endpoint = async (target) => {
     conditional: namesVersion(resourceVersion),
     change: async (live) => {
       if (!live && context.subresource) throw notFound(resource.groupResource, name)
-      if (!live && uid) throw conflict(resource.groupResource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
-      if (live && resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
+      if (!live && uid)
+        throw conflict(
+          resource.groupResource,
+          name,
+          `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+        )
+      if (live && resourceVersion && resourceVersion !== live.metadata.resourceVersion)
+        throw conflict(resource.groupResource, name, objectModified)
       const steps = applySteps({
         live,
         applied: body.value(),

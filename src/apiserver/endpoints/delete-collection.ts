@@ -16,7 +16,12 @@ export const deleteCollection: Endpoint = async (target) => {
   const selected = listOptions(request.query, resource, false)
   const options = await deleteOptions(request)
   const { objects, meta } = await listObjects(services.registry, resource, request.info.namespace, selected)
-  const context = writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false })
+  const context = writeContext(target, {
+    dryRun: options.dryRun,
+    fieldManager: '',
+    fieldValidation: 'Ignore',
+    force: false,
+  })
   let next = 0
   const worker = async (): Promise<void> => {
     while (next < objects.length) {
@@ -32,5 +37,9 @@ export const deleteCollection: Endpoint = async (target) => {
     }
   }
   await Promise.all(Array.from({ length: Math.min(parallel, objects.length) }, worker))
-  return { status: 200, headers: { 'content-type': representation.contentType }, body: representation.list(objects, meta) }
+  return {
+    status: 200,
+    headers: { 'content-type': representation.contentType },
+    body: representation.list(objects, meta),
+  }
 }

@@ -11,7 +11,11 @@ export const remove: Endpoint = async (target) => {
   const representation = representationFor(request, resource, 'object')
   const options = await deleteOptions(request)
   const { deletion } = resource.definition
-  if (deletion?.defaultPropagationWarning && options.propagationPolicy === undefined && options.orphanDependents === undefined)
+  if (
+    deletion?.defaultPropagationWarning &&
+    options.propagationPolicy === undefined &&
+    options.orphanDependents === undefined
+  )
     request.warnings.push(deletion.defaultPropagationWarning)
   const { object, gone, uid } = await deleteObject(
     writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false }),
@@ -21,5 +25,9 @@ export const remove: Endpoint = async (target) => {
   if (!gone && options.orphanDependents === false) return objectResponse(representation, object, 202)
   if (!gone || deletion?.returnsObject) return objectResponse(representation, object)
   const { definition } = resource
-  return statusResponse(request, success({ name: object.name, ...(definition.group && { group: definition.group }), kind: definition.plural, uid }), 200)
+  return statusResponse(
+    request,
+    success({ name: object.name, ...(definition.group && { group: definition.group }), kind: definition.plural, uid }),
+    200,
+  )
 }

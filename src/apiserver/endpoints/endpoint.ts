@@ -51,7 +51,11 @@ export interface Target {
 /** Answers one verb of one kind of path. */
 export type Endpoint = (target: Target) => Response | Promise<Response>
 
-export function writeContext({ services, request, resource }: Target, options: WriteOptions, subresource = request.info.subresource): WriteContext {
+export function writeContext(
+  { services, request, resource }: Target,
+  options: WriteOptions,
+  subresource = request.info.subresource,
+): WriteContext {
   const { registry, admission } = services
   const { namespace, name } = request.info
   return {
@@ -88,5 +92,9 @@ function confirmCreate({ authorizer }: Services, { user, info }: Request): void 
 
 export function objectResponse(representation: Representation, object: StoredObject, status = 200): Response {
   const parts = representation.object(object)
-  return { status, headers: { 'content-type': representation.contentType }, body: parts.length === 1 ? parts[0]! : parts }
+  return {
+    status,
+    headers: { 'content-type': representation.contentType },
+    body: parts.length === 1 ? parts[0]! : parts,
+  }
 }

@@ -11,7 +11,9 @@ export const get: Endpoint = ({ services: { registry }, request, resource }) => 
   const { namespace, name } = request.info
   const version = request.query.get('resourceVersion')
   const fresh = version ? registry.cacher(resource).waitFor(parseResourceVersion(version)) : undefined
-  const found = after<unknown, StoredObject | undefined>(fresh, () => registry.get(resource, resource.key(namespace, name)))
+  const found = after<unknown, StoredObject | undefined>(fresh, () =>
+    registry.get(resource, resource.key(namespace, name)),
+  )
   return after(found, (object) => {
     if (!object) throw notFound(resource.groupResource, name)
     return objectResponse(representation, object)

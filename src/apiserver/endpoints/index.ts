@@ -40,7 +40,11 @@ export function subresourceEndpoint(request: Request, { definition, groupResourc
   const { status, scale, special } = definition.subresources ?? {}
   const part = special?.find(({ name }) => name === subresource)
   const endpoints =
-    subresource === 'status' && status ? objectEndpoints : subresource === 'scale' && scale ? scaleEndpoints : part && endpointsOf(definition.plural, part)
+    subresource === 'status' && status
+      ? objectEndpoints
+      : subresource === 'scale' && scale
+        ? scaleEndpoints
+        : part && endpointsOf(definition.plural, part)
   if (!endpoints) throw definition.custom ? notFound(groupResource, name) : resourceNotFound()
   const endpoint = own(endpoints, request.method)
   if (!endpoint) throw definition.custom ? methodNotSupported(groupResource, verb) : methodNotAllowed()
@@ -50,11 +54,17 @@ export function subresourceEndpoint(request: Request, { definition, groupResourc
 /** A subresource of one kind: a part of the object by its rules, or with endpoints of its own. */
 function endpointsOf(plural: string, { name, verbs, writes }: SpecialSubresource): ByMethod {
   if (!writes) return specialSubresources[`${plural}/${name}`] ?? {}
-  return Object.fromEntries(verbs.map((verb) => (verb === 'get' ? ['GET', get] : verb === 'patch' ? ['PATCH', patch] : ['PUT', update])))
+  return Object.fromEntries(
+    verbs.map((verb) => (verb === 'get' ? ['GET', get] : verb === 'patch' ? ['PATCH', patch] : ['PUT', update])),
+  )
 }
 
 /** Resources that are computed, not stored. */
-export function virtualEndpoint(request: Request, { definition, groupResource }: ServedResource, hasName: boolean): Endpoint {
+export function virtualEndpoint(
+  request: Request,
+  { definition, groupResource }: ServedResource,
+  hasName: boolean,
+): Endpoint {
   const endpoints = virtualResources[definition.plural]
   if (!endpoints) throw resourceNotFound()
   const { verb, path } = request.info

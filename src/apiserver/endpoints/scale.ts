@@ -4,7 +4,14 @@ import { scales } from '../../api/autoscaling/scale.ts'
 import type { ScalePaths } from '../../api/resource.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, Unstructured } from '../../machinery/object.ts'
 import { labelSelectorText, labelsText } from '../../machinery/selectors/label-selector.ts'
-import { conflict, invalid, notFound, objectModified, type StatusError, statusOf } from '../../machinery/status-error.ts'
+import {
+  conflict,
+  invalid,
+  notFound,
+  objectModified,
+  type StatusError,
+  statusOf,
+} from '../../machinery/status-error.ts'
 import { invalidValue } from '../../machinery/validation/field-error.ts'
 import { applyPatch, managedFieldsFromScale, scaleManagedFields, trackUpdate } from '../apply/index.ts'
 import type { Response } from '../http/exchange.ts'
@@ -30,7 +37,12 @@ interface Scale extends KubeObject {
 const scaleResource = new ServedResource(scales)
 
 const at = (object: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, key) => (key === '' ? value : (value as Record<string, unknown> | undefined)?.[key]), object)
+  path
+    .split('.')
+    .reduce<unknown>(
+      (value, key) => (key === '' ? value : (value as Record<string, unknown> | undefined)?.[key]),
+      object,
+    )
 
 /** The paths of a resource's scale; there are some, or this endpoint is not reached. */
 const pathsOf = ({ definition }: ServedResource): ScalePaths => definition.subresources!.scale!
@@ -92,15 +104,31 @@ export const patchScale: Endpoint = async (target) => {
   const apply = mediaType(request) === applyType
   const options = writeOptions(request.query, 'PatchOptions', apply)
   if (!apply) {
-    const { patched, conditional } = await readPatch(request, scaleResource, options, resource.definition.custom !== undefined)
-    return writeScale(target, options, { change: async (live) => ({ scale: (await patched(live)) as Scale }), conditional })
+    const { patched, conditional } = await readPatch(
+      request,
+      scaleResource,
+      options,
+      resource.definition.custom !== undefined,
+    )
+    return writeScale(target, options, {
+      change: async (live) => ({ scale: (await patched(live)) as Scale }),
+      conditional,
+    })
   }
   const body = await readApplied(request, options)
   const { manager, now } = writeContext(target, options)
   return writeScale(target, options, {
     change(live) {
       const kind = { kind: 'Scale', type: scaleResource.type, apiVersion: scaleResource.groupVersion }
-      const { object, managedFields } = applyPatch({ ...kind, live, applied: body.value(), manager, force: options.force, subresource: 'scale', now: now() })
+      const { object, managedFields } = applyPatch({
+        ...kind,
+        live,
+        applied: body.value(),
+        manager,
+        force: options.force,
+        subresource: 'scale',
+        now: now(),
+      })
       return { scale: decodeApplied(scaleResource, object) as Scale, managedFields: managedFields ?? [] }
     },
     conditional: namesVersion(body.resourceVersion),
@@ -121,10 +149,17 @@ interface ScaleWrite {
   readonly absent?: StatusError
 }
 
-async function writeScale(target: Target, options: WriteOptions, { change, conditional, absent }: ScaleWrite): Promise<Response> {
+async function writeScale(
+  target: Target,
+  options: WriteOptions,
+  { change, conditional, absent }: ScaleWrite,
+): Promise<Response> {
   const { services, request, resource } = target
   const representation = representationFor(request, scaleResource, 'object')
-  const context = { ...writeContext(target, options), shownAs: { kind: scales, of: (object: KubeObject) => scaleOf(resource, object) } }
+  const context = {
+    ...writeContext(target, options),
+    shownAs: { kind: scales, of: (object: KubeObject) => scaleOf(resource, object) },
+  }
   const { object } = await updateObject(context, {
     conditional,
     startsFromLive: true,
@@ -137,7 +172,12 @@ async function writeScale(target: Target, options: WriteOptions, { change, condi
       // Members that are undefined are none that a patch could meet.
       if (owners) before.metadata.managedFields = owners
       const changed = await change(structuredClone(before))
-      await services.admission.mutate({ ...attributes(context, 'UPDATE'), object: changed.scale, old: before, kind: scales })
+      await services.admission.mutate({
+        ...attributes(context, 'UPDATE'),
+        object: changed.scale,
+        old: before,
+        kind: scales,
+      })
       checkScale(resource, changed.scale, live)
       setReplicas(resource, live, changed.scale.spec?.replicas ?? 0)
       const newOwners = changed.managedFields ?? trackScale(before, changed.scale, context)
@@ -150,23 +190,39 @@ async function writeScale(target: Target, options: WriteOptions, { change, condi
 }
 
 const trackScale = (live: Scale, object: Scale, { manager, now }: WriteContext): ManagedFieldsEntry[] | undefined =>
-  trackUpdate({ live, object, type: scaleResource.type, apiVersion: scaleResource.groupVersion, manager, subresource: 'scale', now: now() })
+  trackUpdate({
+    live,
+    object,
+    type: scaleResource.type,
+    apiVersion: scaleResource.groupVersion,
+    manager,
+    subresource: 'scale',
+    now: now(),
+  })
 
 /** Preconditions, and what a Scale itself must be. */
 function checkScale(resource: ServedResource, { metadata, spec }: Scale, live: KubeObject): void {
   const { uid, resourceVersion } = metadata
   const name = live.metadata.name!
-  if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
+  if (resourceVersion && resourceVersion !== live.metadata.resourceVersion)
+    throw conflict(resource.groupResource, name, objectModified)
   checkUid({ resource, namespace: live.metadata.namespace ?? '', name }, uid, live.metadata.uid ?? '')
   // What is valid in a custom resource is for its schema to say.
   if (!resource.definition.custom && (spec?.replicas ?? 0) < 0)
-    throw invalid(scaleResource.groupKind, name, [invalidValue('spec.replicas', spec.replicas, 'must be greater than or equal to 0')])
+    throw invalid(scaleResource.groupKind, name, [
+      invalidValue('spec.replicas', spec.replicas, 'must be greater than or equal to 0'),
+    ])
 }
 
 const replicasPath = (resource: ServedResource): string[] => pathsOf(resource).replicas.split('.').filter(Boolean)
 
 function setReplicas(resource: ServedResource, object: KubeObject, replicas: number): void {
   const path = replicasPath(resource)
-  const parent = path.slice(0, -1).reduce<Record<string, unknown>>((parent, key) => (parent[key] ??= {}) as Record<string, unknown>, object as Unstructured)
+  const parent = path
+    .slice(0, -1)
+    .reduce<Record<string, unknown>>(
+      (parent, key) => (parent[key] ??= {}) as Record<string, unknown>,
+      object as Unstructured,
+    )
   parent[path.at(-1)!] = replicas
 }

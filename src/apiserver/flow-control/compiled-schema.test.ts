@@ -10,12 +10,20 @@ const request = (name: string, groups: readonly string[], method: string, target
 }
 
 test('requests go to the schemas that upstream sends them to', () => {
-  const schemas = inOrder([...mandatoryFlowSchemas, ...suggestedFlowSchemas].map((schema) => new CompiledSchema(schema)))
+  const schemas = inOrder(
+    [...mandatoryFlowSchemas, ...suggestedFlowSchemas].map((schema) => new CompiledSchema(schema)),
+  )
   const all = ['system:authenticated']
   const account = (namespace: string) => ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, ...all]
   const node = ['system:nodes', ...all]
   const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/x'
-  const table: readonly (readonly [user: string, groups: readonly string[], method: string, path: string, schema: string])[] = [
+  const table: readonly (readonly [
+    user: string,
+    groups: readonly string[],
+    method: string,
+    path: string,
+    schema: string,
+  ])[] = [
     ['admin', ['system:masters', ...all], 'GET', '/api/v1/pods', 'exempt'],
     ['system:anonymous', ['system:unauthenticated'], 'GET', '/healthz', 'probes'],
     ['jane', all, 'GET', '/readyz/etcd', 'probes'],
@@ -31,17 +39,39 @@ test('requests go to the schemas that upstream sends them to', () => {
       '/api/v1/namespaces/a/endpoints/b',
       'kube-system-service-accounts',
     ],
-    ['system:serviceaccount:kube-system:x', account('kube-system'), 'PUT', '/api/v1/namespaces/a/configmaps/b', 'kube-system-service-accounts'],
-    ['system:serviceaccount:kube-systemic:x', account('kube-systemic'), 'PUT', '/api/v1/namespaces/a/configmaps/b', 'service-accounts'],
+    [
+      'system:serviceaccount:kube-system:x',
+      account('kube-system'),
+      'PUT',
+      '/api/v1/namespaces/a/configmaps/b',
+      'kube-system-service-accounts',
+    ],
+    [
+      'system:serviceaccount:kube-systemic:x',
+      account('kube-systemic'),
+      'PUT',
+      '/api/v1/namespaces/a/configmaps/b',
+      'service-accounts',
+    ],
     ['system:node:n', node, 'PATCH', '/api/v1/nodes/n/status', 'system-node-high'],
-    ['system:node:n', node, 'PUT', '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n', 'system-node-high'],
+    [
+      'system:node:n',
+      node,
+      'PUT',
+      '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n',
+      'system-node-high',
+    ],
     ['system:node:n', node, 'GET', '/api/v1/pods?watch=1', 'system-nodes'],
     ['system:kube-controller-manager', all, 'GET', '/api/v1/pods', 'kube-controller-manager'],
     ['system:kube-scheduler', all, 'GET', '/api/v1/pods', 'kube-scheduler'],
     ['jane', all, 'DELETE', '/api/v1/namespaces/a/pods/b', 'global-default'],
   ]
   for (const [user, groups, method, path, schema] of table) {
-    assert.equal(schemas.find((one) => one.matches(request(user, groups, method, path)))?.name, schema, `${user} ${method} ${path}`)
+    assert.equal(
+      schemas.find((one) => one.matches(request(user, groups, method, path)))?.name,
+      schema,
+      `${user} ${method} ${path}`,
+    )
   }
 })
 
@@ -50,7 +80,12 @@ const schemaOf = (rules: NonNullable<FlowSchema['spec']>['rules'], method?: stri
     kind: 'FlowSchema',
     apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
     metadata: { name: 's' },
-    spec: { priorityLevelConfiguration: { name: 'l' }, matchingPrecedence: 1, rules, ...(method && { distinguisherMethod: { type: method } }) },
+    spec: {
+      priorityLevelConfiguration: { name: 'l' },
+      matchingPrecedence: 1,
+      rules,
+      ...(method && { distinguisherMethod: { type: method } }),
+    },
   })
 
 test('resource rules look at verb, group, resource with subresource, and namespace', () => {
@@ -60,7 +95,8 @@ test('resource rules look at verb, group, resource with subresource, and namespa
     schemaOf([{ subjects, resourceRules: [rule] }]),
     schemaOf([{ subjects, resourceRules: [{ ...rule, clusterScope: true }] }]),
   ]
-  const path = (namespace: string, rest: string) => request('u', [], 'GET', `/apis/apps/v1/namespaces/${namespace}/deployments/d${rest}`)
+  const path = (namespace: string, rest: string) =>
+    request('u', [], 'GET', `/apis/apps/v1/namespaces/${namespace}/deployments/d${rest}`)
   assert.ok(inNamespaces.matches(path('b', '/scale')))
   assert.ok(!inNamespaces.matches(path('c', '/scale')))
   assert.ok(!inNamespaces.matches(path('a', '')))
@@ -71,7 +107,10 @@ test('resource rules look at verb, group, resource with subresource, and namespa
 
 test('path rules match a path and what lies below it', () => {
   const schema = schemaOf([
-    { subjects: [{ kind: 'Group', group: { name: 'g' } }], nonResourceRules: [{ verbs: ['get', 'post'], nonResourceURLs: ['/logs/*', '/a'] }] },
+    {
+      subjects: [{ kind: 'Group', group: { name: 'g' } }],
+      nonResourceRules: [{ verbs: ['get', 'post'], nonResourceURLs: ['/logs/*', '/a'] }],
+    },
   ])
   const matched = (path: string, groups = ['g']) => schema.matches(request('u', groups, 'GET', path))
   assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
- * FlowSchemas as requests meet them: compiled when they change, so that matching compares a few texts. What a rule says is told in
- * kubernetes.io/docs/concepts/cluster-administration/flow-control.
+ * FlowSchemas as requests meet them: compiled when they change, so that matching compares a few texts. What a rule says
+ * is told in kubernetes.io/docs/concepts/cluster-administration/flow-control.
  */
 import type { V1NonResourcePolicyRule, V1PolicyRulesWithSubjects, V1ResourcePolicyRule } from '@kubernetes/client-node'
 import type { FlowSchema } from '../../api/flowcontrol/bootstrap-objects.ts'
@@ -51,14 +51,24 @@ function subjectsOf(subjects: Wire<V1PolicyRulesWithSubjects>['subjects']): Subj
   return { users, groups, everybody, namespaces }
 }
 
-function hasSubject({ users, groups, everybody, namespaces }: Subjects, name: string, member: readonly string[]): boolean {
+function hasSubject(
+  { users, groups, everybody, namespaces }: Subjects,
+  name: string,
+  member: readonly string[],
+): boolean {
   if (everybody || users.has(name)) return true
   for (const group of groups) if (member.includes(group)) return true
   for (const prefix of namespaces) if (name.startsWith(prefix) && serviceAccount.test(name)) return true
   return false
 }
 
-function resourceRule({ verbs, apiGroups, resources, namespaces, clusterScope }: Wire<V1ResourcePolicyRule>): Matches<RequestInfo> {
+function resourceRule({
+  verbs,
+  apiGroups,
+  resources,
+  namespaces,
+  clusterScope,
+}: Wire<V1ResourcePolicyRule>): Matches<RequestInfo> {
   const verb = anyOf(verbs)
   const group = anyOf(apiGroups)
   const resource = anyOf(resources)
@@ -76,7 +86,8 @@ function pathRule({ verbs, nonResourceURLs }: Wire<V1NonResourcePolicyRule>): Ma
   const exact = new Set(nonResourceURLs)
   // A path stands for those below it too.
   const prefixes = nonResourceURLs.map((url) => url.replace(/\*$/, '').replace(/\/?$/, '/'))
-  return ({ verb: given, path }) => (!verb || verb(given)) && (all || exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix)))
+  return ({ verb: given, path }) =>
+    (!verb || verb(given)) && (all || exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix)))
 }
 
 interface Rule {

@@ -16,18 +16,33 @@ function oneLevel() {
   const rules = [{ subjects: [{ kind: 'Group', group: { name: '*' } }], resourceRules: [everything] }]
   const queuing = { queues: 1, handSize: 1, queueLengthLimit: 50 }
   control.levels.configure(
-    [{ kind: 'FlowSchema', apiVersion, metadata: { name: 's' }, spec: { matchingPrecedence: 5, priorityLevelConfiguration: { name: 'l' }, rules } }],
+    [
+      {
+        kind: 'FlowSchema',
+        apiVersion,
+        metadata: { name: 's' },
+        spec: { matchingPrecedence: 5, priorityLevelConfiguration: { name: 'l' }, rules },
+      },
+    ],
     [
       {
         kind: 'PriorityLevelConfiguration',
         apiVersion,
         metadata: { name: 'l' },
-        spec: { type: 'Limited', limited: { nominalConcurrencyShares: 10_000, limitResponse: { type: 'Queue', queuing } } },
+        spec: {
+          type: 'Limited',
+          limited: { nominalConcurrencyShares: 10_000, limitResponse: { type: 'Queue', queuing } },
+        },
       },
     ],
   )
   const query = new URLSearchParams()
-  const list = { query, info: requestInfo('GET', '/api/v1/pods', query), received: performance.now(), onClose: () => () => {} }
+  const list = {
+    query,
+    info: requestInfo('GET', '/api/v1/pods', query),
+    received: performance.now(),
+    onClose: () => () => {},
+  }
   const told = (name: string): string[] =>
     metrics
       .render()
@@ -37,20 +52,27 @@ function oneLevel() {
   return { control, admit: () => control.admit(list as unknown as Request), told }
 }
 
-test('each request of a level with queues is told of with the length of its queue, and those whose turn came too early are counted', async () => {
-  const { control, admit, told } = oneLevel()
-  const lists = Array.from({ length: 6 }, admit)
-  assert.deepEqual([...new Set(lists.map(({ state, seats }) => `${state} ${seats}`))], ['execute 3'])
-  assert.deepEqual(told('request_dispatch_no_accommodation_total'), [])
-  // Two seats are free.
-  const [next, last] = [admit(), admit()]
-  assert.deepEqual([next.state, last.state], ['wait', 'wait'])
-  const decisions = Promise.all([control.wait(next), control.wait(last)])
-  assert.deepEqual(told('request_dispatch_no_accommodation_total'), ['2'])
-  assert.deepEqual([told('request_queue_length_after_enqueue_count'), told('request_queue_length_after_enqueue_sum')], [['8'], ['9']])
-  assert.deepEqual(told('current_inqueue_seats'), ['6'])
-  for (const list of lists.slice(0, 2)) control.finish(list)
-  assert.deepEqual(await decisions, ['execute', 'execute'])
-  assert.deepEqual(told('current_inqueue_seats'), ['0'])
-  control.stop()
-})
+test(
+  'each request of a level with queues is told of with the length of its queue, and those whose turn came too ' +
+    'early are counted',
+  async () => {
+    const { control, admit, told } = oneLevel()
+    const lists = Array.from({ length: 6 }, admit)
+    assert.deepEqual([...new Set(lists.map(({ state, seats }) => `${state} ${seats}`))], ['execute 3'])
+    assert.deepEqual(told('request_dispatch_no_accommodation_total'), [])
+    // Two seats are free.
+    const [next, last] = [admit(), admit()]
+    assert.deepEqual([next.state, last.state], ['wait', 'wait'])
+    const decisions = Promise.all([control.wait(next), control.wait(last)])
+    assert.deepEqual(told('request_dispatch_no_accommodation_total'), ['2'])
+    assert.deepEqual(
+      [told('request_queue_length_after_enqueue_count'), told('request_queue_length_after_enqueue_sum')],
+      [['8'], ['9']],
+    )
+    assert.deepEqual(told('current_inqueue_seats'), ['6'])
+    for (const list of lists.slice(0, 2)) control.finish(list)
+    assert.deepEqual(await decisions, ['execute', 'execute'])
+    assert.deepEqual(told('current_inqueue_seats'), ['0'])
+    control.stop()
+  },
+)

@@ -1,6 +1,7 @@
 /**
- * Priority and fairness (KEP-1040): finds out to which level a request belongs, and when it may execute. In this one process a request
- * executes from then on until its answer is made: most of that time it waits, for the store or for somebody else.
+ * Priority and fairness (KEP-1040): finds out to which level a request belongs, and when it may execute. In this one
+ * process a request executes from then on until its answer is made: most of that time it waits, for the store or for
+ * somebody else.
  */
 
 import { Chain } from '../../lib/chain.ts'
@@ -59,7 +60,10 @@ export class FlowControl {
     this.#clock = clock
     this.#requestTimeoutMs = requestTimeoutMs
     this.#estimator = { size, watches: this.watches }
-    this.#metrics = flowMetrics(metrics, { levels: () => this.levels.all, fairFraction: () => this.levels.fairFraction })
+    this.#metrics = flowMetrics(metrics, {
+      levels: () => this.levels.all,
+      fairFraction: () => this.levels.fairFraction,
+    })
     this.#kinds = new RequestKinds(this.#metrics.kinds, clock.now())
     metrics.gauge('apiserver_current_inqueue_requests', 'Requests that wait in queues now.', ['request_kind'], () => [
       [['mutating'], this.#kinds.inQueue('mutating')],
@@ -90,7 +94,10 @@ export class FlowControl {
     this.levels.stop()
   }
 
-  /** Classifies a request and asks for its seats: `state` says what became of it. Who executes calls `finish` when it is done. */
+  /**
+   * Classifies a request and asks for its seats: `state` says what became of it. Who executes calls `finish` when it is
+   * done.
+   */
   admit(request: Request): AdmittedRequest {
     const flows = this.levels.find(request)
     const { level, schema, tally } = flows
@@ -130,8 +137,8 @@ export class FlowControl {
   }
 
   /**
-   * Waits until a request in a queue may execute: resolves with `execute` or why it is refused. A client that goes away does not
-   * wait any longer.
+   * Waits until a request in a queue may execute: resolves with `execute` or why it is refused. A client that goes away
+   * does not wait any longer.
    */
   wait(admitted: AdmittedRequest): Promise<'execute' | Refusal> {
     // It may become narrower when it leaves its queue.
@@ -191,6 +198,10 @@ export class FlowControl {
 
 /** Counts requests that were refused, whichever way requests are limited. */
 export function droppedRequests(metrics: MetricsRegistry): (kind: string) => void {
-  const dropped = metrics.counter('apiserver_dropped_requests_total', 'Requests that were refused because there were too many.', ['request_kind'])
+  const dropped = metrics.counter(
+    'apiserver_dropped_requests_total',
+    'Requests that were refused because there were too many.',
+    ['request_kind'],
+  )
   return (kind) => dropped([kind]).add()
 }

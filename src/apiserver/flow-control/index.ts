@@ -1,4 +1,7 @@
-/** Flow control: who executes when. Its face: what the server starts, what the chain asks, and the pages that tell how it stands. */
+/**
+ * Flow control: who executes when. Its face: what the server starts, what the chain asks, and the pages that tell how
+ * it stands.
+ */
 
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Documents } from '../non-resource.ts'
@@ -45,15 +48,31 @@ export interface PriorityAndFairness {
 }
 
 /** Undefined where it is off. */
-export function priorityAndFairnessOf(options: FlowControlOptions, sources: FlowControlSources): PriorityAndFairness | undefined {
-  const { enabled = true, maxRequestsInFlight = defaultMaxRequests, maxMutatingRequestsInFlight = defaultMaxMutatingRequests } = options
+export function priorityAndFairnessOf(
+  options: FlowControlOptions,
+  sources: FlowControlSources,
+): PriorityAndFairness | undefined {
+  const {
+    enabled = true,
+    maxRequestsInFlight = defaultMaxRequests,
+    maxMutatingRequestsInFlight = defaultMaxMutatingRequests,
+  } = options
   if (!enabled) return undefined
   const { metrics, requestTimeoutMs } = sources
-  const control = new FlowControl({ seats: maxRequestsInFlight + maxMutatingRequestsInFlight, requestTimeoutMs, size: sizeOf(sources), metrics })
+  const control = new FlowControl({
+    seats: maxRequestsInFlight + maxMutatingRequestsInFlight,
+    requestTimeoutMs,
+    size: sizeOf(sources),
+    metrics,
+  })
   const objects = new FlowObjects({ ...sources, levels: control.levels })
   return {
     control,
-    document: dumps({ levels: () => control.levels.all, waiting: () => control.waiting, executing: () => control.executing }),
+    document: dumps({
+      levels: () => control.levels.all,
+      waiting: () => control.waiting,
+      executing: () => control.executing,
+    }),
     async start() {
       await objects.start()
       control.start()
@@ -67,7 +86,10 @@ export function priorityAndFairnessOf(options: FlowControlOptions, sources: Flow
 
 /** The limits where priority and fairness is off, and who counts what they refuse. */
 export function plainLimits(
-  { maxRequestsInFlight: readOnly = defaultMaxRequests, maxMutatingRequestsInFlight: mutating = defaultMaxMutatingRequests }: FlowControlOptions,
+  {
+    maxRequestsInFlight: readOnly = defaultMaxRequests,
+    maxMutatingRequestsInFlight: mutating = defaultMaxMutatingRequests,
+  }: FlowControlOptions,
   metrics: MetricsRegistry,
 ): { readonly readOnly: number; readonly mutating: number; readonly dropped: (kind: 'readOnly' | 'mutating') => void } {
   return { readOnly, mutating, dropped: droppedRequests(metrics) }

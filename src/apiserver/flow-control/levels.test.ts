@@ -26,7 +26,10 @@ function levelsOf(seats = 600): { levels: Levels; clock: FakeClock; level: (name
   return { levels, clock, level }
 }
 
-const limited = (name: string, limitedSpec: NonNullable<NonNullable<PriorityLevelConfiguration['spec']>['limited']>): PriorityLevelConfiguration => ({
+const limited = (
+  name: string,
+  limitedSpec: NonNullable<NonNullable<PriorityLevelConfiguration['spec']>['limited']>,
+): PriorityLevelConfiguration => ({
   kind: 'PriorityLevelConfiguration',
   apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
   metadata: { name },
@@ -51,7 +54,8 @@ test('the seats of the server are divided by shares, as upstream divides them', 
     ['catch-all', 13, 13],
     ['exempt', 0, 0],
   ]
-  for (const [name, nominal, least] of table) assert.deepEqual([name, level(name).nominal, level(name).least], [name, nominal, least])
+  for (const [name, nominal, least] of table)
+    assert.deepEqual([name, level(name).nominal, level(name).least], [name, nominal, least])
   assert.equal(level('workload-low').maxSeats, 37)
   assert.equal(level('global-default').maxSeats, 8)
   assert.equal(level('catch-all').maxSeats, 0)
@@ -83,7 +87,12 @@ test('a borrowing limit holds', () => {
     [],
     [
       limited('a', { nominalConcurrencyShares: 50, lendablePercent: 100, limitResponse: reject }),
-      limited('b', { nominalConcurrencyShares: 50, lendablePercent: 0, borrowingLimitPercent: 20, limitResponse: reject }),
+      limited('b', {
+        nominalConcurrencyShares: 50,
+        lendablePercent: 0,
+        borrowingLimitPercent: 20,
+        limitResponse: reject,
+      }),
     ],
   )
   level('b').demand.set(1000, clock.now())
@@ -103,33 +112,39 @@ test('what exempt requests take is not there for others, who keep what they neve
   for (const { name, queues, least, exempt } of levels.all) if (!exempt) assert.equal(queues.seats, least, name)
 })
 
-test('what exempt requests leave is divided before anybody borrows: first what is never lent, then the same part of what is wanted', () => {
-  const { levels, clock, level } = levelsOf(870)
-  levels.configure(
-    [],
-    configurations.filter(({ metadata: { name = '' } }) => ['exempt', 'workload-high', 'workload-low', 'catch-all'].includes(name)),
-  )
-  const names = ['exempt', 'workload-high', 'workload-low', 'catch-all']
-  const seats = (): number[] => names.map((name) => level(name).queues.seats)
-  const period = (): void => {
-    clock.advance(10_000)
-    levels.borrow()
-  }
-  for (const name of names) level(name).demand.set(970, clock.now())
-  period()
-  assert.deepEqual(seats(), [970, 120, 60, 30])
-  // What was wanted counts for the period in which it stopped.
-  level('exempt').demand.set(330, clock.now())
-  period()
-  period()
-  assert.deepEqual(seats(), [330, 180, 330, 30])
-  assert.equal(levels.fairFraction, 0)
-  level('exempt').demand.set(540, clock.now())
-  level('workload-low').demand.set(1, clock.now())
-  period()
-  period()
-  assert.deepEqual(seats(), [540, 240, 60, 30])
-})
+test(
+  'what exempt requests leave is divided before anybody borrows: first what is never lent, then the same part of ' +
+    'what is wanted',
+  () => {
+    const { levels, clock, level } = levelsOf(870)
+    levels.configure(
+      [],
+      configurations.filter(({ metadata: { name = '' } }) =>
+        ['exempt', 'workload-high', 'workload-low', 'catch-all'].includes(name),
+      ),
+    )
+    const names = ['exempt', 'workload-high', 'workload-low', 'catch-all']
+    const seats = (): number[] => names.map((name) => level(name).queues.seats)
+    const period = (): void => {
+      clock.advance(10_000)
+      levels.borrow()
+    }
+    for (const name of names) level(name).demand.set(970, clock.now())
+    period()
+    assert.deepEqual(seats(), [970, 120, 60, 30])
+    // What was wanted counts for the period in which it stopped.
+    level('exempt').demand.set(330, clock.now())
+    period()
+    period()
+    assert.deepEqual(seats(), [330, 180, 330, 30])
+    assert.equal(levels.fairFraction, 0)
+    level('exempt').demand.set(540, clock.now())
+    level('workload-low').demand.set(1, clock.now())
+    period()
+    period()
+    assert.deepEqual(seats(), [540, 240, 60, 30])
+  },
+)
 
 test('without any object the mandatory ones are there', () => {
   const { levels } = levelsOf()
@@ -227,7 +242,10 @@ test('a request takes 15 % of its level at most, or what its flow’s hand leave
   for (const [nominal, handSize, seats] of table) {
     const { levels, level } = levelsOf(nominal)
     const queuing = { queues: 64, handSize, queueLengthLimit: 50 }
-    levels.configure([], [limited('wide', { nominalConcurrencyShares: 10_000, limitResponse: { type: 'Queue', queuing } })])
+    levels.configure(
+      [],
+      [limited('wide', { nominalConcurrencyShares: 10_000, limitResponse: { type: 'Queue', queuing } })],
+    )
     assert.deepEqual([level('wide').nominal, level('wide').maxSeats], [nominal, seats])
   }
 })
@@ -237,7 +255,10 @@ test('what makes no sense is as if it were not there', () => {
   const queuing = { queues: 4, handSize: 1, queueLengthLimit: 5 }
   const broken: readonly PriorityLevelConfiguration[] = [
     { ...limited('exempted', { limitResponse: { type: 'Reject' } }), spec: { type: 'Exempt', exempt: {} } },
-    { ...limited('both', { limitResponse: { type: 'Reject' } }), spec: { type: 'Exempt', exempt: {}, limited: { limitResponse: { type: 'Reject' } } } },
+    {
+      ...limited('both', { limitResponse: { type: 'Reject' } }),
+      spec: { type: 'Exempt', exempt: {}, limited: { limitResponse: { type: 'Reject' } } },
+    },
     { ...limited('neither', {}), spec: { type: 'Limited' } },
     limited('unqueued', { limitResponse: { type: 'Queue' } }),
     limited('rejecting', { limitResponse: { type: 'Reject', queuing } }),

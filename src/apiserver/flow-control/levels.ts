@@ -1,8 +1,14 @@
 /**
- * The configuration that requests are classified by: all schemas in their order and all levels with their seats, made anew when one
- * changes. What executes or waits at a level stays there. Every ten seconds seats move to the levels that need them.
+ * The configuration that requests are classified by: all schemas in their order and all levels with their seats, made
+ * anew when one changes. What executes or waits at a level stays there. Every ten seconds seats move to the levels that
+ * need them.
  */
-import { type FlowSchema, mandatoryFlowSchemas, mandatoryPriorityLevels, type PriorityLevelConfiguration } from '../../api/flowcontrol/bootstrap-objects.ts'
+import {
+  type FlowSchema,
+  mandatoryFlowSchemas,
+  mandatoryPriorityLevels,
+  type PriorityLevelConfiguration,
+} from '../../api/flowcontrol/bootstrap-objects.ts'
 import type { FlowUids } from '../http/exchange.ts'
 import { type Classified, CompiledSchema, inOrder } from './compiled-schema.ts'
 import { type LevelContext, limitationOf, PriorityLevel, sharesOf } from './priority-level.ts'
@@ -85,14 +91,18 @@ export class Levels {
     return this.#catchAll!
   }
 
-  /** Most schemas do not speak of a user whatever they ask for: those that do are remembered for as long as the user is. */
+  /**
+   * Most schemas do not speak of a user whatever they ask for: those that do are remembered for as long as the user is.
+   */
   #concerning(user: NonNullable<Classified['user']>): readonly Flows[] {
     let concerning = this.#ofUser.get(user)
     if (!concerning) this.#ofUser.set(user, (concerning = this.#flows.filter(({ schema }) => schema.concerns(user))))
     return concerning
   }
 
-  /** Takes all objects as they are now. Schemas whose level is missing are left out; what is mandatory is there always. */
+  /**
+   * Takes all objects as they are now. Schemas whose level is missing are left out; what is mandatory is there always.
+   */
   configure(schemas: Iterable<FlowSchema>, configurations: Iterable<PriorityLevelConfiguration>): void {
     const before = this.#levels
     const levels = new Map<string, PriorityLevel>()

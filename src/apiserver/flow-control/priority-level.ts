@@ -1,4 +1,6 @@
-/** A priority level as it serves: its seats, its bounds for lending and borrowing, its queues, and what was asked of it. */
+/**
+ * A priority level as it serves: its seats, its bounds for lending and borrowing, its queues, and what was asked of it.
+ */
 import type { PriorityLevelConfiguration } from '../../api/flowcontrol/bootstrap-objects.ts'
 import { RetryAfter } from './pacing/retry-after.ts'
 import type { Clock } from './queuing/clock.ts'
@@ -46,7 +48,9 @@ export interface LevelContext {
 /** What became of the requests of a level, since it is there. */
 export interface Outcomes {
   dispatched: number
-  /** Those that were told to come again; those that have waited in vain and those whose client has left are among them. */
+  /**
+   * Those that were told to come again; those that have waited in vain and those whose client has left are among them.
+   */
   rejected: number
   timedOut: number
   cancelled: number
@@ -74,7 +78,12 @@ export class PriorityLevel {
   /** The most seats that one request takes; 0 for no bound of its own. */
   maxSeats = 0
 
-  constructor(name: string, configuration: PriorityLevelConfiguration, limitation: Limitation, { clock, used }: LevelContext) {
+  constructor(
+    name: string,
+    configuration: PriorityLevelConfiguration,
+    limitation: Limitation,
+    { clock, used }: LevelContext,
+  ) {
     this.name = name
     this.configuration = configuration
     this.demand = new SeatDemand(clock.now())
@@ -101,10 +110,14 @@ export class PriorityLevel {
     const own = sharesOf(this.configuration)
     this.nominal = shares > 0 ? Math.ceil((seats * own.shares) / shares) : 0
     this.least = this.nominal - Math.round((this.nominal * own.lendablePercent) / 100)
-    this.most = this.nominal + (own.borrowingLimitPercent === undefined ? seats : Math.round((this.nominal * own.borrowingLimitPercent) / 100))
+    this.most =
+      this.nominal +
+      (own.borrowingLimitPercent === undefined ? seats : Math.round((this.nominal * own.borrowingLimitPercent) / 100))
     this.fewSeats = Math.max(1, Math.round(seats / 10))
     const handSize = this.queues.limits?.handSize
-    this.maxSeats = handSize ? Math.max(1, Math.min(Math.ceil(this.nominal * widestShare), Math.floor(this.nominal / handSize))) : 0
+    this.maxSeats = handSize
+      ? Math.max(1, Math.min(Math.ceil(this.nominal * widestShare), Math.floor(this.nominal / handSize)))
+      : 0
   }
 
   setSeats(seats: number): void {

@@ -45,19 +45,28 @@ test('a list is as wide as what it reads is large, up to ten seats or what its l
     ['/api/v1/pods?watch=1&sendInitialEvents=1', size(1000, 3000), 10],
     ['/api/v1/pods?watch=1&resourceVersion=7&sendInitialEvents=False', size(1000, 3000), 1],
   ]
-  for (const [target, given, seats, maxSeats] of table) assert.equal(estimate('GET', target, given, maxSeats).initialSeats, seats, target)
+  for (const [target, given, seats, maxSeats] of table)
+    assert.equal(estimate('GET', target, given, maxSeats).initialSeats, seats, target)
 })
 
 test('how many watch is told of writes', () => {
   const watches = new WatchCounts()
   const told: number[] = []
-  const ends = Array.from({ length: 29 }, () => watches.add(requestInfo('GET', '/api/v1/pods', new URLSearchParams('watch=1'))))
+  const ends = Array.from({ length: 29 }, () =>
+    watches.add(requestInfo('GET', '/api/v1/pods', new URLSearchParams('watch=1'))),
+  )
   const ask = (method: string, path: string) =>
-    estimateWork({ size: () => undefined, watches }, { query: new URLSearchParams(), info: requestInfo(method, path, new URLSearchParams()) }, 0, {
-      watched: (count) => told.push(count),
-    })
+    estimateWork(
+      { size: () => undefined, watches },
+      { query: new URLSearchParams(), info: requestInfo(method, path, new URLSearchParams()) },
+      0,
+      {
+        watched: (count) => told.push(count),
+      },
+    )
   const pod = '/api/v1/namespaces/a/pods/b'
-  for (const method of ['PUT', 'PATCH', 'DELETE']) assert.deepEqual(ask(method, pod), { initialSeats: 1, finalSeats: 3, lingerMs: 5 }, method)
+  for (const method of ['PUT', 'PATCH', 'DELETE'])
+    assert.deepEqual(ask(method, pod), { initialSeats: 1, finalSeats: 3, lingerMs: 5 }, method)
   for (const end of ends.slice(5)) end()
   assert.deepEqual(ask('PUT', pod), { initialSeats: 1, finalSeats: 0, lingerMs: 0 })
   ask('GET', pod)
@@ -89,7 +98,10 @@ test('a write counts the watches that its event goes to', () => {
 test('fewer seats in the end take longer for the same work', () => {
   const estimate = { initialSeats: 1, finalSeats: 10, lingerMs: 5 }
   const narrow = narrowed(estimate, 4)
-  assert.deepEqual([narrow, seatsOf(estimate), seatsOf(narrow)], [{ initialSeats: 1, finalSeats: 4, lingerMs: 12.5 }, 10, 4])
+  assert.deepEqual(
+    [narrow, seatsOf(estimate), seatsOf(narrow)],
+    [{ initialSeats: 1, finalSeats: 4, lingerMs: 12.5 }, 10, 4],
+  )
   assert.ok(Math.abs(workOf(narrow) - workOf(estimate)) < 1e-9)
 })
 

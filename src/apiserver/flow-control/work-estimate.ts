@@ -1,6 +1,6 @@
 /**
- * How wide a request is: how many seats it takes while it executes, and for how long after, for the events that it causes
- * (KEP-1040, "Width of requests"). The numbers are upstream's.
+ * How wide a request is: how many seats it takes while it executes, and for how long after, for the events that it
+ * causes (KEP-1040, "Width of requests"). The numbers are upstream's.
  */
 import type { Request } from '../http/exchange.ts'
 import { flagParameter } from '../request/parameters.ts'
@@ -85,7 +85,12 @@ function listSeats(size: CollectionSize, info: RequestInfo, query: URLSearchPara
   return Math.min(Math.max(1, Math.ceil(atOnce / bytesPerSeat)), most)
 }
 
-function eventWork(watches: WatchCounts, info: RequestInfo, most: number, samples: WatchSamples | undefined): WorkEstimate {
+function eventWork(
+  watches: WatchCounts,
+  info: RequestInfo,
+  most: number,
+  samples: WatchSamples | undefined,
+): WorkEstimate {
   // A token that is asked for is no object that changes.
   if (info.subresource === 'token') return oneSeat
   const count = watches.interested(info)
@@ -107,4 +112,5 @@ export const narrowed = ({ initialSeats, finalSeats, lingerMs }: WorkEstimate, m
 })
 
 /** In seat-seconds, with what is usual for the time that nobody knows yet. */
-export const workOf = ({ initialSeats, finalSeats, lingerMs }: WorkEstimate): number => initialSeats * estimatedServiceSeconds + (finalSeats * lingerMs) / 1000
+export const workOf = ({ initialSeats, finalSeats, lingerMs }: WorkEstimate): number =>
+  initialSeats * estimatedServiceSeconds + (finalSeats * lingerMs) / 1000

@@ -1,4 +1,7 @@
-/** How far the start has come, as health tells of it: a check a step, under the names of upstream's hooks, which operators and their tools look for. */
+/**
+ * How far the start has come, as health tells of it: a check a step, under the names of upstream's hooks, which
+ * operators and their tools look for.
+ */
 import type { HealthCheck } from './health.ts'
 
 /** What a server does at its start. */
@@ -48,12 +51,18 @@ export class BootSequence {
   readonly #finished = new Set<BootStage>()
 
   /** `stages`: those that this server has. */
-  constructor(stages: readonly BootStage[], { livezGraceMs = 0, now = () => performance.now() }: BootSequenceOptions = {}) {
+  constructor(
+    stages: readonly BootStage[],
+    { livezGraceMs = 0, now = () => performance.now() }: BootSequenceOptions = {},
+  ) {
     const own = steps.filter(([, stage]) => stages.includes(stage))
     const problem = (stage: BootStage): string | undefined => (this.#finished.has(stage) ? undefined : 'not finished')
     const strictFrom = now() + livezGraceMs
     this.checks = own.map(([name, stage]) => ({ name, check: () => problem(stage) }))
-    this.liveChecks = own.map(([name, stage]) => ({ name, check: () => (now() < strictFrom ? undefined : problem(stage)) }))
+    this.liveChecks = own.map(([name, stage]) => ({
+      name,
+      check: () => (now() < strictFrom ? undefined : problem(stage)),
+    }))
   }
 
   /** Resolves as `work` does; then the stage is finished. */

@@ -11,7 +11,12 @@ export interface CheckedParts {
   readonly others: readonly HealthCheck[]
 }
 
-export function healthChecks({ store, boot, isEnding, others }: CheckedParts): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
+export function healthChecks({
+  store,
+  boot,
+  isEnding,
+  others,
+}: CheckedParts): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
   const alive = [ping, log, store]
   const first = [...alive, ...others]
   const readiness: HealthCheck = { name: 'etcd-readiness', check: store.check }

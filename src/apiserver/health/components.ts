@@ -1,4 +1,7 @@
-/** The components that `componentstatuses` shows: the store, and controller manager and scheduler, in this process or on their usual ports. */
+/**
+ * The components that `componentstatuses` shows: the store, and controller manager and scheduler, in this process or on
+ * their usual ports.
+ */
 import { request } from 'node:https'
 import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
 import { connectionError } from '../proxy/connection-error.ts'
@@ -18,7 +21,9 @@ const probe = (name: string, port: number): HealthCheck => ({
         resolve(response.statusCode === 200 ? undefined : `HTTP probe failed with statuscode: ${response.statusCode}`)
       })
       refuseUpgrade(asked).on('timeout', () => asked.destroy(new Error('timed out')))
-      asked.on('error', (error) => resolve(`Get ${JSON.stringify(url)}: ${connectionError(error, `127.0.0.1:${port}`)}`))
+      asked.on('error', (error) =>
+        resolve(`Get ${JSON.stringify(url)}: ${connectionError(error, `127.0.0.1:${port}`)}`),
+      )
       asked.end()
     }),
 })

@@ -15,8 +15,16 @@ export const ping: HealthCheck = { name: 'ping', check: () => undefined }
 /** The log can always be written: it goes to standard error. */
 export const log: HealthCheck = { name: 'log', check: () => undefined }
 
-/** Answers `/livez`, `/livez?verbose`, `/livez?exclude=etcd` and `/livez/etcd`; a check that is asked for alone is not counted. */
-export async function health(path: HealthPath, checks: readonly HealthCheck[], request: Request, metrics: HealthMetrics): Promise<Response> {
+/**
+ * Answers `/livez`, `/livez?verbose`, `/livez?exclude=etcd` and `/livez/etcd`; a check that is asked for alone is not
+ * counted.
+ */
+export async function health(
+  path: HealthPath,
+  checks: readonly HealthCheck[],
+  request: Request,
+  metrics: HealthMetrics,
+): Promise<Response> {
   const single = request.path.slice(path.length + 2)
   if (single) {
     const found = checks.find(({ name }) => name === single)
@@ -38,7 +46,11 @@ export async function health(path: HealthPath, checks: readonly HealthCheck[], r
     // Reasons are for those who may read the logs.
     lines.push(problem === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`)
   }
-  if (excluded.size) lines.push(`warn: some health checks cannot be excluded: no matches for ${[...excluded].map((name) => JSON.stringify(name)).join(',')}`)
+  if (excluded.size)
+    lines.push(
+      'warn: some health checks cannot be excluded: no matches for ' +
+        `${[...excluded].map((name) => JSON.stringify(name)).join(',')}`,
+    )
   if (failed) return text(500, `${lines.join('\n')}\n${path} check failed\n`)
   return text(200, request.query.has('verbose') ? `${lines.join('\n')}\n${path} check passed\n` : 'ok')
 }

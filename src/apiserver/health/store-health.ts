@@ -1,4 +1,7 @@
-/** The store's health: what it cannot write is 503 with the cause, stands in the log once, and fails the check `etcd` while it lasts. */
+/**
+ * The store's health: what it cannot write is 503 with the cause, stands in the log once, and fails the check `etcd`
+ * while it lasts.
+ */
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Store, StoreFailedError } from '../../storage/store.ts'
 import type { HealthCheck } from './health.ts'

@@ -14,7 +14,9 @@ export function onceClosed(answer: Closing, callback: () => void): () => void {
   return () => void answer.off('close', callback)
 }
 
-/** Aborted once the answer's stream is closed: it was written, which is so after a time-out too, or the client has gone. */
+/**
+ * Aborted once the answer's stream is closed: it was written, which is so after a time-out too, or the client has gone.
+ */
 export function closeSignal(answer: Closing): AbortSignal {
   const controller = new AbortController()
   onceClosed(answer, () => controller.abort(requestTimeout()))

@@ -49,7 +49,10 @@ export interface Request {
   bodyStream(): Readable | undefined
   /** Aborted when the client has gone away or the answer is complete. Made when first asked for. */
   readonly signal: AbortSignal
-  /** Calls back when `signal` is aborted, at once if it is; costs less than asking for that. The returned function takes it back. */
+  /**
+   * Calls back when `signal` is aborted, at once if it is; costs less than asking for that. The returned function takes
+   * it back.
+   */
   onClose(callback: () => void): () => void
   /** When the request came in, ms of `performance.now()`. */
   readonly received: number
@@ -65,7 +68,10 @@ export interface Request {
   user?: UserInfo
   /** The right by which it has become another's: `impersonate:user-info`. */
   impersonationConstraint?: string
-  /** Tells headers by which a front proxy says who a user is, where they have other names than usual: they are not passed on. */
+  /**
+   * Tells headers by which a front proxy says who a user is, where they have other names than usual: they are not
+   * passed on.
+   */
   isIdentityHeader?: (name: string) => boolean
   /** What it is about is deprecated. */
   isDeprecated?: boolean
@@ -127,8 +133,8 @@ export interface Response {
   /** Watches: resolves when what was there at the beginning has been told. */
   readonly initialised?: Promise<void>
   /**
-   * In place of an answer, to requests that ask for another protocol (`Connection: Upgrade`, HTTP/1.1 only): takes the connection over,
-   * with what has come after the headers already.
+   * In place of an answer, to requests that ask for another protocol (`Connection: Upgrade`, HTTP/1.1 only): takes the
+   * connection over, with what has come after the headers already.
    */
   readonly takeOver?: (socket: Duplex, head: Buffer) => void
 }

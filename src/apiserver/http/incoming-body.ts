@@ -1,7 +1,7 @@
 /**
- * The body of one request while it comes in. It counts against the server's budget until the request is answered: what was
- * made of it lives as long. Pieces are copied together as they come: a piece of a few bytes may be a view of a network
- * buffer of 64 KiB and would keep all of it.
+ * The body of one request while it comes in. It counts against the server's budget until the request is answered: what
+ * was made of it lives as long. Pieces are copied together as they come: a piece of a few bytes may be a view of a
+ * network buffer of 64 KiB and would keep all of it.
  */
 import type { Readable } from 'node:stream'
 import { badRequest, requestEntityTooLarge, type StatusError, tooManyRequests } from '../../machinery/status-error.ts'
@@ -14,7 +14,9 @@ const tooLarge = (limit: number) => requestEntityTooLarge(`Request entity too la
 
 /** Buffers of bodies that come in many pieces begin with this and are doubled. */
 const growBytes = 16 * 1024
-/** From here on they have pages of their own, which go back to the system when they are let go; malloc would keep them. */
+/**
+ * From here on they have pages of their own, which go back to the system when they are let go; malloc would keep them.
+ */
 const ownPagesBytes = 256 * 1024
 
 export class IncomingBody {
@@ -70,7 +72,8 @@ export class IncomingBody {
   #come(chunk: Buffer, limit: number): void {
     if (!this.#reader) return
     if (this.#size + chunk.length > limit) this.#fail(tooLarge(limit))
-    else if (!this.#take(chunk, limit)) this.#fail(tooManyRequests('too many request bodies are under way, please try again later', 1))
+    else if (!this.#take(chunk, limit))
+      this.#fail(tooManyRequests('too many request bodies are under way, please try again later', 1))
   }
 
   #end(): void {
@@ -113,7 +116,10 @@ export class IncomingBody {
     return true
   }
 
-  /** Room for `size` bytes: as much as there is for the first piece, then twice as much each time, never more than may come. */
+  /**
+   * Room for `size` bytes: as much as there is for the first piece, then twice as much each time, never more than may
+   * come.
+   */
   #capacity(size: number, limit: number): number {
     const roomy = this.#size === 0 ? size : Math.max(growBytes, size, 2 * this.#held)
     return Math.max(size, Math.min(roomy, this.#declared ?? limit))

@@ -40,8 +40,8 @@ export interface Listener {
 /**
  * Limits of a session. Node's default of 10 MB ends sessions that carry many parallel lists; the reset limits let
  * clients cancel a thousand watches at once, and still bound what clients reset after their answers began. Node counts
- * streams for a moment after they were reset, and refuses new ones above the limit: it is high, and refusals end no session.
- * Frames may be as large as upstream's: in smaller ones, large headers would be too many for Node.
+ * streams for a moment after they were reset, and refuses new ones above the limit: it is high, and refusals end no
+ * session. Frames may be as large as upstream's: in smaller ones, large headers would be too many for Node.
  */
 const sessionOptions = ({ headerBytes, streams }: ListenerLimits) =>
   ({
@@ -68,7 +68,15 @@ const tcpKeepAliveMs = 180_000
 const longestSweepMs = 5_000
 
 /** Starts to listen. Rejects with Node's errors (`EADDRINUSE`, `EACCES`, bad certificates). */
-export async function listen({ bindAddress, port, tls, transport = {}, clientCA, handler, ...options }: ListenerOptions): Promise<Listener> {
+export async function listen({
+  bindAddress,
+  port,
+  tls,
+  transport = {},
+  clientCA,
+  handler,
+  ...options
+}: ListenerOptions): Promise<Listener> {
   const bounds = boundsOf(options.limits)
   const { limits, unread } = bounds
   const sessions = new Set<Http2Session>()
@@ -112,7 +120,10 @@ export async function listen({ bindAddress, port, tls, transport = {}, clientCA,
   secure.listen(port, bindAddress)
   await once(secure, 'listening')
 
-  const sweepMs = Math.min(longestSweepMs, Math.min(limits.headerTimeoutMs, limits.idleTimeoutMs, limits.pingAfterMs, limits.pingTimeoutMs) / 4)
+  const sweepMs = Math.min(
+    longestSweepMs,
+    Math.min(limits.headerTimeoutMs, limits.idleTimeoutMs, limits.pingAfterMs, limits.pingTimeoutMs) / 4,
+  )
   const sweeping = setInterval(() => {
     const now = performance.now()
     for (const session of sessions) session.sweep(now)

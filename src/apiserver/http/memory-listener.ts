@@ -13,7 +13,10 @@ export interface MemoryListener extends Listener {
 }
 
 /** Who is in the same process is trusted not to ask for too much. */
-const sessionOptions = { maxSessionMemory: 1000, settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 10_000, enablePush: false } }
+const sessionOptions = {
+  maxSessionMemory: 1000,
+  settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 10_000, enablePush: false },
+}
 
 export function listenInMemory(handler: Handler): MemoryListener {
   const sessions = new Set<ServerHttp2Session>()
@@ -38,7 +41,8 @@ export function listenInMemory(handler: Handler): MemoryListener {
       return near
     },
     async close() {
-      // Who stops the server may have been called by one of these sessions: one that is destroyed while it reads sends for ever (Node 24).
+      // Who stops the server may have been called by one of these sessions: one that is destroyed while it reads sends
+      // for ever (Node 24).
       await nextTurn()
       for (const session of sessions) session.destroy()
     },

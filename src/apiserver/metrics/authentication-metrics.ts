@@ -11,7 +11,13 @@ export type AuthenticationMetrics = (result: AuthenticationResult, ms: number, u
 const durations = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power)
 
 /** Names that are told as they are: all others could be too many. */
-const known: readonly string[] = ['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']
+const known: readonly string[] = [
+  'admin',
+  'client',
+  'kube_proxy',
+  'kubelet',
+  'system:serviceaccount:kube-system:default',
+]
 
 interface Tally {
   readonly attempts: CounterSeries
@@ -19,10 +25,22 @@ interface Tally {
 }
 
 export function authenticationMetrics(metrics: MetricsRegistry, filter: HistogramSeries): AuthenticationMetrics {
-  const requests = metrics.counter('authenticated_user_requests', 'Counter of authenticated requests broken out by username.', ['username'])
+  const requests = metrics.counter(
+    'authenticated_user_requests',
+    'Counter of authenticated requests broken out by username.',
+    ['username'],
+  )
   const attempts = metrics.counter('authentication_attempts', 'Counter of authenticated attempts.', ['result'])
-  const duration = metrics.histogram('authentication_duration_seconds', 'Authentication duration in seconds broken out by result.', durations, ['result'])
-  const tallyOf = (result: AuthenticationResult): Tally => ({ attempts: attempts([result]), duration: duration([result]) })
+  const duration = metrics.histogram(
+    'authentication_duration_seconds',
+    'Authentication duration in seconds broken out by result.',
+    durations,
+    ['result'],
+  )
+  const tallyOf = (result: AuthenticationResult): Tally => ({
+    attempts: attempts([result]),
+    duration: duration([result]),
+  })
   const tallies: Partial<Record<AuthenticationResult, Tally>> = {}
   const byName: Record<string, CounterSeries> = {}
   return (result, ms, user) => {

@@ -17,13 +17,20 @@ interface Tally {
 export function authorizationMetrics(metrics: MetricsRegistry, filter: HistogramSeries): AuthorizationMetrics {
   const attempts = metrics.counter(
     'authorization_attempts_total',
-    "Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', 'no-opinion' or 'error'.",
+    "Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', 'no-opinion' " +
+      "or 'error'.",
     ['result'],
   )
-  const duration = metrics.histogram('authorization_duration_seconds', 'Authorization duration in seconds broken out by result.', durations, ['result'])
+  const duration = metrics.histogram(
+    'authorization_duration_seconds',
+    'Authorization duration in seconds broken out by result.',
+    durations,
+    ['result'],
+  )
   const tallies = new Map<string, Tally>()
   return ({ verdict, evaluationError }, ms) => {
-    const result = verdict === 'allow' ? 'allowed' : evaluationError ? 'error' : verdict === 'deny' ? 'denied' : 'no-opinion'
+    const result =
+      verdict === 'allow' ? 'allowed' : evaluationError ? 'error' : verdict === 'deny' ? 'denied' : 'no-opinion'
     let tally = tallies.get(result)
     if (!tally) tallies.set(result, (tally = { attempts: attempts([result]), duration: duration([result]) }))
     tally.attempts.add()

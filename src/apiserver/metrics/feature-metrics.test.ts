@@ -18,6 +18,12 @@ test('metrics show which features are on, by what was asked for', () => {
   assert.equal(shown(new FeatureGates(), 'MaxUnavailableStatefulSet'), line(0))
   assert.equal(shown(new FeatureGates({ MaxUnavailableStatefulSet: true }), 'MaxUnavailableStatefulSet'), line(1))
   assert.equal(shown(new FeatureGates({ AllBeta: true }), 'MaxUnavailableStatefulSet'), line(1))
-  assert.equal(shown(new FeatureGates({ AllBeta: true, MaxUnavailableStatefulSet: false }), 'MaxUnavailableStatefulSet'), line(0))
-  assert.equal(shown(new FeatureGates({ AllAlpha: false }), 'KMSv1'), 'kubernetes_feature_enabled{name="KMSv1",stage="DEPRECATED"} 0')
+  assert.equal(
+    shown(new FeatureGates({ AllBeta: true, MaxUnavailableStatefulSet: false }), 'MaxUnavailableStatefulSet'),
+    line(0),
+  )
+  assert.equal(
+    shown(new FeatureGates({ AllAlpha: false }), 'KMSv1'),
+    'kubernetes_feature_enabled{name="KMSv1",stage="DEPRECATED"} 0',
+  )
 })

@@ -5,7 +5,10 @@ import { knownGates } from '../../api/features/gates.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
 export function featureMetrics(metrics: MetricsRegistry, features: FeatureGates): void {
-  metrics.gauge('kubernetes_feature_enabled', 'This metric records the data about the stage and enablement of a k8s feature.', ['name', 'stage'], () =>
-    [...knownGates].map(([name, { stage }]) => [[name, stage], features.isOn(name) ? 1 : 0] as const),
+  metrics.gauge(
+    'kubernetes_feature_enabled',
+    'This metric records the data about the stage and enablement of a k8s feature.',
+    ['name', 'stage'],
+    () => [...knownGates].map(([name, { stage }]) => [[name, stage], features.isOn(name) ? 1 : 0] as const),
   )
 }

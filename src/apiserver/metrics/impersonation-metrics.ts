@@ -18,8 +18,17 @@ const prefix = 'apiserver_impersonation'
 
 export function impersonationMetrics(metrics: MetricsRegistry): ImpersonationMetrics {
   const pair = (name: string, what: string) => {
-    const total = metrics.counter(`${prefix}_${name}_total`, `Total number of ${what} split by mode and decision.`, labels)
-    const seconds = metrics.histogram(`${prefix}_${name}_duration_seconds`, `Latency of ${what} in seconds split by mode and decision.`, durations, labels)
+    const total = metrics.counter(
+      `${prefix}_${name}_total`,
+      `Total number of ${what} split by mode and decision.`,
+      labels,
+    )
+    const seconds = metrics.histogram(
+      `${prefix}_${name}_duration_seconds`,
+      `Latency of ${what} in seconds split by mode and decision.`,
+      durations,
+      labels,
+    )
     return (mode: string, isAllowed: boolean, ms: number): void => {
       const values = [mode, isAllowed ? 'allowed' : 'denied']
       total(values).add()

@@ -15,7 +15,10 @@ const labels = ['apiserver_id_hash', 'status'] as const
 const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
 
 /** `subject` is what the configuration is about. */
-export function reloadMetrics(metrics: MetricsRegistry, subject: 'authentication' | 'authorization' | 'encryption'): ReloadMetrics {
+export function reloadMetrics(
+  metrics: MetricsRegistry,
+  subject: 'authentication' | 'authorization' | 'encryption',
+): ReloadMetrics {
   const prefix = `apiserver_${subject}_config_controller`
   const server = hashOf(hostname())
   const times = new Map<'success' | 'failure', number>()
@@ -30,7 +33,8 @@ export function reloadMetrics(metrics: MetricsRegistry, subject: 'authentication
   metrics.gauge(
     `${prefix}_automatic_reload_last_timestamp_seconds`,
     subject === 'encryption'
-      ? 'Timestamp of the last successful or failed automatic reload of encryption configuration split by apiserver identity.'
+      ? 'Timestamp of the last successful or failed automatic reload of encryption configuration split by ' +
+          'apiserver identity.'
       : `Timestamp of the last automatic reload of ${subject} configuration split by status and apiserver identity.`,
     labels,
     () => [...times].map(([status, at]) => [[server, status], at] as const),

@@ -56,8 +56,13 @@ export type FindResource = (group: string, version: string, plural: string) => R
 
 const verbs: ReadonlySet<string> = new Set([...verbNames.values(), 'APPLY', 'CONNECT', 'HEAD', 'OPTIONS', 'PROXY'])
 const shownVerb = (verb: string): string => (verbs.has(verb) ? verb : 'other')
-const isSubresource = ({ subresources: { status, scale, special = [] } = {} }: ResourceDefinition, name: string): boolean =>
-  (name === 'status' && status === true) || (name === 'scale' && scale !== undefined) || special.some((one) => one.name === name)
+const isSubresource = (
+  { subresources: { status, scale, special = [] } = {} }: ResourceDefinition,
+  name: string,
+): boolean =>
+  (name === 'status' && status === true) ||
+  (name === 'scale' && scale !== undefined) ||
+  special.some((one) => one.name === name)
 
 /** What a request was about, as labels tell it. */
 const place = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
@@ -92,7 +97,14 @@ interface KeptTally {
   readonly tally: Tally
 }
 
-const isOf = (kept: KeptTally, verb: string, { group, version, subresource }: RequestInfo, scope: string, dryRun: string, status: number): boolean =>
+const isOf = (
+  kept: KeptTally,
+  verb: string,
+  { group, version, subresource }: RequestInfo,
+  scope: string,
+  dryRun: string,
+  status: number,
+): boolean =>
   kept.status === status &&
   kept.verb === verb &&
   kept.scope === scope &&
@@ -105,7 +117,12 @@ const isOf = (kept: KeptTally, verb: string, { group, version, subresource }: Re
 const validations = ['Ignore', 'Warn', 'Strict']
 
 function requestHistograms(metrics: MetricsRegistry) {
-  const duration = metrics.histogram('apiserver_request_duration_seconds', 'Time to answer, watches left out.', durations, ['verb', 'dry_run', ...place])
+  const duration = metrics.histogram(
+    'apiserver_request_duration_seconds',
+    'Time to answer, watches left out.',
+    durations,
+    ['verb', 'dry_run', ...place],
+  )
   const own = metrics.histogram(
     'apiserver_request_sli_duration_seconds',
     'Time to answer without webhooks and without waiting for a turn, watches left out.',
@@ -113,13 +130,25 @@ function requestHistograms(metrics: MetricsRegistry) {
     ['verb', ...place],
   )
   const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, ['verb', ...place])
-  const body = metrics.histogram('apiserver_request_body_size_bytes', 'Bytes of the bodies of requests.', bodySizes, ['group', 'resource', 'verb'])
-  const validated = metrics.histogram('field_validation_request_duration_seconds', 'Time to answer writes, by how fields are validated.', ownDurations, [
-    'field_validation',
+  const body = metrics.histogram('apiserver_request_body_size_bytes', 'Bytes of the bodies of requests.', bodySizes, [
+    'group',
+    'resource',
+    'verb',
   ])
+  const validated = metrics.histogram(
+    'field_validation_request_duration_seconds',
+    'Time to answer writes, by how fields are validated.',
+    ownDurations,
+    ['field_validation'],
+  )
   const byValidation = new Map(validations.map((name) => [name, validated([name])]))
   return {
-    of: (verb: string, dryRun: string, about: readonly string[], infoVerb: string): Readonly<Record<Histogram, () => HistogramSeries>> => ({
+    of: (
+      verb: string,
+      dryRun: string,
+      about: readonly string[],
+      infoVerb: string,
+    ): Readonly<Record<Histogram, () => HistogramSeries>> => ({
       duration: () => duration([verb, dryRun, ...about]),
       own: () => own([verb, ...about]),
       size: () => size([verb, ...about]),
@@ -147,33 +176,51 @@ function longRunningRequests(metrics: MetricsRegistry): (request: Request, label
   }
 }
 
-/** Labels hold only what the server knows: clients could make series without end otherwise. `find` tells what that is. */
+/**
+ * Labels hold only what the server knows: clients could make series without end otherwise. `find` tells what that is.
+ */
 export function requestMetrics(metrics: MetricsRegistry, find: FindResource): RequestMetrics {
-  const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', ['verb', 'dry_run', ...place, 'code'])
-  const histograms = requestHistograms(metrics)
-  const longRunning = longRunningRequests(metrics)
-  const terminations = metrics.counter('apiserver_request_terminations_total', 'Requests that the server refused or gave up to protect itself.', [
+  const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', [
     'verb',
+    'dry_run',
     ...place,
     'code',
   ])
+  const histograms = requestHistograms(metrics)
+  const longRunning = longRunningRequests(metrics)
+  const terminations = metrics.counter(
+    'apiserver_request_terminations_total',
+    'Requests that the server refused or gave up to protect itself.',
+    ['verb', ...place, 'code'],
+  )
   const deprecated = new Map<string, readonly string[]>()
-  metrics.gauge('apiserver_requested_deprecated_apis', 'What is deprecated and has been asked for.', [...place.slice(0, 4), 'removed_release'], () =>
-    [...deprecated.values()].map((about) => [about, 1]),
+  metrics.gauge(
+    'apiserver_requested_deprecated_apis',
+    'What is deprecated and has been asked for.',
+    [...place.slice(0, 4), 'removed_release'],
+    () => [...deprecated.values()].map((about) => [about, 1]),
   )
   const running = { mutating: 0, readOnly: 0 }
   metrics.gauge('apiserver_current_inflight_requests', 'Short requests under way.', ['request_kind'], () => [
     [['mutating'], running.mutating],
     [['readOnly'], running.readOnly],
   ])
-  const kindOf = (request: Request): 'mutating' | 'readOnly' => (request.method === 'GET' || request.method === 'HEAD' ? 'readOnly' : 'mutating')
+  const kindOf = (request: Request): 'mutating' | 'readOnly' =>
+    request.method === 'GET' || request.method === 'HEAD' ? 'readOnly' : 'mutating'
   const definitionOf = ({ info }: Request): ResourceDefinition | undefined =>
     info.isResourceRequest ? find(info.group, info.version, info.resource) : undefined
 
   function aboutOf(request: Request, definition: ResourceDefinition | undefined): readonly string[] {
     const { subresource: asked } = request.info
     const { group, version, plural } = definition ?? nothing
-    return [group, version, plural, definition && asked && isSubresource(definition, asked) ? asked : '', scopeOf(request), 'apiserver']
+    return [
+      group,
+      version,
+      plural,
+      definition && asked && isSubresource(definition, asked) ? asked : '',
+      scopeOf(request),
+      'apiserver',
+    ]
   }
 
   function noteDeprecated(request: Request): void {
@@ -201,7 +248,10 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     const definition = definitionOf(request)
     const about = aboutOf(request, definition)
     const subresource = about[3]!
-    const tally = new Tally(total([shown, dryRun, ...about, String(status)]), histograms.of(shown, dryRun, about, info.verb))
+    const tally = new Tally(
+      total([shown, dryRun, ...about, String(status)]),
+      histograms.of(shown, dryRun, about, info.verb),
+    )
     // Only what the server knows all parts of: there is an end to those.
     if (definition && shown === verb && subresource === info.subresource)
       keep(info.resource, { verb, group: info.group, version: info.version, subresource, scope, dryRun, status, tally })
@@ -228,6 +278,7 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
       tally.observe('body', request.bodyBytes)
       histograms.validation(request, took / 1000)
     },
-    terminated: (request, code) => terminations([shownVerb(verbOf(request)), ...aboutOf(request, definitionOf(request)), String(code)]).add(),
+    terminated: (request, code) =>
+      terminations([shownVerb(verbOf(request)), ...aboutOf(request, definitionOf(request)), String(code)]).add(),
   }
 }

@@ -16,14 +16,20 @@ function decided(accept: string): unknown {
 
 test('a media type is taken with what its parameters ask for, or not at all', () => {
   const json = { format: 'json', pretty: false }
-  const none = 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf'
+  const none =
+    'only the following media types are accepted: application/json, application/yaml, ' +
+    'application/vnd.kubernetes.protobuf'
   const cases: Readonly<Record<string, unknown>> = {
     'application/json;stream=watch': json,
     'application/json;stream=other': none,
     'application/json;stream=other, application/yaml': { format: 'yaml', pretty: false },
     'application/json;pretty=1': { format: 'json', pretty: true },
     'application/json;pretty=true': json,
-    [`application/json;as=Table;${meta};pretty=1`]: { format: 'json', pretty: true, transform: { as: 'Table', version: 'v1' } },
+    [`application/json;as=Table;${meta};pretty=1`]: {
+      format: 'json',
+      pretty: true,
+      transform: { as: 'Table', version: 'v1' },
+    },
     [`application/json;${meta}`]: none,
     'application/json;v=v1': none,
     'application/json;as=;v=v1;g=meta.k8s.io': none,

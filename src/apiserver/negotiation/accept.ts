@@ -46,18 +46,25 @@ export function acceptClauses(header: string): readonly MediaType[] {
   return clauses
 }
 
-const formats: Readonly<Record<string, 'json' | 'yaml'>> = { 'application/json': 'json', 'application/yaml': 'yaml', 'application/*': 'json', '*/*': 'json' }
+const formats: Readonly<Record<string, 'json' | 'yaml'>> = {
+  'application/json': 'json',
+  'application/yaml': 'yaml',
+  'application/*': 'json',
+  '*/*': 'json',
+}
 const transforms = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
 
 /** 406 for a media type nobody knows. */
 const notAcceptable = (): StatusError => new StatusError(406, 'NotAcceptable', '406: Not Acceptable', {})
 
 /** 406 for a known media type that cannot carry what `as=` asks for. */
-export const noSuchForm = (accepted = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'): StatusError =>
-  new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted}`)
+export const noSuchForm = (
+  accepted = 'application/json, application/yaml, application/vnd.kubernetes.protobuf',
+): StatusError => new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted}`)
 
 /** 406 for a known media type that no watch is told in. */
-export const noStream = (): StatusError => noSuchForm('application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch')
+export const noStream = (): StatusError =>
+  noSuchForm('application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch')
 
 const asJson: Negotiated = { format: 'json', pretty: false }
 const verdicts = new Map<string, Negotiated | 'unknown' | 'impossible'>()
@@ -71,7 +78,8 @@ function decide(header: string, tables: boolean): Negotiated | 'unknown' | 'impo
     if ((parameters.get('stream') ?? 'watch') !== 'watch') continue
     const pretty = parameters.get('pretty') === '1'
     const [as = '', group, version] = [parameters.get('as'), parameters.get('g'), parameters.get('v')]
-    if (!parameters.has('as') && group === undefined && version === undefined) return format === 'json' && !pretty ? asJson : { format, pretty }
+    if (!parameters.has('as') && group === undefined && version === undefined)
+      return format === 'json' && !pretty ? asJson : { format, pretty }
     if (as === 'Table' && !tables) continue
     if (transforms.has(as) && group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1'))
       return { format, pretty, transform: { as: as as Transform['as'], version } }
@@ -79,7 +87,10 @@ function decide(header: string, tables: boolean): Negotiated | 'unknown' | 'impo
   return known ? 'impossible' : 'unknown'
 }
 
-/** The form of the answer; no header means JSON. `tables`: whether what is asked for has a table. Throws the two 406 of upstream. */
+/**
+ * The form of the answer; no header means JSON. `tables`: whether what is asked for has a table. Throws the two 406 of
+ * upstream.
+ */
 export function negotiate(accept: string | undefined, tables = true): Negotiated {
   if (!accept || accept === 'application/json' || accept === '*/*') return asJson
   const key = tables ? accept : `no table: ${accept}`

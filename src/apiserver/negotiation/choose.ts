@@ -23,7 +23,12 @@ export function representationFor(request: Request, resource: ServedResource, pu
   return pretty || wantsPretty(request) ? inLines(base) : base
 }
 
-function transformed(request: Request, resource: ServedResource, { as, version }: Transform, purpose: Purpose): Representation {
+function transformed(
+  request: Request,
+  resource: ServedResource,
+  { as, version }: Transform,
+  purpose: Purpose,
+): Representation {
   if (as === 'Table') return tableRepresentation(resource, version, request.query.get('includeObject') ?? '')
   // PartialObjectMetadata is for single objects (and watches), PartialObjectMetadataList for lists.
   if ((as === 'PartialObjectMetadataList') === (purpose === 'list')) return partialRepresentation(version)

@@ -16,7 +16,9 @@ export function statusResponse(request: Request, status: Status, code: number): 
     status: code,
     outcome: status,
     headers: { 'content-type': `application/${format}` },
-    body: Buffer.from(format === 'yaml' ? toYaml(status) : wantsPretty(request) ? indented(status) : `${JSON.stringify(status)}\n`),
+    body: Buffer.from(
+      format === 'yaml' ? toYaml(status) : wantsPretty(request) ? indented(status) : `${JSON.stringify(status)}\n`,
+    ),
   }
 }
 

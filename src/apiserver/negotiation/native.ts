@@ -43,7 +43,9 @@ const native = (resource: ServedResource): Representation => ({
     ),
 })
 
-/** The items of the last list of a selection that was asked for twice: consumers that start together all read the same. */
+/**
+ * The items of the last list of a selection that was asked for twice: consumers that start together all read the same.
+ */
 const remembered = new WeakMap<StoredObject, Asked>()
 
 interface Asked {

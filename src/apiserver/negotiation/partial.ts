@@ -7,13 +7,16 @@ const tail = Buffer.from('}')
 const comma = Buffer.from(',')
 
 /** `{"kind":"PartialObjectMetadata",…,"metadata":` for a version of meta.k8s.io. */
-export const partialHead = (version: string): Buffer => Buffer.from(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`)
+export const partialHead = (version: string): Buffer =>
+  Buffer.from(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`)
 
 export function partialRepresentation(version: 'v1' | 'v1beta1'): Representation {
   const head = partialHead(version)
   const one = (object: StoredObject): readonly Buffer[] => [head, object.metadata, tail]
   function* items(objects: readonly StoredObject[], meta: ListMeta): Generator<Buffer, void> {
-    yield Buffer.from(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"items":[`)
+    yield Buffer.from(
+      `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"items":[`,
+    )
     for (const [i, object] of objects.entries()) {
       if (i > 0) yield comma
       yield* one(object)
@@ -26,7 +29,8 @@ export function partialRepresentation(version: 'v1' | 'v1beta1'): Representation
     firstDiffers: false,
     object: one,
     list: (objects, meta) => gathered(items(objects, meta)),
-    event: (type, object) => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), ...one(object), Buffer.from('}\n')]),
+    event: (type, object) =>
+      Buffer.concat([Buffer.from(`{"type":"${type}","object":`), ...one(object), Buffer.from('}\n')]),
     bookmark: (revision, annotations) =>
       Buffer.from(
         `{"type":"BOOKMARK","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${bookmarkMeta(revision, annotations)}}}\n`,

@@ -24,6 +24,10 @@ test('what does not is made while it is taken', () => {
 })
 
 test('a head and a tail count', () => {
-  const body = enclosed(Buffer.from('['), { size: 2, [Symbol.iterator]: () => [Buffer.from('ab')].values() }, Buffer.from(']'))
+  const body = enclosed(
+    Buffer.from('['),
+    { size: 2, [Symbol.iterator]: () => [Buffer.from('ab')].values() },
+    Buffer.from(']'),
+  )
   assert.deepEqual([body.size, Buffer.concat([...body]).toString()], [4, '[ab]'])
 })

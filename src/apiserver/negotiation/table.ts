@@ -1,4 +1,6 @@
-/** Tables: server-side printing (KEP-2334 of SIG CLI). Rows come from cached cells; ages are filled in while joining. */
+/**
+ * Tables: server-side printing (KEP-2334 of SIG CLI). Rows come from cached cells; ages are filled in while joining.
+ */
 import { badRequest } from '../../machinery/status-error.ts'
 import { cellsAt, columnsOf, rowTemplate } from '../printing/row.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -13,7 +15,8 @@ function includeObjectOf(value: string): IncludeObject {
   if (value === '') return 'Metadata'
   if (value === 'None' || value === 'Metadata' || value === 'Object') return value
   throw badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be ` +
+      "'Metadata', 'Object', 'None', or empty",
   )
 }
 
@@ -22,10 +25,22 @@ const tableTail = Buffer.from(']}')
 const rowTail = Buffer.from('}')
 const rowTailPartial = Buffer.from('}}')
 
-export function tableRepresentation(resource: ServedResource, version: 'v1' | 'v1beta1', include: string): Representation {
+export function tableRepresentation(
+  resource: ServedResource,
+  version: 'v1' | 'v1beta1',
+  include: string,
+): Representation {
   const includeObject = includeObjectOf(include)
   const head = partialHead(version)
-  const columns = JSON.stringify(columnsOf(resource).map(({ name, type, format, description, priority }) => ({ name, type, format, description, priority })))
+  const columns = JSON.stringify(
+    columnsOf(resource).map(({ name, type, format, description, priority }) => ({
+      name,
+      type,
+      format,
+      description,
+      priority,
+    })),
+  )
 
   const row = (object: StoredObject, now: number): readonly Buffer[] => {
     const template = (object.row ??= rowTemplate(resource, object.parse()))
@@ -45,7 +60,8 @@ export function tableRepresentation(resource: ServedResource, version: 'v1' | 'v
     }
     yield tableTail
   }
-  const table = (meta: ListMeta, withColumns: boolean, objects: readonly StoredObject[]): Buffer => Buffer.concat([...parts(meta, withColumns, objects)])
+  const table = (meta: ListMeta, withColumns: boolean, objects: readonly StoredObject[]): Buffer =>
+    Buffer.concat([...parts(meta, withColumns, objects)])
   const metaOf = ({ revision }: StoredObject): ListMeta => ({ resourceVersion: revision ? String(revision) : '' })
 
   return {
@@ -55,7 +71,11 @@ export function tableRepresentation(resource: ServedResource, version: 'v1' | 'v
     object: (object) => [table(metaOf(object), true, [object])],
     list: (objects, meta) => gathered(parts(meta, true, objects)),
     event: (type: EventType, object, first) =>
-      Buffer.concat([Buffer.from(`{"type":"${type}","object":`), table(metaOf(object), first, [object]), Buffer.from('}\n')]),
+      Buffer.concat([
+        Buffer.from(`{"type":"${type}","object":`),
+        table(metaOf(object), first, [object]),
+        Buffer.from('}\n'),
+      ]),
     bookmark: (revision, annotations) =>
       Buffer.from(
         `{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify({ resourceVersion: String(revision), ...(annotations && { annotations }) })},"columnDefinitions":${columns},"rows":[]}}\n`,

@@ -6,8 +6,22 @@ import type { Flavour } from './json-schema.ts'
 
 /** The definition of a kind with a schema; of type and metadata only where they stand. */
 function published(flavour: Flavour, schema: Record<string, unknown>, more: object = {}): unknown {
-  const custom = { fingerprint: '', type: () => assert.fail('not needed'), prune: () => [], unreadable: () => undefined, schema: () => schema }
-  const definition = resource({ group: 'example.com', version: 'v1', kind: 'Foo', plural: 'foos', scope: 'Namespaced', custom, ...more })
+  const custom = {
+    fingerprint: '',
+    type: () => assert.fail('not needed'),
+    prune: () => [],
+    unreadable: () => undefined,
+    schema: () => schema,
+  }
+  const definition = resource({
+    group: 'example.com',
+    version: 'v1',
+    kind: 'Foo',
+    plural: 'foos',
+    scope: 'Namespaced',
+    custom,
+    ...more,
+  })
   const [[, whole] = []] = customDefinitions(definition, flavour)
   const { 'x-kubernetes-group-version-kind': _, ...rest } = whole ?? {}
   const ofEveryObject = new Set(['apiVersion', 'kind', 'metadata'])
@@ -50,9 +64,15 @@ test('objects within objects have type and metadata', () => {
   const template = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: string } }
   const expected = { ...template, required: ['kind', 'apiVersion'], properties: { spec: string, ...everyObject } }
   for (const flavour of ['v2', 'v3'] as const)
-    assert.deepEqual(published(flavour, spec(template)), { type: 'object', properties: { ...everyObject, spec: expected } })
+    assert.deepEqual(published(flavour, spec(template)), {
+      type: 'object',
+      properties: { ...everyObject, spec: expected },
+    })
   const free = { 'x-kubernetes-embedded-resource': true, ...preserving }
-  assert.deepEqual(published('v2', spec({ type: 'object', ...free })), { type: 'object', properties: { ...everyObject, spec: free } })
+  assert.deepEqual(published('v2', spec({ type: 'object', ...free })), {
+    type: 'object',
+    properties: { ...everyObject, spec: free },
+  })
 })
 
 test('fields that selectors know are named', () => {

@@ -17,12 +17,16 @@ function forV2(schema: unknown): unknown {
   const result: JsonSchema = {}
   for (const [key, value] of Object.entries(source)) {
     if (missingInV2.has(key)) continue
-    if (key === 'properties') result.properties = Object.fromEntries(Object.entries(value as JsonSchema).map(([name, property]) => [name, forV2(property)]))
+    if (key === 'properties')
+      result.properties = Object.fromEntries(
+        Object.entries(value as JsonSchema).map(([name, property]) => [name, forV2(property)]),
+      )
     else if (key === 'items' || key === 'additionalProperties') result[key] = forV2(value)
     else if (key === 'required') setRequired(result, source)
     else setOwn(result, key, value)
   }
-  // A node that keeps unknown fields or may be null has no type that v2 could name, and kubectl refuses what it does not find in the shape of one.
+  // A node that keeps unknown fields or may be null has no type that v2 could name, and kubectl refuses what it does
+  // not find in the shape of one.
   if (preserves(source) || source.nullable) {
     delete result.items
     delete result.properties
@@ -34,9 +38,12 @@ function forV2(schema: unknown): unknown {
 
 /** What may be null is not required in v2: nobody could say it. */
 function setRequired(result: JsonSchema, { required, properties, additionalProperties }: JsonSchema): void {
-  const isNullable = (one: unknown): boolean => typeof one === 'object' && one !== null && (one as JsonSchema).nullable === true
+  const isNullable = (one: unknown): boolean =>
+    typeof one === 'object' && one !== null && (one as JsonSchema).nullable === true
   if (isNullable(additionalProperties)) return
-  const names = (required as readonly string[]).filter((name) => !isNullable((properties as JsonSchema | undefined)?.[name]))
+  const names = (required as readonly string[]).filter(
+    (name) => !isNullable((properties as JsonSchema | undefined)?.[name]),
+  )
   if (names.length > 0) result.required = names
 }
 
@@ -46,13 +53,19 @@ const intOrString = [{ type: 'integer' }, { type: 'string' }]
 function forV3(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   const result: JsonSchema = { ...(schema as JsonSchema) }
-  if (result.properties) result.properties = Object.fromEntries(Object.entries(result.properties).map(([name, property]) => [name, forV3(property)]))
+  if (result.properties)
+    result.properties = Object.fromEntries(
+      Object.entries(result.properties).map(([name, property]) => [name, forV3(property)]),
+    )
   for (const key of ['items', 'additionalProperties']) if (Object.hasOwn(result, key)) result[key] = forV3(result[key])
   if (result['x-kubernetes-int-or-string'] && !result.anyOf && !result.allOf) result.anyOf = intOrString
   return result
 }
 
-const typeText = (name: 'apiVersion' | 'kind'): JsonSchema => ({ description: descriptionsOf('V1Status')[name], type: 'string' })
+const typeText = (name: 'apiVersion' | 'kind'): JsonSchema => ({
+  description: descriptionsOf('V1Status')[name],
+  type: 'string',
+})
 
 function metadata(of: 'ObjectMeta' | 'ListMeta', flavour: Flavour): JsonSchema {
   const reference = referenceTo(`${metaPackage}.${of}`, flavour)
@@ -66,15 +79,26 @@ const described = { apiVersion: typeText('apiVersion'), kind: typeText('kind') }
 function withEmbedded(schema: unknown, flavour: Flavour): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   const result: JsonSchema = { ...(schema as JsonSchema) }
-  if (result.properties) result.properties = Object.fromEntries(Object.entries(result.properties).map(([name, one]) => [name, withEmbedded(one, flavour)]))
-  for (const key of ['items', 'additionalProperties']) if (Object.hasOwn(result, key)) result[key] = withEmbedded(result[key], flavour)
+  if (result.properties)
+    result.properties = Object.fromEntries(
+      Object.entries(result.properties).map(([name, one]) => [name, withEmbedded(one, flavour)]),
+    )
+  for (const key of ['items', 'additionalProperties'])
+    if (Object.hasOwn(result, key)) result[key] = withEmbedded(result[key], flavour)
   if (result['x-kubernetes-embedded-resource'] !== true || (flavour === 'v2' && preserves(result))) return result
   const required = [...new Set([...((result.required as readonly string[] | undefined) ?? []), 'kind', 'apiVersion'])]
-  return { ...result, required, properties: { ...(result.properties as JsonSchema), ...described, metadata: metadata('ObjectMeta', flavour) } }
+  return {
+    ...result,
+    required,
+    properties: { ...(result.properties as JsonSchema), ...described, metadata: metadata('ObjectMeta', flavour) },
+  }
 }
 
 /** The definitions of a resource that has no schema of Kubernetes' own, by name. */
-export function customDefinitions(resource: ResourceDefinition, flavour: Flavour): [name: string, schema: JsonSchema][] {
+export function customDefinitions(
+  resource: ResourceDefinition,
+  flavour: Flavour,
+): [name: string, schema: JsonSchema][] {
   if (schemaOf(resource)) return []
   const { group, version, kind, listKind = `${kind}List`, selectableFields } = resource
   const source = resource.custom?.schema()
@@ -82,12 +106,18 @@ export function customDefinitions(resource: ResourceDefinition, flavour: Flavour
   const own = flavour === 'v2' && preserves(source) ? undefined : source
   const converted = own && (withEmbedded(flavour === 'v2' ? forV2(own) : forV3(own), flavour) as JsonSchema)
   const definition = kindDefinition(resource)
-  const selectable = selectableFields && { 'x-kubernetes-selectable-fields': Object.keys(selectableFields).map((fieldPath) => ({ fieldPath })) }
+  const selectable = selectableFields && {
+    'x-kubernetes-selectable-fields': Object.keys(selectableFields).map((fieldPath) => ({ fieldPath })),
+  }
   const object = {
     type: 'object',
     ...converted,
     ...(converted && {
-      properties: { ...described, metadata: metadata('ObjectMeta', flavour), ...withoutType((converted.properties ?? {}) as JsonSchema) },
+      properties: {
+        ...described,
+        metadata: metadata('ObjectMeta', flavour),
+        ...withoutType((converted.properties ?? {}) as JsonSchema),
+      },
     }),
     'x-kubernetes-group-version-kind': [{ group, kind, version }],
     ...selectable,

@@ -1,4 +1,7 @@
-/** The order in which Go declares a struct's required fields, which OpenAPI publishes: that of protobuf's numbers, with few exceptions. */
+/**
+ * The order in which Go declares a struct's required fields, which OpenAPI publishes: that of protobuf's numbers, with
+ * few exceptions.
+ */
 import { numberedFields } from '../../api/schema/index.ts'
 import type { StructType } from '../../machinery/schema.ts'
 
@@ -11,7 +14,11 @@ const declared: Readonly<Record<string, readonly string[]>> = {
   OwnerReference: ['apiVersion', 'kind', 'name', 'uid'],
 }
 
-export function inDeclaredOrder({ definition, goName, required }: Pick<StructType, 'definition' | 'goName' | 'required'>): string[] {
+export function inDeclaredOrder({
+  definition,
+  goName,
+  required,
+}: Pick<StructType, 'definition' | 'goName' | 'required'>): string[] {
   const order = declared[goName] ?? numberedFields(definition)
   return [...required]
     .map((name) => ({ name, place: order.indexOf(name) }))

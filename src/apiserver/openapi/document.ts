@@ -1,6 +1,6 @@
 /**
- * OpenAPI documents, v2 and v3, made of operations and definitions: piece by piece, so that hundreds of custom resources hold nobody
- * up, and nothing is kept but the bytes.
+ * OpenAPI documents, v2 and v3, made of operations and definitions: piece by piece, so that hundreds of custom
+ * resources hold nobody up, and nothing is kept but the bytes.
  */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { Steps } from '../../lib/flow/pauses.ts'
@@ -8,7 +8,14 @@ import { own, setOwn } from '../../lib/own.ts'
 import { mergeV2, type OpenApiV2 } from '../aggregator/index.ts'
 import { customDefinitions } from './custom-definitions.ts'
 import type { DocumentForm } from './forms.ts'
-import { definitionClosure, type Flavour, type JsonSchema, metaPackage, referencesOf, referenceTo } from './json-schema.ts'
+import {
+  definitionClosure,
+  type Flavour,
+  type JsonSchema,
+  metaPackage,
+  referencesOf,
+  referenceTo,
+} from './json-schema.ts'
 import type { Operation } from './operation.ts'
 import { operationsOf } from './operations.ts'
 import { inNameOrder, type ParameterName, parameter } from './parameters.ts'
@@ -18,11 +25,15 @@ import { staticOperations } from './static-paths.ts'
 
 const reasons: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
 
-const answerSchema = ({ answer }: Operation, flavour: Flavour): JsonSchema => (answer ? referenceTo(answer, flavour) : { type: 'string' })
+const answerSchema = ({ answer }: Operation, flavour: Flavour): JsonSchema =>
+  answer ? referenceTo(answer, flavour) : { type: 'string' }
 
 const responses = (operation: Operation, flavour: Flavour): Record<string, unknown> => {
   const schema = answerSchema(operation, flavour)
-  const content = flavour === 'v2' ? { schema } : { content: Object.fromEntries(operation.produces.map((type) => [type, { schema }])) }
+  const content =
+    flavour === 'v2'
+      ? { schema }
+      : { content: Object.fromEntries(operation.produces.map((type) => [type, { schema }])) }
   return {
     ...Object.fromEntries(operation.codes.map((code) => [String(code), { description: reasons[code], ...content }])),
     401: { description: 'Unauthorized' },
@@ -52,10 +63,18 @@ function operationV3(operation: Operation, parameters: readonly ParameterName[])
   }
 }
 
-function operationV2(operation: Operation, parameters: readonly ParameterName[], shared: SharedParameters): Record<string, unknown> {
+function operationV2(
+  operation: Operation,
+  parameters: readonly ParameterName[],
+  shared: SharedParameters,
+): Record<string, unknown> {
   const { body, tag, description, id, consumes, produces } = operation
-  // `body` comes first in the order of names, too: only `allowWatchBookmarks` would come before it, which no operation with a body has.
-  const all = [...(body ? [shared.body(body.definition, body.required)] : []), ...parameters.map((name) => shared.parameter(name))]
+  // `body` comes first in the order of names, too: only `allowWatchBookmarks` would come before it, which no operation
+  // with a body has.
+  const all = [
+    ...(body ? [shared.body(body.definition, body.required)] : []),
+    ...parameters.map((name) => shared.parameter(name)),
+  ]
   return {
     description,
     ...(consumes && { consumes }),
@@ -69,27 +88,46 @@ function operationV2(operation: Operation, parameters: readonly ParameterName[],
   }
 }
 
-/** What the operations of each path are, in the order of the paths. Parameters that all of a path have stand there once. */
-function pathItems(operations: readonly Operation[], flavour: Flavour, shared: SharedParameters): [path: string, item: Record<string, unknown>][] {
+/**
+ * What the operations of each path are, in the order of the paths. Parameters that all of a path have stand there once.
+ */
+function pathItems(
+  operations: readonly Operation[],
+  flavour: Flavour,
+  shared: SharedParameters,
+): [path: string, item: Record<string, unknown>][] {
   return [...Map.groupBy(operations, ({ path }) => path)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([path, here]) => {
-      const common = new Set(here[0]!.parameters.filter((name) => here.every(({ parameters }) => parameters.includes(name))))
+      const common = new Set(
+        here[0]!.parameters.filter((name) => here.every(({ parameters }) => parameters.includes(name))),
+      )
       const item: Record<string, unknown> = {}
       for (const operation of here) {
         const own = inNameOrder(operation.parameters.filter((name) => !common.has(name)))
         item[operation.method] = flavour === 'v2' ? operationV2(operation, own, shared) : operationV3(operation, own)
       }
       const names = inNameOrder(common)
-      if (names.length > 0) item.parameters = names.map((name) => (flavour === 'v2' ? shared.parameter(name) : parameter(name, flavour)))
+      if (names.length > 0)
+        item.parameters = names.map((name) => (flavour === 'v2' ? shared.parameter(name) : parameter(name, flavour)))
       return [path, item]
     })
 }
 
 /** Kinds of the meta package that exist in every group: their schemas name the groups. */
 function inAllGroups(name: string, schema: JsonSchema, groupVersions: readonly GroupVersion[]): JsonSchema {
-  const kind = name === `${metaPackage}.DeleteOptions` ? 'DeleteOptions' : name === `${metaPackage}.WatchEvent` ? 'WatchEvent' : undefined
-  return kind ? { ...schema, 'x-kubernetes-group-version-kind': groupVersions.map(({ group, version }) => ({ group, kind, version })) } : schema
+  const kind =
+    name === `${metaPackage}.DeleteOptions`
+      ? 'DeleteOptions'
+      : name === `${metaPackage}.WatchEvent`
+        ? 'WatchEvent'
+        : undefined
+  return kind
+    ? {
+        ...schema,
+        'x-kubernetes-group-version-kind': groupVersions.map(({ group, version }) => ({ group, kind, version })),
+      }
+    : schema
 }
 
 export interface DocumentOptions {
@@ -105,7 +143,9 @@ export interface DocumentOptions {
   readonly version: string
 }
 
-/** The groups and versions whose kinds a document shows: all that Kubernetes knows in v2, the core's and its own in v3. */
+/**
+ * The groups and versions whose kinds a document shows: all that Kubernetes knows in v2, the core's and its own in v3.
+ */
 function groupVersionsOf(resources: readonly ResourceDefinition[], flavour: Flavour): readonly GroupVersion[] {
   if (flavour === 'v2') return schemeVersions
   const shown = [{ group: '', version: 'v1' }, ...resources]
@@ -113,7 +153,10 @@ function groupVersionsOf(resources: readonly ResourceDefinition[], flavour: Flav
 }
 
 /** The bytes of a document, in pieces. */
-export function* openapiDocument({ resources, paths, builtIn, others, version }: DocumentOptions, form: DocumentForm): Steps<Buffer[]> {
+export function* openapiDocument(
+  { resources, paths, builtIn, others, version }: DocumentOptions,
+  form: DocumentForm,
+): Steps<Buffer[]> {
   const { flavour } = form
   const shared = new SharedParameters()
   const groupVersions = groupVersionsOf(resources, flavour)
@@ -156,7 +199,8 @@ export function* openapiDocument({ resources, paths, builtIn, others, version }:
     yield
   }
   const merged: OpenApiV2 = others.length > 0 ? mergeV2(present, others) : {}
-  for (const [path, item] of Object.entries(merged.paths ?? {})) if (own(present.paths, path) === undefined) items.push(form.path(path, item as JsonSchema))
+  for (const [path, item] of Object.entries(merged.paths ?? {}))
+    if (own(present.paths, path) === undefined) items.push(form.path(path, item as JsonSchema))
   for (const [name, schema] of Object.entries(merged.definitions ?? {}))
     if (own(present.definitions, name) === undefined) definitions.push(form.definition(name, schema as JsonSchema))
   return form.document(version, items, definitions, shared.all)

@@ -17,12 +17,19 @@ export interface DocumentForm {
   /** A definition, as bytes. */
   readonly definition: (name: string, schema: Node) => Buffer
   /** The document of such bytes, in pieces. `parameters` are those that operations refer to, in v2. */
-  readonly document: (version: string, paths: readonly Buffer[], definitions: readonly Buffer[], parameters: readonly NamedNode[]) => Buffer[]
+  readonly document: (
+    version: string,
+    paths: readonly Buffer[],
+    definitions: readonly Buffer[],
+    parameters: readonly NamedNode[],
+  ) => Buffer[]
 }
 
 /** `1.36` */
 const info = (version: string): Node => ({ title: 'Kubernetes', version })
-const bearer = { BearerToken: { description: 'Bearer Token authentication', in: 'header', name: 'authorization', type: 'apiKey' } }
+const bearer = {
+  BearerToken: { description: 'Bearer Token authentication', in: 'header', name: 'authorization', type: 'apiKey' },
+}
 const security = [{ BearerToken: [] }]
 
 /** With a comma behind, which the last member of an object loses. */
@@ -69,7 +76,17 @@ export const protobufV2: DocumentForm = {
   path: pathEntryV2,
   definition: definitionEntryV2,
   document: (version, paths, definitions, parameters) =>
-    documentV2({ swagger: '2.0', info: info(version), parameters: Object.fromEntries(parameters), securityDefinitions: bearer, security }, paths, definitions),
+    documentV2(
+      {
+        swagger: '2.0',
+        info: info(version),
+        parameters: Object.fromEntries(parameters),
+        securityDefinitions: bearer,
+        security,
+      },
+      paths,
+      definitions,
+    ),
 }
 
 export const protobufV3: DocumentForm = {
@@ -77,10 +94,14 @@ export const protobufV3: DocumentForm = {
   contentType: 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf',
   path: pathEntryV3,
   definition: definitionEntryV3,
-  document: (version, paths, definitions) => documentV3({ openapi: '3.0.0', info: info(version), securitySchemes: bearer }, paths, definitions),
+  document: (version, paths, definitions) =>
+    documentV3({ openapi: '3.0.0', info: info(version), securitySchemes: bearer }, paths, definitions),
 }
 
-/** Media types of the forms, JSON first: clients that take anything get it. Protobuf's have an old name too, with an `@`. */
+/**
+ * Media types of the forms, JSON first: clients that take anything get it. Protobuf's have an old name too, with an
+ * `@`.
+ */
 const forms: Readonly<Record<Flavour, readonly (readonly [mediaType: string, form: DocumentForm])[]>> = {
   v2: withOldNames(jsonV2, protobufV2),
   v3: withOldNames(jsonV3, protobufV3),

@@ -1,6 +1,6 @@
 /**
- * Serves OpenAPI: `/openapi/v3` (index), `/openapi/v3/PATH` (a document per group version) and `/openapi/v2` (everything),
- * as JSON or protobuf. Documents are made when they are first asked for, in turns, and kept compressed.
+ * Serves OpenAPI: `/openapi/v3` (index), `/openapi/v3/PATH` (a document per group version) and `/openapi/v2`
+ * (everything), as JSON or protobuf. Documents are made when they are first asked for, in turns, and kept compressed.
  */
 
 import { createHash } from 'node:crypto'
@@ -29,13 +29,19 @@ export interface OpenApiOptions {
 }
 
 export interface OpenApiDocuments {
-  /** Who answers requests for a path of OpenAPI: rejects with 404 for documents that are not there, with 406 for forms that are not. */
+  /**
+   * Who answers requests for a path of OpenAPI: rejects with 404 for documents that are not there, with 406 for forms
+   * that are not.
+   */
   readonly find: Documents
   /** The paths that the server's index names. */
   readonly paths: readonly string[]
 }
 
-/** Bytes of a document; large ones are kept compressed alone: hundreds of custom resources make documents of many megabytes. */
+/**
+ * Bytes of a document; large ones are kept compressed alone: hundreds of custom resources make documents of many
+ * megabytes.
+ */
 type Kept = { readonly plain: Buffer } | { readonly compressed: Buffer }
 
 /** Documents up to so many bytes are not worth compressing. */
@@ -74,13 +80,18 @@ interface Document {
   readonly bytes: () => Promise<Kept>
 }
 
-async function respond(request: Request, { tag, contentType, bytes }: Document, headers: Record<string, string> = {}): Promise<Response> {
+async function respond(
+  request: Request,
+  { tag, contentType, bytes }: Document,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   const shared = { etag: `"${tag}"`, vary: 'Accept', ...headers }
   if (request.header('if-none-match') === shared.etag) return { status: 304, headers: shared }
   const kept = await bytes()
   const described = { 'content-type': contentType, ...shared }
   if ('plain' in kept) return { status: 200, headers: described, body: kept.plain }
-  if (!/\bgzip\b/.test(request.header('accept-encoding') ?? '')) return { status: 200, headers: described, body: await decompress(kept.compressed) }
+  if (!/\bgzip\b/.test(request.header('accept-encoding') ?? ''))
+    return { status: 200, headers: described, body: await decompress(kept.compressed) }
   return { status: 200, headers: { ...described, 'content-encoding': 'gzip' }, body: kept.compressed }
 }
 
@@ -103,14 +114,20 @@ class Snapshot {
   #index: Document | undefined
 
   /** What `before` has made and is as it was is not made again. */
-  constructor(resources: readonly ResourceDefinition[], remote: RemoteDocuments | undefined, { version, release }: Versions, before?: Snapshot) {
+  constructor(
+    resources: readonly ResourceDefinition[],
+    remote: RemoteDocuments | undefined,
+    { version, release }: Versions,
+    before?: Snapshot,
+  ) {
     this.resources = resources
     this.remote = remote
     this.#version = version
     this.#release = release
     this.#builtIn = resources.filter(({ custom }) => !custom)
     this.#byPath = Map.groupBy(resources, groupVersionPath)
-    const hashOfPath = (path: string): string => (before ? before.#sameHash(path, this.#own(path)) : undefined) ?? this.#fingerprint(path)
+    const hashOfPath = (path: string): string =>
+      (before ? before.#sameHash(path, this.#own(path)) : undefined) ?? this.#fingerprint(path)
     this.#hashes = new Map(documentPaths(resources).map((path) => [path, hashOfPath(path)]))
     if (!before) return
     const kept = new Set([jsonV2, protobufV2].map((form) => keyOf(form, this.#wholeTag(form))))
@@ -124,7 +141,9 @@ class Snapshot {
 
   #sameHash(path: string, own: readonly ResourceDefinition[]): string | undefined {
     const before = this.#own(path)
-    return before.length === own.length && before.every((resource, i) => resource === own[i]) ? this.#hashes.get(path) : undefined
+    return before.length === own.length && before.every((resource, i) => resource === own[i])
+      ? this.#hashes.get(path)
+      : undefined
   }
 
   /** Changes when the document does, and costs far less than making it: what goes into it. */
@@ -142,7 +161,10 @@ class Snapshot {
   }
 
   #wholeTag({ contentType }: DocumentForm): string {
-    this.#whole ??= [...this.#hashes.values(), this.remote?.openapiV2.length ? hashOf(JSON.stringify(this.remote.openapiV2)) : ''].join()
+    this.#whole ??= [
+      ...this.#hashes.values(),
+      this.remote?.openapiV2.length ? hashOf(JSON.stringify(this.remote.openapiV2)) : '',
+    ].join()
     return hashOf(`${contentType} ${this.#whole}`)
   }
 
@@ -157,7 +179,9 @@ class Snapshot {
   #makeIndex(): Document {
     const own = [...this.#hashes].map(([path, hash]): [string, string] => [path, `/openapi/v3/${path}?hash=${hash}`])
     const all = [...own, ...Object.entries(this.remote?.openapiV3 ?? {})].sort(([a], [b]) => (a < b ? -1 : 1))
-    const text = JSON.stringify({ paths: Object.fromEntries(all.map(([path, serverRelativeURL]) => [path, { serverRelativeURL }])) })
+    const text = JSON.stringify({
+      paths: Object.fromEntries(all.map(([path, serverRelativeURL]) => [path, { serverRelativeURL }])),
+    })
     const tag = hashOf(text)
     return { tag, contentType: 'application/json', bytes: () => this.#once(tag, () => keep([Buffer.from(text)])) }
   }
@@ -168,7 +192,11 @@ class Snapshot {
   }
 
   v2(form: DocumentForm): Document {
-    return this.#document(this.#wholeTag(form), form, { paths: [...this.#hashes.keys()], resources: this.resources, others: this.remote?.openapiV2 ?? [] })
+    return this.#document(this.#wholeTag(form), form, {
+      paths: [...this.#hashes.keys()],
+      resources: this.resources,
+      others: this.remote?.openapiV2 ?? [],
+    })
   }
 
   #document(tag: string, form: DocumentForm, shown: Pick<DocumentOptions, 'paths' | 'resources' | 'others'>): Document {
@@ -176,7 +204,8 @@ class Snapshot {
     return {
       tag,
       contentType: form.contentType,
-      bytes: () => this.#once(keyOf(form, tag), async () => keep(await inSteps(openapiDocument(options, form), pauses()))),
+      bytes: () =>
+        this.#once(keyOf(form, tag), async () => keep(await inSteps(openapiDocument(options, form), pauses()))),
     }
   }
 
@@ -202,7 +231,8 @@ export function openapiDocuments(
   const fresh = (): Snapshot => {
     const now = current()
     const others = remote?.()
-    if (snapshot?.resources !== now || snapshot.remote !== others) snapshot = new Snapshot(now, others, { version, release }, snapshot)
+    if (snapshot?.resources !== now || snapshot.remote !== others)
+      snapshot = new Snapshot(now, others, { version, release }, snapshot)
     return snapshot
   }
 
@@ -220,13 +250,16 @@ export function openapiDocuments(
     return respond(request, state.v3(path, hash, form), headers)
   }
 
-  const whole = async (request: Request): Promise<Response> => respond(request, fresh().v2(acceptedForm(request.header('accept'), 'v2')))
+  const whole = async (request: Request): Promise<Response> =>
+    respond(request, fresh().v2(acceptedForm(request.header('accept'), 'v2')))
 
   const find: Documents = (asked) => {
     const path = asked.replace(/\/$/, '')
     if (path === '/openapi/v2') return whole
     if (path === '/openapi/v3') return (request) => respond(request, fresh().index())
-    return path.startsWith('/openapi/v3/') ? (request) => document(request, path.slice('/openapi/v3/'.length)) : undefined
+    return path.startsWith('/openapi/v3/')
+      ? (request) => document(request, path.slice('/openapi/v3/'.length))
+      : undefined
   }
 
   return { find, paths: ['/openapi/v2', '/openapi/v3', '/openapi/v3/'] }

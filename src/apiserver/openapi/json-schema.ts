@@ -21,24 +21,45 @@ export const referenceTo = (definition: string, flavour: Flavour): JsonSchema =>
 
 /** Definitions that are no struct: what the client's models show as plain types. */
 const plainDefinitions: Readonly<Record<string, Readonly<Record<Flavour, JsonSchema>>>> = {
-  [`${metaPackage}.Time`]: both({ description: 'An RFC 3339 timestamp with seconds.', type: 'string', format: 'date-time' }),
-  [`${metaPackage}.MicroTime`]: both({ description: 'An RFC 3339 timestamp with microseconds.', type: 'string', format: 'date-time' }),
-  [`${metaPackage}.Patch`]: both({ description: 'A change of an object, in one of the patch formats.', type: 'object' }),
+  [`${metaPackage}.Time`]: both({
+    description: 'An RFC 3339 timestamp with seconds.',
+    type: 'string',
+    format: 'date-time',
+  }),
+  [`${metaPackage}.MicroTime`]: both({
+    description: 'An RFC 3339 timestamp with microseconds.',
+    type: 'string',
+    format: 'date-time',
+  }),
+  [`${metaPackage}.Patch`]: both({
+    description: 'A change of an object, in one of the patch formats.',
+    type: 'object',
+  }),
   [`${metaPackage}.FieldsV1`]: both({ description: 'A set of fields as a trie in JSON.', type: 'object' }),
   [rawExtension]: both({ description: 'An object of any kind.', type: 'object' }),
   [quantity]: {
     v2: { description: 'A fixed-point number with a unit suffix, such as 500m or 2Gi.', type: 'string' },
-    v3: { description: 'A fixed-point number with a unit suffix, such as 500m or 2Gi.', oneOf: [{ type: 'string' }, { type: 'number' }] },
+    v3: {
+      description: 'A fixed-point number with a unit suffix, such as 500m or 2Gi.',
+      oneOf: [{ type: 'string' }, { type: 'number' }],
+    },
   },
   [intOrString]: {
     v2: { description: 'A number or a string.', type: 'string', format: 'int-or-string' },
-    v3: { description: 'A number or a string.', format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+    v3: {
+      description: 'A number or a string.',
+      format: 'int-or-string',
+      oneOf: [{ type: 'integer' }, { type: 'string' }],
+    },
   },
   [`${extensions}.JSON`]: both({ description: 'Any JSON value.' }),
   [`${extensions}.JSONSchemaPropsOrArray`]: both({ description: 'A schema or a list of schemas.' }),
   [`${extensions}.JSONSchemaPropsOrBool`]: both({ description: 'A schema or a boolean.' }),
   [`${extensions}.JSONSchemaPropsOrStringArray`]: both({ description: 'A schema or a list of strings.' }),
-  [`${extensions}.CustomResourceSubresourceStatus`]: both({ description: 'Settings of the status subresource; there are none.', type: 'object' }),
+  [`${extensions}.CustomResourceSubresourceStatus`]: both({
+    description: 'Settings of the status subresource; there are none.',
+    type: 'object',
+  }),
 }
 
 function both(schema: JsonSchema): Record<Flavour, JsonSchema> {
@@ -70,7 +91,11 @@ function definitionOf(type: FieldType, place: string): string | undefined {
     case 'any':
       return freeForm[place] ?? rawExtension
     case 'string':
-      return type.format === 'date-time' ? `${metaPackage}.Time` : type.format === 'micro-time' ? `${metaPackage}.MicroTime` : undefined
+      return type.format === 'date-time'
+        ? `${metaPackage}.Time`
+        : type.format === 'micro-time'
+          ? `${metaPackage}.MicroTime`
+          : undefined
     default:
       return undefined
   }
@@ -79,7 +104,9 @@ function definitionOf(type: FieldType, place: string): string | undefined {
 /** Fields that upstream says nothing of, so that their references stand alone in v3. */
 const undescribed = new Set([
   'IngressRule.http',
-  ...['additionalItems', 'additionalProperties', 'example', 'externalDocs', 'items', 'not'].map((name) => `JSONSchemaProps.${name}`),
+  ...['additionalItems', 'additionalProperties', 'example', 'externalDocs', 'items', 'not'].map(
+    (name) => `JSONSchemaProps.${name}`,
+  ),
 ])
 
 /** A field's reference; in v3 other keywords may only stand beside an `allOf`. */
@@ -94,11 +121,18 @@ const zeros: Readonly<Record<string, unknown>> = { string: '', boolean: false, i
 function defaultOf({ type, written, default: own }: Field, flavour: Flavour): JsonSchema {
   if (flavour === 'v2') return {}
   if (own !== undefined) return { default: own }
-  return written && Object.hasOwn(zeros, type.kind) && !(type.kind === 'string' && type.format) ? { default: zeros[type.kind] } : {}
+  return written && Object.hasOwn(zeros, type.kind) && !(type.kind === 'string' && type.format)
+    ? { default: zeros[type.kind] }
+    : {}
 }
 
 /** A type that is written out; one that is not is a reference. */
-function typeSchema(type: FieldType, place: string, flavour: Flavour, values: readonly string[] | undefined): JsonSchema {
+function typeSchema(
+  type: FieldType,
+  place: string,
+  flavour: Flavour,
+  values: readonly string[] | undefined,
+): JsonSchema {
   const definition = definitionOf(type, place)
   if (definition) return referenceTo(definition, flavour)
   switch (type.kind) {
@@ -113,7 +147,11 @@ function typeSchema(type: FieldType, place: string, flavour: Flavour, values: re
     case 'boolean':
       return { type: 'boolean' }
     default:
-      return { type: 'string', ...(type.kind === 'string' && type.format === 'byte' && { format: 'byte' }), ...(values && { enum: values }) }
+      return {
+        type: 'string',
+        ...(type.kind === 'string' && type.format === 'byte' && { format: 'byte' }),
+        ...(values && { enum: values }),
+      }
   }
 }
 
@@ -128,7 +166,9 @@ function fieldSchema(field: Field, place: string, flavour: Flavour, description:
     ...(field.patchMergeKey && { 'x-kubernetes-patch-merge-key': field.patchMergeKey }),
   }
   const definition = definitionOf(field.type, place)
-  return definition ? fieldReference(definition, place, flavour, more) : { ...more, ...typeSchema(field.type, place, flavour, field.enum) }
+  return definition
+    ? fieldReference(definition, place, flavour, more)
+    : { ...more, ...typeSchema(field.type, place, flavour, field.enum) }
 }
 
 const unionSchema = ({ discriminator, fields }: NonNullable<StructType['union']>): JsonSchema => ({
@@ -160,7 +200,8 @@ export function definitionSchema(definition: string, flavour: Flavour): JsonSche
   let schema = finished[flavour].get(definition)
   if (!schema) {
     const model = modelOfDefinition(definition)
-    schema = model === undefined ? plainDefinitions[definition]?.[flavour] : structSchema(schemaType(model), model, flavour)
+    schema =
+      model === undefined ? plainDefinitions[definition]?.[flavour] : structSchema(schemaType(model), model, flavour)
     if (schema) finished[flavour].set(definition, schema)
   }
   return schema

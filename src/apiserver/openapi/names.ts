@@ -20,13 +20,20 @@ export const groupTag = (group: string, version?: string): string => {
 }
 
 /** The definition of a resource's kind: Kubernetes' own, or made of the reversed group for custom resources. */
-export function kindDefinition({ group, version, kind, model }: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model'>): string {
+export function kindDefinition({
+  group,
+  version,
+  kind,
+  model,
+}: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model'>): string {
   const own = schemaOf({ group, version, kind, model })
   return own ? own.definition : `${group.split('.').reverse().join('.')}.${version}.${kind}`
 }
 
 /** The definition of a resource's lists; custom resources may give their lists a kind of another name. */
-export function listDefinition(resource: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model' | 'listKind' | 'custom'>): string {
+export function listDefinition(
+  resource: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model' | 'listKind' | 'custom'>,
+): string {
   const { group, version, kind, listKind = `${kind}List`, custom } = resource
   return custom ? kindDefinition({ group, version, kind: listKind }) : `${kindDefinition(resource)}List`
 }

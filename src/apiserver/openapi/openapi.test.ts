@@ -56,7 +56,13 @@ const parcels = resource({
   plural: 'parcels',
   scope: 'Namespaced',
   subresources: { status: true, scale },
-  custom: { fingerprint: 'parcels', type: () => assert.fail('not needed'), prune: () => [], unreadable: () => undefined, schema: () => parcelSchema },
+  custom: {
+    fingerprint: 'parcels',
+    type: () => assert.fail('not needed'),
+    prune: () => [],
+    unreadable: () => undefined,
+    schema: () => parcelSchema,
+  },
 })
 const all = [pods, deployments, parcels]
 
@@ -65,7 +71,9 @@ const options = { version: '1.36' }
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
 type Document = any
 const made = (form: DocumentForm, paths: readonly string[], resources: readonly ResourceDefinition[] = all): Buffer =>
-  Buffer.concat(atOnce(openapiDocument({ ...options, paths, resources, builtIn: [pods, deployments], others: [] }, form)))
+  Buffer.concat(
+    atOnce(openapiDocument({ ...options, paths, resources, builtIn: [pods, deployments], others: [] }, form)),
+  )
 const v3 = (path: string): Document =>
   JSON.parse(
     made(
@@ -75,7 +83,8 @@ const v3 = (path: string): Document =>
     ).toString(),
   )
 const v2 = (): Document => JSON.parse(made(jsonV2, documentPaths(all)).toString())
-const at = (document: Document, method: string, path: string): Document => document.paths[path]?.[method] ?? assert.fail(`no ${method} ${path}`)
+const at = (document: Document, method: string, path: string): Document =>
+  document.paths[path]?.[method] ?? assert.fail(`no ${method} ${path}`)
 
 test('operations carry the ids, actions and kinds that clients look for', () => {
   const apps = v3('apis/apps/v1')
@@ -92,24 +101,41 @@ test('operations carry the ids, actions and kinds that clients look for', () => 
     'application/apply-patch+yaml',
   ])
   assert.equal(at(apps, 'get', `${item}/scale`).operationId, 'readAppsV1NamespacedDeploymentScale')
-  assert.equal(at(apps, 'get', '/apis/apps/v1/watch/deployments').operationId, 'watchAppsV1DeploymentListForAllNamespaces')
-  assert.equal(at(apps, 'delete', '/apis/apps/v1/namespaces/{namespace}/deployments').operationId, 'deleteAppsV1CollectionNamespacedDeployment')
+  assert.equal(
+    at(apps, 'get', '/apis/apps/v1/watch/deployments').operationId,
+    'watchAppsV1DeploymentListForAllNamespaces',
+  )
+  assert.equal(
+    at(apps, 'delete', '/apis/apps/v1/namespaces/{namespace}/deployments').operationId,
+    'deleteAppsV1CollectionNamespacedDeployment',
+  )
   const core = v3('api/v1')
-  assert.equal(at(core, 'post', '/api/v1/namespaces/{namespace}/pods/{name}/exec').operationId, 'connectCoreV1PostNamespacedPodExec')
-  assert.equal(at(core, 'post', '/api/v1/namespaces/{namespace}/pods/{name}/eviction')['x-kubernetes-group-version-kind'].group, 'policy')
-  assert.equal(at(core, 'get', '/api/v1/namespaces/{namespace}/pods/{name}/log').responses[200].content['text/plain'].schema.type, 'string')
+  assert.equal(
+    at(core, 'post', '/api/v1/namespaces/{namespace}/pods/{name}/exec').operationId,
+    'connectCoreV1PostNamespacedPodExec',
+  )
+  assert.equal(
+    at(core, 'post', '/api/v1/namespaces/{namespace}/pods/{name}/eviction')['x-kubernetes-group-version-kind'].group,
+    'policy',
+  )
+  assert.equal(
+    at(core, 'get', '/api/v1/namespaces/{namespace}/pods/{name}/log').responses[200].content['text/plain'].schema.type,
+    'string',
+  )
 })
 
 test('every reference of every document leads somewhere, and ids are unique', () => {
   for (const path of documentPaths(all)) {
     const document = v3(path)
     const text = JSON.stringify(document)
-    for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) assert.ok(document.components.schemas[name!], `${path}: ${name}`)
+    for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+      assert.ok(document.components.schemas[name!], `${path}: ${name}`)
     const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id)
     assert.equal(new Set(ids).size, ids.length)
   }
   const whole = v2()
-  for (const [, section, name] of JSON.stringify(whole).matchAll(/"#\/(definitions|parameters)\/([^"]+)"/g)) assert.ok(whole[section!][name!], name)
+  for (const [, section, name] of JSON.stringify(whole).matchAll(/"#\/(definitions|parameters)\/([^"]+)"/g))
+    assert.ok(whole[section!][name!], name)
 })
 
 test('schemas say how lists merge', () => {
@@ -118,7 +144,9 @@ test('schemas say how lists merge', () => {
   assert.equal(ports['x-kubernetes-patch-merge-key'], 'containerPort')
   assert.equal(ports['x-kubernetes-patch-strategy'], 'merge')
   assert.deepEqual(ports['x-kubernetes-list-map-keys'], ['containerPort', 'protocol'])
-  assert.deepEqual(schemas['io.k8s.api.core.v1.Pod']['x-kubernetes-group-version-kind'], [{ group: '', kind: 'Pod', version: 'v1' }])
+  assert.deepEqual(schemas['io.k8s.api.core.v1.Pod']['x-kubernetes-group-version-kind'], [
+    { group: '', kind: 'Pod', version: 'v1' },
+  ])
   assert.equal(schemas['io.k8s.api.core.v1.ContainerPort'].properties.protocol.default, 'TCP')
   assert.match(schemas['io.k8s.api.core.v1.PodSpec'].properties.nodeName.description, /node/)
   assert.equal(schemas['io.k8s.apimachinery.pkg.util.intstr.IntOrString'].format, 'int-or-string')
@@ -140,25 +168,46 @@ test('custom resources are published with type and metadata, without strategic m
   const patch = at(document, 'patch', `${root}/namespaces/{namespace}/parcels/{name}`)
   assert.equal(patch.operationId, 'patchRpAccessExampleComV1NamespacedParcel')
   assert.deepEqual(patch.tags, ['rpAccessExampleCom_v1'])
-  assert.deepEqual(Object.keys(patch.requestBody.content), ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'])
+  assert.deepEqual(Object.keys(patch.requestBody.content), [
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    'application/apply-patch+yaml',
+  ])
   const parcel = document.components.schemas['com.example.rp-access.v1.Parcel']
   assert.deepEqual(Object.keys(parcel.properties).sort(), ['apiVersion', 'kind', 'metadata', 'spec'])
-  assert.deepEqual(parcel['x-kubernetes-group-version-kind'], [{ group: 'rp-access.example.com', kind: 'Parcel', version: 'v1' }])
+  assert.deepEqual(parcel['x-kubernetes-group-version-kind'], [
+    { group: 'rp-access.example.com', kind: 'Parcel', version: 'v1' },
+  ])
   assert.deepEqual(document.components.schemas['com.example.rp-access.v1.ParcelList'].required, ['items'])
   const intOrString = { 'x-kubernetes-int-or-string': true }
-  assert.deepEqual(v2().definitions['com.example.rp-access.v1.Parcel'].properties.spec.properties, { weight: intOrString, height: intOrString, note: {} })
-  for (const name of ['weight', 'height']) assert.deepEqual(parcel.properties.spec.properties[name].anyOf, [{ type: 'integer' }, { type: 'string' }])
+  assert.deepEqual(v2().definitions['com.example.rp-access.v1.Parcel'].properties.spec.properties, {
+    weight: intOrString,
+    height: intOrString,
+    note: {},
+  })
+  for (const name of ['weight', 'height'])
+    assert.deepEqual(parcel.properties.spec.properties[name].anyOf, [{ type: 'integer' }, { type: 'string' }])
 })
 
 test('operations of custom resources have parameters and media types as upstream publishes them', () => {
   const { paths } = v2()
-  const { post, get, delete: collection, parameters } = paths['/apis/rp-access.example.com/v1/namespaces/{namespace}/parcels']
+  const {
+    post,
+    get,
+    delete: collection,
+    parameters,
+  } = paths['/apis/rp-access.example.com/v1/namespaces/{namespace}/parcels']
   const { patch, delete: one } = paths['/apis/rp-access.example.com/v1/namespaces/{namespace}/parcels/{name}']
   const types = ['application/json', 'application/yaml']
   assert.deepEqual([post.consumes, post.produces, get.produces, one.consumes], [types, types, types, types])
-  assert.deepEqual(patch.consumes, ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'])
+  assert.deepEqual(patch.consumes, [
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    'application/apply-patch+yaml',
+  ])
   assert.deepEqual(Object.keys(patch.responses), ['200', '401'])
-  const named = (list: Document[]): string[] => list.map(({ $ref, name }) => name ?? $ref.replace(/^.*\/(.*)-.{8}$/, '$1'))
+  const named = (list: Document[]): string[] =>
+    list.map(({ $ref, name }) => name ?? $ref.replace(/^.*\/(.*)-.{8}$/, '$1'))
   assert.deepEqual(named(parameters), ['namespace', 'pretty'])
   assert.deepEqual(named(collection.parameters), named(get.parameters))
   assert.ok(named(get.parameters).includes('shardSelector'))
@@ -174,7 +223,11 @@ const openapi = openapiDocuments(all, options)
 async function get(url: string, { headers = {} }: Asked = {}): Promise<Response> {
   const { pathname, searchParams } = new URL(url, 'http://localhost')
   return (
-    (await openapi.find(pathname)?.({ path: pathname, query: searchParams, header: (name: string) => headers[name] } as Request)) ?? assert.fail('not served')
+    (await openapi.find(pathname)?.({
+      path: pathname,
+      query: searchParams,
+      header: (name: string) => headers[name],
+    } as Request)) ?? assert.fail('not served')
   )
 }
 const parsed = (response: Response): Document => JSON.parse(String(response.body))
@@ -216,7 +269,13 @@ test('the index changes when resources come and go', async () => {
   const { find } = openapiDocuments(() => resources)
   const ask = async (): Promise<string[]> =>
     Object.keys(
-      parsed((await find('/openapi/v3')?.({ path: '/openapi/v3', query: new URLSearchParams(), header: () => undefined } as unknown as Request))!).paths,
+      parsed(
+        (await find('/openapi/v3')?.({
+          path: '/openapi/v3',
+          query: new URLSearchParams(),
+          header: () => undefined,
+        } as unknown as Request))!,
+      ).paths,
     )
   assert.equal((await ask()).includes('apis/apps/v1'), false)
   resources = [pods, deployments]
@@ -241,7 +300,8 @@ test('documents of groups that did not change are not made again, and one of man
   let resources = [kept, custom('changed.example.com', 'a')]
   const { find } = openapiDocuments(() => resources)
   const ask = async (path: string): Promise<Response> =>
-    (await find(path)?.({ path, query: new URLSearchParams(), header: () => undefined } as unknown as Request)) ?? assert.fail('not served')
+    (await find(path)?.({ path, query: new URLSearchParams(), header: () => undefined } as unknown as Request)) ??
+    assert.fail('not served')
   const groups = ['kept', 'changed'].map((name) => `/openapi/v3/apis/${name}.example.com/v1`)
   for (const group of groups) await ask(group)
   assert.equal(read, 2)
@@ -286,11 +346,15 @@ test('Go clients get version 2 as protobuf', async () => {
   assert.deepEqual(response.body, made(protobufV2, documentPaths(all)))
   const fields = new Map(protobuf(response.body as Buffer))
   assert.equal(String(fields.get(1)), '2.0')
-  const definitions = protobuf(fields.get(9) as Buffer).map(([, named]) => String(new Map(protobuf(named as Buffer)).get(1)))
+  const definitions = protobuf(fields.get(9) as Buffer).map(([, named]) =>
+    String(new Map(protobuf(named as Buffer)).get(1)),
+  )
   assert.deepEqual(definitions, Object.keys(document.definitions as object))
   const paths = protobuf(fields.get(8) as Buffer).map(([, named]) => String(new Map(protobuf(named as Buffer)).get(1)))
   assert.deepEqual(paths, Object.keys(document.paths as object))
-  const parameters = protobuf(fields.get(10) as Buffer).map(([, named]) => String(new Map(protobuf(named as Buffer)).get(1)))
+  const parameters = protobuf(fields.get(10) as Buffer).map(([, named]) =>
+    String(new Map(protobuf(named as Buffer)).get(1)),
+  )
   assert.deepEqual(parameters, Object.keys(document.parameters as object))
   const text = (response.body as Buffer).toString('latin1')
   for (const name of parameters) assert.ok(text.includes(`#/parameters/${name}`), name)
@@ -327,6 +391,9 @@ test('another release of the server has other tags', async () => {
 test('forms that are not served are refused', async () => {
   for (const url of ['/openapi/v2', '/openapi/v3/api/v1']) {
     await assert.rejects(get(url, { headers: { accept: 'application/yaml, application/json;q=0' } }), { code: 406 })
-    assert.equal((await get(url, { headers: { accept: 'text/html, application/*;q=0.5' } })).headers['content-type'], 'application/json')
+    assert.equal(
+      (await get(url, { headers: { accept: 'text/html, application/*;q=0.5' } })).headers['content-type'],
+      'application/json',
+    )
   }
 })

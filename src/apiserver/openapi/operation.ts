@@ -28,7 +28,10 @@ const anything = ['*/*']
 const objects = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
 const patches = ['application/json-patch+json', 'application/merge-patch+json']
 
-/** Media types of operations: of Kubernetes' own kinds, and of custom resources, which have neither protobuf nor strategic merge patches. */
+/**
+ * Media types of operations: of Kubernetes' own kinds, and of custom resources, which have neither protobuf nor
+ * strategic merge patches.
+ */
 export const mediaTypes = {
   anything,
   objects,

@@ -6,7 +6,10 @@ import { capital, groupName, groupTag, kindDefinition, listDefinition } from './
 import { type Method, mediaTypes, type Operation } from './operation.ts'
 import type { ParameterName } from './parameters.ts'
 
-/** Whether the resource has a schema of Kubernetes' own: the others know neither strategic merge patches nor `/watch/` paths. */
+/**
+ * Whether the resource has a schema of Kubernetes' own: the others know neither strategic merge patches nor `/watch/`
+ * paths.
+ */
 const isNative = (resource: ResourceDefinition): boolean => schemaOf(resource) !== undefined
 
 const listParameters = [
@@ -36,15 +39,29 @@ const logParameters = [
   'tailLines',
   'timestamps',
 ] as const
-const deleteParameters = ['dryRun', 'gracePeriodSeconds', 'ignoreStoreReadErrorWithClusterBreakingPotential', 'orphanDependents', 'propagationPolicy'] as const
+const deleteParameters = [
+  'dryRun',
+  'gracePeriodSeconds',
+  'ignoreStoreReadErrorWithClusterBreakingPotential',
+  'orphanDependents',
+  'propagationPolicy',
+] as const
 
 const proxied: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 const streamed: readonly Method[] = ['get', 'post']
 
 /** Subresources whose requests become connections, by the kind of their options. */
-const connecting: Readonly<Record<string, { readonly methods: readonly Method[]; readonly parameters: readonly ParameterName[] }>> = {
-  PodAttachOptions: { methods: streamed, parameters: ['attachedContainer', 'attachedStderr', 'attachedStdin', 'attachedStdout', 'attachedTty'] },
-  PodExecOptions: { methods: streamed, parameters: ['command', 'execContainer', 'execStderr', 'execStdin', 'execStdout', 'execTty'] },
+const connecting: Readonly<
+  Record<string, { readonly methods: readonly Method[]; readonly parameters: readonly ParameterName[] }>
+> = {
+  PodAttachOptions: {
+    methods: streamed,
+    parameters: ['attachedContainer', 'attachedStderr', 'attachedStdin', 'attachedStdout', 'attachedTty'],
+  },
+  PodExecOptions: {
+    methods: streamed,
+    parameters: ['command', 'execContainer', 'execStderr', 'execStdin', 'execStdout', 'execTty'],
+  },
   PodPortForwardOptions: { methods: streamed, parameters: ['ports'] },
   NodeProxyOptions: { methods: proxied, parameters: ['nodePath'] },
   PodProxyOptions: { methods: proxied, parameters: ['podPath'] },
@@ -62,7 +79,9 @@ export function operationsOf(resource: ResourceDefinition): Operation[] {
     tag: groupTag(resource.group, resource.version),
     kind: paths.self,
     codes: [200],
-    ...(isNative(resource) ? { consumes: anything, produces: objects } : { consumes: customObjects, produces: customObjects }),
+    ...(isNative(resource)
+      ? { consumes: anything, produces: objects }
+      : { consumes: customObjects, produces: customObjects }),
   }
   const stated = [...paths.ofCollection(), ...paths.ofItem(), ...paths.ofSubresources(), ...paths.ofWatches()]
   return stated.map((operation) => ({ ...shared, ...operation }))
@@ -116,7 +135,8 @@ class ResourcePaths {
       answer: listDefinition(this.#resource),
       ...(this.#isNative && { produces: mediaTypes.streams }),
     }
-    if (verbs.has('list')) yield { ...at, ...listing, id: `list${this.#prefix}${this.#subject}`, parameters: [...here, ...listParameters] }
+    if (verbs.has('list'))
+      yield { ...at, ...listing, id: `list${this.#prefix}${this.#subject}`, parameters: [...here, ...listParameters] }
     if (verbs.has('create'))
       yield {
         ...at,
@@ -137,12 +157,20 @@ class ResourcePaths {
         action: 'deletecollection',
         description: `delete collection of ${kind}`,
         ...(this.#isNative
-          ? { parameters: [...here, ...deletedListParameters, ...deleteParameters], body: body(`${metaPackage}.DeleteOptions`, false) }
+          ? {
+              parameters: [...here, ...deletedListParameters, ...deleteParameters],
+              body: body(`${metaPackage}.DeleteOptions`, false),
+            }
           : { parameters: [...here, ...listParameters] }),
         answer: `${metaPackage}.Status`,
       }
     if (this.#isNamespaced && verbs.has('list'))
-      yield { ...listing, path: `${this.#root}/${plural}`, id: `list${this.#prefix}${kind}ForAllNamespaces`, parameters: ['pretty', ...listParameters] }
+      yield {
+        ...listing,
+        path: `${this.#root}/${plural}`,
+        id: `list${this.#prefix}${kind}ForAllNamespaces`,
+        parameters: ['pretty', ...listParameters],
+      }
   }
 
   *ofItem(): Generator<Stated> {
@@ -164,7 +192,8 @@ class ResourcePaths {
   *ofSubresources(): Generator<Stated> {
     const { status, scale, special = [] } = this.#resource.subresources ?? {}
     const readWrite = new Set(['get', 'update', 'patch'])
-    if (status) yield* this.#readAndWrite(`${this.#item}/status`, 'Status', 'status of', readWrite, { answer: this.#definition })
+    if (status)
+      yield* this.#readAndWrite(`${this.#item}/status`, 'Status', 'status of', readWrite, { answer: this.#definition })
     if (scale) {
       const kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
       yield* this.#readAndWrite(`${this.#item}/scale`, 'Scale', 'scale of', readWrite, {
@@ -172,7 +201,8 @@ class ResourcePaths {
         answer: definitionName('autoscaling', 'v1', 'Scale'),
       })
     }
-    for (const sub of special) yield* connecting[sub.kind] ? this.#connects(sub, connecting[sub.kind]!) : this.#special(sub)
+    for (const sub of special)
+      yield* connecting[sub.kind] ? this.#connects(sub, connecting[sub.kind]!) : this.#special(sub)
   }
 
   /** `/watch/`, which upstream keeps for clients of long ago. */
@@ -220,7 +250,8 @@ class ResourcePaths {
     const name = `${this.#prefix}${this.#subject}${suffix}`
     const at = { path, answer, ...(kind && { kind }) }
     const inItem = this.#inItem
-    if (allowed.has('get')) yield { ...at, method: 'get', id: `read${name}`, action: 'get', description: `read ${of}`, parameters: inItem }
+    if (allowed.has('get'))
+      yield { ...at, method: 'get', id: `read${name}`, action: 'get', description: `read ${of}`, parameters: inItem }
     if (allowed.has('update'))
       yield {
         ...at,
@@ -241,7 +272,9 @@ class ResourcePaths {
         description: `partially update ${of}`,
         parameters: [...inItem, ...patchParameters],
         body: body(`${metaPackage}.Patch`),
-        ...(this.#isNative ? { consumes: mediaTypes.patches, codes: [200, 201] } : { consumes: mediaTypes.customPatches }),
+        ...(this.#isNative
+          ? { consumes: mediaTypes.patches, codes: [200, 201] }
+          : { consumes: mediaTypes.customPatches }),
       }
   }
 
@@ -299,7 +332,11 @@ class ResourcePaths {
     }
   }
 
-  #kindOf({ group = this.self.group, version = this.self.version, kind }: SpecialSubresource): NonNullable<Operation['kind']> {
+  #kindOf({
+    group = this.self.group,
+    version = this.self.version,
+    kind,
+  }: SpecialSubresource): NonNullable<Operation['kind']> {
     return { group, version, kind }
   }
 }

@@ -8,8 +8,18 @@ interface Parameter {
   readonly description: string
 }
 
-const query = (type: Parameter['type'], description: string, name?: string): Parameter => ({ in: 'query', type, description, ...(name && { name }) })
-const path = (description: string, name?: string): Parameter => ({ in: 'path', type: 'string', description, ...(name && { name }) })
+const query = (type: Parameter['type'], description: string, name?: string): Parameter => ({
+  in: 'query',
+  type,
+  description,
+  ...(name && { name }),
+})
+const path = (description: string, name?: string): Parameter => ({
+  in: 'path',
+  type: 'string',
+  description,
+  ...(name && { name }),
+})
 
 const parameters = {
   name: path('name of the object'),
@@ -24,17 +34,30 @@ const parameters = {
   resourceVersion: query('string', 'The version that the answer may be based on. Defaults to unset.'),
   resourceVersionMatch: query('string', 'How resourceVersion is meant: Exact or NotOlderThan. Defaults to unset.'),
   sendInitialEvents: query('boolean', 'Makes a watch begin with the objects that are there, closed by a bookmark.'),
-  shardSelector: query('string', 'Restricts the list to a shard of the objects. Only with the feature gate ShardedListAndWatch.'),
+  shardSelector: query(
+    'string',
+    'Restricts the list to a shard of the objects. Only with the feature gate ShardedListAndWatch.',
+  ),
   timeoutSeconds: query('integer', 'How long a list or watch may last.'),
   watch: query('boolean', 'Asks for a stream of changes instead of the list.'),
   dryRun: query('string', 'All: the request is carried out up to storing, and nothing is stored.'),
   fieldManager: query('string', 'Who makes the change, for the record of managed fields.'),
-  patchManager: query('string', 'Who makes the change, for the record of managed fields. Required for apply patches.', 'fieldManager'),
+  patchManager: query(
+    'string',
+    'Who makes the change, for the record of managed fields. Required for apply patches.',
+    'fieldManager',
+  ),
   fieldValidation: query('string', 'What to do about unknown and duplicate fields: Ignore, Warn or Strict.'),
   force: query('boolean', 'Takes over fields that others manage. Only for apply patches.'),
   gracePeriodSeconds: query('integer', 'Seconds before the object is deleted; 0 deletes at once.'),
-  ignoreStoreReadErrorWithClusterBreakingPotential: query('boolean', 'Deletes an object that can no longer be read from storage. Dangerous.'),
-  orphanDependents: query('boolean', 'Deprecated: use propagationPolicy. Whether dependents lose their owner instead of being deleted.'),
+  ignoreStoreReadErrorWithClusterBreakingPotential: query(
+    'boolean',
+    'Deletes an object that can no longer be read from storage. Dangerous.',
+  ),
+  orphanDependents: query(
+    'boolean',
+    'Deprecated: use propagationPolicy. Whether dependents lose their owner instead of being deleted.',
+  ),
   propagationPolicy: query('string', 'What becomes of dependents: Orphan, Background or Foreground.'),
   attachedContainer: query('string', 'The container to attach to. Defaults to the only one.', 'container'),
   attachedStderr: query('boolean', 'Streams standard error of the container. Defaults to true.', 'stderr'),
@@ -74,9 +97,19 @@ export function parameter(name: ParameterName, flavour: 'v2' | 'v3'): Readonly<R
   return shape
 }
 
-function shapeOf({ name, in: where, type, description }: Parameter, key: string, flavour: 'v2' | 'v3'): Readonly<Record<string, unknown>> {
+function shapeOf(
+  { name, in: where, type, description }: Parameter,
+  key: string,
+  flavour: 'v2' | 'v3',
+): Readonly<Record<string, unknown>> {
   const schema = { type, uniqueItems: true }
-  return { name: name ?? key, in: where, description, ...(where === 'path' && { required: true }), ...(flavour === 'v2' ? schema : { schema }) }
+  return {
+    name: name ?? key,
+    in: where,
+    description,
+    ...(where === 'path' && { required: true }),
+    ...(flavour === 'v2' ? schema : { schema }),
+  }
 }
 
 const sortKey = (key: ParameterName): string => {

@@ -1,4 +1,7 @@
-/** Parameters that many operations of a v2 document share: they stand in the document once, and operations refer to them. */
+/**
+ * Parameters that many operations of a v2 document share: they stand in the document once, and operations refer to
+ * them.
+ */
 import { createHash } from 'node:crypto'
 import { type Flavour, metaPackage, referenceTo } from './json-schema.ts'
 import { type ParameterName, parameter } from './parameters.ts'
@@ -11,7 +14,8 @@ const flavour: Flavour = 'v2'
 const unshared: ReadonlySet<ParameterName> = new Set(['name', 'dryRun', 'fieldValidation'])
 
 /** Names end in a hash of the parameter, as several have one name. */
-const sharedName = (shape: Shape): string => `${shape.name}-${createHash('sha256').update(JSON.stringify(shape)).digest('base64url').slice(0, 8)}`
+const sharedName = (shape: Shape): string =>
+  `${shape.name}-${createHash('sha256').update(JSON.stringify(shape)).digest('base64url').slice(0, 8)}`
 
 const references = new Map<Shape, Shape>()
 const bodies = new Map<string, Shape>()
@@ -29,7 +33,11 @@ export class SharedParameters {
   body(definition: string, required: boolean): Shape {
     const key = `${definition} ${required}`
     let shape = bodies.get(key)
-    if (!shape) bodies.set(key, (shape = { name: 'body', in: 'body', ...(required && { required }), schema: referenceTo(definition, flavour) }))
+    if (!shape)
+      bodies.set(
+        key,
+        (shape = { name: 'body', in: 'body', ...(required && { required }), schema: referenceTo(definition, flavour) }),
+      )
     return definition.startsWith(metaPackage) ? this.#refer(shape) : shape
   }
 

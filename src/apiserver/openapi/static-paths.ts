@@ -51,15 +51,32 @@ const fixed: Readonly<Record<string, Operation>> = {
     description: 'get the version information for this server',
     answer: 'io.k8s.apimachinery.pkg.version.Info',
   },
-  api: { ...base, path: '/api/', id: 'getCoreAPIVersions', tag: 'core', description: 'get available API versions', answer: `${metaPackage}.APIVersions` },
-  apis: { ...base, path: '/apis/', id: 'getAPIVersions', tag: 'apis', description: 'get available API versions', answer: `${metaPackage}.APIGroupList` },
+  api: {
+    ...base,
+    path: '/api/',
+    id: 'getCoreAPIVersions',
+    tag: 'core',
+    description: 'get available API versions',
+    answer: `${metaPackage}.APIVersions`,
+  },
+  apis: {
+    ...base,
+    path: '/apis/',
+    id: 'getAPIVersions',
+    tag: 'apis',
+    description: 'get available API versions',
+    answer: `${metaPackage}.APIGroupList`,
+  },
 }
 
 /** Operations of a document's path that belong to no resource: discovery, version, keys. */
 export function staticOperations(path: string, resources: readonly ResourceDefinition[]): Operation[] {
   const known = fixed[path]
   if (known) return [known]
-  const own = resources.find((resource) => (groupVersionPath(resource) === path || `apis/${resource.group}` === path) && schemaOf(resource) !== undefined)
+  const own = resources.find(
+    (resource) =>
+      (groupVersionPath(resource) === path || `apis/${resource.group}` === path) && schemaOf(resource) !== undefined,
+  )
   if (!own) return []
   const { group, version } = own
   return groupVersionPath(own) === path

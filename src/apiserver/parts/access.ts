@@ -1,4 +1,6 @@
-/** Who somebody is, what they may do, and what becomes of what they write: authentication, authorization and admission. */
+/**
+ * Who somebody is, what they may do, and what becomes of what they write: authentication, authorization and admission.
+ */
 
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { admissionChain } from '../admission/index.ts'

@@ -44,7 +44,10 @@ export function addedApis(options: ApiServerOptions, sources: AddedApisSources):
       lifetime.onEnd(() => custom.stop())
       lifetime.onEnd(() => stopping.abort())
       const [republish] = await Promise.all([
-        publishAuthentication({ configMaps: find('v1/configmaps'), context: writer, clientCA, requestHeader, log }, stopping.signal),
+        publishAuthentication(
+          { configMaps: find('v1/configmaps'), context: writer, clientCA, requestHeader, log },
+          stopping.signal,
+        ),
         aggregator.start(),
       ])
       await custom.start()

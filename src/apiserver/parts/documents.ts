@@ -29,7 +29,10 @@ export interface DocumentSources {
 export function documentsOf(options: ApiServerOptions, sources: DocumentSources): ReturnType<typeof nonResource> {
   const { apis, aggregator, metrics, serverUrl } = sources
   const version = versionInfo(options.release ?? '0.0.0')
-  const aggregations = metrics.counter('aggregator_discovery_aggregation_count_total', 'Counter of number of times discovery was aggregated')([])
+  const aggregations = metrics.counter(
+    'aggregator_discovery_aggregation_count_total',
+    'Counter of number of times discovery was aggregated',
+  )([])
   const discovery = discoveryDocuments(
     mergedApis(apis, () => aggregator.documents.versions),
     serverUrl,

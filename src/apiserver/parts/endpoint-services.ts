@@ -18,7 +18,16 @@ interface EndpointSources extends Pick<Resources, 'registry' | 'find'> {
   readonly minRequestTimeoutSeconds: number | undefined
 }
 
-export function endpointServices({ registry, find, access, places, waitGroup, storeCheck, components, minRequestTimeoutSeconds }: EndpointSources): Services {
+export function endpointServices({
+  registry,
+  find,
+  access,
+  places,
+  waitGroup,
+  storeCheck,
+  components,
+  minRequestTimeoutSeconds,
+}: EndpointSources): Services {
   const { admission, authorizer, authentication } = access
   return {
     registry,

@@ -1,4 +1,7 @@
-/** Removes events that nobody has written for a while: they tell of what is over. Where upstream leases keys of etcd, the server looks now and then. */
+/**
+ * Removes events that nobody has written for a while: they tell of what is over. Where upstream leases keys of etcd,
+ * the server looks now and then.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../../machinery/object.ts'
 import { readStored } from '../registry/conversion/read-stored.ts'
@@ -46,7 +49,10 @@ export function expireEvents({ registry, events, ttlMs, log }: EventExpiryOption
     const pauseMs = Math.min(Math.max(ttlMs / 10, leastPauseMs), mostPauseMs)
     while (!signal.aborted) {
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {})
-      if (!signal.aborted) await sweep().catch((error: Error) => !signal.aborted && log(`events cannot be removed that are over: ${error.message}`))
+      if (!signal.aborted)
+        await sweep().catch(
+          (error: Error) => !signal.aborted && log(`events cannot be removed that are over: ${error.message}`),
+        )
     }
   }
 
@@ -56,5 +62,7 @@ export function expireEvents({ registry, events, ttlMs, log }: EventExpiryOption
 
 /** When an object was written last, ms since 1970, to the second. */
 function lastWritten({ metadata: { creationTimestamp = '', managedFields = [] } }: KubeObject): number {
-  return Math.max(...[creationTimestamp, ...managedFields.map(({ time = '' }) => time)].map((time) => Date.parse(time) || 0))
+  return Math.max(
+    ...[creationTimestamp, ...managedFields.map(({ time = '' }) => time)].map((time) => Date.parse(time) || 0),
+  )
 }

@@ -1,4 +1,6 @@
-/** What is kept and served: the store, encrypted where that is wanted, the registry on it, and the kinds that are on. */
+/**
+ * What is kept and served: the store, encrypted where that is wanted, the registry on it, and the kinds that are on.
+ */
 import { allResources, type ResourceRegistry, resourceRegistry, type ServedGroup } from '../../api/registry.ts'
 import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
 import type { Log } from '../../lib/log/log.ts'
@@ -31,8 +33,16 @@ function versionsOff({ all, resources }: ResourceRegistry): Iterable<string> {
   return new Set(all.map(versionOf).filter((version) => !served.has(version)))
 }
 
-/** Resolves when values can be read. Rejects with an Error for a bad `runtimeConfig`, and for an encryption that cannot be. */
-export async function openResources(options: ApiServerOptions, metrics: MetricsRegistry, lifetime: Lifetime, log: Log): Promise<Resources> {
+/**
+ * Resolves when values can be read. Rejects with an Error for a bad `runtimeConfig`, and for an encryption that cannot
+ * be.
+ */
+export async function openResources(
+  options: ApiServerOptions,
+  metrics: MetricsRegistry,
+  lifetime: Lifetime,
+  log: Log,
+): Promise<Resources> {
   const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, metrics, log)
   if (!encryption) encryptionMetrics(metrics)
   lifetime.onEnd(() => encryption?.stop())
@@ -48,6 +58,7 @@ export async function openResources(options: ApiServerOptions, metrics: MetricsR
     enabled,
     enabled.resources.map((definition) => registry.served(definition)),
   )
-  const find = (key: string): ServedResource => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
+  const find = (key: string): ServedResource =>
+    registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
   return { registry, find, apis, builtInGroups: enabled.groups, healthChecks: encryption?.healthChecks ?? [] }
 }

@@ -14,7 +14,8 @@ export interface RowTemplate {
   readonly conditions: string
 }
 
-export const columnsOf = (resource: ServedResource): readonly Column<KubeObject>[] => resource.definition.columns ?? defaultColumns
+export const columnsOf = (resource: ServedResource): readonly Column<KubeObject>[] =>
+  resource.definition.columns ?? defaultColumns
 
 const isElapsed = (cell: unknown): cell is Elapsed => typeof cell === 'object' && cell !== null && 'since' in cell
 
@@ -33,7 +34,11 @@ export function rowTemplate(resource: ServedResource, object: KubeObject): RowTe
       return
     }
     text.push(pending)
-    moments.push({ since: value.since === undefined ? Number.NaN : Date.parse(value.since), prefix: inner(value.prefix), suffix: inner(value.suffix) })
+    moments.push({
+      since: value.since === undefined ? Number.NaN : Date.parse(value.since),
+      prefix: inner(value.prefix),
+      suffix: inner(value.suffix),
+    })
     pending = ''
   })
   text.push(`${pending}]`)

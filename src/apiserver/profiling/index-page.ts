@@ -3,7 +3,11 @@
 const entries: readonly (readonly [name: string, text: string])[] = [
   ['allocs', 'what was allocated during <code>seconds</code> (10 by default), what is gone by now included'],
   ['cmdline', 'the command line of this process'],
-  ['heap', 'what was allocated during <code>seconds</code> (10 by default) and is still there; <code>gc=1</code> collects garbage first'],
+  [
+    'heap',
+    'what was allocated during <code>seconds</code> (10 by default) and is still there; <code>gc=1</code> ' +
+      'collects garbage first',
+  ],
   ['profile', 'where the thread of the server spent its time during <code>seconds</code> (30 by default)'],
 ]
 

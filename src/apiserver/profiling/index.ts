@@ -1,6 +1,6 @@
 /**
- * `/debug/pprof/`: profiles of the running process for `go tool pprof`, under the paths, parameters and messages of Go's net/http/pprof. What only Go
- * has (goroutines, locks, threads, traces) is an unknown profile here.
+ * `/debug/pprof/`: profiles of the running process for `go tool pprof`, under the paths, parameters and messages of
+ * Go's net/http/pprof. What only Go has (goroutines, locks, threads, traces) is an unknown profile here.
  */
 import { own } from '../../lib/own.ts'
 import { ProfilingInUseError } from '../../lib/profiling/session.ts'
@@ -20,13 +20,16 @@ export const profiles: Documents = (path) => {
 
 /** Everything that takes profiles is loaded when one is asked for: servers start without it. */
 const pages: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
-  '': async () => text(200, (await import('./index-page.ts')).indexPage, { 'content-type': 'text/html; charset=utf-8' }),
+  '': async () =>
+    text(200, (await import('./index-page.ts')).indexPage, { 'content-type': 'text/html; charset=utf-8' }),
   cmdline: () => text(200, process.argv.join('\0')),
   // Profiles have the names in them.
   symbol: () => text(200, 'num_symbols: 0\n'),
   profile: ({ query, signal }) => {
     const seconds = positiveInteger(query.get('seconds')) ?? usualCpuSeconds
-    return taken('profile', 'CPU', async () => (await import('../../lib/profiling/cpu.ts')).cpuProfile(seconds * 1000, signal))
+    return taken('profile', 'CPU', async () =>
+      (await import('../../lib/profiling/cpu.ts')).cpuProfile(seconds * 1000, signal),
+    )
   },
   heap: (request) => ofHeap('heap', 'live', request),
   allocs: (request) => ofHeap('allocs', 'all', request),
@@ -37,7 +40,8 @@ const unknownProfile = (): Response => text(404, 'Unknown profile\n', { 'x-go-pp
 function ofHeap(name: string, of: 'live' | 'all', { query, signal }: Request): Response | Promise<Response> {
   const given = query.get('seconds')
   const seconds = given ? positiveInteger(given) : usualHeapSeconds
-  if (seconds === undefined) return text(400, 'invalid value for "seconds" - must be a positive integer\n', { 'x-go-pprof': '1' })
+  if (seconds === undefined)
+    return text(400, 'invalid value for "seconds" - must be a positive integer\n', { 'x-go-pprof': '1' })
   const collect = Number(query.get('gc') ?? 0) > 0
   return taken(name, 'heap', async () => {
     const { heapProfile } = await import('../../lib/profiling/heap.ts')
@@ -64,5 +68,7 @@ async function taken(name: string, kind: string, take: () => Promise<Buffer>): P
 const mostSeconds = 2_147_483
 
 function positiveInteger(given: string | null): number | undefined {
-  return given !== null && /^\+?\d+$/.test(given) && Number(given) > 0 ? Math.min(Number(given), mostSeconds) : undefined
+  return given !== null && /^\+?\d+$/.test(given) && Number(given) > 0
+    ? Math.min(Number(given), mostSeconds)
+    : undefined
 }

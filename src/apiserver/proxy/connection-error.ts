@@ -1,4 +1,6 @@
-/** Why a backend could not be reached, in the words that Go's HTTP client has for it: people and scripts look for them. */
+/**
+ * Why a backend could not be reached, in the words that Go's HTTP client has for it: people and scripts look for them.
+ */
 import { errorCode } from '../../lib/explained-error.ts'
 import { own } from '../../lib/own.ts'
 
@@ -28,11 +30,13 @@ export function connectionError(error: unknown, address: string): string {
   const message = error instanceof Error ? error.message : String(error)
   const dial = own(dialErrors, code)
   if (dial) return `dial tcp ${address}: ${dial}`
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${address.replace(/:\d+$/, '')}: no such host`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `dial tcp: lookup ${address.replace(/:\d+$/, '')}: no such host`
   const certificate = own(certificateErrors, code)
   if (certificate) return `tls: failed to verify certificate: x509: ${certificate}`
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `tls: failed to verify certificate: x509: ${message}`
-  if (code === 'EPROTO' && message.includes('wrong version number')) return 'http: server gave HTTP response to HTTPS client'
+  if (code === 'EPROTO' && message.includes('wrong version number'))
+    return 'http: server gave HTTP response to HTTPS client'
   if (code === 'ECONNRESET' && message === 'socket hang up') return 'EOF'
   if (code === 'ECONNRESET') return `read tcp ${address}: read: connection reset by peer`
   if (code.startsWith('HPE_')) return `net/http: HTTP/1.x transport connection broken: malformed HTTP response`

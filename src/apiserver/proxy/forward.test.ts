@@ -18,7 +18,12 @@ interface Asked {
 }
 
 /** Passes one request on to a backend that answers with these bytes. */
-async function ask(t: TestContext, head: string, headers: Readonly<Record<string, string>> = {}, protocol: Request['protocol'] = 'HTTP/1.1'): Promise<Asked> {
+async function ask(
+  t: TestContext,
+  head: string,
+  headers: Readonly<Record<string, string>> = {},
+  protocol: Request['protocol'] = 'HTTP/1.1',
+): Promise<Asked> {
   const { promise: backend, resolve } = Promise.withResolvers<Socket>()
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -37,7 +42,14 @@ async function ask(t: TestContext, head: string, headers: Readonly<Record<string
   } as Partial<Request> as Request
   const { port } = server.address() as AddressInfo
   const place = { scheme: 'http', host: '127.0.0.1', port } as const
-  const answer = forward({ request, backend: place, target: '/', headers: {}, longRunning: true, waitGroup: new WaitGroup() })
+  const answer = forward({
+    request,
+    backend: place,
+    target: '/',
+    headers: {},
+    longRunning: true,
+    waitGroup: new WaitGroup(),
+  })
   return { answer, backend, leave: () => client.abort() }
 }
 
@@ -65,7 +77,13 @@ test('a backend that resets its connection before it is tied to the client’s e
 
 test('a client that has left before the backend is asked gets no answer', async (t) => {
   const gone = AbortSignal.abort()
-  const request = { method: 'GET', protocol: 'HTTP/1.1', signal: gone, header: () => undefined, bodyStream: () => undefined }
+  const request = {
+    method: 'GET',
+    protocol: 'HTTP/1.1',
+    signal: gone,
+    header: () => undefined,
+    bodyStream: () => undefined,
+  }
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => void server.close())
@@ -95,7 +113,14 @@ test('a status above 599 is passed on to clients of HTTP/1.1 only, for HTTP/2 ca
 })
 
 test('of fields that have one value the first is passed on, and nothing that belongs to the connection', async (t) => {
-  const lines = ['Content-Type: a/b', 'Content-Type: c/d', 'HTTP2-Settings: x', 'X-Two: 1', 'X-Two: 2', 'Content-Length: 0']
+  const lines = [
+    'Content-Type: a/b',
+    'Content-Type: c/d',
+    'HTTP2-Settings: x',
+    'X-Two: 1',
+    'X-Two: 2',
+    'Content-Length: 0',
+  ]
   const { answer } = await ask(t, `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`)
   const { headers } = await answer
   assert.deepEqual({ ...headers }, { 'content-type': 'a/b', 'x-two': ['1', '2'], 'content-length': '0' })

@@ -1,8 +1,14 @@
 /**
- * Passes a request on to a backend and its answer back, both as they come: a side that reads slowly holds the other up, nothing is
- * gathered, and when one of them goes, the other is told.
+ * Passes a request on to a backend and its answer back, both as they come: a side that reads slowly holds the other up,
+ * nothing is gathered, and when one of them goes, the other is told.
  */
-import { type Agent, type ClientRequest, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import {
+  type Agent,
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -45,7 +51,11 @@ export interface Translation {
   /** As in `Upgrade`. */
   readonly protocol: string
   /** When the backend has agreed. Gives what takes the client's connection over. */
-  readonly takeOver: (incoming: IncomingMessage, backend: Duplex, backendHead: Buffer) => NonNullable<Response['takeOver']>
+  readonly takeOver: (
+    incoming: IncomingMessage,
+    backend: Duplex,
+    backendHead: Buffer,
+  ) => NonNullable<Response['takeOver']>
 }
 
 /** The backend could not be reached, or is not what it should be. The message is Go's. */
@@ -73,12 +83,14 @@ const leastStatus = 200
 /** Node's HTTP/2 server writes no higher ones. */
 const mostStatus = 599
 
-const canPassOn = (status: number, { protocol }: Request): boolean => status >= leastStatus && (status <= mostStatus || protocol.startsWith('HTTP/1'))
+const canPassOn = (status: number, { protocol }: Request): boolean =>
+  status >= leastStatus && (status <= mostStatus || protocol.startsWith('HTTP/1'))
 
 /** Bytes that wait for a slow client before the backend has to. */
 const mostWaiting = 256 * 1024
 
-export const addressOf = ({ host, port }: Pick<Backend, 'host' | 'port'>): string => (isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`)
+export const addressOf = ({ host, port }: Pick<Backend, 'host' | 'port'>): string =>
+  isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 
 /** True if the client asks to speak another protocol over this connection. A request with a body cannot. */
 export const isUpgrade = (request: Request): boolean =>
@@ -92,7 +104,9 @@ export const isUpgrade = (request: Request): boolean =>
 export function forward(forwarding: Forwarding): Promise<Response> {
   const { request, backend, headers, translation, waitGroup, plain = false } = forwarding
   const upgrading = !plain && isUpgrade(request)
-  const sent = upgrading ? { ...headers, connection: 'Upgrade', upgrade: translation?.protocol ?? request.header('upgrade') } : headers
+  const sent = upgrading
+    ? { ...headers, connection: 'Upgrade', upgrade: translation?.protocol ?? request.header('upgrade') }
+    : headers
   return new Promise((resolve, reject) => {
     const outgoing = dial(forwarding, sent, upgrading)
     limitDialling(outgoing)
@@ -111,11 +125,19 @@ export function forward(forwarding: Forwarding): Promise<Response> {
       const take = heldFor(request, socket)
       if (!upgrading) {
         socket.destroy()
-        refuse(`backend tried to switch protocol ${JSON.stringify(incoming.headers.upgrade ?? '')} when "" was requested`)
+        refuse(
+          `backend tried to switch protocol ${JSON.stringify(incoming.headers.upgrade ?? '')} when "" was requested`,
+        )
         return
       }
-      const takenOver = translation ? translation.takeOver(incoming, socket, head) : takeOver(incoming, socket, head, waitGroup)
-      resolve({ status: 101, headers: {}, takeOver: (client, clientHead) => take(client) && takenOver(client, clientHead) })
+      const takenOver = translation
+        ? translation.takeOver(incoming, socket, head)
+        : takeOver(incoming, socket, head, waitGroup)
+      resolve({
+        status: 101,
+        headers: {},
+        takeOver: (client, clientHead) => take(client) && takenOver(client, clientHead),
+      })
     })
     if (request.signal.aborted) outgoing.destroy()
     else request.signal.addEventListener('abort', () => outgoing.destroy(), { once: true })
@@ -139,10 +161,21 @@ function heldFor({ signal }: Request, backend: Duplex): (client: Duplex) => bool
   }
 }
 
-function dial({ request, backend, target, translation }: Forwarding, headers: OutgoingHttpHeaders, alone: boolean): ClientRequest {
+function dial(
+  { request, backend, target, translation }: Forwarding,
+  headers: OutgoingHttpHeaders,
+  alone: boolean,
+): ClientRequest {
   const { scheme, host, port, tls, agent } = backend
   const method = translation?.method ?? request.method
-  const options = { method, host, port, path: target, headers: { host: addressOf(backend), ...headers }, agent: alone ? false : agent } as const
+  const options = {
+    method,
+    host,
+    port,
+    path: target,
+    headers: { host: addressOf(backend), ...headers },
+    agent: alone ? false : agent,
+  } as const
   return scheme === 'https' ? httpsRequest({ ...options, ...tls }) : httpRequest(options)
 }
 

@@ -1,4 +1,7 @@
-/** Headers on their way through the server: what belongs to one connection stays there, and the client's credentials stay here. */
+/**
+ * Headers on their way through the server: what belongs to one connection stays there, and the client's credentials
+ * stay here.
+ */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { tokenProtocol } from '../authentication/tokens/request-tokens.ts'
 import type { Request } from '../http/exchange.ts'
@@ -65,7 +68,14 @@ export function forwardedHeaders(request: Request): OutgoingHttpHeaders {
   const named = new Set((request.header('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()))
   const headers: OutgoingHttpHeaders = {}
   for (const name of request.headerNames()) {
-    if (name.startsWith(':') || ofConnections.has(name) || named.has(name) || ofThisServer.has(name) || isIdentity(name) || request.isIdentityHeader?.(name))
+    if (
+      name.startsWith(':') ||
+      ofConnections.has(name) ||
+      named.has(name) ||
+      ofThisServer.has(name) ||
+      isIdentity(name) ||
+      request.isIdentityHeader?.(name)
+    )
       continue
     const values = request.headerValues(name)
     if (name === 'cookie') headers[name] = values.join('; ')

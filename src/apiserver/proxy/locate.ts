@@ -1,4 +1,7 @@
-/** Where a pod, a Service or a node answers, for their `proxy` subresources. Nothing but pods and nodes is reached this way. */
+/**
+ * Where a pod, a Service or a node answers, for their `proxy` subresources. Nothing but pods and nodes is reached this
+ * way.
+ */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { V1Node, V1Pod, V1Service } from '@kubernetes/client-node'
@@ -21,7 +24,11 @@ export interface Places extends EndpointSources {
 }
 
 /** The places of a cluster; `find` gives a resource by its key. */
-export const placesIn = (registry: Registry, find: (key: string) => ServedResource, kubelets?: KubeletOptions): Places => ({
+export const placesIn = (
+  registry: Registry,
+  find: (key: string) => ServedResource,
+  kubelets?: KubeletOptions,
+): Places => ({
   registry,
   pods: find('v1/pods'),
   services: find('v1/services'),
@@ -79,7 +86,10 @@ export const locateNode: Locate = async (places, _namespace, id) => {
   return backendAt(scheme, address, port)
 }
 
-/** What a node's address leads to: a name may be anybody's, this machine's own among them. Throws 400 for a name that is nobody's. */
+/**
+ * What a node's address leads to: a name may be anybody's, this machine's own among them. Throws 400 for a name that is
+ * nobody's.
+ */
 async function addressesOf(host: string): Promise<readonly string[]> {
   if (isIP(host)) return [host]
   const found = await lookup(host, { all: true }).catch(() => {
@@ -94,7 +104,12 @@ function nameOf(id: string, kind: string): BackendName {
   return parsed
 }
 
-async function objectOf<T extends Model<object>>({ registry }: Places, resource: ServedResource, namespace: string, name: string): Promise<T> {
+async function objectOf<T extends Model<object>>(
+  { registry }: Places,
+  resource: ServedResource,
+  namespace: string,
+  name: string,
+): Promise<T> {
   const object = await registry.get(resource, resource.key(namespace, name))
   if (!object) throw notFound(resource.groupResource, name)
   return object.parse<T>()
@@ -116,7 +131,8 @@ async function isPod({ registry, pods }: Places, namespace: string, { ip, target
 
 function backendAt(scheme: BackendName['scheme'], host: string, port: string): Backend {
   const number = port === '' ? (scheme === 'https' ? 443 : 80) : Number(port)
-  if (!Number.isInteger(number) || number < 1 || number > 65_535) throw unavailable(`error trying to reach service: dial tcp: lookup tcp/${port}: unknown port`)
+  if (!Number.isInteger(number) || number < 1 || number > 65_535)
+    throw unavailable(`error trying to reach service: dial tcp: lookup tcp/${port}: unknown port`)
   return { scheme: scheme || 'http', host, port: number, ...(scheme === 'https' && { tls: unchecked }) }
 }
 
@@ -139,4 +155,5 @@ for (const [network, prefix] of [
   special.addSubnet(network, prefix, 'ipv6')
 
 /** Whether an address is one of a host in a network (Go's IsGlobalUnicast). */
-const isProxyable = (address: string): boolean => isIP(address) !== 0 && !special.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+const isProxyable = (address: string): boolean =>
+  isIP(address) !== 0 && !special.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')

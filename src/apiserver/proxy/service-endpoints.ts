@@ -29,7 +29,9 @@ export async function serviceEndpoints(
   name: string,
 ): Promise<readonly Subset[] | undefined> {
   const view = await registry.cacher(endpointSlices).ready()
-  const slices = view.objects.slice(endpointSlices.range(namespace)).filter(({ summary }) => summary.labels['kubernetes.io/service-name'] === name)
+  const slices = view.objects
+    .slice(endpointSlices.range(namespace))
+    .filter(({ summary }) => summary.labels['kubernetes.io/service-name'] === name)
   if (slices.length) return slices.map((slice) => ofSlice(slice.parse<Model<V1EndpointSlice>>()))
   const object = await registry.get(endpoints, endpoints.key(namespace, name))
   return object && ofEndpoints(object.parse<Model<V1Endpoints>>())

@@ -18,7 +18,10 @@ const crossOrigin = [
   'access-control-max-age',
 ]
 
-/** Answers a request for a proxy subresource. Rejects with 404 where the object is missing and 503 where nothing answers. */
+/**
+ * Answers a request for a proxy subresource. Rejects with 404 where the object is missing and 503 where nothing
+ * answers.
+ */
 export async function proxySubresource(request: Request, places: Places, waitGroup: WaitGroup): Promise<Response> {
   const { resource, namespace, name } = request.info
   const backend = await locators[resource]!(places, namespace, name)
@@ -28,7 +31,12 @@ export async function proxySubresource(request: Request, places: Places, waitGro
     return { status: 301, headers: { location: `${own}/${request.rawQuery && `?${request.rawQuery}`}` } }
   }
   const target = `${path || '/'}${request.rawQuery && `?${request.rawQuery}`}`
-  const headers = { ...forwardedHeaders(request), 'x-forwarded-uri': `${own}${path}`, 'x-forwarded-proto': 'https', 'x-forwarded-host': hostOf(request) }
+  const headers = {
+    ...forwardedHeaders(request),
+    'x-forwarded-uri': `${own}${path}`,
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': hostOf(request),
+  }
   try {
     const response = await forward({ request, backend, target, headers, longRunning: true, waitGroup })
     for (const header of crossOrigin) delete response.headers[header]
@@ -56,5 +64,7 @@ function throughProxy(location: string, own: string, { scheme, host, port }: Bac
   const base = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const url = URL.canParse(location, base) ? new URL(location, base) : undefined
   const isAbsolute = location.startsWith('/') || URL.canParse(location)
-  return url && isAbsolute && url.origin === new URL(base).origin ? `${own}${url.pathname}${url.search}${url.hash}` : location
+  return url && isAbsolute && url.origin === new URL(base).origin
+    ? `${own}${url.pathname}${url.search}${url.hash}`
+    : location
 }

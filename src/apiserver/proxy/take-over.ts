@@ -1,9 +1,15 @@
-/** Two connections that speak a protocol of their own (WebSocket, SPDY) from now on: what comes on one goes out on the other. */
+/**
+ * Two connections that speak a protocol of their own (WebSocket, SPDY) from now on: what comes on one goes out on the
+ * other.
+ */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 
-/** For the connection of the client, when the backend has said `101 Switching Protocols`. It ends with the server at the latest. */
+/**
+ * For the connection of the client, when the backend has said `101 Switching Protocols`. It ends with the server at the
+ * latest.
+ */
 export const takeOver =
   (incoming: IncomingMessage, backend: Duplex, backendHead: Buffer, waitGroup: WaitGroup) =>
   (client: Duplex, clientHead: Buffer): void => {

@@ -17,7 +17,11 @@ const textOf = (entries: ManagedFieldsEntry[], rest = ''): string =>
 const setsOf = ({ metadata }: KubeObject) => metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1)
 
 test('what is known of managedFields is shared, wherever it stands in the list', () => {
-  const sets: FieldsV1[] = [{ 'f:spec': { 'f:a': {} } }, { 'f:status': { 'f:b': {} } }, { 'f:metadata': { 'f:labels': { '.': {}, 'f:]': {} } } }]
+  const sets: FieldsV1[] = [
+    { 'f:spec': { 'f:a': {} } },
+    { 'f:status': { 'f:b': {} } },
+    { 'f:metadata': { 'f:labels': { '.': {}, 'f:]': {} } } },
+  ]
   const entries = [entry('a', sets[0]!), entry('b', sets[1]!, 'status'), entry('c', sets[2]!, 'status')]
   for (const some of [entries, entries.slice(0, 2), [entries[1]!], [...entries].reverse()]) {
     const text = textOf(some)
@@ -50,7 +54,11 @@ test('what a client sends is read as JSON.parse reads it, and refused in its wor
     entries,
   ]
   for (const text of texts) assert.deepEqual(parseSharing(text), JSON.parse(text))
-  for (const text of [`{"metadata":{"managedFields":${entries}}`, `${entries},`, `{"metadata":{"managedFields":${entries}}}}`]) {
+  for (const text of [
+    `{"metadata":{"managedFields":${entries}}`,
+    `${entries},`,
+    `{"metadata":{"managedFields":${entries}}}}`,
+  ]) {
     let message = ''
     try {
       JSON.parse(text)

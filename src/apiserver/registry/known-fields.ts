@@ -1,6 +1,7 @@
 /**
- * Sets of fields and their JSON texts. They make up a third of an object's bytes and most of its members, and objects of one
- * shape have the same, as has an object whose manager writes it again: a text that is known is neither parsed nor made anew.
+ * Sets of fields and their JSON texts. They make up a third of an object's bytes and most of its members, and objects
+ * of one shape have the same, as has an object whose manager writes it again: a text that is known is neither parsed
+ * nor made anew.
  */
 
 import { randomInt } from 'node:crypto'
@@ -66,8 +67,8 @@ const member = '"fieldsType":"FieldsV1","fieldsV1":'
 const marker = randomInt(2 ** 47, 2 ** 48 - 1)
 
 /**
- * Parses JSON as JSON.parse does, and throws as it does; of an object. What is known of its managedFields is shared by all that have it,
- * and must not be changed.
+ * Parses JSON as JSON.parse does, and throws as it does; of an object. What is known of its managedFields is shared by
+ * all that have it, and must not be changed.
  */
 export function parseSharing(text: string, parse: (text: string) => unknown = parseJson): unknown {
   const found: FieldsV1[] = []
@@ -91,7 +92,10 @@ export function parseSharing(text: string, parse: (text: string) => unknown = pa
 /** Parses the JSON of an object of the store, as above. */
 export const parseObject = (text: string): KubeObject => parseSharing(text) as KubeObject
 
-/** The value of a text in which markers stand for these sets; undefined if they do not stand in managedFields, or the text is no JSON. */
+/**
+ * The value of a text in which markers stand for these sets; undefined if they do not stand in managedFields, or the
+ * text is no JSON.
+ */
 function filled(text: string, sets: readonly FieldsV1[], parse: (text: string) => unknown): unknown {
   let value: { readonly metadata?: { readonly managedFields?: unknown } | null } | null
   try {
@@ -102,13 +106,14 @@ function filled(text: string, sets: readonly FieldsV1[], parse: (text: string) =
   const entries = value?.metadata?.managedFields
   if (!Array.isArray(entries)) return undefined
   let next = 0
-  for (const entry of entries as ({ fieldsV1?: unknown } | null)[]) if (entry?.fieldsV1 === marker) entry.fieldsV1 = sets[next++]
+  for (const entry of entries as ({ fieldsV1?: unknown } | null)[])
+    if (entry?.fieldsV1 === marker) entry.fieldsV1 = sets[next++]
   return next === sets.length ? value : undefined
 }
 
 /**
- * Where the set that begins at `start` seems to end, if the next entry's is at `next`. A wrong guess does no harm: a text that is
- * known is a whole JSON value, and no value is the beginning of another.
+ * Where the set that begins at `start` seems to end, if the next entry's is at `next`. A wrong guess does no harm: a
+ * text that is known is a whole JSON value, and no value is the beginning of another.
  */
 function endOfFields(text: string, start: number, next: number): number {
   // Only what stands between the two is looked through: there may be many that are none.

@@ -1,4 +1,7 @@
-/** Every name that objects of JavaScript have of their own, on the way of a write: decoded, checked, patched, owned, encoded. */
+/**
+ * Every name that objects of JavaScript have of their own, on the way of a write: decoded, checked, patched, owned,
+ * encoded.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { configMaps } from '../../api/core/config/config-map.ts'
@@ -21,7 +24,16 @@ import { encode } from './stored-object.ts'
 
 type ConfigMap = KubeObject & { data?: Record<string, string> }
 
-const names = [...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'length', 'name', 'then', 'toJSON', 'caller', 'arguments']
+const names = [
+  ...Object.getOwnPropertyNames(Object.prototype),
+  'prototype',
+  'length',
+  'name',
+  'then',
+  'toJSON',
+  'caller',
+  'arguments',
+]
 
 const resource = new ServedResource(configMaps)
 const { type } = resource
@@ -33,7 +45,8 @@ const mapText = (data: string): string =>
 const mapOf = (data: string): ConfigMap => JSON.parse(mapText(data)) as ConfigMap
 const text = (value: unknown): string => JSON.stringify(value)
 const dataOf = (object: object): string => text((object as ConfigMap).data)
-const fieldsOf = (object: KubeObject, manager: string): FieldsV1 | undefined => object.metadata.managedFields?.find((e) => e.manager === manager)?.fieldsV1
+const fieldsOf = (object: KubeObject, manager: string): FieldsV1 | undefined =>
+  object.metadata.managedFields?.find((e) => e.manager === manager)?.fieldsV1
 
 /** The object as it is stored after a write. */
 function written(live: ConfigMap | undefined, object: ConfigMap, manager: string): ConfigMap {
@@ -66,14 +79,18 @@ for (const name of names) {
       assert.deepEqual(strict, [])
       assert.equal(text(object), body)
       assert.deepEqual(resource.definition.validate?.object?.(object as unknown as ConfigMap), [])
-      assert.equal(encode(resource, object as unknown as KubeObject).toString(), body.replace('"resourceVersion":"1",', ''))
+      assert.equal(
+        encode(resource, object as unknown as KubeObject).toString(),
+        body.replace('"resourceVersion":"1",', ''),
+      )
       assert.equal(text(decode(type, JSON.parse(mapText(`${key}:null,"b":"2"`))).object), mapText(`${key}:"","b":"2"`))
       assert.deepEqual(decode(type, mapText(`${one},${one}`)).strict, [`duplicate field "data.${name}"`])
       assert.deepEqual(decode(type, `{${one}}`).unknown, [name])
     })
 
     test('is one key, in data or in binaryData', () => {
-      const errors = (object: object) => resource.definition.validate?.object?.(object as ConfigMap).map(({ field }) => field)
+      const errors = (object: object) =>
+        resource.definition.validate?.object?.(object as ConfigMap).map(({ field }) => field)
       assert.deepEqual(errors({ ...without(), binaryData: JSON.parse(`{${key}:"eA=="}`) }), [])
       assert.deepEqual(errors({ ...with1(), binaryData: JSON.parse(`{${key}:"eA=="}`) }), [`data[${name}]`])
       const secret = JSON.parse(`{"kind":"Secret","apiVersion":"v1","metadata":{},"stringData":{${one}}}`)
@@ -81,7 +98,10 @@ for (const name of names) {
       assert.equal(dataOf(secret), `{${key}:"MQ=="}`)
       const range = JSON.parse(`{"metadata":{},"spec":{"limits":[{"type":"Container","max":{${one}}}]}}`)
       new ServedResource(limitRanges).applyDefaults(range)
-      assert.equal(text(range.spec.limits[0]), `{"type":"Container","max":{${one}},"default":{${one}},"defaultRequest":{${one}}}`)
+      assert.equal(
+        text(range.spec.limits[0]),
+        `{"type":"Container","max":{${one}},"default":{${one}},"defaultRequest":{${one}}}`,
+      )
     })
 
     test('tells objects apart', () => {
@@ -102,27 +122,37 @@ for (const name of names) {
       ['strategic merge patches', (object: object, change: unknown) => strategicMergePatch(object, change, type)],
     ] as const) {
       test(`is set and deleted by ${patchName}`, () => {
-        const change = (object: object, value: string): string => dataOf(patch(object, JSON.parse(`{"data":{${key}:${value}}}`)))
+        const change = (object: object, value: string): string =>
+          dataOf(patch(object, JSON.parse(`{"data":{${key}:${value}}}`)))
         assert.equal(change(without(), '"1"'), `{"a":"0",${one}}`)
         assert.equal(change(with1(), '"2"'), `{"a":"0",${key}:"2"}`)
         assert.equal(change(with1(), 'null'), '{"a":"0"}')
         assert.equal(change(without(), 'null'), '{"a":"0"}')
         assert.equal(change({}, '"1"'), `{${one}}`)
         assert.equal(change(without(), '{"x":null,"y":1}'), `{"a":"0",${key}:{"y":1}}`)
-        assert.equal(text(patch(JSON.parse(`{${key}:{"a":1}}`), JSON.parse(`{${key}:{"b":2}}`))), `{${key}:{"a":1,"b":2}}`)
+        assert.equal(
+          text(patch(JSON.parse(`{${key}:{"a":1}}`), JSON.parse(`{${key}:{"b":2}}`))),
+          `{${key}:{"a":1,"b":2}}`,
+        )
       })
     }
 
     test('is reached by JSON patches', () => {
       const path = `/data/${name}`
       const patched = (object: ConfigMap, ...operations: object[]): string => dataOf(jsonPatch(object, operations))
-      assert.equal(patched(without(), { op: 'add', path, value: '1' }, { op: 'test', path, value: '1' }), `{"a":"0",${one}}`)
+      assert.equal(
+        patched(without(), { op: 'add', path, value: '1' }, { op: 'test', path, value: '1' }),
+        `{"a":"0",${one}}`,
+      )
       assert.equal(patched(with1(), { op: 'replace', path, value: '2' }), `{"a":"0",${key}:"2"}`)
       assert.equal(patched(with1(), { op: 'remove', path }), '{"a":"0"}')
       assert.equal(patched(without(), { op: 'test', path, value: null }), '{"a":"0"}')
       assert.equal(patched(without(), { op: 'move', from: '/data/a', path }), `{${key}:"0"}`)
       assert.equal(patched(with1(), { op: 'copy', from: path, path: '/data/b' }), `{"a":"0",${one},"b":"1"}`)
-      assert.equal(patched(without(), { op: 'add', path, value: {} }, { op: 'add', path: `${path}/x`, value: 1 }), `{"a":"0",${key}:{"x":1}}`)
+      assert.equal(
+        patched(without(), { op: 'add', path, value: {} }, { op: 'add', path: `${path}/x`, value: 1 }),
+        `{"a":"0",${key}:{"x":1}}`,
+      )
       for (const operations of [
         { op: 'remove', path },
         { op: 'move', from: path, path: '/data/b' },
@@ -137,7 +167,10 @@ for (const name of names) {
       const created = written(undefined, mapOf(one), 'one')
       assert.deepEqual(fieldsOf(created, 'one'), field)
       const changed = written(created, { ...created, data: mapOf(`${key}:"2"`).data! }, 'two')
-      assert.deepEqual([fieldsOf(changed, 'one'), fieldsOf(changed, 'two')], [{ 'f:data': {} }, { 'f:data': { [`f:${name}`]: {} } }])
+      assert.deepEqual(
+        [fieldsOf(changed, 'one'), fieldsOf(changed, 'two')],
+        [{ 'f:data': {} }, { 'f:data': { [`f:${name}`]: {} } }],
+      )
       const live = written(undefined, without(), 'one')
       const joined = written(live, { ...live, data: with1().data! }, 'two')
       assert.deepEqual(fieldsOf(joined, 'two'), { 'f:data': { [`f:${name}`]: {} } })
@@ -148,7 +181,9 @@ for (const name of names) {
       const created = applied(undefined, `"a":"0",${one}`, 'one')
       assert.equal(dataOf(created), `{"a":"0",${one}}`)
       assert.deepEqual(fieldsOf(created, 'one'), { 'f:data': { 'f:a': {}, [`f:${name}`]: {} } })
-      assert.throws(() => applied(created, `${key}:"2"`, 'two'), { message: /^Apply failed with 1 conflict: conflict with "one": \.data\./ })
+      assert.throws(() => applied(created, `${key}:"2"`, 'two'), {
+        message: /^Apply failed with 1 conflict: conflict with "one": \.data\./,
+      })
       const forced = applied(created, `${key}:"2"`, 'two', true)
       assert.equal(dataOf(forced), `{"a":"0",${key}:"2"}`)
       assert.deepEqual(fieldsOf(forced, 'two'), { 'f:data': { [`f:${name}`]: {} } })
@@ -157,7 +192,10 @@ for (const name of names) {
     })
 
     test('is a key in YAML', () => {
-      assert.equal(text(fromYaml(`${key}: 1\na: {${key}: x}\n`)), text(JSON.parse(name < 'a' ? `{${key}:1,"a":{${key}:"x"}}` : `{"a":{${key}:"x"},${key}:1}`)))
+      assert.equal(
+        text(fromYaml(`${key}: 1\na: {${key}: x}\n`)),
+        text(JSON.parse(name < 'a' ? `{${key}:1,"a":{${key}:"x"}}` : `{"a":{${key}:"x"},${key}:1}`)),
+      )
       assert.equal(text(fromYaml(toYaml(with1()))), text(fromYaml(mapText(`"a":"0",${one}`))))
     })
 
@@ -183,9 +221,23 @@ for (const name of names) {
 }
 
 test('maps with such names stand nowhere for texts', () => {
-  for (const yaml of ['? {toString: x}\n: v\n', '? [{valueOf: x}]\n: v\n']) assert.throws(() => fromYaml(yaml), { name: 'YamlError' })
+  for (const yaml of ['? {toString: x}\n: v\n', '? [{valueOf: x}]\n: v\n'])
+    assert.throws(() => fromYaml(yaml), { name: 'YamlError' })
   const body = JSON.parse('{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":{"toString":"x","valueOf":"x"}}}')
-  assert.throws(() => applyPatch({ applied: body, live: undefined, type, kind: 'ConfigMap', apiVersion: 'v1', manager: 'm', force: false, now }), {
-    name: 'StatusError',
-  })
+  assert.throws(
+    () =>
+      applyPatch({
+        applied: body,
+        live: undefined,
+        type,
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        manager: 'm',
+        force: false,
+        now,
+      }),
+    {
+      name: 'StatusError',
+    },
+  )
 })

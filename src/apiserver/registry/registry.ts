@@ -25,7 +25,10 @@ import { ServedResource } from './served-resource.ts'
 import { encode, StoredObject, spliceRevision, summarize, summaryWith } from './stored-object.ts'
 import { Turns } from './write/turns.ts'
 
-/** Why nothing was committed: the key has `changed` since it was read, or it has not, and another condition was `refused`. */
+/**
+ * Why nothing was committed: the key has `changed` since it was read, or it has not, and another condition was
+ * `refused`.
+ */
 export type Lost = 'changed' | 'refused'
 
 /** What a writer knows of the object that it commits, so that it need not be found out again. */
@@ -55,7 +58,12 @@ export class Registry {
   readonly features: FeatureGates
 
   /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
-  constructor(store: Store, definitions: readonly ResourceDefinition[], log: (line: string) => void = () => {}, features = defaultFeatures) {
+  constructor(
+    store: Store,
+    definitions: readonly ResourceDefinition[],
+    log: (line: string) => void = () => {},
+    features = defaultFeatures,
+  ) {
     this.store = store
     this.features = features
     this.#log = log
@@ -68,7 +76,8 @@ export class Registry {
     let served = this.#served.get(key)
     if (!served) {
       const storedAs = definition.storedAs && this.#definitions.get(definition.storedAs.resource)
-      if (definition.storedAs && !storedAs) throw new Error(`${key} is stored as ${definition.storedAs.resource}, which is not registered`)
+      if (definition.storedAs && !storedAs)
+        throw new Error(`${key} is stored as ${definition.storedAs.resource}, which is not registered`)
       this.#served.set(key, (served = new ServedResource(definition, storedAs && this.served(storedAs), this.features)))
     }
     return served
@@ -84,12 +93,21 @@ export class Registry {
     if (!cacher)
       this.#cachers.set(
         storage,
-        (cacher = new Cacher({ resource: storage, store: this.store, hints: new WeakMap(), counts: new CacheCounts(), log: this.#log })),
+        (cacher = new Cacher({
+          resource: storage,
+          store: this.store,
+          hints: new WeakMap(),
+          counts: new CacheCounts(),
+          log: this.#log,
+        })),
       )
     return cacher
   }
 
-  /** Forgets a resource that is no longer served; its watches go on. `refusesCreate`: what creations that are under way are refused with. */
+  /**
+   * Forgets a resource that is no longer served; its watches go on. `refusesCreate`: what creations that are under way
+   * are refused with.
+   */
   retire(resource: ServedResource, refusesCreate?: string): void {
     const cacher = this.cacher(resource)
     cacher.retire(refusesCreate)
@@ -99,7 +117,10 @@ export class Registry {
     this.#retired.set(resource.storage, cacher)
   }
 
-  /** Ends the watches of a resource that was retired, when they have been told of everything up to `revision`. Never rejects. */
+  /**
+   * Ends the watches of a resource that was retired, when they have been told of everything up to `revision`. Never
+   * rejects.
+   */
   async endWatches({ storage }: ServedResource, revision?: number): Promise<void> {
     await this.#retired.get(storage)?.endWatches(revision)
   }
@@ -119,7 +140,12 @@ export class Registry {
       const key = resourceKey(storage.definition)
       const others = [...this.#definitions.values()].filter(({ storedAs }) => storedAs?.resource === key)
       const differ = others.some(({ storedAs }) => storedAs?.toStorage)
-      versions = new Map((differ ? [storage, ...others.map((definition) => this.served(definition))] : []).map((one) => [one.groupVersion, one]))
+      versions = new Map(
+        (differ ? [storage, ...others.map((definition) => this.served(definition))] : []).map((one) => [
+          one.groupVersion,
+          one,
+        ]),
+      )
       this.#versions.set(storage, versions)
     }
     return versions.size > 0 ? versions : undefined
@@ -132,7 +158,10 @@ export class Registry {
     return view
   }
 
-  /** Has stored objects converted, where that takes time, so that they can be viewed. Rejects with a StatusError if one cannot be. */
+  /**
+   * Has stored objects converted, where that takes time, so that they can be viewed. Rejects with a StatusError if one
+   * cannot be.
+   */
   prepare(resource: ServedResource, objects: () => readonly StoredObject[]): Promise<void> | undefined {
     return this.#conversions(resource)?.prepare(objects())
   }
@@ -185,7 +214,13 @@ export class Registry {
   }
 
   /** Commits an object over `live`, or where nothing is. */
-  put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined, known = nothingKnown): Promise<StoredObject | Lost> {
+  put(
+    resource: ServedResource,
+    key: string,
+    object: KubeObject,
+    live: StoredObject | undefined,
+    known = nothingKnown,
+  ): Promise<StoredObject | Lost> {
     const { storage, conversion } = resource
     if (conversion) return this.#putConverted(resource, conversion, key, object, live)
     if (storage !== resource) {
@@ -197,15 +232,31 @@ export class Registry {
   }
 
   /** Commits `live` with other metadata. */
-  putMetadata(resource: ServedResource, key: string, metadata: ObjectMeta, live: StoredObject): Promise<StoredObject | Lost> {
+  putMetadata(
+    resource: ServedResource,
+    key: string,
+    metadata: ObjectMeta,
+    live: StoredObject,
+  ): Promise<StoredObject | Lost> {
     if (!isWrittenAsItIs(resource, live)) return this.put(resource, key, { ...live.parse(), metadata }, live)
     const value = this.#withMetadata(resource, metadata, live)
     const { revision } = live
-    return this.#written(resource, key, value, revision, this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value }] }))
+    return this.#written(
+      resource,
+      key,
+      value,
+      revision,
+      this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value }] }),
+    )
   }
 
   /** Commits `live` with its last metadata, and removes it: watches see both. Gives it as it was removed. */
-  async end(resource: ServedResource, key: string, metadata: ObjectMeta, live: StoredObject): Promise<StoredObject | Lost> {
+  async end(
+    resource: ServedResource,
+    key: string,
+    metadata: ObjectMeta,
+    live: StoredObject,
+  ): Promise<StoredObject | Lost> {
     const { revision } = live
     if (!isWrittenAsItIs(resource, live)) {
       const last = await this.putMetadata(resource, key, metadata, live)
@@ -217,7 +268,10 @@ export class Registry {
     }
     const value = this.#withMetadata(resource, metadata, live)
     const asked = performance.now()
-    const result = await this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value, delete: true }] })
+    const result = await this.store.commit({
+      conditions: [{ key, revision }],
+      operations: [{ key, value, delete: true }],
+    })
     this.cacher(resource).counts.stored('delete', asked)
     if (!result.committed) return lost(result.current[0], revision)
     return new StoredObject(resource, key, result.revision, spliceRevision(resource, value, result.revision))
@@ -257,14 +311,27 @@ export class Registry {
   ): Promise<StoredObject | Lost> {
     const { storage } = resource
     const cacher = this.cacher(resource)
-    if (!live && cacher.refusesCreate) throw forbidden(resource.groupResource, object.metadata.name ?? '', cacher.refusesCreate)
+    if (!live && cacher.refusesCreate)
+      throw forbidden(resource.groupResource, object.metadata.name ?? '', cacher.refusesCreate)
     cacher.hints.set(value, { summary: summarize(storage, stored), validSpec })
     const revision = live?.revision ?? 0
-    return this.#written(resource, key, value, revision, this.#commit(storage, key, object, { conditions: [{ key, revision }], operations: [{ key, value }] }))
+    return this.#written(
+      resource,
+      key,
+      value,
+      revision,
+      this.#commit(storage, key, object, { conditions: [{ key, revision }], operations: [{ key, value }] }),
+    )
   }
 
   /** What became of a write, as the resource shows it. It does not hold the object that was encoded while it waits. */
-  async #written(resource: ServedResource, key: string, value: Buffer, expected: number, commit: Promise<CommitResult>): Promise<StoredObject | Lost> {
+  async #written(
+    resource: ServedResource,
+    key: string,
+    value: Buffer,
+    expected: number,
+    commit: Promise<CommitResult>,
+  ): Promise<StoredObject | Lost> {
     const { storage } = resource
     const cacher = this.cacher(resource)
     const asked = performance.now()
@@ -274,7 +341,9 @@ export class Registry {
     const current = cacher.live?.objects.get(key)
     return this.#shown(
       resource,
-      current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),
+      current?.revision === result.revision
+        ? current
+        : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),
     )
   }
 
@@ -282,18 +351,27 @@ export class Registry {
   async remove(resource: ServedResource, key: string, revision: number): Promise<number | Lost> {
     const { storage } = resource
     const asked = performance.now()
-    const result = await this.#commit(storage, key, undefined, { conditions: [{ key, revision }], operations: [{ key, delete: true }] })
+    const result = await this.#commit(storage, key, undefined, {
+      conditions: [{ key, revision }],
+      operations: [{ key, delete: true }],
+    })
     this.cacher(resource).counts.stored('delete', asked)
     return result.committed ? result.revision : lost(result.current[0], revision)
   }
 
-  #commit({ writeHook }: ServedResource, key: string, object: KubeObject | undefined, own: Transaction): Promise<CommitResult> {
+  #commit(
+    { writeHook }: ServedResource,
+    key: string,
+    object: KubeObject | undefined,
+    own: Transaction,
+  ): Promise<CommitResult> {
     if (!writeHook) return this.store.commit(own)
-    return writeHook
-      .alongside(key, object)
-      .then(({ conditions, operations }) =>
-        this.store.commit({ conditions: [...own.conditions, ...conditions], operations: [...own.operations, ...operations] }),
-      )
+    return writeHook.alongside(key, object).then(({ conditions, operations }) =>
+      this.store.commit({
+        conditions: [...own.conditions, ...conditions],
+        operations: [...own.operations, ...operations],
+      }),
+    )
   }
 
   stop(): void {
@@ -305,7 +383,8 @@ export class Registry {
 const isWrittenAsItIs = (resource: ServedResource, live: StoredObject): boolean =>
   resource.storage === resource && !resource.conversion && !resource.writeHook && !live.outdated
 
-const lost = (current: Entry | undefined, expected: number): Lost => ((current?.revision ?? 0) === expected ? 'refused' : 'changed')
+const lost = (current: Entry | undefined, expected: number): Lost =>
+  (current?.revision ?? 0) === expected ? 'refused' : 'changed'
 
 /** Whether `bytes`, which lack a resourceVersion, say what `live` says. The order of members is the webhook's. */
 function isSame(live: StoredObject, bytes: Buffer): boolean {

@@ -39,7 +39,9 @@ export class ServedResource {
   /** How the JSON of every object begins: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
   readonly headText: string
   readonly head: Buffer
-  /** Where what list items show begins: `"metadata"`, as they leave out kind and version; custom resources keep them. */
+  /**
+   * Where what list items show begins: `"metadata"`, as they leave out kind and version; custom resources keep them.
+   */
   readonly itemOffset: number
   readonly prefix: string
   readonly verbs: ReadonlySet<string>
@@ -76,7 +78,9 @@ export class ServedResource {
     this.head = Buffer.from(this.headText)
     this.itemOffset = definition.custom ? 1 : Buffer.byteLength(type)
     this.prefix = `/registry/${definition.storagePath ?? definition.plural}/`
-    this.verbs = new Set(definition.verbs ?? ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'])
+    this.verbs = new Set(
+      definition.verbs ?? ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    )
   }
 
   /** The schema of its kind; made when first needed. */
@@ -99,7 +103,10 @@ export class ServedResource {
     return this.features.areDefault ? call() : withFeatures(this.features, call)
   }
 
-  /** Makes of a decoded object what reading it back from the store gives: empty collections that Go writes as null are null. */
+  /**
+   * Makes of a decoded object what reading it back from the store gives: empty collections that Go writes as null are
+   * null.
+   */
   get asStored(): (object: KubeObject) => void {
     return (this.#asStored ??= (this.definition.custom ? undefined : nilCollections(this.type)) ?? (() => {}))
   }

@@ -28,7 +28,8 @@ export const summaryWith = ({ labels = nothing }: ObjectMeta, { fields }: Summar
 /** The same summary, with the other's labels and texts where it says the same. */
 function summaryLike({ labels, fields }: Summary, like: Summary): Summary {
   const shared: Record<string, string> = {}
-  for (const field in fields) shared[field] = fields[field] === like.fields[field] ? like.fields[field]! : fields[field]!
+  for (const field in fields)
+    shared[field] = fields[field] === like.fields[field] ? like.fields[field]! : fields[field]!
   return { labels: isDeepStrictEqual(labels, like.labels) ? like.labels : labels, fields: shared }
 }
 
@@ -81,8 +82,8 @@ export class StoredObject {
   }
 
   /**
-   * Keeps what sets the object apart from the pattern, which is not packed, instead of its bytes. Does nothing and gives false if
-   * that would be more than `most` bytes.
+   * Keeps what sets the object apart from the pattern, which is not packed, instead of its bytes. Does nothing and
+   * gives false if that would be more than `most` bytes.
    */
   pack(pattern: StoredObject, most: number): boolean {
     const kept = difference(pattern.bytes, this.bytes, most)
@@ -117,7 +118,10 @@ export class StoredObject {
     return (this.#summary ??= summarize(this.resource, this.parse()))
   }
 
-  /** The bytes as list items have them, without the brace before: custom resources are whole, others lack kind and version. */
+  /**
+   * The bytes as list items have them, without the brace before: custom resources are whole, others lack kind and
+   * version.
+   */
   get item(): Buffer {
     return this.bytes.subarray(this.resource.itemOffset)
   }
@@ -141,7 +145,13 @@ export class StoredObject {
   /** The same state under another revision: how a deleted object is shown. */
   at(revision: number): StoredObject {
     if (revision === this.revision) return this
-    return new StoredObject(this.resource, this.key, revision, withRevision(this.resource, this.bytes, revision), this.#summary)
+    return new StoredObject(
+      this.resource,
+      this.key,
+      revision,
+      withRevision(this.resource, this.bytes, revision),
+      this.#summary,
+    )
   }
 }
 
@@ -164,8 +174,8 @@ function endOfObject(bytes: Buffer, start: number): number {
 }
 
 /**
- * The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed. With `like`, what
- * follows metadata is known to be as it is there.
+ * The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed.
+ * With `like`, what follows metadata is known to be as it is there.
  */
 export function encode(resource: ServedResource, object: KubeObject, like?: StoredObject): Buffer {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
@@ -178,16 +188,25 @@ export function encode(resource: ServedResource, object: KubeObject, like?: Stor
   return Buffer.from(`${start}${others.length > 1 ? ',' : ''}${others}`)
 }
 
-/** Puts `"resourceVersion":"N"` into bytes from the store. Only the metadata of reviews, which are not stored, may be empty. */
+/**
+ * Puts `"resourceVersion":"N"` into bytes from the store. Only the metadata of reviews, which are not stored, may be
+ * empty.
+ */
 export function spliceRevision(resource: ServedResource, stored: Buffer, revision: number): Buffer {
   const isEmpty = stored[resource.head.length] === close
-  return spliced(resource, isEmpty ? `"resourceVersion":"${revision}"` : `"resourceVersion":"${revision}",`, stored, resource.head.length)
+  return spliced(
+    resource,
+    isEmpty ? `"resourceVersion":"${revision}"` : `"resourceVersion":"${revision}",`,
+    stored,
+    resource.head.length,
+  )
 }
 
 /** Bytes that may have a resourceVersion, with another. */
 function withRevision(resource: ServedResource, bytes: Buffer, revision: number): Buffer {
   const { length } = resource.head
-  if (bytes.toString('latin1', length, length + revisionStart.length) !== revisionStart) return spliceRevision(resource, bytes, revision)
+  if (bytes.toString('latin1', length, length + revisionStart.length) !== revisionStart)
+    return spliceRevision(resource, bytes, revision)
   return spliced(resource, `${revisionStart}${revision}`, bytes, bytes.indexOf(quote, length + revisionStart.length))
 }
 

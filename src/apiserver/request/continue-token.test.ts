@@ -7,7 +7,8 @@ const v = 'meta.k8s.io/v1'
 
 test('tokens come back as they were made, whatever names they hold', () => {
   for (const start of ['default/web\0', 'a..b\0', 'ns/..a\0', 'ns/a..\0', 'system:node\0'])
-    for (const revision of [-1, 7]) assert.deepEqual(decodeContinue(encodeContinue({ revision, start })), { revision, start })
+    for (const revision of [-1, 7])
+      assert.deepEqual(decodeContinue(encodeContinue({ revision, start })), { revision, start })
   assert.deepEqual(decodeContinue(encoded({ v, rv: 1, start: '/' })), { revision: 1, start: '' })
 })
 
@@ -18,7 +19,13 @@ test('what is no token is refused with its fault', () => {
     [encoded({ v: 'v1', rv: 1, start: 'key' }), 'server does not recognize this encoded version v1'],
     [encoded({ v, rv: 0, start: 'key' }), `incorrect encoded start resourceVersion (version ${v})`],
     [encoded({ v, rv: 1, start: '' }), `encoded start key empty (version ${v})`],
-    ...['../key', './key', './../key', 'key/../..', '//key'].map((start) => [encoded({ v, rv: 1, start }), start] as const),
+    ...['../key', './key', './../key', 'key/../..', '//key'].map(
+      (start) => [encoded({ v, rv: 1, start }), start] as const,
+    ),
   ] as const)
-    assert.throws(() => decodeContinue(text), { code: 400, message: `invalid continue token: continue key is not valid: ${fault}` }, fault)
+    assert.throws(
+      () => decodeContinue(text),
+      { code: 400, message: `invalid continue token: continue key is not valid: ${fault}` },
+      fault,
+    )
 })

@@ -14,11 +14,15 @@ const version = 'meta.k8s.io/v1'
 export const encodeContinue = ({ revision, start }: ContinueToken): string =>
   Buffer.from(JSON.stringify({ v: version, rv: revision, start })).toString('base64url')
 
-/** Throws 400 for what is no token of ours: one with an empty start, or with a start that leads out of the range, is none. */
+/**
+ * Throws 400 for what is no token of ours: one with an empty start, or with a start that leads out of the range, is
+ * none.
+ */
 export function decodeContinue(text: string): ContinueToken {
   const fault = (what: string): StatusError => badRequest(`invalid continue token: continue key is not valid: ${what}`)
   const { v, rv, start } = tokenOf(text) ?? {}
-  if (typeof v !== 'string' || typeof rv !== 'number' || typeof start !== 'string') throw fault('it must be the value that an earlier list returned')
+  if (typeof v !== 'string' || typeof rv !== 'number' || typeof start !== 'string')
+    throw fault('it must be the value that an earlier list returned')
   if (v !== version) throw fault(`server does not recognize this encoded version ${v}`)
   if (rv === 0 || !Number.isSafeInteger(rv)) throw fault(`incorrect encoded start resourceVersion (version ${version})`)
   if (start === '') throw fault(`encoded start key empty (version ${version})`)

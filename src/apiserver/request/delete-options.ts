@@ -41,7 +41,11 @@ export async function deleteOptions(request: Request): Promise<DeleteOptions> {
 export function deleteOptionsOf(wire: DeleteOptionsModel): DeleteOptions {
   const errors = deleteErrors(wire)
   if (errors.length) throw invalid({ group: 'meta.k8s.io', name: 'DeleteOptions' }, '', errors)
-  return { ...wire, propagationPolicy: wire.propagationPolicy as PropagationPolicy | undefined, dryRun: (wire.dryRun?.length ?? 0) > 0 }
+  return {
+    ...wire,
+    propagationPolicy: wire.propagationPolicy as PropagationPolicy | undefined,
+    dryRun: (wire.dryRun?.length ?? 0) > 0,
+  }
 }
 
 function fromBody({ value, fields }: Body): DeleteOptionsModel {
@@ -69,7 +73,13 @@ function fromQuery(query: URLSearchParams): DeleteOptionsModel {
 function deleteErrors({ propagationPolicy, orphanDependents, dryRun = [] }: DeleteOptionsModel): FieldError[] {
   const errors: FieldError[] = []
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
-    errors.push(invalidValue('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'))
+    errors.push(
+      invalidValue(
+        'propagationPolicy',
+        propagationPolicy,
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
+    )
   }
   if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
     errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']))

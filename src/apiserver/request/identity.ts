@@ -11,6 +11,8 @@ export function checkNamespace({ metadata }: KubeObject, { namespaced }: ServedR
 
 /** Throws 400 if the body has no name, or another one than the URL. */
 export function checkName({ metadata }: KubeObject, name: string): void {
-  if (!metadata.name) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
-  if (metadata.name !== name) throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
+  if (!metadata.name)
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  if (metadata.name !== name)
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
 }

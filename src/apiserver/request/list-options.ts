@@ -48,7 +48,9 @@ function checkFields(fields: FieldSelector, { definition }: ServedResource): voi
   const { selectableFields, unknownFieldLabel } = definition
   const unknown = unknownField(fields, selectableFields)
   if (!unknown) return
-  const label = fields.requirements.find(({ field }) => !metadataFields.has(field) && !(selectableFields && Object.hasOwn(selectableFields, field)))?.field
+  const label = fields.requirements.find(
+    ({ field }) => !metadataFields.has(field) && !(selectableFields && Object.hasOwn(selectableFields, field)),
+  )?.field
   throw unknownFieldLabel && label ? badRequest(unknownFieldLabel(label)) : unknown
 }
 
@@ -58,23 +60,38 @@ const field = 'resourceVersionMatch'
 function listErrors({ match, resourceVersion, continue: token, sendInitialEvents }: ListOptions): FieldError[] {
   const errors: FieldError[] = []
   if (match) {
-    if (!resourceVersion) errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    if (!resourceVersion)
+      errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
     if (token) errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'))
-    if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(notSupported(field, match, ['Exact', 'NotOlderThan', '']))
-    if (match === 'Exact' && resourceVersion === '0') errors.push(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    if (match !== 'Exact' && match !== 'NotOlderThan')
+      errors.push(notSupported(field, match, ['Exact', 'NotOlderThan', '']))
+    if (match === 'Exact' && resourceVersion === '0')
+      errors.push(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
   }
-  if (sendInitialEvents !== undefined) errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  if (sendInitialEvents !== undefined)
+    errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
   return errors
 }
 
-function watchErrors({ match, continue: token, sendInitialEvents }: ListOptions, { features }: ServedResource): FieldError[] {
+function watchErrors(
+  { match, continue: token, sendInitialEvents }: ListOptions,
+  { features }: ServedResource,
+): FieldError[] {
   const errors: FieldError[] = []
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
     errors.push(forbiddenField(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
   if (sendInitialEvents !== undefined && !features.isOn('WatchList'))
-    errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'))
+    errors.push(
+      forbiddenField(
+        'sendInitialEvents',
+        'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+      ),
+    )
   if (match) {
-    if (sendInitialEvents === undefined) errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
+    if (sendInitialEvents === undefined)
+      errors.push(
+        forbiddenField(field, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+      )
     if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))
     if (token) errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'))
   }

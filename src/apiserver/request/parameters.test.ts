@@ -23,11 +23,16 @@ test('a version that is no number is a bad request of a list, and an internal er
 })
 
 test('integers of 64 bits keep their digits where they are stored', () => {
-  const query = new URLSearchParams('most=9223372036854775807&least=-9223372036854775808&few=%2B30&more=9223372036854775808&none=')
+  const query = new URLSearchParams(
+    'most=9223372036854775807&least=-9223372036854775808&few=%2B30&more=9223372036854775808&none=',
+  )
   assert.equal(int64Parameter(query, 'most'), 2n ** 63n - 1n)
   assert.equal(int64Parameter(query, 'least'), -(2n ** 63n))
   assert.equal(int64Parameter(query, 'few'), 30)
   assert.equal(int64Parameter(query, 'none'), undefined)
   assert.equal(integerParameter(query, 'most'), 2 ** 63)
-  assert.throws(() => int64Parameter(query, 'more'), { code: 400, message: 'strconv.ParseInt: parsing "9223372036854775808": value out of range' })
+  assert.throws(() => int64Parameter(query, 'more'), {
+    code: 400,
+    message: 'strconv.ParseInt: parsing "9223372036854775808": value out of range',
+  })
 })

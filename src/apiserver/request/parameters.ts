@@ -21,7 +21,9 @@ export function integerParameter(query: URLSearchParams, name: string): number |
 /** The same with all its digits: a bigint beyond ±2⁵³, for what is stored. */
 export function int64Parameter(query: URLSearchParams, name: string): number | undefined {
   const number = integerParameter(query, name)
-  return number === undefined || Number.isSafeInteger(number) ? number : (integer(BigInt(query.get(name)!.replace('+', ''))) as number)
+  return number === undefined || Number.isSafeInteger(number)
+    ? number
+    : (integer(BigInt(query.get(name)!.replace('+', ''))) as number)
 }
 
 const parseError = (text: string): string | undefined =>
@@ -35,7 +37,8 @@ const parseError = (text: string): string | undefined =>
 export const parseResourceVersion = (text: string): number => versionOf(text, internal)
 
 /** A resourceVersion of a list; empty is 0. Text that is no number is a 400 (since Kubernetes 1.33). */
-export const parseListVersion = (text: string): number => versionOf(text, (why) => badRequest(`invalid resource version: ${why}`))
+export const parseListVersion = (text: string): number =>
+  versionOf(text, (why) => badRequest(`invalid resource version: ${why}`))
 
 function versionOf(text: string, refusal: (why: string) => StatusError): number {
   if (text === '') return 0

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { requestInfo } from './request-info.ts'
 
 test('a list of one object by its name is authorized as that object', () => {
-  const nameOf = (fieldSelector: string, method = 'GET') => requestInfo(method, '/api/v1/namespaces/default/pods', new URLSearchParams({ fieldSelector })).name
+  const nameOf = (fieldSelector: string, method = 'GET') =>
+    requestInfo(method, '/api/v1/namespaces/default/pods', new URLSearchParams({ fieldSelector })).name
   assert.equal(nameOf('metadata.name=a'), 'a')
   assert.equal(nameOf('metadata.name==a'), 'a')
   assert.equal(nameOf('status.phase=Running,metadata.name=a'), 'a')
@@ -14,7 +15,14 @@ test('a list of one object by its name is authorized as that object', () => {
   assert.equal(nameOf('metadata.name=a', 'POST'), '')
   // As upstream: rights that are limited to names are none to delete a collection, or to watch under /watch/.
   assert.equal(nameOf('metadata.name=a', 'DELETE'), '')
-  assert.equal(requestInfo('GET', '/api/v1/watch/namespaces/default/pods', new URLSearchParams({ fieldSelector: 'metadata.name=a' })).name, '')
+  assert.equal(
+    requestInfo(
+      'GET',
+      '/api/v1/watch/namespaces/default/pods',
+      new URLSearchParams({ fieldSelector: 'metadata.name=a' }),
+    ).name,
+    '',
+  )
 })
 
 test('what was asked for the old way is told by its verb', () => {

@@ -10,7 +10,10 @@ import { pathSegment } from '../../machinery/validation/names.ts'
 export interface RequestInfo {
   readonly isResourceRequest: boolean
   readonly path: string
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the method in lower case for other paths. */
+  /**
+   * `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the method in lower case for
+   * other paths.
+   */
   readonly verb: string
   /** `api`, `apis`, or empty. */
   readonly prefix: string
@@ -27,7 +30,14 @@ export interface RequestInfo {
 
 const nothing: readonly string[] = []
 
-const verbs: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+const verbs: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
 
 const other = (method: string, path: string, prefix = '', group = '', version = ''): RequestInfo => ({
   isResourceRequest: false,

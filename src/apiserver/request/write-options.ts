@@ -21,7 +21,11 @@ export const dryRunErrors = (values: readonly string[]): FieldError[] =>
   values.some((value) => value !== 'All') ? [notSupported('dryRun', values, ['All'])] : []
 
 /** Reads and checks the options of a write; `kind` names them in errors. Throws 422. */
-export function writeOptions(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions', apply = false): WriteOptions {
+export function writeOptions(
+  query: URLSearchParams,
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  apply = false,
+): WriteOptions {
   if (query.size === 0 && !apply) return none
   const fieldManager = query.get('fieldManager') ?? ''
   const fieldValidation = query.get('fieldValidation') ?? ''
@@ -33,7 +37,12 @@ export function writeOptions(query: URLSearchParams, kind: 'CreateOptions' | 'Up
     if (apply && !fieldManager) errors.push(required('fieldManager', 'is required for apply patch'))
   }
   errors.push(...fieldManagerErrors(fieldManager), ...dryRunErrors(dryRun))
-  if (fieldValidation !== '' && fieldValidation !== 'Ignore' && fieldValidation !== 'Strict' && fieldValidation !== 'Warn') {
+  if (
+    fieldValidation !== '' &&
+    fieldValidation !== 'Ignore' &&
+    fieldValidation !== 'Strict' &&
+    fieldValidation !== 'Warn'
+  ) {
     errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
   }
   if (errors.length) throw invalid({ group: 'meta.k8s.io', name: kind }, '', errors)
@@ -46,4 +55,10 @@ export function writeOptions(query: URLSearchParams, kind: 'CreateOptions' | 'Up
   }
 }
 
-const none: WriteOptions = { dryRun: false, fieldManager: '', fieldValidation: 'Warn', validationGiven: false, force: false }
+const none: WriteOptions = {
+  dryRun: false,
+  fieldManager: '',
+  fieldValidation: 'Warn',
+  validationGiven: false,
+  force: false,
+}

@@ -1,5 +1,14 @@
-/** Gives a Service what its type needs: cluster IPs, node ports and the health check's port. Throws the StatusErrors that clients get. */
-import { needsClusterIP, needsHealthCheckPort, needsNodePorts, type Service, type ServiceSpec } from '../../api/core/service/index.ts'
+/**
+ * Gives a Service what its type needs: cluster IPs, node ports and the health check's port. Throws the StatusErrors
+ * that clients get.
+ */
+import {
+  needsClusterIP,
+  needsHealthCheckPort,
+  needsNodePorts,
+  type Service,
+  type ServiceSpec,
+} from '../../api/core/service/index.ts'
 import { invalid, type StatusError, statusOf } from '../../machinery/status-error.ts'
 import { limitFaults } from '../../machinery/validation/fault-limit.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
@@ -8,7 +17,12 @@ import { keepsPreference, settleFamilies } from './families.ts'
 import type { Family } from './ranges/address-range.ts'
 
 /** `old` is the Service as it was, undefined for a new one; `families` are the cluster's, the default first. */
-export function allocate(service: Service, old: ServiceSpec | undefined, claim: Claim, families: readonly Family[]): void {
+export function allocate(
+  service: Service,
+  old: ServiceSpec | undefined,
+  claim: Claim,
+  families: readonly Family[],
+): void {
   service.spec ??= {}
   const { spec } = service
   const refuse = (rules: () => readonly FieldError[]): void => {
@@ -17,13 +31,17 @@ export function allocate(service: Service, old: ServiceSpec | undefined, claim: 
   }
   refuse(() => settleFamilies(spec, old, families))
   refuse(() => clusterIPs(spec, old, claim))
-  if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') refuse(() => (old ? changedPorts(spec, old, claim) : newPorts(spec, claim)))
+  if (spec.type === 'NodePort' || spec.type === 'LoadBalancer')
+    refuse(() => (old ? changedPorts(spec, old, claim) : newPorts(spec, claim)))
   if (needsHealthCheckPort(spec) && !(old && needsHealthCheckPort(old))) healthCheckPort(spec, claim)
 }
 
 const failed = (what: string): StatusError => statusOf(new Error(what))
 
-/** New Services get all their addresses, changed ones what they lack; what they no longer name is free once they are written. */
+/**
+ * New Services get all their addresses, changed ones what they lack; what they no longer name is free once they are
+ * written.
+ */
 function clusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined, claim: Claim): FieldError[] {
   if (!needsClusterIP(spec) || spec.clusterIPs?.[0] === 'None' || keepsPreference(spec, old)) return []
   const list = [...(spec.clusterIPs ?? [])]
@@ -38,7 +56,8 @@ function clusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined, claim: Clai
       continue
     }
     const problem = claim.address(wanted)
-    if (problem) return [invalidValue('spec.clusterIPs', spec.clusterIPs, `failed to allocate IP ${wanted}: ${problem}`)]
+    if (problem)
+      return [invalidValue('spec.clusterIPs', spec.clusterIPs, `failed to allocate IP ${wanted}: ${problem}`)]
   }
   if (list.length > 0) spec.clusterIPs = list
   if (from === 0) spec.clusterIP = list[0]
@@ -57,7 +76,9 @@ function anyPort(claim: Claim): number {
   return port
 }
 
-const refusedPort = (i: number, port: number, problem: string): FieldError[] => [invalidValue(`spec.ports[${i}].nodePort`, port, problem)]
+const refusedPort = (i: number, port: number, problem: string): FieldError[] => [
+  invalidValue(`spec.ports[${i}].nodePort`, port, problem),
+]
 
 /** Protocols of one port share a node port, unless others are asked for. */
 function newPorts(spec: ServiceSpec, claim: Claim): FieldError[] {

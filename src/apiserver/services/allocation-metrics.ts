@@ -26,13 +26,29 @@ export function allocationMetrics(metrics: MetricsRegistry, state: AllocationSta
   metrics.gauge(`${ip}_available_ips`, 'Gauge measuring the number of available IPs for Services', ['cidr'], () =>
     [...state.ranges()].map(({ cidr, available }) => [[cidr], available] as const),
   )
-  metrics.gauge(`${port}_allocated_ports`, 'Gauge measuring the number of allocated NodePorts for Services', [], () => [[[], state.ports().allocated]])
-  metrics.gauge(`${port}_available_ports`, 'Gauge measuring the number of available NodePorts for Services', [], () => [[[], state.ports().available]])
+  metrics.gauge(`${port}_allocated_ports`, 'Gauge measuring the number of allocated NodePorts for Services', [], () => [
+    [[], state.ports().allocated],
+  ])
+  metrics.gauge(`${port}_available_ports`, 'Gauge measuring the number of available NodePorts for Services', [], () => [
+    [[], state.ports().available],
+  ])
   const addresses = metrics.counter(`${ip}_allocation_total`, 'Number of Cluster IPs allocations', ['cidr', 'scope'])
-  const missed = metrics.counter(`${ip}_allocation_errors_total`, 'Number of errors trying to allocate Cluster IPs', ['cidr', 'scope'])
-  const times = metrics.histogram(`${ip}_allocation_duration_seconds`, 'Duration in seconds to allocate a Cluster IP by ServiceCIDR', usualBuckets, ['cidr'])
+  const missed = metrics.counter(`${ip}_allocation_errors_total`, 'Number of errors trying to allocate Cluster IPs', [
+    'cidr',
+    'scope',
+  ])
+  const times = metrics.histogram(
+    `${ip}_allocation_duration_seconds`,
+    'Duration in seconds to allocate a Cluster IP by ServiceCIDR',
+    usualBuckets,
+    ['cidr'],
+  )
   const ports = metrics.counter(`${port}_allocation_total`, 'Number of NodePort allocations', ['scope'])
-  const missedPorts = metrics.counter(`${port}_allocation_errors_total`, 'Number of errors trying to allocate NodePort', ['scope'])
+  const missedPorts = metrics.counter(
+    `${port}_allocation_errors_total`,
+    'Number of errors trying to allocate NodePort',
+    ['scope'],
+  )
   return {
     address(cidr, scope, found, seconds) {
       if (found) times([cidr]).observe(seconds)

@@ -1,6 +1,6 @@
 /**
- * Which cluster IPs and node ports are in use. The truth is what the store holds: the Services, IPAddresses and ServiceCIDRs in the
- * cachers, and what writes under way have claimed. Nothing else is kept, so nothing can leak.
+ * Which cluster IPs and node ports are in use. The truth is what the store holds: the Services, IPAddresses and
+ * ServiceCIDRs in the cachers, and what writes under way have claimed. Nothing else is kept, so nothing can leak.
  */
 import type { Service } from '../../api/core/service/index.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
@@ -62,7 +62,9 @@ export class Allocations {
   constructor(options: AllocationOptions) {
     this.#options = options
     this.ranges = options.ranges
-    this.#metrics = options.metrics && allocationMetrics(options.metrics, { ranges: () => this.#usedRanges(), ports: () => this.#usedPorts() })
+    this.#metrics =
+      options.metrics &&
+      allocationMetrics(options.metrics, { ranges: () => this.#usedRanges(), ports: () => this.#usedPorts() })
   }
 
   #usedRanges() {
@@ -82,7 +84,11 @@ export class Allocations {
   /** Resolves when everything in the store is known. */
   async ready(): Promise<StoredAllocations> {
     const { services: ofServices, ipAddresses: ofAddresses, serviceCidrs: ofRanges } = this.#options
-    const [services, ipAddresses, serviceCidrs] = await Promise.all([ofServices.ready(), ofAddresses.ready(), ofRanges.ready()])
+    const [services, ipAddresses, serviceCidrs] = await Promise.all([
+      ofServices.ready(),
+      ofAddresses.ready(),
+      ofRanges.ready(),
+    ])
     if (this.#followed !== services) this.#follow(services)
     return { services, ipAddresses, serviceCidrs }
   }
@@ -132,7 +138,9 @@ export class Allocations {
     const metrics = this.#metrics
     const ranges = [...this.ranges, ...addedRanges(serviceCidrs)]
     const isAddressTaken = (address: string): boolean =>
-      this.#addresses.has(address) || this.#claimedAddresses.has(address) || ipAddresses.objects.get(ipAddresses.resource.key('', address)) !== undefined
+      this.#addresses.has(address) ||
+      this.#claimedAddresses.has(address) ||
+      ipAddresses.objects.get(ipAddresses.resource.key('', address)) !== undefined
     const isPortTaken = (port: number): boolean => this.#ports.has(port) || this.#claimedPorts.has(port)
     const addresses: string[] = []
     const ports: number[] = []
@@ -150,8 +158,10 @@ export class Allocations {
       address(wanted) {
         const address = canonicalAddress(wanted)
         const range = ranges.find((range) => range.contains(address))
-        // A dry run asks the one range it knows, a write looks for one among all: the words differ, and tools read them.
-        if (!range) return dryRun ? notInRange(address, ranges) : 'the provided network does not match the current range'
+        // A dry run asks the one range it knows, a write looks for one among all: the words differ, and tools read
+        // them.
+        if (!range)
+          return dryRun ? notInRange(address, ranges) : 'the provided network does not match the current range'
         const isTaken = isAddressTaken(address)
         metrics?.address(range.text, 'static', !isTaken, 0)
         if (isTaken) return 'provided IP is already allocated'
@@ -167,7 +177,8 @@ export class Allocations {
         }
       },
       port(wanted) {
-        if (wanted < nodePorts.first || wanted > nodePorts.last) return `provided port is not in the valid range. The range of valid ports is ${nodePorts.text}`
+        if (wanted < nodePorts.first || wanted > nodePorts.last)
+          return `provided port is not in the valid range. The range of valid ports is ${nodePorts.text}`
         const isTaken = isPortTaken(wanted)
         metrics?.port('static', !isTaken)
         if (isTaken) return 'provided port is already allocated'

@@ -1,4 +1,6 @@
-/** IP families of a Service: `ipFamilies` and `ipFamilyPolicy` are filled in and checked against what the cluster has. */
+/**
+ * IP families of a Service: `ipFamilies` and `ipFamilyPolicy` are filled in and checked against what the cluster has.
+ */
 import { isIPv6 } from 'node:net'
 import { needsClusterIP, type ServiceSpec } from '../../api/core/service/index.ts'
 import { addressRules } from '../../api/core/service/rules.ts'
@@ -8,10 +10,12 @@ import type { Family } from './ranges/address-range.ts'
 const familyOf = (address: string): Family => (isIPv6(address) ? 'IPv6' : 'IPv4')
 const other = (family: string | undefined): Family => (family === 'IPv4' ? 'IPv6' : 'IPv4')
 
-const sameList = (one: readonly string[] = [], two: readonly string[] = []): boolean => one.length === two.length && one.every((item, i) => item === two[i])
+const sameList = (one: readonly string[] = [], two: readonly string[] = []): boolean =>
+  one.length === two.length && one.every((item, i) => item === two[i])
 
 /** Fewer than before, and not simply left out. */
-const isReduced = (list: readonly string[] = [], old: readonly string[] = []): boolean => list.length > 0 && list.length < old.length
+const isReduced = (list: readonly string[] = [], old: readonly string[] = []): boolean =>
+  list.length > 0 && list.length < old.length
 
 /** A Service that prefers two families is left as it is when the cluster has changed, not the Service. */
 export function keepsPreference(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
@@ -26,8 +30,15 @@ export function keepsPreference(spec: ServiceSpec, old: ServiceSpec | undefined)
   )
 }
 
-/** Fills in policy and families. `families` are the cluster's, the default first. What is wrong comes back; nothing is allocated yet. */
-export function settleFamilies(spec: ServiceSpec, old: ServiceSpec | undefined, families: readonly Family[]): FieldError[] {
+/**
+ * Fills in policy and families. `families` are the cluster's, the default first. What is wrong comes back; nothing is
+ * allocated yet.
+ */
+export function settleFamilies(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  families: readonly Family[],
+): FieldError[] {
   if (!needsClusterIP(spec) || keepsPreference(spec, old)) return []
   const isOpen = spec.clusterIP === 'None' && Object.keys(spec.selector ?? {}).length === 0
   // A headless Service without selector names endpoints of its own, of both families.
@@ -55,16 +66,20 @@ function reductions(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
     return []
   }
   const errors: FieldError[] = []
-  if (isReduced(spec.clusterIPs, old.clusterIPs)) errors.push(policyError(policy, "must be 'SingleStack' to release the secondary cluster IP"))
-  if (isReduced(spec.ipFamilies, old.ipFamilies)) errors.push(policyError(policy, "must be 'SingleStack' to release the secondary IP family"))
+  if (isReduced(spec.clusterIPs, old.clusterIPs))
+    errors.push(policyError(policy, "must be 'SingleStack' to release the secondary cluster IP"))
+  if (isReduced(spec.ipFamilies, old.ipFamilies))
+    errors.push(policyError(policy, "must be 'SingleStack' to release the secondary IP family"))
   return errors
 }
 
-const policyError = (policy: string | undefined, detail: string): FieldError => invalidValue('spec.ipFamilyPolicy', policy, detail)
+const policyError = (policy: string | undefined, detail: string): FieldError =>
+  invalidValue('spec.ipFamilyPolicy', policy, detail)
 
 function pairs({ ipFamilyPolicy: policy, clusterIPs, ipFamilies }: ServiceSpec): FieldError[] {
   if (policy !== 'SingleStack') return []
-  const message = (what: string): string => `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`
+  const message = (what: string): string =>
+    `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`
   return [
     ...(clusterIPs?.length === 2 ? [policyError(policy, message('cluster IPs'))] : []),
     ...(ipFamilies?.length === 2 ? [policyError(policy, message('IP families'))] : []),
@@ -85,12 +100,17 @@ function inferFamilies(spec: ServiceSpec, families: readonly Family[]): FieldErr
   return errors
 }
 
-function unknownFamilies({ ipFamilyPolicy: policy, ipFamilies = [] }: ServiceSpec, families: readonly Family[]): FieldError[] {
+function unknownFamilies(
+  { ipFamilyPolicy: policy, ipFamilies = [] }: ServiceSpec,
+  families: readonly Family[],
+): FieldError[] {
   const single = policy === 'RequireDualStack' && families.length < 2
   return [
     ...(single ? [policyError(policy, 'this cluster is not configured for dual-stack services')] : []),
     ...ipFamilies.flatMap((family, i) =>
-      families.includes(family as Family) ? [] : [invalidValue(`spec.ipFamilies[${i}]`, family, 'not configured on this cluster')],
+      families.includes(family as Family)
+        ? []
+        : [invalidValue(`spec.ipFamilies[${i}]`, family, 'not configured on this cluster')],
     ),
   ]
 }

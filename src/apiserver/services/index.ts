@@ -39,7 +39,10 @@ export interface Listening {
 }
 
 export interface ServiceAllocation {
-  /** To be called when the server listens: sees to the Service `kubernetes` and to IPAddresses that are missing or left over. */
+  /**
+   * To be called when the server listens: sees to the Service `kubernetes` and to IPAddresses that are missing or left
+   * over.
+   */
   begin(listening: Listening): Promise<void>
 }
 
@@ -58,7 +61,15 @@ export function serviceAllocation({
   const services = registry.cacher(resource)
   const ipAddresses = registry.cacher(find('networking.k8s.io/v1/ipaddresses'))
   const serviceCidrs = registry.cacher(find('networking.k8s.io/v1/servicecidrs'))
-  const allocations = new Allocations({ services, ipAddresses, serviceCidrs, ranges, nodePorts: parsePortRange(nodePortRange), random, metrics })
+  const allocations = new Allocations({
+    services,
+    ipAddresses,
+    serviceCidrs,
+    ranges,
+    nodePorts: parsePortRange(nodePortRange),
+    random,
+    metrics,
+  })
   resource.writeHook = serviceWrites(allocations)
   return {
     async begin({ bindAddress, advertiseAddress: given, withoutEndpoints, port, context }) {

@@ -16,7 +16,14 @@ const manager = 'ipallocator.k8s.io'
 const managedBy = 'ipaddress.kubernetes.io/managed-by'
 
 interface IPAddress extends KubeObject {
-  readonly spec?: { readonly parentRef?: { readonly group?: string; readonly resource?: string; readonly namespace?: string; readonly name?: string } }
+  readonly spec?: {
+    readonly parentRef?: {
+      readonly group?: string
+      readonly resource?: string
+      readonly namespace?: string
+      readonly name?: string
+    }
+  }
 }
 
 function ipAddress(name: string, { metadata }: Service): KubeObject {
@@ -36,11 +43,20 @@ function ipAddress(name: string, { metadata }: Service): KubeObject {
 
 function belongsTo(object: IPAddress, { metadata }: Service): boolean {
   const { resource, namespace, name } = object.spec?.parentRef ?? {}
-  return resource === 'services' && namespace === metadata.namespace && name === metadata.name && object.metadata.labels?.[managedBy] === manager
+  return (
+    resource === 'services' &&
+    namespace === metadata.namespace &&
+    name === metadata.name &&
+    object.metadata.labels?.[managedBy] === manager
+  )
 }
 
 /** What to commit with a Service that was `old` and becomes `service`; either may be absent. */
-export function withAddresses({ resource, objects }: CacheView, service: Service | undefined, old: Service | undefined): Transaction {
+export function withAddresses(
+  { resource, objects }: CacheView,
+  service: Service | undefined,
+  old: Service | undefined,
+): Transaction {
   const conditions: Transaction['conditions'][number][] = []
   const operations: Transaction['operations'][number][] = []
   const wanted = service ? addressesOf(service) : []

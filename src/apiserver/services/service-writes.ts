@@ -1,4 +1,6 @@
-/** What happens around every write of a Service: allocation before it is validated, its IPAddresses in its transaction. */
+/**
+ * What happens around every write of a Service: allocation before it is validated, its IPAddresses in its transaction.
+ */
 import type { Service } from '../../api/core/service/index.ts'
 import { keepAllocated } from '../../api/core/service/prepare.ts'
 import type { WriteHook } from '../registry/write/write-hook.ts'

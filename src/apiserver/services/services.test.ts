@@ -18,7 +18,10 @@ import { timestamp, type WriteContext } from '../registry/write/write-context.ts
 import { type ServiceAllocation, type ServiceAllocationOptions, serviceAllocation } from './index.ts'
 
 type Given = Partial<ServiceSpec>
-type Options = Partial<ServiceAllocationOptions> & { readonly store?: Store; readonly plugins?: readonly AdmissionPlugin[] }
+type Options = Partial<ServiceAllocationOptions> & {
+  readonly store?: Store
+  readonly plugins?: readonly AdmissionPlugin[]
+}
 
 /** A server's part that writes Services. */
 class Writer {
@@ -31,19 +34,45 @@ class Writer {
     this.registry = new Registry(store, allResources)
     t.after(() => this.registry.stop())
     this.#admission = new Admission(plugins)
-    this.allocation = serviceAllocation({ registry: this.registry, find: this.find, log: (line) => this.logged.push(line), ...options })
+    this.allocation = serviceAllocation({
+      registry: this.registry,
+      find: this.find,
+      log: (line) => this.logged.push(line),
+      ...options,
+    })
   }
 
   find = (key: string) => this.registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
 
   context(name: string, dryRun = false): WriteContext {
     const options = { dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false } as const
-    const place = { registry: this.registry, admission: this.#admission, resource: this.find('v1/services'), namespace: 'ns', name, subresource: '' }
-    return { ...place, user: { name: 'me', groups: [] }, manager: 'test', options, warnings: [], annotate: () => {}, now: timestamp, pause: () => undefined }
+    const place = {
+      registry: this.registry,
+      admission: this.#admission,
+      resource: this.find('v1/services'),
+      namespace: 'ns',
+      name,
+      subresource: '',
+    }
+    return {
+      ...place,
+      user: { name: 'me', groups: [] },
+      manager: 'test',
+      options,
+      warnings: [],
+      annotate: () => {},
+      now: timestamp,
+      pause: () => undefined,
+    }
   }
 
   async create(name: string, spec: Given = {}, dryRun = false): Promise<Service> {
-    const object = { kind: 'Service', apiVersion: 'v1', metadata: { name }, spec: { ports: [{ port: 80 }], ...structuredClone(spec) } } as Unstructured
+    const object = {
+      kind: 'Service',
+      apiVersion: 'v1',
+      metadata: { name },
+      spec: { ports: [{ port: 80 }], ...structuredClone(spec) },
+    } as Unstructured
     this.find('v1/services').applyDefaults(object)
     return (await createObject(this.context(name, dryRun), object)).parse<Service>()
   }
@@ -79,7 +108,9 @@ async function refused(write: Promise<unknown>): Promise<string> {
   )
   assert.ok(error instanceof StatusError, String(error))
   const causes = error.status.details?.causes ?? []
-  return causes.map(({ field, message = '' }) => `${field ? `${field}: ` : ''}${message.replace(/^Invalid value: .*?: /, '')}`).join('; ')
+  return causes
+    .map(({ field, message = '' }) => `${field ? `${field}: ` : ''}${message.replace(/^Invalid value: .*?: /, '')}`)
+    .join('; ')
 }
 
 const ip = ({ spec }: Service): string => spec?.clusterIP ?? ''
@@ -110,10 +141,14 @@ describe('cluster IPs', () => {
     )
     const network = 'the provided network does not match the current range'
     for (const address of ['10.0.1.1', '10.0.0.0', '10.0.0.255'])
-      assert.equal(await refused(writer.create('b', { clusterIP: address })), `spec.clusterIPs: failed to allocate IP ${address}: ${network}`)
+      assert.equal(
+        await refused(writer.create('b', { clusterIP: address })),
+        `spec.clusterIPs: failed to allocate IP ${address}: ${network}`,
+      )
     assert.equal(
       await refused(writer.create('b', { clusterIP: '10.0.1.1' }, true)),
-      'spec.clusterIPs: failed to allocate IP 10.0.1.1: the provided IP (10.0.1.1) is not in the valid range. The range of valid IPs is 10.0.0.0/24',
+      'spec.clusterIPs: failed to allocate IP 10.0.1.1: the provided IP (10.0.1.1) is not in the valid range. ' +
+        'The range of valid IPs is 10.0.0.0/24',
     )
   })
 
@@ -129,7 +164,10 @@ describe('cluster IPs', () => {
     for (let i = 0; i < 5; i++) {
       await assert.rejects(writer.create('refused'))
       await assert.rejects(writer.create('invalid', { ports: [] }))
-      assert.equal(await refused(writer.create('other', { type: 'NodePort' })), 'failed to allocate a nodePort: range is full')
+      assert.equal(
+        await refused(writer.create('other', { type: 'NodePort' })),
+        'failed to allocate a nodePort: range is full',
+      )
       await writer.create('dry', {}, true)
     }
     await writer.remove('there', true)
@@ -141,7 +179,9 @@ describe('cluster IPs', () => {
 
   test('a headless Service has none, an ExternalName gives it back', async (t) => {
     const writer = new Writer(t)
-    assert.deepEqual((await writer.create('headless', { clusterIP: 'None', selector: { a: 'b' } })).spec?.clusterIPs, ['None'])
+    assert.deepEqual((await writer.create('headless', { clusterIP: 'None', selector: { a: 'b' } })).spec?.clusterIPs, [
+      'None',
+    ])
     await writer.create('s', { clusterIP: '10.0.0.9' })
     const alias = await writer.change('s', { type: 'ExternalName', externalName: 'a.example' })
     assert.equal(alias.spec?.clusterIP, undefined)
@@ -163,7 +203,10 @@ describe('cluster IPs', () => {
         status: { conditions: [{ type: 'Ready', status }] },
       } as Unstructured
       const { store } = writer.registry
-      await store.commit({ conditions: [], operations: [{ key: ranges.key('', 'more'), value: encode(ranges, object) }] })
+      await store.commit({
+        conditions: [],
+        operations: [{ key: ranges.key('', 'more'), value: encode(ranges, object) }],
+      })
       await writer.registry.cacher(ranges).waitFor(store.revision)
     }
     const full = 'failed to allocate a serviceIP: range is full'
@@ -186,7 +229,10 @@ describe('cluster IPs', () => {
       ...made.spec,
       ports: [{ port: 81, protocol: 'TCP', targetPort: 81 }],
     })
-    assert.equal(await refused(writer.change('s', { clusterIP: '10.0.0.9' })), 'spec.clusterIPs[0]: may not change once set')
+    assert.equal(
+      await refused(writer.change('s', { clusterIP: '10.0.0.9' })),
+      'spec.clusterIPs[0]: may not change once set',
+    )
   })
 
   test('a finalizer holds the address as long as the Service', async (t) => {
@@ -223,7 +269,8 @@ describe('two families', () => {
     assert.equal((await writer.addresses()).length, 4)
     assert.equal(
       await refused(writer.change('one', { clusterIPs: [ip(more)], ipFamilies: ['IPv4'] })),
-      "spec.ipFamilyPolicy: must be 'SingleStack' to release the secondary cluster IP; spec.ipFamilyPolicy: must be 'SingleStack' to release the secondary IP family",
+      "spec.ipFamilyPolicy: must be 'SingleStack' to release the secondary cluster IP; spec.ipFamilyPolicy: must " +
+        "be 'SingleStack' to release the secondary IP family",
     )
     const less = await writer.change('one', { ipFamilyPolicy: 'SingleStack' })
     assert.deepEqual([less.spec?.clusterIPs, less.spec?.ipFamilies], [[ip(more)], ['IPv4']])
@@ -239,7 +286,10 @@ describe('two families', () => {
       await refused(single.create('two', { ipFamilyPolicy: 'RequireDualStack' })),
       'spec.ipFamilyPolicy: this cluster is not configured for dual-stack services',
     )
-    assert.match(await refused(single.create('six', { clusterIP: 'fd00::a' })), /IPv6 is not configured on this cluster$/)
+    assert.match(
+      await refused(single.create('six', { clusterIP: 'fd00::a' })),
+      /IPv6 is not configured on this cluster$/,
+    )
     assert.deepEqual((await single.create('open', { clusterIP: 'None' })).spec?.ipFamilies, ['IPv4', 'IPv6'])
   })
 })
@@ -279,7 +329,9 @@ describe('node ports', () => {
       { name: 'b', port: 81 },
     ]
     const [a, b] = nodePorts(await writer.create('s', { type: 'NodePort', ports }))
-    const [c, b2, a2] = nodePorts(await writer.change('s', { ports: [{ name: 'c', port: 82 }, { name: 'b', port: 9 }, ports[0]!] }))
+    const [c, b2, a2] = nodePorts(
+      await writer.change('s', { ports: [{ name: 'c', port: 82 }, { name: 'b', port: 9 }, ports[0]!] }),
+    )
     assert.deepEqual([a2, b2], [a, b])
     assert.ok(c && c !== a && c !== b)
   })
@@ -298,20 +350,29 @@ describe('node ports', () => {
     assert.deepEqual(nodePorts(made), [0])
     const { healthCheckNodePort } = made.spec!
     assert.ok(healthCheckNodePort)
-    assert.equal((await writer.change('s', { healthCheckNodePort: undefined })).spec?.healthCheckNodePort, healthCheckNodePort)
+    assert.equal(
+      (await writer.change('s', { healthCheckNodePort: undefined })).spec?.healthCheckNodePort,
+      healthCheckNodePort,
+    )
     assert.equal(
       await refused(writer.create('t', { ...local, healthCheckNodePort })),
       `failed to allocate requested HealthCheck NodePort ${healthCheckNodePort}: provided port is already allocated`,
     )
     assert.equal((await writer.change('s', { externalTrafficPolicy: 'Cluster' })).spec?.healthCheckNodePort, undefined)
-    assert.equal((await writer.create('t', { ...local, healthCheckNodePort })).spec?.healthCheckNodePort, healthCheckNodePort)
+    assert.equal(
+      (await writer.create('t', { ...local, healthCheckNodePort })).spec?.healthCheckNodePort,
+      healthCheckNodePort,
+    )
   })
 })
 
 describe('the store', () => {
   test('who comes to a store knows what others have given', async (t) => {
     const store = memoryStore()
-    const [one, two] = [new Writer(t, { store, clusterIpRange: '10.0.0.0/28' }), new Writer(t, { store, clusterIpRange: '10.0.0.0/28' })]
+    const [one, two] = [
+      new Writer(t, { store, clusterIpRange: '10.0.0.0/28' }),
+      new Writer(t, { store, clusterIpRange: '10.0.0.0/28' }),
+    ]
     const made = await Promise.all(
       Array.from({ length: 7 }, (_, i) => [one.create(`a-${i}`), two.create(`b-${i}`)])
         .flat()
@@ -328,7 +389,10 @@ describe('the store', () => {
     const one = new Writer(t, { store, random })
     const meanwhile: AdmissionPlugin = { name: 'meanwhile', validate: async () => void (await one.create('a')) }
     const two = new Writer(t, { store, random, plugins: [meanwhile] })
-    await assert.rejects(two.create('b'), ({ reason, status }: StatusError) => reason === 'ServerTimeout' && status.details?.retryAfterSeconds === 1)
+    await assert.rejects(
+      two.create('b'),
+      ({ reason, status }: StatusError) => reason === 'ServerTimeout' && status.details?.retryAfterSeconds === 1,
+    )
     assert.deepEqual(await two.addresses(), ['10.0.0.17'])
   })
 
@@ -343,12 +407,18 @@ describe('the store', () => {
       metadata: { name: '10.0.0.30' },
       spec: { parentRef: { resource: 'services', name: 'x' } },
     }
-    const left = { ...theirs, metadata: { name: '10.0.0.31', labels: { 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io' } } }
+    const left = {
+      ...theirs,
+      metadata: { name: '10.0.0.31', labels: { 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io' } },
+    }
     await store.commit({
       conditions: [],
       operations: [
         { key: `${prefix}10.0.0.9`, delete: true },
-        ...[theirs, left].map((object) => ({ key: prefix + object.metadata.name, value: Buffer.from(JSON.stringify(object)) })),
+        ...[theirs, left].map((object) => ({
+          key: prefix + object.metadata.name,
+          value: Buffer.from(JSON.stringify(object)),
+        })),
       ],
     })
     const writer = new Writer(t, { store })
@@ -368,7 +438,9 @@ describe('the store', () => {
         return (await writer.registry.get(resource, resource.key(namespace, 'kubernetes')))!.parse<Unstructured>()
       }
       const service = (await get('v1/services', 'default')) as Service
-      const [subset] = (await get('v1/endpoints', 'default')).subsets as [{ addresses: [{ ip: string }]; ports: [{ port: number }] }]
+      const [subset] = (await get('v1/endpoints', 'default')).subsets as [
+        { addresses: [{ ip: string }]; ports: [{ port: number }] },
+      ]
       const slice = (await get('discovery.k8s.io/v1/endpointslices', 'default')) as unknown as {
         endpoints: [{ addresses: string[] }]
         ports: [{ port: number }]
@@ -382,16 +454,47 @@ describe('the store', () => {
         ...cidrs,
       ]
     }
-    assert.deepEqual(await seen('192.0.2.1', 6443, '10.0.0.0/24'), ['10.0.0.1', 6443, '192.0.2.1:6443', '192.0.2.1:6443', '10.0.0.0/24'])
-    assert.deepEqual(await seen('192.0.2.2', 7443, '10.0.0.0/24'), ['10.0.0.1', 7443, '192.0.2.2:7443', '192.0.2.2:7443', '10.0.0.0/24'])
+    assert.deepEqual(await seen('192.0.2.1', 6443, '10.0.0.0/24'), [
+      '10.0.0.1',
+      6443,
+      '192.0.2.1:6443',
+      '192.0.2.1:6443',
+      '10.0.0.0/24',
+    ])
+    assert.deepEqual(await seen('192.0.2.2', 7443, '10.0.0.0/24'), [
+      '10.0.0.1',
+      7443,
+      '192.0.2.2:7443',
+      '192.0.2.2:7443',
+      '10.0.0.0/24',
+    ])
     const { revision } = store
-    assert.deepEqual(await seen('192.0.2.2', 7443, '10.0.0.0/24'), ['10.0.0.1', 7443, '192.0.2.2:7443', '192.0.2.2:7443', '10.0.0.0/24'])
+    assert.deepEqual(await seen('192.0.2.2', 7443, '10.0.0.0/24'), [
+      '10.0.0.1',
+      7443,
+      '192.0.2.2:7443',
+      '192.0.2.2:7443',
+      '10.0.0.0/24',
+    ])
     assert.equal(store.revision, revision)
     // Another range is served at once, whoever holds the old one.
     const holder = new Writer(t, { store })
-    const place = { ...holder.context('kubernetes'), resource: holder.find('networking.k8s.io/v1/servicecidrs'), namespace: '' }
-    const held = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata, finalizers: ['example.com/held'] } })
+    const place = {
+      ...holder.context('kubernetes'),
+      resource: holder.find('networking.k8s.io/v1/servicecidrs'),
+      namespace: '',
+    }
+    const held = (object: KubeObject): KubeObject => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers: ['example.com/held'] },
+    })
     await updateObject(place, { startsFromLive: true, change: (object) => ({ object: held(object!) }) })
-    assert.deepEqual(await seen('192.0.2.2', 7443, '10.9.0.0/16'), ['10.9.0.1', 7443, '192.0.2.2:7443', '192.0.2.2:7443', '10.9.0.0/16'])
+    assert.deepEqual(await seen('192.0.2.2', 7443, '10.9.0.0/16'), [
+      '10.9.0.1',
+      7443,
+      '192.0.2.2:7443',
+      '192.0.2.2:7443',
+      '10.9.0.0/16',
+    ])
   })
 })

@@ -1,4 +1,7 @@
-/** The names of admission plug-ins, upstream's: those of `--enable-admission-plugins`, and what is wrong with a choice of them. */
+/**
+ * The names of admission plug-ins, upstream's: those of `--enable-admission-plugins`, and what is wrong with a choice
+ * of them.
+ */
 import { pluginOrder } from '../admission/plugin-order.ts'
 import { droppedPlugin } from './dropped-plugins.ts'
 
@@ -10,7 +13,9 @@ export function admissionPluginErrors(enabled: readonly string[] = [], disabled:
   return [
     ...unknown('enable-admission-plugins', enabled),
     ...unknown('disable-admission-plugins', disabled),
-    ...(both.length > 0 ? [`[${both.sort().join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`] : []),
+    ...(both.length > 0
+      ? [`[${both.sort().join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`]
+      : []),
   ]
 }
 

@@ -40,4 +40,10 @@ export interface FlagSet {
 export const works = (name: string, type: FlagType, help: string, usual?: string): Flag => ({ name, type, help, usual })
 
 /** A flag that is accepted and changes nothing, for the reason that `idle` says. */
-export const idle = (why: string, name: string, type: FlagType, help: string, usual?: string): Flag => ({ name, type, help, usual, idle: why })
+export const idle = (why: string, name: string, type: FlagType, help: string, usual?: string): Flag => ({
+  name,
+  type,
+  help,
+  usual,
+  idle: why,
+})

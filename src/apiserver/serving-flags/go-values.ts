@@ -26,7 +26,8 @@ export function goInt(text: string): number {
 
 /** strconv.ParseFloat. */
 export function goFloat(text: string): number {
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) throw new ValueError(`strconv.ParseFloat: parsing ${quoted(text)}: invalid syntax`)
+  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text))
+    throw new ValueError(`strconv.ParseFloat: parsing ${quoted(text)}: invalid syntax`)
   return Number(text)
 }
 
@@ -95,7 +96,8 @@ export function namedCertKey(text: string): NamedCertKey {
   const [, files = '', names] = /^([^:]*)(?::([\s\S]*))?$/.exec(text) ?? []
   if (names?.trim() === '') throw new ValueError('empty names list is not allowed')
   const [certFile = '', keyFile, ...more] = files.split(',').map((file) => file.trim())
-  if (keyFile === undefined || more.length > 0) throw new ValueError('expected comma separated certificate and key file paths')
+  if (keyFile === undefined || more.length > 0)
+    throw new ValueError('expected comma separated certificate and key file paths')
   return { certFile, keyFile, names: names?.split(',').map((name) => name.trim()) ?? [] }
 }
 

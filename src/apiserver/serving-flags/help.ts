@@ -34,11 +34,14 @@ export function flagsHelp(usage: string, sets: readonly FlagSet[]): string {
 
 const byName = (a: Flag, b: Flag): number => (a.name < b.name ? -1 : 1)
 
-const nameColumn = ({ name, short, type }: Flag): string => `  ${short ? `-${short}, ` : '    '}--${name} ${typeNames[type]}`.trimEnd()
+const nameColumn = ({ name, short, type }: Flag): string =>
+  `  ${short ? `-${short}, ` : '    '}--${name} ${typeNames[type]}`.trimEnd()
 
 const quotedTypes: readonly FlagType[] = ['string']
 
 function sentence({ help, usual, type, idle }: Flag): string {
-  const shown = usual && ` (default ${quotedTypes.includes(type) ? JSON.stringify(usual) : type === 'strings' ? `[${usual}]` : usual})`
+  const shown =
+    usual &&
+    ` (default ${quotedTypes.includes(type) ? JSON.stringify(usual) : type === 'strings' ? `[${usual}]` : usual})`
   return `${help.charAt(0).toUpperCase()}${help.slice(1)}.${shown ?? ''}${idle ? ` Changes nothing here: ${idle}.` : ''}`
 }

@@ -1,4 +1,7 @@
-/** The flags of kube-apiserver 1.36: which there are, how a command line is read, what the help says. What they do is said by `cluster/`. */
+/**
+ * The flags of kube-apiserver 1.36: which there are, how a command line is read, what the help says. What they do is
+ * said by `cluster/`.
+ */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import { idleGateLines } from '../../api/features/gate-effects.ts'
 import { featureSettings } from './feature-gates/index.ts'

@@ -3,7 +3,19 @@
 import { droppedIn } from './dropped-flags.ts'
 import { featureGateFault } from './feature-gates/index.ts'
 import type { Flag, FlagSet, FlagType } from './flag.ts'
-import { configurationMap, goBool, goDurationMs, goFloat, goInt, goIp, goList, goMap, goPair, namedCertKey, portRange } from './go-values.ts'
+import {
+  configurationMap,
+  goBool,
+  goDurationMs,
+  goFloat,
+  goInt,
+  goIp,
+  goList,
+  goMap,
+  goPair,
+  namedCertKey,
+  portRange,
+} from './go-values.ts'
 
 /** A command line that is not taken. The message is pflag's, without the `Error: ` before it. */
 export class FlagError extends Error {
@@ -142,7 +154,10 @@ export function parseFlags(sets: readonly FlagSet[], args: readonly string[], pr
       words.push(arg)
     }
   }
-  if (words.length > 0) throw new FlagError(`"${program}" does not take any arguments, got [${words.map((word) => JSON.stringify(word)).join(' ')}]`)
+  if (words.length > 0)
+    throw new FlagError(
+      `"${program}" does not take any arguments, got [${words.map((word) => JSON.stringify(word)).join(' ')}]`,
+    )
   const fault = featureGateFault(values.all('feature-gates'))
   if (fault) throw new FlagError(fault)
   return values

@@ -14,7 +14,10 @@ const refused = (...args: readonly string[]): string => {
 
 test('values come after = or as the next word; booleans stand alone', () => {
   const flags = apiServerFlags(['--secure-port=1', '--bind-address', '::1', '--anonymous-auth', '-v2', '--profiling=F'])
-  assert.deepEqual([flags.int('secure-port'), flags.text('bind-address'), flags.bool('anonymous-auth'), flags.int('v')], [1, '::1', true, 2])
+  assert.deepEqual(
+    [flags.int('secure-port'), flags.text('bind-address'), flags.bool('anonymous-auth'), flags.int('v')],
+    [1, '::1', true, 2],
+  )
   assert.equal(flags.bool('profiling'), false)
   assert.equal(flags.int('max-requests-inflight'), undefined)
   for (const level of [['-v', '4'], ['-v=4'], ['--v=4'], ['--v', '4']]) assert.equal(apiServerFlags(level).int('v'), 4)
@@ -34,7 +37,10 @@ test('lists and maps may come in one go or in several', () => {
   assert.deepEqual(flags.list('disable-admission-plugins'), ['A', 'B', 'C'])
   // A stringArray is not split.
   assert.deepEqual(flags.list('service-account-key-file'), ['a,b', 'c'])
-  const config = apiServerFlags(['--runtime-config=api/beta=true,batch/v1=false', '--runtime-config=batch/v1,apps/v1=']).map('runtime-config')
+  const config = apiServerFlags([
+    '--runtime-config=api/beta=true,batch/v1=false',
+    '--runtime-config=batch/v1,apps/v1=',
+  ]).map('runtime-config')
   assert.deepEqual(
     [...config!],
     [
@@ -52,7 +58,8 @@ test('durations are as Go writes them', () => {
 })
 
 test('what is wrong is said in the words of pflag', () => {
-  const invalid = (value: string, flag: string, why: string) => `invalid argument ${JSON.stringify(value)} for "${flag}" flag: ${why}`
+  const invalid = (value: string, flag: string, why: string) =>
+    `invalid argument ${JSON.stringify(value)} for "${flag}" flag: ${why}`
   const table: readonly (readonly [args: readonly string[], words: string])[] = [
     [['--x'], 'unknown flag: --x'],
     [['--insecure-port=0'], 'unknown flag: --insecure-port: Kubernetes 1.24 removed it'],
@@ -67,7 +74,11 @@ test('what is wrong is said in the words of pflag', () => {
     [['--secure-port='], invalid('', '--secure-port', 'strconv.ParseInt: parsing "": invalid syntax')],
     [
       ['--secure-port=9223372036854775808'],
-      invalid('9223372036854775808', '--secure-port', 'strconv.ParseInt: parsing "9223372036854775808": value out of range'),
+      invalid(
+        '9223372036854775808',
+        '--secure-port',
+        'strconv.ParseInt: parsing "9223372036854775808": value out of range',
+      ),
     ],
     [['--v=x'], invalid('x', '-v, --v', 'strconv.ParseInt: parsing "x": invalid syntax')],
     [['--profiling=maybe'], invalid('maybe', '--profiling', 'strconv.ParseBool: parsing "maybe": invalid syntax')],
@@ -80,9 +91,18 @@ test('what is wrong is said in the words of pflag', () => {
     [['--feature-gates=A'], 'missing bool value for A'],
     [['--feature-gates=A=x'], 'invalid value of A=x, err: strconv.ParseBool: parsing "x": invalid syntax'],
     [['--feature-gates=Nonsense=true'], 'unrecognized feature gate: Nonsense'],
-    [['--service-node-port-range=1-x'], invalid('1-x', '--service-node-port-range', 'strconv.Atoi: parsing "x": invalid syntax')],
-    [['--service-node-port-range=9-1'], invalid('9-1', '--service-node-port-range', 'end port cannot be less than start port: 9-1')],
-    [['--service-node-port-range=1-70000'], invalid('1-70000', '--service-node-port-range', 'the port range cannot be greater than 65535: 1-70000')],
+    [
+      ['--service-node-port-range=1-x'],
+      invalid('1-x', '--service-node-port-range', 'strconv.Atoi: parsing "x": invalid syntax'),
+    ],
+    [
+      ['--service-node-port-range=9-1'],
+      invalid('9-1', '--service-node-port-range', 'end port cannot be less than start port: 9-1'),
+    ],
+    [
+      ['--service-node-port-range=1-70000'],
+      invalid('1-70000', '--service-node-port-range', 'the port range cannot be greater than 65535: 1-70000'),
+    ],
   ]
   for (const [args, words] of table) assert.equal(refused(...args), words)
 })

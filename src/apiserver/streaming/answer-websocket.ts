@@ -1,6 +1,7 @@
 /**
- * A streamed answer as messages of a WebSocket, for browsers, which cannot read a plain stream as it comes. Sub-protocols as upstream
- * (k8s.io/streaming, wsstream): none or `binary.k8s.io` sends bytes, `base64.binary.k8s.io` sends them as text.
+ * A streamed answer as messages of a WebSocket, for browsers, which cannot read a plain stream as it comes.
+ * Sub-protocols as upstream (k8s.io/streaming, wsstream): none or `binary.k8s.io` sends bytes, `base64.binary.k8s.io`
+ * sends them as text.
  */
 import type { Duplex } from 'node:stream'
 import { acceptOf, WebSocketConnection } from '../../lib/websocket-connection.ts'
@@ -12,9 +13,13 @@ const known: readonly string[] = ['binary.k8s.io', base64]
 const keyBytes = 16
 
 /** True if the client asked for a WebSocket. */
-export const wantsWebSocket = (request: Request): boolean => isUpgrade(request) && request.header('upgrade')?.toLowerCase() === 'websocket'
+export const wantsWebSocket = (request: Request): boolean =>
+  isUpgrade(request) && request.header('upgrade')?.toLowerCase() === 'websocket'
 
-/** `response` over a WebSocket; 400 or 403 for a handshake that is malformed or names only sub-protocols that are not known. */
+/**
+ * `response` over a WebSocket; 400 or 403 for a handshake that is malformed or names only sub-protocols that are not
+ * known.
+ */
 export function webSocketAnswer(request: Request, response: Response): Response {
   const { body } = response
   if (typeof body !== 'function') return response
@@ -38,12 +43,17 @@ export function webSocketAnswer(request: Request, response: Response): Response 
 /** golang.org/x/net/websocket answers so. */
 function refusalOf(request: Request, key: string): Response | undefined {
   if (Buffer.from(key, 'base64').length !== keyBytes) return refused(400, 'missing or bad WebSocket-Key')
-  if (request.header('sec-websocket-version') !== '13') return refused(400, 'missing or bad WebSocket Version', { 'sec-websocket-version': '13' })
+  if (request.header('sec-websocket-version') !== '13')
+    return refused(400, 'missing or bad WebSocket Version', { 'sec-websocket-version': '13' })
   const protocols = offered(request)
   return protocols.length > 0 && !protocols.some((one) => known.includes(one)) ? refused(403, '') : undefined
 }
 
-const refused = (status: number, message: string, headers: Record<string, string> = {}): Response => ({ status, headers, body: Buffer.from(message) })
+const refused = (status: number, message: string, headers: Record<string, string> = {}): Response => ({
+  status,
+  headers,
+  body: Buffer.from(message),
+})
 
 const offered = (request: Request): readonly string[] =>
   request

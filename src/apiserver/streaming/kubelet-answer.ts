@@ -1,4 +1,7 @@
-/** Passes requests about pods on to the kubelets of their nodes: logs as an answer, exec, attach and port-forward as a connection taken over. */
+/**
+ * Passes requests about pods on to the kubelets of their nodes: logs as an answer, exec, attach and port-forward as a
+ * connection taken over.
+ */
 import type { V1Node, V1Pod } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { badRequest, internal, notFound } from '../../machinery/status-error.ts'
@@ -35,7 +38,9 @@ const pair = (name: string, value: string): [string, string] => [name, value]
 /** The log of a container, as it comes. Rejects with the kubelet's own words where it has none. */
 export async function kubeletLog(asking: KubeletAsking, pod: Pod, container: string): Promise<Response> {
   const { request } = asking
-  const query = new URLSearchParams(logNames.flatMap((name) => (request.query.has(name) ? [pair(name, request.query.get(name) ?? '')] : [])))
+  const query = new URLSearchParams(
+    logNames.flatMap((name) => (request.query.has(name) ? [pair(name, request.query.get(name) ?? '')] : [])),
+  )
   const backend = await kubeletOf(asking, pod)
   const target = `${kubeletPath('containerLogs', pod, container)}${query.size > 0 ? `?${query}` : ''}`
   const response = await passOn(asking, backend, target, { headers: {}, plain: true }).catch((error) => {
@@ -48,9 +53,16 @@ export async function kubeletLog(asking: KubeletAsking, pod: Pod, container: str
 }
 
 /** exec and attach. */
-export function kubeletStream(asking: KubeletAsking, what: 'exec' | 'attach', pod: Pod, container: string): Promise<Response> {
+export function kubeletStream(
+  asking: KubeletAsking,
+  what: 'exec' | 'attach',
+  pod: Pod,
+  container: string,
+): Promise<Response> {
   const { query } = asking.request
-  const flags = Object.entries(streamNames).flatMap(([name, kubelets]) => (/^(1|true|t)$/i.test(query.get(name) ?? '') ? [pair(kubelets, '1')] : []))
+  const flags = Object.entries(streamNames).flatMap(([name, kubelets]) =>
+    /^(1|true|t)$/i.test(query.get(name) ?? '') ? [pair(kubelets, '1')] : [],
+  )
   const command = what === 'exec' ? query.getAll('command').map((word) => pair('command', word)) : []
   return upgraded(asking, pod, `${kubeletPath(what, pod, container)}?${new URLSearchParams([...flags, ...command])}`, {
     headers: forwardedHeaders(asking.request),
@@ -66,7 +78,12 @@ export function kubeletPortForward(asking: KubeletAsking, pod: Pod): Promise<Res
 }
 
 /** The protocol that is spoken from now on is the client's affair and the kubelet's, unless it is translated. */
-async function upgraded(asking: KubeletAsking, pod: Pod, target: string, wanted: Pick<Forwarding, 'headers' | 'translation'>): Promise<Response> {
+async function upgraded(
+  asking: KubeletAsking,
+  pod: Pod,
+  target: string,
+  wanted: Pick<Forwarding, 'headers' | 'translation'>,
+): Promise<Response> {
   if (!isUpgrade(asking.request)) throw badRequest('Upgrade request required')
   const response = await passOn(asking, await kubeletOf(asking, pod), target, wanted).catch((error) => {
     if (!(error instanceof BackendError)) throw error
@@ -95,7 +112,9 @@ const passOn = (
 async function refusalOf(response: Response): Promise<Error> {
   const text = (await textOf(response)).trim()
   if (response.status === 400) return badRequest(text)
-  return internal(text || `the server responded with the status code ${response.status} but did not return more information`)
+  return internal(
+    text || `the server responded with the status code ${response.status} but did not return more information`,
+  )
 }
 
 function textOf({ body }: Response): Promise<string> {

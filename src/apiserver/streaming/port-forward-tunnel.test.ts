@@ -14,7 +14,11 @@ const requestWith = (headers: Readonly<Record<string, string>>): Request =>
     headerValues: (name: string) => (headers[name] === undefined ? [] : [headers[name]]),
   }) as Pick<Request, 'header' | 'headerValues'> as Request
 
-const asked = { upgrade: 'websocket', 'sec-websocket-key': 'a2V5', 'sec-websocket-protocol': 'SPDY/3.1+portforward.k8s.io' }
+const asked = {
+  upgrade: 'websocket',
+  'sec-websocket-key': 'a2V5',
+  'sec-websocket-protocol': 'SPDY/3.1+portforward.k8s.io',
+}
 
 test('a tunnel is what clients ask for by the name of the protocol inside', () => {
   assert.ok(wantsTunnel(requestWith(asked)))
@@ -22,9 +26,16 @@ test('a tunnel is what clients ask for by the name of the protocol inside', () =
   assert.ok(!wantsTunnel(requestWith({ upgrade: 'SPDY/3.1' })))
   const headers = { 'user-agent': 'kubectl', ...asked, 'sec-websocket-version': '13' }
   const { headers: sent, translation } = tunnel(requestWith(asked), headers, new WaitGroup())
-  assert.deepEqual(sent, { 'user-agent': 'kubectl', upgrade: 'websocket', 'x-stream-protocol-version': 'portforward.k8s.io' })
+  assert.deepEqual(sent, {
+    'user-agent': 'kubectl',
+    upgrade: 'websocket',
+    'x-stream-protocol-version': 'portforward.k8s.io',
+  })
   assert.deepEqual([translation.method, translation.protocol], ['POST', 'SPDY/3.1'])
-  assert.throws(() => tunnel(requestWith({ ...asked, 'sec-websocket-protocol': 'SPDY/3.1+x' }), {}, new WaitGroup()), /forwards ports/)
+  assert.throws(
+    () => tunnel(requestWith({ ...asked, 'sec-websocket-protocol': 'SPDY/3.1+x' }), {}, new WaitGroup()),
+    /forwards ports/,
+  )
 })
 
 /** A server whose connections are tunnelled to a kubelet that sends back what it gets. */
@@ -47,8 +58,17 @@ async function tunnelToEcho(t: TestContext, waitGroup: WaitGroup): Promise<numbe
 
 /** The client's end of a WebSocket, by hand: Node's own takes no protocol with a slash in its name. */
 async function connectTo(port: number): Promise<{ readonly socket: Socket; readonly protocol: string | undefined }> {
-  const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': asked['sec-websocket-key'] }
-  const sent = request({ port, host: '127.0.0.1', headers: { ...headers, 'sec-websocket-protocol': asked['sec-websocket-protocol'] } }).end()
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': asked['sec-websocket-key'],
+  }
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    headers: { ...headers, 'sec-websocket-protocol': asked['sec-websocket-protocol'] },
+  }).end()
   const [response, socket] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket]
   socket.on('error', () => {})
   return { socket, protocol: response.headers['sec-websocket-protocol'] as string | undefined }
@@ -67,7 +87,11 @@ function contentsOf(bytes: Buffer): Buffer {
   for (let at = 0; at + 10 <= bytes.length; ) {
     const short = bytes[at + 1]!
     const [begin, length] =
-      short < 126 ? [at + 2, short] : short === 126 ? [at + 4, bytes.readUInt16BE(at + 2)] : [at + 10, Number(bytes.readBigUInt64BE(at + 2))]
+      short < 126
+        ? [at + 2, short]
+        : short === 126
+          ? [at + 4, bytes.readUInt16BE(at + 2)]
+          : [at + 10, Number(bytes.readBigUInt64BE(at + 2))]
     contents.push(bytes.subarray(begin, begin + length))
     at = begin + length
   }

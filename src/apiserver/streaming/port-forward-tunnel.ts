@@ -1,6 +1,6 @@
 /**
- * Port-forwarding over a WebSocket (KEP-4006): the client's SPDY comes in WebSocket messages, the kubelet gets it as it is, and takes the
- * client for one that speaks SPDY.
+ * Port-forwarding over a WebSocket (KEP-4006): the client's SPDY comes in WebSocket messages, the kubelet gets it as it
+ * is, and takes the client for one that speaks SPDY.
  */
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -22,22 +22,39 @@ const protocolsOf = (request: Request): readonly string[] =>
 
 /** Whether the client wants a tunnel. */
 export const wantsTunnel = (request: Request): boolean =>
-  request.header('upgrade')?.toLowerCase() === 'websocket' && protocolsOf(request).some((protocol) => protocol.startsWith(prefix))
+  request.header('upgrade')?.toLowerCase() === 'websocket' &&
+  protocolsOf(request).some((protocol) => protocol.startsWith(prefix))
 
-/** How the kubelet is asked, and what becomes of both connections when it agrees. Throws 400 for a tunnel that leads nowhere. */
-export function tunnel(request: Request, headers: OutgoingHttpHeaders, waitGroup: WaitGroup): { headers: OutgoingHttpHeaders; translation: Translation } {
+/**
+ * How the kubelet is asked, and what becomes of both connections when it agrees. Throws 400 for a tunnel that leads
+ * nowhere.
+ */
+export function tunnel(
+  request: Request,
+  headers: OutgoingHttpHeaders,
+  waitGroup: WaitGroup,
+): { headers: OutgoingHttpHeaders; translation: Translation } {
   const key = request.header('sec-websocket-key')
   if (!key || !protocolsOf(request).includes(prefix + forwarding))
     throw badRequest(`unable to upgrade: of WebSocket protocols only ${prefix}${forwarding} forwards ports`)
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('sec-websocket-'))
   return {
     headers: { ...Object.fromEntries(kept), 'x-stream-protocol-version': forwarding },
-    translation: { method: 'POST', protocol: 'SPDY/3.1', takeOver: (_, kubelet, head) => joined(key, kubelet, head, waitGroup) },
+    translation: {
+      method: 'POST',
+      protocol: 'SPDY/3.1',
+      takeOver: (_, kubelet, head) => joined(key, kubelet, head, waitGroup),
+    },
   }
 }
 
 /** For the connection of the client. It ends with the server at the latest. */
-function joined(key: string, kubelet: Duplex, kubeletHead: Buffer, waitGroup: WaitGroup): (client: Duplex, clientHead: Buffer) => void {
+function joined(
+  key: string,
+  kubelet: Duplex,
+  kubeletHead: Buffer,
+  waitGroup: WaitGroup,
+): (client: Duplex, clientHead: Buffer) => void {
   return (client, clientHead) => {
     const end = (): void => {
       client.destroy()
@@ -68,4 +85,5 @@ function joined(key: string, kubelet: Duplex, kubeletHead: Buffer, waitGroup: Wa
 }
 
 const headOf = (key: string): string =>
-  `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptOf(key)}\r\nSec-WebSocket-Protocol: ${prefix}${forwarding}\r\n\r\n`
+  'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ' +
+  `${acceptOf(key)}\r\nSec-WebSocket-Protocol: ${prefix}${forwarding}\r\n\r\n`

@@ -14,7 +14,12 @@ function pair(answer: (stream: ServerHttp2Stream, headers: Record<string, unknow
   return { client: new FrameClient(near), server }
 }
 
-const head = (method: string, path: string) => ({ ':method': method, ':scheme': 'http', ':authority': 'x', ':path': path })
+const head = (method: string, path: string) => ({
+  ':method': method,
+  ':scheme': 'http',
+  ':authority': 'x',
+  ':path': path,
+})
 
 test('a server understands requests with and without bodies', { timeout: 10_000 }, async () => {
   const seen: unknown[] = []
@@ -39,7 +44,9 @@ test('a server understands requests with and without bodies', { timeout: 10_000 
   server.destroy()
 })
 
-test('an answer that is larger than all windows, and one without a body, are read to their end', { timeout: 10_000 }, async () => {
+test('an answer that is larger than all windows, and one without a body, are read to their end', {
+  timeout: 10_000,
+}, async () => {
   const { client, server } = pair((stream, headers) => {
     stream.respond({ ':status': 200 }, { endStream: headers[':path'] === '/empty' })
     if (headers[':path'] !== '/empty') stream.end(Buffer.alloc(1_000_000))

@@ -1,7 +1,7 @@
 /**
- * The client's half of an HTTP/2 session, as much of it as the warm-up needs (RFC 9113, and RFC 7541 for headers): answers are read to their
- * end and thrown away, header blocks and all. Node's own client takes half the time of the server, and leaves 3 KB
- * of each request behind that only a full collection takes away (docs/decisions/0009).
+ * The client's half of an HTTP/2 session, as much of it as the warm-up needs (RFC 9113, and RFC 7541 for headers):
+ * answers are read to their end and thrown away, header blocks and all. Node's own client takes half the time of the
+ * server, and leaves 3 KB of each request behind that only a full collection takes away (docs/decisions/0009).
  */
 import type { Duplex } from 'node:stream'
 
@@ -50,12 +50,18 @@ export class FrameClient {
     const window = Buffer.alloc(6)
     window.writeUInt16BE(initialWindowSize)
     window.writeUInt32BE(largestWindow, 2)
-    transport.write(Buffer.concat([preface, frame(settings, 0, 0, window), frame(windowUpdate, 0, 0, uint32(largestWindow - defaultWindow))]))
+    transport.write(
+      Buffer.concat([
+        preface,
+        frame(settings, 0, 0, window),
+        frame(windowUpdate, 0, 0, uint32(largestWindow - defaultWindow)),
+      ]),
+    )
   }
 
   /**
-   * Resolves when the answer has ended, or there will be none. The server's windows are not looked at: it widens them again when half is
-   * used, and a few small bodies at a time do not come so far.
+   * Resolves when the answer has ended, or there will be none. The server's windows are not looked at: it widens them
+   * again when half is used, and a few small bodies at a time do not come so far.
    */
   ask({ headers: fields, body, isWatch = false }: FrameRequest): Promise<void> {
     if (this.#transport.destroyed) return Promise.resolve()
@@ -107,7 +113,10 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
   return bytes
 }
 
-/** Literal fields that are not indexed, with names of their own: the simplest there are. Names and values are shorter than 127 bytes. */
+/**
+ * Literal fields that are not indexed, with names of their own: the simplest there are. Names and values are shorter
+ * than 127 bytes.
+ */
 function headerBlock(fields: Readonly<Record<string, string>>): Buffer {
   let block = ''
   for (const [name, value] of Object.entries(fields)) block += `\0${literal(name)}${literal(value)}`

@@ -16,7 +16,10 @@ import { FrameClient, type FrameRequest } from './frame-client.ts'
 const firstRounds = 400
 /** After a collection: enough for what many of them share. */
 const laterRounds = 100
-/** Watches come rarely, but differ from all others in many places: code that has not met one before is compiled anew for the first. */
+/**
+ * Watches come rarely, but differ from all others in many places: code that has not met one before is compiled anew for
+ * the first.
+ */
 const watchShare = 0.1
 /** A pod has to wait for its namespace's service account, and is refused where nobody makes one. */
 const mostRefusals = 3
@@ -25,7 +28,13 @@ const pauseMs = 200
 /** Where others ask all the time, it is they who warm it up. */
 const mostMs = 30_000
 
-const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (request) => request.start(), end() {}, close() {} }
+const itself: Http2Peer = {
+  clientCertificate: undefined,
+  remoteAddress: '',
+  begin: (request) => request.start(),
+  end() {},
+  close() {},
+}
 
 interface Ask {
   /** Watches do not end by themselves. */
@@ -56,7 +65,12 @@ const pod = (i: number): unknown => ({
   },
 })
 
-const configMap = (i: number): unknown => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `warm-up-${i}` }, data: { k: 'v' } })
+const configMap = (i: number): unknown => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: `warm-up-${i}` },
+  data: { k: 'v' },
+})
 
 const namespace = '/api/v1/namespaces/default'
 
@@ -71,7 +85,13 @@ const asks: readonly ((i: number) => Ask)[] = [
     query: 'dryRun=All',
     body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default', labels: labels(i) } },
   }),
-  (i) => ({ method: 'PATCH', path: namespace, query: 'dryRun=All', body: { metadata: { labels: labels(i) } }, type: 'application/merge-patch+json' }),
+  (i) => ({
+    method: 'PATCH',
+    path: namespace,
+    query: 'dryRun=All',
+    body: { metadata: { labels: labels(i) } },
+    type: 'application/merge-patch+json',
+  }),
   // Of one that every cluster has. A body would hide what the query asks for.
   () => ({ method: 'DELETE', path: '/apis/rbac.authorization.k8s.io/v1/clusterroles/view', query: 'dryRun=All' }),
   () => ({ method: 'GET', path: namespace }),
@@ -105,7 +125,11 @@ export function warmUp(options: WarmUpOptions): WarmUp {
 }
 
 /** Never rejects: what is asked may fail, and end before its time. */
-async function askAll({ handler, waitGroup, mayWrite }: WarmUpOptions, rounds: number, signal: AbortSignal): Promise<void> {
+async function askAll(
+  { handler, waitGroup, mayWrite }: WarmUpOptions,
+  rounds: number,
+  signal: AbortSignal,
+): Promise<void> {
   const refusals = new Map<string, number>()
   const refusalsOf = (kind: string): number => refusals.get(kind) ?? 0
   const noted = (request: Request, answer: Response): Response => {
@@ -151,7 +175,14 @@ const kindOf = ({ method, path }: { readonly method: string; readonly path: stri
 
 function requestOf({ method, path, query, body, type = 'application/json', isWatch }: Ask): FrameRequest {
   const target = query ? `${path}?${query}` : path
-  const headers = { ':method': method, ':scheme': 'http', ':authority': 'warm-up', ':path': target, accept: 'application/json', 'user-agent': 'warm-up' }
+  const headers = {
+    ':method': method,
+    ':scheme': 'http',
+    ':authority': 'warm-up',
+    ':path': target,
+    accept: 'application/json',
+    'user-agent': 'warm-up',
+  }
   if (body === undefined) return { headers, isWatch }
   const bytes = Buffer.from(JSON.stringify(body))
   return { headers: { ...headers, 'content-type': type, 'content-length': String(bytes.length) }, body: bytes }

@@ -57,7 +57,11 @@ test('what is refused is asked a few times only', { timeout: 60_000 }, async () 
 })
 
 test('nothing is written where others would be asked about it', { timeout: 60_000 }, async () => {
-  const { handler, asked, all } = counting(() => 200, { 'list namespaces': 400, 'get namespaces': 400, 'watch namespaces': 40 })
+  const { handler, asked, all } = counting(() => 200, {
+    'list namespaces': 400,
+    'get namespaces': 400,
+    'watch namespaces': 40,
+  })
   const warmth = start(handler, () => false)
   await all
   assert.deepEqual(Object.keys(asked).sort(), ['get namespaces', 'list namespaces', 'watch namespaces'])

@@ -21,7 +21,10 @@ test('what a status means by itself is told without the text', () => {
   assert.equal(told(404, 'x'), 'the server could not find the requested resource')
   assert.equal(told(503, 'x'), 'the server is currently unable to handle the request')
   for (const status of [302, 410, 413, 418])
-    assert.equal(told(status, 'x'), `the server responded with the status code ${status} but did not return more information`)
+    assert.equal(
+      told(status, 'x'),
+      `the server responded with the status code ${status} but did not return more information`,
+    )
 })
 
 test('a Status is told in its own words', () => {

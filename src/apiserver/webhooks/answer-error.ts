@@ -23,7 +23,10 @@ export function answerError(status: number, body: Buffer, contentType = ''): str
   if (told) return told
   const text = contentType === '' || /^text\//i.test(contentType) ? content.slice(0, shownLength) : unknown
   if (status === 403 || status === 415) return text
-  if (status === 406) return text === '' || text === unknown ? 'the server was unable to respond with a content type that the client supports' : text
+  if (status === 406)
+    return text === '' || text === unknown
+      ? 'the server was unable to respond with a content type that the client supports'
+      : text
   const known = reasons[status]
   if (known) return known
   return status >= 500

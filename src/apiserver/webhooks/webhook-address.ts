@@ -30,12 +30,17 @@ export function webhookAddress({ url, service }: WebhookConfig, sources: Service
     return {
       url: new URL(`https://${serverName}${path.startsWith('/') ? path : `/${path}`}`),
       serverName,
-      dial: () => resolveService(sources, { namespace, name, port }).catch((error) => Promise.reject(serviceError(error, name))),
+      dial: () =>
+        resolveService(sources, { namespace, name, port }).catch((error) => Promise.reject(serviceError(error, name))),
     }
   }
   const parsed = new URL(url ?? '')
   const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1')
-  return { url: parsed, serverName: host, dial: () => Promise.resolve({ host, port: Number(parsed.port || httpsPort) }) }
+  return {
+    url: parsed,
+    serverName: host,
+    dial: () => Promise.resolve({ host, port: Number(parsed.port || httpsPort) }),
+  }
 }
 
 /** Services are called by their kind here, not by their resource. */

@@ -1,6 +1,6 @@
 /**
- * Calls one webhook: a JSON document is sent, another one comes back. Nothing of the client whose request it is for is passed on.
- * What goes wrong is told in the words of Go's client, which people search for.
+ * Calls one webhook: a JSON document is sent, another one comes back. Nothing of the client whose request it is for is
+ * passed on. What goes wrong is told in the words of Go's client, which people search for.
  */
 import { X509Certificate } from 'node:crypto'
 import { Agent, request as httpsRequest } from 'node:https'
@@ -80,7 +80,10 @@ export class WebhookClient {
     this.#options = options
   }
 
-  /** Resolves with the body of a good answer. Rejects with an Error that says why there is none; with a WebhookClientError where none was asked for. */
+  /**
+   * Resolves with the body of a good answer. Rejects with an Error that says why there is none; with a
+   * WebhookClientError where none was asked for.
+   */
   async post(body: Buffer, waiting?: Waiting): Promise<Buffer> {
     const { timeoutMs } = this.#options
     const now = performance.now()
@@ -88,9 +91,14 @@ export class WebhookClient {
     const { address, tls } = this.#prepare()
     const url = new URL(address.url)
     const left = (waiting?.deadline ?? deadline) - now
-    url.searchParams.set('timeout', goDuration(left < timeoutMs ? Math.max(1, Math.ceil(left / 1000)) * 1000 : timeoutMs))
+    url.searchParams.set(
+      'timeout',
+      goDuration(left < timeoutMs ? Math.max(1, Math.ceil(left / 1000)) * 1000 : timeoutMs),
+    )
     const fail = (why: string): Error => new Error(`Post ${JSON.stringify(shown(address, url))}: ${why}`)
-    const place = await address.dial().catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
+    const place = await address
+      .dial()
+      .catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
     const authorization = await this.#options.authorization?.()
     return this.#send({ place, tls, url, body, authorization, fail, deadline, signal: waiting?.signal })
   }
@@ -153,8 +161,10 @@ export class WebhookClient {
       })
       sent.on('error', (error) => {
         // The other side has given up a connection that rested, in the same moment.
-        // A call whose time is up fails with the same code: it has been rejected, and a repeated one would have no caller.
-        const wasGivenUp = !isLate && sent.reusedSocket && !answered && !isRepeated && givenUp.has(errorCode(error) ?? '')
+        // A call whose time is up fails with the same code: it has been rejected, and a repeated one would have no
+        // caller.
+        const wasGivenUp =
+          !isLate && sent.reusedSocket && !answered && !isRepeated && givenUp.has(errorCode(error) ?? '')
         if (wasGivenUp) resolve(this.#send(call, true))
         else reject(fail(signal?.aborted ? 'context canceled' : connectionError(error, dialled)))
       })
@@ -174,7 +184,14 @@ export class WebhookClient {
           const { statusCode = 0, headers } = response
           const answer = Buffer.concat(pieces)
           if (statusCode >= 200 && statusCode < 300) resolve(answer)
-          else reject(new WebhookAnswerError(answerError(statusCode, answer, headers['content-type']), statusCode, retryAfterMs(headers['retry-after'])))
+          else
+            reject(
+              new WebhookAnswerError(
+                answerError(statusCode, answer, headers['content-type']),
+                statusCode,
+                retryAfterMs(headers['retry-after']),
+              ),
+            )
         })
       })
       sent.end(body)

@@ -14,7 +14,9 @@ const environment = admissionEnvironment({ params: false, authorizer: false, pat
 const object = (value: unknown) => ({ object: adapt(value, dynType) })
 
 test('expressions share a budget; what variables cost counts', () => {
-  const variables = compileVariables(environment, [{ name: 'sum', expression: 'object.list.map(x, x * 2).filter(x, x > 2).size()' }])
+  const variables = compileVariables(environment, [
+    { name: 'sum', expression: 'object.list.map(x, x * 2).filter(x, x > 2).size()' },
+  ])
   const all = withVariables(environment, variables.type)
   const twice = [1, 2].map(() => compileExpression(all, 'variables.sum > 1', [boolType]))
   const bindings = object({ list: Array.from({ length: 50 }, (_, i) => i) })
@@ -36,15 +38,24 @@ test('a variable that fails is told where it is read, and by whom', () => {
   ])
   const all = withVariables(environment, variables.type)
   const run = runExpressions(
-    ['variables.bad == 1', 'variables.worse == 1', 'variables.bad == 1 || true'].map((source) => compileExpression(all, source)),
+    ['variables.bad == 1', 'variables.worse == 1', 'variables.bad == 1 || true'].map((source) =>
+      compileExpression(all, source),
+    ),
     object({}),
     1000,
     variables,
   )
   assert.ok('results' in run)
   const [bad, worse, absorbed] = run.results
-  assert.deepEqual(bad, { error: `expression 'variables.bad == 1' resulted in error: composited variable "bad" fails to evaluate: no such key: nothing` })
-  assert.match(worse && 'error' in worse ? worse.error : '', /composited variable "worse" fails to compile: compilation failed: ERROR: /)
+  assert.deepEqual(bad, {
+    error:
+      'expression \'variables.bad == 1\' resulted in error: composited variable "bad" fails to evaluate: no such ' +
+      'key: nothing',
+  })
+  assert.match(
+    worse && 'error' in worse ? worse.error : '',
+    /composited variable "worse" fails to compile: compilation failed: ERROR: /,
+  )
   assert.deepEqual(absorbed, { value: true })
 })
 
@@ -65,7 +76,9 @@ test('a condition that is false outweighs faults; faults alone count as the fail
   assert.deepEqual(match('Ignore', 'object.b == 1'), { matches: false, faults: 1 })
   assert.deepEqual(match('Fail', 'object.b == 1', 'object.c == 1'), {
     faults: 2,
-    error: "[expression 'object.b == 1' resulted in error: no such key: b, expression 'object.c == 1' resulted in error: no such key: c]",
+    error:
+      "[expression 'object.b == 1' resulted in error: no such key: b, expression 'object.c == 1' resulted in " +
+      'error: no such key: c]',
   })
 })
 
@@ -77,8 +90,14 @@ test('objects that are made become JSON, if they stand where their types say', (
     assert.ok('value' in outcome)
     return outcome.value
   }
-  const value = made("Object{spec: Object.spec{n: 1, list: [Object.spec.list{at: duration('90s'), b: b'x'}], ?no: optional.none()}, labels: {'a/b': true}}")
+  const value = made(
+    "Object{spec: Object.spec{n: 1, list: [Object.spec.list{at: duration('90s'), b: b'x'}], ?no: " +
+      "optional.none()}, labels: {'a/b': true}}",
+  )
   assert.equal(misplacedType(value, 'Object'), undefined)
   assert.deepEqual(jsonValue(value), { spec: { n: 1, list: [{ at: '90s', b: 'eA==' }] }, labels: { 'a/b': true } })
-  assert.match(misplacedType(made('Object{spec: Object.spec{a: Object.a{}}}'), 'Object') ?? '', /unexpected type name "Object.a", expected "Object.spec.a"/)
+  assert.match(
+    misplacedType(made('Object{spec: Object.spec{a: Object.a{}}}'), 'Object') ?? '',
+    /unexpected type name "Object.a", expected "Object.spec.a"/,
+  )
 })

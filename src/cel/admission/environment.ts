@@ -1,11 +1,33 @@
-/** What expressions of admission (policies, match conditions of webhooks) see: their variables and the types of these. */
+/**
+ * What expressions of admission (policies, match conditions of webhooks) see: their variables and the types of these.
+ */
 import { type Environment, environment } from '../environment.ts'
 import { resourceCheckType } from '../libraries/authorizer.ts'
 import { authorizerType, jsonPatchLibrary, kubernetesLibraries } from '../libraries/index.ts'
-import { boolType, dynType, type Field, intType, listType, mapType, type ObjectType, objectType, stringType, type Type, timestampType } from '../types.ts'
+import {
+  boolType,
+  dynType,
+  type Field,
+  intType,
+  listType,
+  mapType,
+  type ObjectType,
+  objectType,
+  stringType,
+  type Type,
+  timestampType,
+} from '../types.ts'
 
-const groupVersionKind = objectType('kubernetes.GroupVersionKind', { group: stringType, version: stringType, kind: stringType })
-const groupVersionResource = objectType('kubernetes.GroupVersionResource', { group: stringType, version: stringType, resource: stringType })
+const groupVersionKind = objectType('kubernetes.GroupVersionKind', {
+  group: stringType,
+  version: stringType,
+  kind: stringType,
+})
+const groupVersionResource = objectType('kubernetes.GroupVersionResource', {
+  group: stringType,
+  version: stringType,
+  resource: stringType,
+})
 
 const userInfo = objectType('kubernetes.UserInfo', {
   username: stringType,
@@ -61,7 +83,12 @@ export const namespaceType = objectType('kubernetes.Namespace', {
 })
 
 /** What a change of a JSON patch is made of. */
-export const jsonPatchType = objectType('JSONPatch', { op: stringType, path: stringType, from: stringType, value: dynType })
+export const jsonPatchType = objectType('JSONPatch', {
+  op: stringType,
+  path: stringType,
+  from: stringType,
+  value: dynType,
+})
 
 /** Fields of any name, of any type. */
 class AnyFields extends Map<string, Field> {
@@ -75,7 +102,10 @@ class AnyFields extends Map<string, Field> {
 
 const anyFields: ReadonlyMap<string, Field> = new AnyFields()
 
-/** What apply configurations are made of: `Object`, `Object.spec`, `Object.spec.template`; whether the fields exist is found out later. */
+/**
+ * What apply configurations are made of: `Object`, `Object.spec`, `Object.spec.template`; whether the fields exist is
+ * found out later.
+ */
 const objectNamed = (name: string): ObjectType | undefined =>
   name === 'Object' || name.startsWith('Object.') ? { kind: 'object', name, fields: anyFields } : undefined
 
@@ -112,7 +142,13 @@ export function admissionEnvironment(options: AdmissionEnvironmentOptions): Envi
   return known
 }
 
-const made = ({ params, authorizer, patches, object, paramsType = dynType }: AdmissionEnvironmentOptions): Environment =>
+const made = ({
+  params,
+  authorizer,
+  patches,
+  object,
+  paramsType = dynType,
+}: AdmissionEnvironmentOptions): Environment =>
   baseEnvironment().extend({
     variables: {
       ...(object && { object, oldObject: object }),

@@ -19,7 +19,10 @@ export function compileExpression(environment: Environment, source: string, resu
   const found = shown(program.type)
   if (results.length === 0 || results.some((type) => shown(type) === found)) return { source, program, fault: '' }
   const wanted = results.map(shown)
-  const fault = wanted.length === 1 ? `must evaluate to ${wanted[0]} but got ${found}` : `must evaluate to one of [${wanted.join(' ')}] but got ${found}`
+  const fault =
+    wanted.length === 1
+      ? `must evaluate to ${wanted[0]} but got ${found}`
+      : `must evaluate to one of [${wanted.join(' ')}] but got ${found}`
   return { source, fault }
 }
 

@@ -6,7 +6,8 @@ import { CelError, CelList, CelMap, Duration, OptionalValue, Timestamp, UInt, ty
 
 /** Throws CelError for what JSON has no form for. */
 export function jsonValue(value: Value): unknown {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string' || typeof value === 'number') return value
+  if (value === null || typeof value === 'boolean' || typeof value === 'string' || typeof value === 'number')
+    return value
   if (typeof value === 'bigint') return integer(value)
   if (value instanceof UInt) return integer(value.value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
@@ -29,8 +30,8 @@ function jsonMembers(map: CelMap): Record<string, unknown> {
 }
 
 /**
- * Whether objects stand where their types say: `Object.spec.template{…}` in the field `template` of the field `spec`. Gives what is wrong;
- * undefined if nothing is.
+ * Whether objects stand where their types say: `Object.spec.template{…}` in the field `template` of the field `spec`.
+ * Gives what is wrong; undefined if nothing is.
  */
 export function misplacedType(value: Value, path: string): string | undefined {
   if (value instanceof CelList) {
@@ -43,7 +44,10 @@ export function misplacedType(value: Value, path: string): string | undefined {
   const name = value instanceof CelMap ? value.objectType?.name : undefined
   if (!(value instanceof CelMap) || name === undefined || !isMade(name)) return undefined
   if (name !== path)
-    return `unexpected type name ${JSON.stringify(name)}, expected ${JSON.stringify(path)}, which matches field name path from root Object type`
+    return (
+      `unexpected type name ${JSON.stringify(name)}, expected ${JSON.stringify(path)}, which matches field name ` +
+      'path from root Object type'
+    )
   for (const key of value.keys()) {
     const fault = misplacedType(value.get(key) ?? null, `${path}.${String(key)}`)
     if (fault) return fault

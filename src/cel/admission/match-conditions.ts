@@ -15,8 +15,10 @@ export interface MatchConditions {
   readonly variables?: Variables
 }
 
-export const compileConditions = (environment: Environment, conditions: readonly NamedExpression[] = []): Expression[] =>
-  conditions.map(({ expression }) => compileExpression(environment, expression, [boolType]))
+export const compileConditions = (
+  environment: Environment,
+  conditions: readonly NamedExpression[] = [],
+): Expression[] => conditions.map(({ expression }) => compileExpression(environment, expression, [boolType]))
 
 /** A condition that is false decides, whatever becomes of the others; faults count as the failure policy says. */
 export function matchConditions({ conditions, failurePolicy, variables }: MatchConditions, bindings: Bindings): Match {

@@ -1,4 +1,7 @@
-/** The types of kinds for expressions that are checked against them: made of their schemas, field by field as they are asked for. */
+/**
+ * The types of kinds for expressions that are checked against them: made of their schemas, field by field as they are
+ * asked for.
+ */
 import type { FieldType, Field as SchemaField, StructType } from '../../machinery/schema.ts'
 import { escapeFieldName } from '../syntax/escape.ts'
 import {

@@ -13,14 +13,24 @@ export const matchCostLimit = 2_500_000
 export type Result = { readonly value: Value } | { readonly error: string }
 
 /** `exhausted`: nothing was found out, because all together cost too much. */
-export type Run = { readonly results: readonly (Result | undefined)[]; readonly left: number } | { readonly exhausted: string }
+export type Run =
+  | { readonly results: readonly (Result | undefined)[]; readonly left: number }
+  | { readonly exhausted: string }
 
 const exhausted = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
-const noVariables: Variables = { type: { kind: 'object', name: 'kubernetes.variables', fields: new Map([['', { type: dynType }]]) }, compiled: new Map() }
+const noVariables: Variables = {
+  type: { kind: 'object', name: 'kubernetes.variables', fields: new Map([['', { type: dynType }]]) },
+  compiled: new Map(),
+}
 
 /** Undefined expressions have undefined results. */
-export function runExpressions(expressions: readonly (Expression | undefined)[], bindings: Bindings, budget: number, variables: Variables = noVariables): Run {
+export function runExpressions(
+  expressions: readonly (Expression | undefined)[],
+  bindings: Bindings,
+  budget: number,
+  variables: Variables = noVariables,
+): Run {
   const composed = variables.compiled.size > 0 ? new VariableValues(variables, bindings) : undefined
   const all = composed?.bindings ?? bindings
   let left = budget
@@ -38,7 +48,11 @@ export function runExpressions(expressions: readonly (Expression | undefined)[],
     const outcome = program.evaluate(all)
     left -= outcome.cost + (composed?.takeCost() ?? 0)
     if (left < 0) return { exhausted }
-    results.push('error' in outcome ? { error: `expression '${source}' resulted in error: ${outcome.error}` } : { value: outcome.value })
+    results.push(
+      'error' in outcome
+        ? { error: `expression '${source}' resulted in error: ${outcome.error}` }
+        : { value: outcome.value },
+    )
   }
   return { results, left }
 }

@@ -1,4 +1,7 @@
-/** Variables that a policy makes up: `variables.x`. Each is evaluated when it is first read, and may read those before it. */
+/**
+ * Variables that a policy makes up: `variables.x`. Each is evaluated when it is first read, and may read those before
+ * it.
+ */
 import type { Environment } from '../environment.ts'
 import type { Bindings } from '../program.ts'
 import { dynType, type Field, type ObjectType, type Type } from '../types.ts'
@@ -30,7 +33,8 @@ export function compileVariables(environment: Environment, variables: readonly N
   return { type, compiled }
 }
 
-export const withVariables = (environment: Environment, variables: Type): Environment => environment.extend({ variables: { variables } })
+export const withVariables = (environment: Environment, variables: Type): Environment =>
+  environment.extend({ variables: { variables } })
 
 /** Objects, opaque values and types are looked into at run time only. */
 function declared(type: Type): Type {
@@ -92,6 +96,8 @@ export class VariableValues extends CelMap {
     if (!program) return new CelError(`composited variable ${JSON.stringify(name)} fails to compile: ${fault}`)
     const outcome = program.evaluate(this.#bindings)
     this.#cost += outcome.cost
-    return 'error' in outcome ? new CelError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${outcome.error}`) : outcome.value
+    return 'error' in outcome
+      ? new CelError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${outcome.error}`)
+      : outcome.value
   }
 }

@@ -1,4 +1,6 @@
-/** Checks types: finds what every name and call means, and the type of every node. Faults are told in cel-go's words. */
+/**
+ * Checks types: finds what every name and call means, and the type of every node. Faults are told in cel-go's words.
+ */
 import type { Overload } from '../library.ts'
 import type { Call, Comprehension, CreateList, CreateMap, CreateStruct, Expr, Select } from '../syntax/ast.ts'
 import type { Issue } from '../syntax/issues.ts'
@@ -181,7 +183,13 @@ class Checker {
     return this.overload(expr, expr.function, overloads, args, target !== undefined)
   }
 
-  private overload(expr: Call, name: string, overloads: readonly Overload[], args: readonly Expr[], member: boolean): Type {
+  private overload(
+    expr: Call,
+    name: string,
+    overloads: readonly Overload[],
+    args: readonly Expr[],
+    member: boolean,
+  ): Type {
     const types = args.map((argument) => this.check(argument))
     const found: Overload[] = []
     let result: Type | undefined
@@ -217,7 +225,9 @@ class Checker {
       case 'map':
         return mapType(this.instantiate(type.key, rename), this.instantiate(type.value, rename))
       case 'opaque':
-        return type.parameters.length === 0 ? type : { ...type, parameters: type.parameters.map((parameter) => this.instantiate(parameter, rename)) }
+        return type.parameters.length === 0
+          ? type
+          : { ...type, parameters: type.parameters.map((parameter) => this.instantiate(parameter, rename)) }
       case 'type':
         return { kind: 'type', of: this.instantiate(type.of, rename) }
       default:
@@ -231,7 +241,8 @@ class Checker {
 
   private optionalSelect(expr: Call): Type {
     const [operand, field] = expr.arguments
-    if (!operand || field?.kind !== 'literal' || typeof field.value !== 'string') return this.issue(expr, 'unsupported optional field selection')
+    if (!operand || field?.kind !== 'literal' || typeof field.value !== 'string')
+      return this.issue(expr, 'unsupported optional field selection')
     this.check(field)
     const type = this.resolved(this.check(operand))
     const inner = isOptionalType(type) ? this.resolved(type.parameters[0] ?? dynType) : type
@@ -262,7 +273,9 @@ class Checker {
   private unwrapped(at: Expr, type: Type): Type {
     const found = this.resolved(type)
     if (isOptionalType(found)) return found.parameters[0] ?? dynType
-    return isDynamic(found) ? dynType : this.issue(at, `expected type 'optional_type(dyn)' but found '${formatType(this.close(found))}'`)
+    return isDynamic(found)
+      ? dynType
+      : this.issue(at, `expected type 'optional_type(dyn)' but found '${formatType(this.close(found))}'`)
   }
 
   /** The type that elements have in common; whether they may differ is seen to elsewhere (literals.ts). */
@@ -277,7 +290,12 @@ class Checker {
       const named = this.declarations.names.get(expr.typeName)?.type
       if (!named) return this.undeclared(expr, expr.typeName)
       for (const { value } of expr.entries) this.check(value)
-      return this.issue(expr, named.kind === 'type' ? `'${runtimeTypeName(named.of)}' is not a message type` : `'${runtimeTypeName(named)}' is not a type`)
+      return this.issue(
+        expr,
+        named.kind === 'type'
+          ? `'${runtimeTypeName(named.of)}' is not a message type`
+          : `'${runtimeTypeName(named)}' is not a type`,
+      )
     }
     for (const { field, value, optional, position } of expr.entries) {
       const given = optional ? this.unwrapped(value, this.check(value)) : this.check(value)
@@ -285,7 +303,9 @@ class Checker {
       if (!declared) this.issues.push({ message: `undefined field '${field}'`, position })
       else if (!assignable(this.bindings, [given], [declared]))
         this.issues.push({
-          message: `expected type of field '${field}' is '${formatType(declared)}' but provided type is '${formatType(this.close(given))}'`,
+          message:
+            `expected type of field '${field}' is '${formatType(declared)}' but provided type is ` +
+            `'${formatType(this.close(given))}'`,
           position,
         })
     }
@@ -324,7 +344,11 @@ class Checker {
       case 'error':
         return [dynType, dynType]
       default:
-        this.issue(expr.range, `expression of type '${formatType(this.close(range))}' cannot be range of a comprehension (must be list, map, or dynamic)`)
+        this.issue(
+          expr.range,
+          `expression of type '${formatType(this.close(range))}' cannot be range of a comprehension (must be ` +
+            'list, map, or dynamic)',
+        )
         return [errorType, errorType]
     }
   }

@@ -1,4 +1,7 @@
-/** What is declared: variables, constants, types and functions, by name. An environment that extends another shares what it has. */
+/**
+ * What is declared: variables, constants, types and functions, by name. An environment that extends another shares what
+ * it has.
+ */
 import type { FunctionDeclaration, Overload } from '../library.ts'
 import type { ObjectType, Type } from '../types.ts'
 import type { Value } from '../values.ts'
@@ -14,7 +17,10 @@ export interface Declarations {
 }
 
 /** Adds functions; overloads of the same id replace those that were there. */
-export function withFunctions(base: Declarations['functions'], declared: readonly FunctionDeclaration[]): Map<string, readonly Overload[]> {
+export function withFunctions(
+  base: Declarations['functions'],
+  declared: readonly FunctionDeclaration[],
+): Map<string, readonly Overload[]> {
   const functions = new Map(base)
   for (const { name, overloads } of declared) {
     const ids = new Set(overloads.map(({ id }) => id))

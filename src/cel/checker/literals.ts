@@ -1,6 +1,6 @@
 /**
- * What Kubernetes asks of literals when an expression is compiled: patterns, durations and times that a function would refuse at run time
- * are refused, and so are lists and maps whose elements are of several types.
+ * What Kubernetes asks of literals when an expression is compiled: patterns, durations and times that a function would
+ * refuse at run time are refused, and so are lists and maps whose elements are of several types.
  */
 import type { Call, CreateList, CreateMap, Expr } from '../syntax/ast.ts'
 import type { Issue } from '../syntax/issues.ts'
@@ -10,18 +10,33 @@ import type { Checked } from './check.ts'
 import { sameType } from './unify.ts'
 
 /** The overloads whose argument (by its place) must be right, and the function's name in the message. */
-const checkedArguments: Readonly<Record<string, number>> = { matches: 1, matches_string: 1, string_to_duration: 0, string_to_timestamp: 0 }
+const checkedArguments: Readonly<Record<string, number>> = {
+  matches: 1,
+  matches_string: 1,
+  string_to_duration: 0,
+  string_to_timestamp: 0,
+}
 
 /** What is wrong with the literals of an expression. */
 export function literalIssues(checked: Checked, expr: Expr): Issue[] {
   const all = [...nodes(expr)]
-  return [...mixed(checked, expr), ...all.filter((node) => node.kind === 'call').flatMap((call) => argumentIssues(checked, call))]
+  return [
+    ...mixed(checked, expr),
+    ...all.filter((node) => node.kind === 'call').flatMap((call) => argumentIssues(checked, call)),
+  ]
 }
 
 /** Only what `format` takes may be of several types. */
 function mixed(checked: Checked, expr: Expr, exempt = false): Issue[] {
-  const own = exempt ? [] : expr.kind === 'list' ? mixedList(checked, expr) : expr.kind === 'map' ? mixedMap(checked, expr) : []
-  const inner = expr.kind === 'call' ? expr.function === 'format' : exempt && (expr.kind === 'list' || expr.kind === 'map')
+  const own = exempt
+    ? []
+    : expr.kind === 'list'
+      ? mixedList(checked, expr)
+      : expr.kind === 'map'
+        ? mixedMap(checked, expr)
+        : []
+  const inner =
+    expr.kind === 'call' ? expr.function === 'format' : exempt && (expr.kind === 'list' || expr.kind === 'map')
   return [...own, ...children(expr).flatMap((child) => mixed(checked, child, inner))]
 }
 
@@ -37,7 +52,10 @@ function mixedMap(checked: Checked, { entries }: CreateMap): Issue[] {
   const [key, value] = [typeOf(checked, first.key), typeOf(checked, first.value, first.optional)]
   return entries.flatMap((entry) => {
     const [own, its] = [typeOf(checked, entry.key), typeOf(checked, entry.value, entry.optional)]
-    return [...(sameType(own, key) ? [] : [mismatch(key, own, entry.key)]), ...(sameType(its, value) ? [] : [mismatch(value, its, entry.value)])]
+    return [
+      ...(sameType(own, key) ? [] : [mismatch(key, own, entry.key)]),
+      ...(sameType(its, value) ? [] : [mismatch(value, its, entry.value)]),
+    ]
   })
 }
 
@@ -62,7 +80,8 @@ function argumentIssues(checked: Checked, call: Call): Issue[] {
     overload.evaluate(...(place === 0 ? [argument.value] : ['', argument.value]))
     return []
   } catch (error) {
-    if (error instanceof CelError) return [{ message: `invalid ${call.function} argument`, position: argument.position }]
+    if (error instanceof CelError)
+      return [{ message: `invalid ${call.function} argument`, position: argument.position }]
     throw error
   }
 }

@@ -21,7 +21,9 @@ export function substitute(bindings: Bindings, type: Type, close = false): Type 
       return key === type.key && value === type.value ? type : { ...type, key, value }
     }
     case 'opaque':
-      return type.parameters.length === 0 ? type : { ...type, parameters: type.parameters.map((parameter) => substitute(bindings, parameter, close)) }
+      return type.parameters.length === 0
+        ? type
+        : { ...type, parameters: type.parameters.map((parameter) => substitute(bindings, parameter, close)) }
     case 'type':
       return { kind: 'type', of: substitute(bindings, type.of, close) }
     default:
@@ -104,7 +106,11 @@ function mentions(bindings: Bindings, type: Type, name: string): boolean {
 export const isDynamic = (type: Type): boolean => type.kind === 'dyn' || type.kind === 'error'
 
 const nullable = (type: Type): boolean =>
-  type.kind === 'object' || type.kind === 'duration' || type.kind === 'timestamp' || (type.kind === 'opaque' && !isOptionalType(type)) || isOptionalType(type)
+  type.kind === 'object' ||
+  type.kind === 'duration' ||
+  type.kind === 'timestamp' ||
+  (type.kind === 'opaque' && !isOptionalType(type)) ||
+  isOptionalType(type)
 
 /** Of two types that fit each other the one that says less. */
 export function moreGeneral(a: Type, b: Type): Type {
@@ -123,6 +129,10 @@ export function sameType(a: Type, b: Type): boolean {
   if (a.kind === 'parameter' && b.kind === 'parameter') return a.name === b.name
   if (a.kind === 'type' && b.kind === 'type') return sameType(a.of, b.of)
   if (a.kind === 'opaque' && b.kind === 'opaque')
-    return a.name === b.name && a.parameters.length === b.parameters.length && a.parameters.every((type, index) => sameType(type, b.parameters[index] as Type))
+    return (
+      a.name === b.name &&
+      a.parameters.length === b.parameters.length &&
+      a.parameters.every((type, index) => sameType(type, b.parameters[index] as Type))
+    )
   return true
 }

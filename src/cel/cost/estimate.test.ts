@@ -5,7 +5,8 @@ import { bytesType, intType, listType, mapType, objectType, sized, stringType, t
 
 const thing = objectType('Thing', { number: intType })
 const text = (length: number): Type => sized(stringType, length)
-const maps = (outer: number, keys: number, inner: number): Type => mapType(text(keys), mapType(stringType, thing, inner), outer)
+const maps = (outer: number, keys: number, inner: number): Type =>
+  mapType(text(keys), mapType(stringType, thing, inner), outer)
 
 /** Expression, variables, least and most: what cel-go estimates. */
 const known: readonly (readonly [string, Readonly<Record<string, Type>>, number, number])[] = [
@@ -33,7 +34,12 @@ const known: readonly (readonly [string, Readonly<Record<string, Type>>, number,
   ["input.matches('\\\\d+a\\\\d+b')", { input: text(500) }, 3, 103],
   ['input.startsWith(arg1)', { input: stringType, arg1: text(500) }, 2, 52],
   ['input.size()', { input: stringType }, 2, 2],
-  ['(x > 2 ? input1 : input2).all(y, true)', { x: intType, input1: listType(thing, 1), input2: listType(thing, 1) }, 4, 7],
+  [
+    '(x > 2 ? input1 : input2).all(y, true)',
+    { x: intType, input1: listType(thing, 1), input2: listType(thing, 1) },
+    4,
+    7,
+  ],
   ['input.all(k, input[k].number > 3)', { input: mapType(stringType, thing, 10) }, 2, 82],
   ['input.all(k, input[k].all(x, true))', { input: maps(5, 10, 10) }, 2, 187],
   ['input.all(k, k.contains(k))', { input: maps(5, 10, 10) }, 2, 32],
@@ -52,7 +58,9 @@ suite('what evaluating may cost', () => {
 })
 
 test('without declared sizes there is no bound', () => {
-  const compiled = environment({ variables: { input: listType(listType(stringType)) } }).compile('input.all(x, x.all(y, y == "a"))')
+  const compiled = environment({ variables: { input: listType(listType(stringType)) } }).compile(
+    'input.all(x, x.all(y, y == "a"))',
+  )
   assert.ok('program' in compiled)
   assert.equal(compiled.program.estimatedCost.max, 2 ** 64)
 })

@@ -1,4 +1,7 @@
-/** What an expression may cost, worked out beforehand from the sizes that types declare: cel-go's rules, number for number. */
+/**
+ * What an expression may cost, worked out beforehand from the sizes that types declare: cel-go's rules, number for
+ * number.
+ */
 import type { Checked } from '../checker/check.ts'
 import { stringSize } from '../evaluation/sizes.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Overload } from '../library.ts'
@@ -29,11 +32,12 @@ interface Local {
 }
 
 /**
- * The least and the most that evaluating `expr` costs. With a `root`, sizes are those declared below it, whichever name a chain of
- * fields begins with: so Kubernetes estimates rules, and chains that begin at a name of a type or at a value that was worked out are
- * taken for chains from the root as well, less their first step.
+ * The least and the most that evaluating `expr` costs. With a `root`, sizes are those declared below it, whichever name
+ * a chain of fields begins with: so Kubernetes estimates rules, and chains that begin at a name of a type or at a value
+ * that was worked out are taken for chains from the root as well, less their first step.
  */
-export const estimateCost = (expr: Expr, checked: Checked, root?: Type): Estimate => new Estimator(checked, root).cost(expr)
+export const estimateCost = (expr: Expr, checked: Checked, root?: Type): Estimate =>
+  new Estimator(checked, root).cost(expr)
 
 class Estimator {
   private readonly checked: Checked
@@ -233,7 +237,10 @@ class Estimator {
     const range = this.places.get(expr.range.id)
     const sizes = this.entrySizes(expr.range)
     const isList = this.typeOf(expr.range).kind === 'list'
-    const keys: Local = { place: this.onward(range, (type) => (isList ? undefined : keysOf(type))), size: isList ? fixed(1) : sizes?.key }
+    const keys: Local = {
+      place: this.onward(range, (type) => (isList ? undefined : keysOf(type))),
+      size: isList ? fixed(1) : sizes?.key,
+    }
     const values: Local = { place: this.onward(range, items), size: sizes?.value }
     if (expr.variable2 === undefined) return this.within(expr.variable, isList ? values : keys, inner)
     const second = expr.variable2
@@ -243,7 +250,11 @@ class Estimator {
   /** `cel.bind`: the value is worked out once. */
   private binding(expr: Comprehension): Estimate {
     const before = plus(this.cost(expr.range), this.cost(expr.initial))
-    const bound: Local = { place: this.places.get(expr.initial.id), size: this.size(expr.initial), entries: this.entrySizes(expr.initial) }
+    const bound: Local = {
+      place: this.places.get(expr.initial.id),
+      size: this.size(expr.initial),
+      entries: this.entrySizes(expr.initial),
+    }
     return this.within(expr.accumulator, bound, () => {
       const cost = plus(before, this.cost(expr.result))
       this.copy(expr, expr.result)
@@ -305,14 +316,22 @@ function estimated(
     literal,
     get elements() {
       const inner = declared ?? items(type) ?? dynType
-      return estimated(inner, element ?? declaredSize(declared) ?? (isScalar(inner) ? fixed(1) : undefined), undefined, items(declared))
+      return estimated(
+        inner,
+        element ?? declaredSize(declared) ?? (isScalar(inner) ? fixed(1) : undefined),
+        undefined,
+        items(declared),
+      )
     },
   }
 }
 
-const keysOf = (type: Type | undefined): Type | undefined => (type?.kind === 'map' ? type.key : type?.kind === 'object' ? stringType : undefined)
+const keysOf = (type: Type | undefined): Type | undefined =>
+  type?.kind === 'map' ? type.key : type?.kind === 'object' ? stringType : undefined
 
-/** The type of a field. Of members of maps that are picked like fields upstream knows no size, unless the type says so. */
+/**
+ * The type of a field. Of members of maps that are picked like fields upstream knows no size, unless the type says so.
+ */
 function fieldOf(type: Type | undefined, field: string): Type | undefined {
   if (type?.kind === 'map' && type.membersAsFields) return type.value
   return type?.kind === 'object' ? type.fields.get(field)?.type : undefined
@@ -336,7 +355,12 @@ function literalSize(expr: Expr): Estimate | undefined {
 }
 
 const scalars = new Set<Type['kind']>(['bool', 'double', 'duration', 'int', 'timestamp', 'uint', 'null', 'type'])
-const isScalar = (type: Type): boolean => scalars.has(type.kind) || (isOptionalType(type) && isScalar(type.parameters[0] ?? dynType))
+const isScalar = (type: Type): boolean =>
+  scalars.has(type.kind) || (isOptionalType(type) && isScalar(type.parameters[0] ?? dynType))
 
 const isBinding = ({ range, condition, accumulator }: Comprehension): boolean =>
-  range.kind === 'list' && range.elements.length === 0 && condition.kind === 'literal' && condition.value === false && accumulator !== accumulatorVariable
+  range.kind === 'list' &&
+  range.elements.length === 0 &&
+  condition.kind === 'literal' &&
+  condition.value === false &&
+  accumulator !== accumulatorVariable

@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import { deviceSelector } from './device-selector.ts'
 
 const device = {
-  attributes: { model: { string: 'x' }, cores: { int: 8 }, fast: { bool: true }, firmware: { version: '1.10.0' }, 'other.example.com/zone': { string: 'a' } },
+  attributes: {
+    model: { string: 'x' },
+    cores: { int: 8 },
+    fast: { bool: true },
+    firmware: { version: '1.10.0' },
+    'other.example.com/zone': { string: 'a' },
+  },
   capacity: { memory: { value: '8Gi' } },
 }
 
@@ -22,7 +28,8 @@ test('expressions select devices by driver, attributes and capacity', () => {
     ['cel.bind(gpu, device.attributes["gpu.example.com"], gpu.fast && gpu.cores == 8)', true],
     ['device.allowMultipleAllocations', false],
   ]
-  for (const [expression, expected] of cases) assert.equal(deviceSelector(expression).matches(device, 'gpu.example.com'), expected, expression)
+  for (const [expression, expected] of cases)
+    assert.equal(deviceSelector(expression).matches(device, 'gpu.example.com'), expected, expression)
 })
 
 test('what is wrong is told when it is compiled, or when it is asked', () => {
@@ -32,8 +39,14 @@ test('what is wrong is told when it is compiled, or when it is asked', () => {
     /no matching overload for '_\[_\]' applied to '\(map\(string, map\(string, any\)\), bool\)'/,
   )
   assert.throws(() => deviceSelector('"text"'), /must evaluate to bool or the unknown type, not string/)
-  assert.throws(() => deviceSelector('device.attributes["gpu.example.com"].missing == 1').matches(device, 'gpu.example.com'), /no such key: missing/)
-  assert.throws(() => deviceSelector('device.attributes["gpu.example.com"].model').matches(device, 'gpu.example.com'), /CEL result of type string could not be/)
+  assert.throws(
+    () => deviceSelector('device.attributes["gpu.example.com"].missing == 1').matches(device, 'gpu.example.com'),
+    /no such key: missing/,
+  )
+  assert.throws(
+    () => deviceSelector('device.attributes["gpu.example.com"].model').matches(device, 'gpu.example.com'),
+    /CEL result of type string could not be/,
+  )
 })
 
 test('estimates know how long names and values of devices may be', () => {
@@ -44,7 +57,8 @@ test('estimates know how long names and values of devices may be', () => {
     ['device.attributes["gpu.example.com"].model.split("-").size() >= 2', 19],
     ['device.attributes.exists(domain, domain.startsWith("gpu."))', 195],
   ]
-  for (const [expression, expected] of cases) assert.equal(deviceSelector(expression).estimatedCost, expected, expression)
+  for (const [expression, expected] of cases)
+    assert.equal(deviceSelector(expression).estimatedCost, expected, expression)
 })
 
 test('what cannot be gone through is told by its type', () => {

@@ -1,4 +1,7 @@
-/** Expressions that select devices (dynamic resource allocation, KEP-4381): what they see, and whether a device is meant. */
+/**
+ * Expressions that select devices (dynamic resource allocation, KEP-4381): what they see, and whether a device is
+ * meant.
+ */
 import { type Environment, environment } from '../environment.ts'
 import { typeOf } from '../evaluation/type-of.ts'
 import { bindingsLibrary } from '../libraries/bindings.ts'
@@ -6,7 +9,17 @@ import { kubernetesLibraries } from '../libraries/index.ts'
 import { quantityOf, quantityType } from '../libraries/quantity.ts'
 import { semverOf } from '../libraries/semver.ts'
 import type { Program } from '../program.ts'
-import { boolType, dynType, formatType, mapType, type ObjectType, objectType, runtimeTypeName, sized, stringType } from '../types.ts'
+import {
+  boolType,
+  dynType,
+  formatType,
+  mapType,
+  type ObjectType,
+  objectType,
+  runtimeTypeName,
+  sized,
+  stringType,
+} from '../types.ts'
 import { CelMap, type Value } from '../values.ts'
 
 /** A device, as slices tell of it. */
@@ -42,27 +55,34 @@ const attribute = { ...sized(dynType, 64), shownAs: 'any' }
 
 const deviceType = objectType('kubernetes.DRADevice', {
   driver: domain,
-  attributes: mapType(domain, { ...mapType(identifier, attribute, mostAttributes), membersAsFields: true }, mostAttributes),
+  attributes: mapType(
+    domain,
+    { ...mapType(identifier, attribute, mostAttributes), membersAsFields: true },
+    mostAttributes,
+  ),
   capacity: mapType(domain, mapType(identifier, quantityType, mostAttributes), mostAttributes),
   allowMultipleAllocations: boolType,
 })
 
 let shared: Environment | undefined
-const ofDevices = (): Environment => (shared ??= environment({ libraries: [...kubernetesLibraries, bindingsLibrary], variables: { device: deviceType } }))
+const ofDevices = (): Environment =>
+  (shared ??= environment({ libraries: [...kubernetesLibraries, bindingsLibrary], variables: { device: deviceType } }))
 
 /** Throws an Error in upstream's words where the expression is not valid. */
 export function deviceSelector(expression: string): DeviceSelector {
   const compiled = ofDevices().compile(expression)
   if (!('program' in compiled)) throw new Error(`compilation failed: ${compiled.errors}`)
   const { program } = compiled
-  if (program.type.kind !== 'bool' && program.type.kind !== 'dyn') throw new Error(`must evaluate to bool or the unknown type, not ${formatType(program.type)}`)
+  if (program.type.kind !== 'bool' && program.type.kind !== 'dyn')
+    throw new Error(`must evaluate to bool or the unknown type, not ${formatType(program.type)}`)
   return { estimatedCost: program.estimatedCost.max, matches: (device, driver) => evaluate(program, device, driver) }
 }
 
 function evaluate(program: Program, device: SelectedDevice, driver: string): boolean {
   const outcome = program.evaluate({ device: new DeviceValue(device, driver) }, costLimit)
   if ('error' in outcome) throw new Error(outcome.error)
-  if (typeof outcome.value !== 'boolean') throw new Error(`CEL result of type ${runtimeTypeName(typeOf(outcome.value))} could not be converted to bool`)
+  if (typeof outcome.value !== 'boolean')
+    throw new Error(`CEL result of type ${runtimeTypeName(typeOf(outcome.value))} could not be converted to bool`)
   return outcome.value
 }
 
@@ -137,7 +157,10 @@ class Members<T> extends CelMap {
 
 const noMembers = new Members<null>(new Map(), () => null)
 
-/** A domain that there is not has nothing: expressions need not ask for it first. Those that do are told that it is not there. */
+/**
+ * A domain that there is not has nothing: expressions need not ask for it first. Those that do are told that it is not
+ * there.
+ */
 class Domains extends CelMap {
   readonly #domains: ReadonlyMap<string, CelMap>
 

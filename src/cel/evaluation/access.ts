@@ -1,4 +1,7 @@
-/** Fields and elements: `x.f`, `x[i]`, and their optional forms. What holds nothing, such as null, has none: there is no fault in asking whether. */
+/**
+ * Fields and elements: `x.f`, `x[i]`, and their optional forms. What holds nothing, such as null, has none: there is no
+ * fault in asking whether.
+ */
 import { CelError, CelList, CelMap, OptionalValue, type Value } from '../values.ts'
 import { numeric } from './equality.ts'
 
@@ -20,7 +23,8 @@ function refuseList(container: Value): void {
 
 /** `container.?field`, and `optional.field`. */
 export function selectOptional(container: Value, field: string): OptionalValue {
-  if (container instanceof OptionalValue) return container.value === undefined ? OptionalValue.none : selectOptional(container.value, field)
+  if (container instanceof OptionalValue)
+    return container.value === undefined ? OptionalValue.none : selectOptional(container.value, field)
   refuseList(container)
   const value = container instanceof CelMap ? container.get(field) : undefined
   return value === undefined ? OptionalValue.none : new OptionalValue(value)
@@ -53,7 +57,8 @@ export function element(container: Value, index: Value): Value {
 
 /** `container[?index]`. */
 export function elementOptional(container: Value, index: Value): OptionalValue {
-  if (container instanceof OptionalValue) return container.value === undefined ? OptionalValue.none : elementOptional(container.value, index)
+  if (container instanceof OptionalValue)
+    return container.value === undefined ? OptionalValue.none : elementOptional(container.value, index)
   if (container instanceof CelMap) {
     const value = container.get(index)
     return value === undefined ? OptionalValue.none : new OptionalValue(value)
@@ -66,8 +71,10 @@ export function elementOptional(container: Value, index: Value): OptionalValue {
 function listIndex(index: Value): number {
   const place = numeric(index)
   if (place === undefined) throw new CelError(`unsupported index type '${typeof index}' in list`)
-  if (typeof place === 'number' && !Number.isInteger(place)) throw new CelError(`unsupported index value ${place} in list`)
+  if (typeof place === 'number' && !Number.isInteger(place))
+    throw new CelError(`unsupported index value ${place} in list`)
   return Number(place)
 }
 
-const keyText = (key: Value): string => (typeof key === 'string' || typeof key === 'boolean' ? String(key) : String(numeric(key) ?? ''))
+const keyText = (key: Value): string =>
+  typeof key === 'string' || typeof key === 'boolean' ? String(key) : String(numeric(key) ?? '')

@@ -1,4 +1,7 @@
-/** Calls: the logical operators, which absorb faults, and functions, whose overload is chosen at run time only where types do not tell. */
+/**
+ * Calls: the logical operators, which absorb faults, and functions, whose overload is chosen at run time only where
+ * types do not tell.
+ */
 import type { Overload } from '../library.ts'
 import type { Call, Expr } from '../syntax/ast.ts'
 import { CelError, CelList, CelMap, OptionalValue, type Value } from '../values.ts'
@@ -34,12 +37,16 @@ export function compileCall(expr: Call, to: Compilation): Evaluate {
     const members = constantValue(second)
     if (members !== undefined) return membership(to.compile(first), members, overloads[0])
   }
-  if (overloads.some(({ id }) => id === 'optional_or_optional')) return alternative(to.compile(first), to.compile(second), false)
-  if (overloads.some(({ id }) => id === 'optional_orValue_value')) return alternative(to.compile(first), to.compile(second), true)
+  if (overloads.some(({ id }) => id === 'optional_or_optional'))
+    return alternative(to.compile(first), to.compile(second), false)
+  if (overloads.some(({ id }) => id === 'optional_orValue_value'))
+    return alternative(to.compile(first), to.compile(second), true)
   if (expr.function === '@in') return contains(to.compile(first), to.compile(second))
   const args = resolved.arguments.map((argument) => to.compile(argument))
   const call = apply(args, overloads, needsDispatch(resolved.overloads, resolved.arguments, to))
-  return foldable.has(expr.function) && resolved.arguments.every(({ kind }) => kind === 'literal') ? folded(call, args, overloads) : call
+  return foldable.has(expr.function) && resolved.arguments.every(({ kind }) => kind === 'literal')
+    ? folded(call, args, overloads)
+    : call
 }
 
 /** `&&` and `||`: a fault on one side does not matter if the other decides. They cost nothing. */
@@ -154,7 +161,9 @@ function apply(args: readonly Evaluate[], overloads: readonly Overload[], dispat
 function dispatching(args: readonly Evaluate[], overloads: readonly Overload[]): Evaluate {
   return (frame) => {
     const values = evaluateAll(args, frame)
-    const overload = overloads.find(({ parameters }) => parameters.every((parameter, index) => isOfType(values[index] as Value, parameter)))
+    const overload = overloads.find(({ parameters }) =>
+      parameters.every((parameter, index) => isOfType(values[index] as Value, parameter)),
+    )
     if (overload) return charged(frame, overload, values)
     frame.spend(1)
     throw new CelError('no such overload')
@@ -169,7 +178,8 @@ function charged(frame: Frame, { cost, evaluate }: Overload, values: readonly Va
   return result
 }
 
-const evaluateAll = (args: readonly Evaluate[], frame: Frame): Value[] => args.map((evaluate) => argument(evaluate, frame))
+const evaluateAll = (args: readonly Evaluate[], frame: Frame): Value[] =>
+  args.map((evaluate) => argument(evaluate, frame))
 
 /** A call with a faulty argument costs one. */
 function argument(evaluate: Evaluate, frame: Frame): Value {
@@ -186,7 +196,9 @@ const foldable = new Set(['int', 'uint', 'double', 'string', 'bytes', 'bool', 'd
 
 function folded(call: Evaluate, args: readonly Evaluate[], overloads: readonly Overload[]): Evaluate {
   const literals = args.map((argument) => (argument as () => Value)())
-  const overload = overloads.find(({ parameters }) => parameters.every((parameter, index) => isOfType(literals[index] as Value, parameter)))
+  const overload = overloads.find(({ parameters }) =>
+    parameters.every((parameter, index) => isOfType(literals[index] as Value, parameter)),
+  )
   if (!overload) return call
   try {
     const value = overload.evaluate(...literals)

@@ -1,4 +1,7 @@
-/** Turns a checked expression into closures. What each node costs at run time is counted as cel-go's interpreter counts it. */
+/**
+ * Turns a checked expression into closures. What each node costs at run time is counted as cel-go's interpreter counts
+ * it.
+ */
 import type { Checked } from '../checker/check.ts'
 import type { Call, CreateList, CreateMap, CreateStruct, Expr, Select } from '../syntax/ast.ts'
 import { ArrayList, CelError, EntryMap, type Value } from '../values.ts'
@@ -12,7 +15,10 @@ import { makeObject, unwrapElement } from './structures.ts'
 
 const costs = { list: 10, map: 30, struct: 40 } as const
 
-/** The closure of a whole expression, whose frames have `size` places; the variables that it reads stand in some of them. */
+/**
+ * The closure of a whole expression, whose frames have `size` places; the variables that it reads stand in some of
+ * them.
+ */
 export function compileExpression(
   expr: Expr,
   checked: Checked,
@@ -59,7 +65,9 @@ const constant =
 
 const isPath = ({ function: name }: Call): boolean => name === '_[_]' || name === '_[?_]' || name === '_?._'
 
-/** A variable and what is picked out of it: one for the whole, one for each step. Names with a known value cost nothing. */
+/**
+ * A variable and what is picked out of it: one for the whole, one for each step. Names with a known value cost nothing.
+ */
 function attribute(expr: Expr, to: Compilation): Evaluate {
   const known = to.checked.names.get(expr.id)?.declaration.value
   if (known !== undefined) return constant(known)
@@ -73,7 +81,12 @@ function attribute(expr: Expr, to: Compilation): Evaluate {
 
 /** An operand whose own reading costs nothing: the branch of a conditional, or an index. Steps cost. */
 function compileFree(expr: Expr, to: Compilation): Evaluate {
-  if (expr.kind !== 'identifier' && !(expr.kind === 'select' && !expr.testOnly) && !(expr.kind === 'call' && isPath(expr))) return compile(expr, to)
+  if (
+    expr.kind !== 'identifier' &&
+    !(expr.kind === 'select' && !expr.testOnly) &&
+    !(expr.kind === 'call' && isPath(expr))
+  )
+    return compile(expr, to)
   const { evaluate, steps } = path(expr, to)
   if (steps === 0) return evaluate
   return (frame) => {
@@ -87,7 +100,10 @@ function path(expr: Expr, to: Compilation): { readonly evaluate: Evaluate; reado
   const reference = to.checked.names.get(expr.id)
   if (reference)
     return {
-      evaluate: reference.declaration.value === undefined ? variable(reference.name, reference.local, to) : constant(reference.declaration.value),
+      evaluate:
+        reference.declaration.value === undefined
+          ? variable(reference.name, reference.local, to)
+          : constant(reference.declaration.value),
       steps: 0,
     }
   if (expr.kind === 'select' && !expr.testOnly) {
@@ -102,7 +118,10 @@ function path(expr: Expr, to: Compilation): { readonly evaluate: Evaluate; reado
     const [inner, at] = [operand.evaluate, compileFree(index, to)]
     const pick = expr.function === '_[_]' ? element : elementOptional
     const fieldName = index.kind === 'literal' && expr.function === '_?._' ? String(index.value) : undefined
-    const evaluate: Evaluate = fieldName === undefined ? (frame) => pick(inner(frame), at(frame)) : (frame) => selectOptional(inner(frame), fieldName)
+    const evaluate: Evaluate =
+      fieldName === undefined
+        ? (frame) => pick(inner(frame), at(frame))
+        : (frame) => selectOptional(inner(frame), fieldName)
     return { evaluate, steps: operand.steps + 1 }
   }
   return { evaluate: compile(expr, to), steps: 0 }
@@ -110,7 +129,8 @@ function path(expr: Expr, to: Compilation): { readonly evaluate: Evaluate; reado
 
 /** Reads a variable. An accumulator may hold a fault, which comes up again where it is read. */
 function variable(name: string, local: boolean, to: Compilation): Evaluate {
-  const slot = (local ? to.locals.findLast((scope) => scope.has(name))?.get(name) : undefined) ?? environmentSlot(name, to)
+  const slot =
+    (local ? to.locals.findLast((scope) => scope.has(name))?.get(name) : undefined) ?? environmentSlot(name, to)
   return ({ slots }) => {
     const value = slots[slot]
     if (value === undefined) throw new CelError(`no such attribute(s): ${name}`)
@@ -151,7 +171,11 @@ function list(expr: CreateList, to: Compilation): Evaluate {
 function map(expr: CreateMap, to: Compilation): Evaluate {
   const known = constantValue(expr)
   if (known !== undefined) return constant(known)
-  const entries = expr.entries.map(({ key, value, optional }) => ({ key: compile(key, to), value: compile(value, to), optional }))
+  const entries = expr.entries.map(({ key, value, optional }) => ({
+    key: compile(key, to),
+    value: compile(value, to),
+    optional,
+  }))
   return (frame) => {
     const made = new EntryMap()
     for (const { key, value, optional } of entries) {

@@ -1,4 +1,7 @@
-/** Folds over lists and maps: what `all`, `exists`, `map`, `filter` and their kin become. Lists and maps are collected in place. */
+/**
+ * Folds over lists and maps: what `all`, `exists`, `map`, `filter` and their kin become. Lists and maps are collected
+ * in place.
+ */
 import { accumulatorVariable, type Comprehension, type Expr } from '../syntax/ast.ts'
 import { ArrayList, CelError, CelList, CelMap, EntryMap, type Value } from '../values.ts'
 import type { Compilation } from './compilation.ts'
@@ -8,7 +11,8 @@ import { goTypeName } from './type-of.ts'
 
 export function compileComprehension(expr: Comprehension, to: Compilation): Evaluate {
   const range = to.compile(expr.range)
-  const initial = expr.initial.kind === 'map' && expr.initial.entries.length === 0 ? () => new EntryMap() : to.compile(expr.initial)
+  const initial =
+    expr.initial.kind === 'map' && expr.initial.entries.length === 0 ? () => new EntryMap() : to.compile(expr.initial)
   const accumulator = to.claim()
   to.locals.push(new Map([[expr.accumulator, accumulator]]))
   const variable = to.claim()
@@ -50,8 +54,16 @@ interface Fold {
   readonly result: Evaluate
 }
 
-/** A fault in a step stays in the accumulator, since a later step may absorb it; nobody absorbs it if the fold always goes on. */
-function fold({ range, variable, variable2 }: Loop, accumulator: number, { initial, condition, step, result }: Fold, always: boolean): Evaluate {
+/**
+ * A fault in a step stays in the accumulator, since a later step may absorb it; nobody absorbs it if the fold always
+ * goes on.
+ */
+function fold(
+  { range, variable, variable2 }: Loop,
+  accumulator: number,
+  { initial, condition, step, result }: Fold,
+  always: boolean,
+): Evaluate {
   return (frame) => {
     const values = range(frame)
     frame.slots[accumulator] = initial(frame)
@@ -69,8 +81,16 @@ function fold({ range, variable, variable2 }: Loop, accumulator: number, { initi
   }
 }
 
-/** What `map` and `filter` do costs as if each step made a new list: `append` is the accumulator, the addition, and a list that is no constant. */
-function collect({ range, variable, variable2 }: Loop, item: Evaluate, filter: Evaluate | undefined, append: number): Evaluate {
+/**
+ * What `map` and `filter` do costs as if each step made a new list: `append` is the accumulator, the addition, and a
+ * list that is no constant.
+ */
+function collect(
+  { range, variable, variable2 }: Loop,
+  item: Evaluate,
+  filter: Evaluate | undefined,
+  append: number,
+): Evaluate {
   return (frame) => {
     const found: Value[] = []
     each(range(frame), frame, variable, variable2, () => {
@@ -113,8 +133,14 @@ function each(values: Value, frame: Frame, variable: number, variable2: number |
 }
 
 /** The parts of a fold that does nothing but append to a list. */
-function collecting({ initial, condition, step, result }: Comprehension): { readonly element: Expr; readonly filter?: Expr } | undefined {
-  if (initial.kind !== 'list' || initial.elements.length > 0 || condition.kind !== 'literal' || !isAccumulator(result)) return undefined
+function collecting({
+  initial,
+  condition,
+  step,
+  result,
+}: Comprehension): { readonly element: Expr; readonly filter?: Expr } | undefined {
+  if (initial.kind !== 'list' || initial.elements.length > 0 || condition.kind !== 'literal' || !isAccumulator(result))
+    return undefined
   if (step.kind !== 'call') return undefined
   if (step.function === '_+_') {
     const element = appended(step)
@@ -129,7 +155,9 @@ function collecting({ initial, condition, step, result }: Comprehension): { read
 function appended(expr: Expr): Expr | undefined {
   if (expr.kind !== 'call' || expr.function !== '_+_') return undefined
   const [left, right] = expr.arguments
-  return left && isAccumulator(left) && right?.kind === 'list' && right.elements.length === 1 ? right.elements[0] : undefined
+  return left && isAccumulator(left) && right?.kind === 'list' && right.elements.length === 1
+    ? right.elements[0]
+    : undefined
 }
 
 const isAccumulator = (expr: Expr): boolean => expr.kind === 'identifier' && expr.name === accumulatorVariable

@@ -132,7 +132,9 @@ suite('what evaluating costs', () => {
 
 test('evaluation ends when its limit is reached, and nothing absorbs that', () => {
   const many = adapt(Array(1000).fill(1), listType(intType))
-  const compiled = environment({ variables: { many: listType(intType) } }).compile('many.all(a, many.all(b, many.all(c, a + b + c > 0))) || true')
+  const compiled = environment({ variables: { many: listType(intType) } }).compile(
+    'many.all(a, many.all(b, many.all(c, a + b + c > 0))) || true',
+  )
   assert.ok('program' in compiled)
   const outcome = compiled.program.evaluate({ many })
   assert.ok('error' in outcome && outcome.exceeded)
@@ -141,7 +143,9 @@ test('evaluation ends when its limit is reached, and nothing absorbs that', () =
 
 test('loops whose turns cost nothing end, too', () => {
   const many = adapt(Array(5000).fill(1), listType(intType))
-  const compiled = environment({ variables: { many: listType(intType) } }).compile('many.map(a, many.filter(b, false).size() + many.filter(c, false).size())')
+  const compiled = environment({ variables: { many: listType(intType) } }).compile(
+    'many.map(a, many.filter(b, false).size() + many.filter(c, false).size())',
+  )
   assert.ok('program' in compiled)
   const outcome = compiled.program.evaluate({ many })
   assert.ok('error' in outcome && outcome.exceeded)
@@ -150,8 +154,11 @@ test('loops whose turns cost nothing end, too', () => {
 test('comparing values that share their parts ends, however often they do', () => {
   let source = 'a24 == b24'
   for (let depth = 24; depth > 0; depth--)
-    for (const name of ['a', 'b']) source = `cel.bind(${name}${depth}, [${name}${depth - 1}, ${name}${depth - 1}], ${source})`
-  const compiled = environment({ libraries: [bindingsLibrary], variables: { a0: intType, b0: intType } }).compile(source)
+    for (const name of ['a', 'b'])
+      source = `cel.bind(${name}${depth}, [${name}${depth - 1}, ${name}${depth - 1}], ${source})`
+  const compiled = environment({ libraries: [bindingsLibrary], variables: { a0: intType, b0: intType } }).compile(
+    source,
+  )
   assert.ok('program' in compiled, 'errors' in compiled ? compiled.errors : '')
   const outcome = compiled.program.evaluate({ a0: 1n, b0: 1n })
   assert.ok('error' in outcome && outcome.exceeded)

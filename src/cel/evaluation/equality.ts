@@ -1,14 +1,31 @@
-/** Equality and order of values. Numbers of different types are equal if they are the same number; values of other types are not. */
+/**
+ * Equality and order of values. Numbers of different types are equal if they are the same number; values of other types
+ * are not.
+ */
 
 import { runtimeTypeName } from '../types.ts'
-import { CelError, CelList, CelMap, Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, UInt, type Value } from '../values.ts'
+import {
+  CelError,
+  CelList,
+  CelMap,
+  Duration,
+  OpaqueValue,
+  OptionalValue,
+  Timestamp,
+  TypeValue,
+  UInt,
+  type Value,
+} from '../values.ts'
 
 /** Counts the elements that are compared; throws when they are too many. */
 export interface Turns {
   turn(): void
 }
 
-/** CEL's `==`. Values that share parts may be far larger than what they cost: `turns` keeps an eye on that, and alone may throw. */
+/**
+ * CEL's `==`. Values that share parts may be far larger than what they cost: `turns` keeps an eye on that, and alone
+ * may throw.
+ */
 export function equals(a: Value, b: Value, turns?: Turns): boolean {
   if (a === b) return true
   switch (typeof a) {
@@ -22,7 +39,9 @@ export function equals(a: Value, b: Value, turns?: Turns): boolean {
       return other !== undefined && a >= other && a <= other
     }
     default:
-      return a !== null && b !== null && typeof b === 'object' ? equalObjects(a, b, turns) : a instanceof UInt && equals(a.value, b)
+      return a !== null && b !== null && typeof b === 'object'
+        ? equalObjects(a, b, turns)
+        : a instanceof UInt && equals(a.value, b)
   }
 }
 
@@ -30,7 +49,11 @@ export function equals(a: Value, b: Value, turns?: Turns): boolean {
 export const numeric = (value: Value): bigint | number | undefined =>
   typeof value === 'bigint' || typeof value === 'number' ? value : value instanceof UInt ? value.value : undefined
 
-function equalObjects(a: Exclude<Value, null | boolean | bigint | number | string>, b: typeof a, turns: Turns | undefined): boolean {
+function equalObjects(
+  a: Exclude<Value, null | boolean | bigint | number | string>,
+  b: typeof a,
+  turns: Turns | undefined,
+): boolean {
   if (a instanceof UInt) return b instanceof UInt && a.value === b.value
   if (a instanceof CelList) return b instanceof CelList && equalLists(a, b, turns)
   if (a instanceof CelMap) return b instanceof CelMap && equalMaps(a, b, turns)
@@ -68,7 +91,8 @@ function equalMaps(a: CelMap, b: CelMap, turns: Turns | undefined): boolean {
 /** Less than 0, 0, more than 0, or NaN if one is no number. Throws for values that have no order. */
 export function compare(a: Value, b: Value): number {
   const [left, right] = [numeric(a), numeric(b)]
-  if (left !== undefined && right !== undefined) return left < right ? -1 : left > right ? 1 : left >= right ? 0 : Number.NaN
+  if (left !== undefined && right !== undefined)
+    return left < right ? -1 : left > right ? 1 : left >= right ? 0 : Number.NaN
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b)
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
   if (a instanceof Timestamp && b instanceof Timestamp) return compare(a.nanoseconds, b.nanoseconds)

@@ -29,4 +29,5 @@ class MadeObject extends CelMap {
 }
 
 /** An object of `type` with these fields. */
-export const makeObject = (type: Type | undefined, fields: ReadonlyMap<string, Value>): CelMap => new MadeObject(type, fields)
+export const makeObject = (type: Type | undefined, fields: ReadonlyMap<string, Value>): CelMap =>
+  new MadeObject(type, fields)

@@ -17,7 +17,17 @@ import {
   typeType,
   uintType,
 } from '../types.ts'
-import { CelList, CelMap, Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, UInt, type Value } from '../values.ts'
+import {
+  CelList,
+  CelMap,
+  Duration,
+  OpaqueValue,
+  OptionalValue,
+  Timestamp,
+  TypeValue,
+  UInt,
+  type Value,
+} from '../values.ts'
 
 const anyList = listType(dynType)
 const anyMap = mapType(dynType, dynType)
@@ -49,7 +59,10 @@ export function typeOf(value: Value): Type {
   return value instanceof OpaqueValue ? value.type : anyType
 }
 
-/** How cel-go calls its type of a value that is no list, map or object: some messages tell it, such as `types.Int` and `cel.Quantity`. */
+/**
+ * How cel-go calls its type of a value that is no list, map or object: some messages tell it, such as `types.Int` and
+ * `cel.Quantity`.
+ */
 export function goTypeName(value: Value): string {
   const name = runtimeTypeName(typeOf(value)).split('.').at(-1) ?? ''
   if (value instanceof OpaqueValue) return `cel.${name}`
@@ -58,7 +71,10 @@ export function goTypeName(value: Value): string {
   return value === null ? 'types.Null' : `types.${name.charAt(0).toUpperCase()}${name.slice(1)}`
 }
 
-/** Whether a value may be an argument for a parameter, as far as is told at run time: of what a list holds only the first is looked at. */
+/**
+ * Whether a value may be an argument for a parameter, as far as is told at run time: of what a list holds only the
+ * first is looked at.
+ */
 export function isOfType(value: Value, type: Type): boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return true
   const found = typeOf(value)

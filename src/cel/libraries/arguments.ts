@@ -1,4 +1,6 @@
-/** How libraries' functions take their arguments: checked, so that a wrong one is a fault of the expression, and typed. */
+/**
+ * How libraries' functions take their arguments: checked, so that a wrong one is a fault of the expression, and typed.
+ */
 import { noSuchOverload } from '../evaluation/equality.ts'
 import { CelError, CelList, type OpaqueValue, type Value } from '../values.ts'
 
@@ -29,7 +31,11 @@ export function own<T extends OpaqueValue>(kind: abstract new (...args: never[])
 }
 
 /** What `read` says is wrong with a text, of the kind `Fault`, becomes a fault of the expression. */
-export function readAs<T>(Fault: abstract new (...args: never[]) => Error, read: () => T, tell: (message: string) => string = (message) => message): T {
+export function readAs<T>(
+  Fault: abstract new (...args: never[]) => Error,
+  read: () => T,
+  tell: (message: string) => string = (message) => message,
+): T {
   try {
     return read()
   } catch (error) {

@@ -8,7 +8,9 @@ import { call, costOf, faultOf } from './call-for-tests.ts'
 function recorder(user: string, asked: unknown[]): CheckAuthorizer {
   const decide = (question: object) => {
     asked.push({ user, ...question })
-    return user === 'broken' ? { allowed: false, reason: '', error: 'no answer' } : { allowed: user === 'admin', reason: `${user} asked` }
+    return user === 'broken'
+      ? { allowed: false, reason: '', error: 'no answer' }
+      : { allowed: user === 'admin', reason: `${user} asked` }
   }
   return {
     checkPath: (path, verb) => decide({ path, verb }),
@@ -47,16 +49,28 @@ test('a resource is asked for with all that was said of it', () => {
 test('paths, service accounts, and what goes wrong', () => {
   const asked: unknown[] = []
   const account = call('authorizer_serviceaccount', authorizer('admin', asked), 'default', 'builder')
-  assert.equal(call('decision_allowed', call('pathcheck_check', call('authorizer_path', account, '/healthz'), 'get')), false)
+  assert.equal(
+    call('decision_allowed', call('pathcheck_check', call('authorizer_path', account, '/healthz'), 'get')),
+    false,
+  )
   assert.deepEqual(asked, [{ user: 'default/builder', path: '/healthz', verb: 'get' }])
   const broken = call('pathcheck_check', call('authorizer_path', authorizer('broken'), '/'), 'get')
   assert.equal(call('decision_errored', broken), true)
   assert.equal(call('decision_error', broken), 'no answer')
   const faults: readonly (readonly [() => Value, string])[] = [
     [() => call('authorizer_path', authorizer('admin'), '  '), 'path must not be empty'],
-    [() => call('groupcheck_resource', call('authorizer_group', authorizer('admin'), ''), ''), 'resource must not be empty'],
-    [() => call('authorizer_serviceaccount', authorizer('admin'), 'default', 'not@valid'), 'Invalid service account name'],
-    [() => call('authorizer_serviceaccount', authorizer('admin'), 'not.valid', 'builder'), 'Invalid service account namespace'],
+    [
+      () => call('groupcheck_resource', call('authorizer_group', authorizer('admin'), ''), ''),
+      'resource must not be empty',
+    ],
+    [
+      () => call('authorizer_serviceaccount', authorizer('admin'), 'default', 'not@valid'),
+      'Invalid service account name',
+    ],
+    [
+      () => call('authorizer_serviceaccount', authorizer('admin'), 'not.valid', 'builder'),
+      'Invalid service account namespace',
+    ],
   ]
   for (const [run, message] of faults) assert.equal(faultOf(run), message)
 })

@@ -1,6 +1,7 @@
 /**
- * Kubernetes' libraries of authorization checks: `authorizer.group('apps').resource('deployments').check('create').allowed()`. Who is
- * asked, and who asks, is handed in as the value of the variable `authorizer`.
+ * Kubernetes' libraries of authorization checks:
+ * `authorizer.group('apps').resource('deployments').check('create').allowed()`. Who is asked, and who asks, is handed
+ * in as the value of the variable `authorizer`.
  */
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import type { Library } from '../library.ts'
@@ -177,8 +178,11 @@ export const authorizerLibrary: Library = {
     ),
     declare(
       'serviceAccount',
-      member('authorizer_serviceaccount', [authorizerType, stringType, stringType], authorizerType, (value, namespace, name) =>
-        serviceAccount(value, textOf(namespace), textOf(name)),
+      member(
+        'authorizer_serviceaccount',
+        [authorizerType, stringType, stringType],
+        authorizerType,
+        (value, namespace, name) => serviceAccount(value, textOf(namespace), textOf(name)),
       ),
     ),
     declare('resource', member('groupcheck_resource', [groupCheckType, stringType], resourceCheckType, resource)),
@@ -187,8 +191,20 @@ export const authorizerLibrary: Library = {
     attribute('name', 'resourcecheck_name'),
     declare(
       'check',
-      member('pathcheck_check', [pathCheckType, stringType], decisionType, (value, verb) => checkPath(value, textOf(verb)), checkCosts),
-      member('resourcecheck_check', [resourceCheckType, stringType], decisionType, (value, verb) => checkResource(value, textOf(verb)), checkCosts),
+      member(
+        'pathcheck_check',
+        [pathCheckType, stringType],
+        decisionType,
+        (value, verb) => checkPath(value, textOf(verb)),
+        checkCosts,
+      ),
+      member(
+        'resourcecheck_check',
+        [resourceCheckType, stringType],
+        decisionType,
+        (value, verb) => checkResource(value, textOf(verb)),
+        checkCosts,
+      ),
     ),
     declare(
       'allowed',
@@ -225,5 +241,8 @@ const selectorCosts: Costs = {
 
 export const authorizerSelectorsLibrary: Library = {
   name: 'kubernetes.authzSelectors',
-  functions: [attribute('fieldSelector', 'authorizer_fieldselector', selectorCosts), attribute('labelSelector', 'authorizer_labelselector', selectorCosts)],
+  functions: [
+    attribute('fieldSelector', 'authorizer_fieldselector', selectorCosts),
+    attribute('labelSelector', 'authorizer_labelselector', selectorCosts),
+  ],
 }

@@ -1,4 +1,7 @@
-/** `cel.bind(name, value, result)`: cel-go's extension that Kubernetes gives to expressions about devices, and to no others. */
+/**
+ * `cel.bind(name, value, result)`: cel-go's extension that Kubernetes gives to expressions about devices, and to no
+ * others.
+ */
 import type { Library } from '../library.ts'
 import { bindMacro } from '../standard/macros.ts'
 

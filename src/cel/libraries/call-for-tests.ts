@@ -1,7 +1,18 @@
 /** Calls the libraries' functions by the ids of their overloads, without an expression around them. For tests. */
 import type { Estimate, EstimatedNode, Overload } from '../library.ts'
 import { dynType, type Type } from '../types.ts'
-import { ArrayList, CelError, CelList, CelMap, Duration, EntryMap, OptionalValue, Timestamp, UInt, type Value } from '../values.ts'
+import {
+  ArrayList,
+  CelError,
+  CelList,
+  CelMap,
+  Duration,
+  EntryMap,
+  OptionalValue,
+  Timestamp,
+  UInt,
+  type Value,
+} from '../values.ts'
 import { jsonPatchLibrary, kubernetesLibraries } from './index.ts'
 
 /** All overloads, by id. */

@@ -100,7 +100,10 @@ test('a format is taken to have a long pattern', () => {
 
 test('what is not known is at most everything', () => {
   const anything = node(stringType, between(0, 2 ** 64))
-  assert.deepEqual(estimateOf('string_replace_string_string', anything, anything, anything), between(0, Math.ceil(2 ** 64 * 0.2)))
+  assert.deepEqual(
+    estimateOf('string_replace_string_string', anything, anything, anything),
+    between(0, Math.ceil(2 ** 64 * 0.2)),
+  )
   assert.deepEqual(estimateOf('string_find_string', anything, anything), between(0, 2 ** 64))
   assert.deepEqual(estimateOf('list_distinct', node(listType(dynType), between(0, 2 ** 64))), between(11, 2 ** 64))
 })

@@ -1,6 +1,6 @@
 /**
- * What calls of library functions cost, at run time and as estimated, in the units of cel-go: one for a call, a tenth for a character
- * that is looked at. The numbers are part of the API: rules that were accepted must stay so.
+ * What calls of library functions cost, at run time and as estimated, in the units of cel-go: one for a call, a tenth
+ * for a character that is looked at. The numbers are part of the API: rules that were accepted must stay so.
  */
 import { sizeOf as plainSizeOf } from '../evaluation/sizes.ts'
 import type { CallEstimate, Estimate, EstimatedNode } from '../library.ts'
@@ -24,15 +24,18 @@ export interface Sized {
 }
 
 /** The size that costs are made of: characters, bytes, elements; 1 for what has none. */
-export const sizeOf = (value: Value | undefined): number => (isSized(value) ? value.sizeInBytes : plainSizeOf(value ?? null))
+export const sizeOf = (value: Value | undefined): number =>
+  isSized(value) ? value.sizeInBytes : plainSizeOf(value ?? null)
 
-const isSized = (value: unknown): value is Sized => typeof value === 'object' && value !== null && 'sizeInBytes' in value
+const isSized = (value: unknown): value is Sized =>
+  typeof value === 'object' && value !== null && 'sizeInBytes' in value
 
 /** Looking at so many characters once (or `times` times). */
 export const lookingAt = (size: number, times = 1): number => Math.ceil(size * times * perCharacter)
 
 /** Matching a text of so many characters with a pattern of so many. */
-export const matching = (text: number, pattern: number): number => Math.ceil((1 + text) * perCharacter) * Math.ceil(pattern * perPatternCharacter)
+export const matching = (text: number, pattern: number): number =>
+  Math.ceil((1 + text) * perCharacter) * Math.ceil(pattern * perPatternCharacter)
 
 /** A look at everything in a value: what strings and bytes weigh, and 1 for all else. */
 export function traversal(value: Value): number {
@@ -40,7 +43,8 @@ export function traversal(value: Value): number {
   if (value instanceof Uint8Array) return Math.floor(value.length * perCharacter)
   let cost = 0
   if (value instanceof CelList) for (const item of value) cost += traversal(item)
-  else if (value instanceof CelMap) for (const key of value.keys()) cost += traversal(key) + traversal(value.get(key) ?? null)
+  else if (value instanceof CelMap)
+    for (const key of value.keys()) cost += traversal(key) + traversal(value.get(key) ?? null)
   else return 1
   return cost
 }
@@ -49,7 +53,8 @@ export function traversal(value: Value): number {
 export const lookingAtEstimate = (size: Estimate, times = 1): Estimate => scaled(size, times * perCharacter)
 
 /** The estimate for matching; an empty text is not free. */
-export const matchingEstimate = (text: Estimate, pattern: Estimate): Estimate => times(lookingAtEstimate(plus(text, one)), scaled(pattern, perPatternCharacter))
+export const matchingEstimate = (text: Estimate, pattern: Estimate): Estimate =>
+  times(lookingAtEstimate(plus(text, one)), scaled(pattern, perPatternCharacter))
 
 /** An argument that is not there has an unknown size. */
 export const sizeEstimate = (node: EstimatedNode | undefined): Estimate => node?.size ?? { min: 0, max: unbounded }

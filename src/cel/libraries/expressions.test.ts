@@ -22,34 +22,49 @@ const outcomeOf = (source: string) => programOf(source).evaluate({ authorizer: n
 /** Expressions that are true. */
 const truths: readonly string[] = [
   `[1, 2, 3].isSorted() && !['b', 'a'].isSorted() && [].isSorted()`,
-  `[1, 3].sum() == 4 && [1.0, 3.0].sum() == 4.0 && [duration('1m'), duration('1s')].sum() == duration('1m1s') && [].sum() == 0`,
+  "[1, 3].sum() == 4 && [1.0, 3.0].sum() == 4.0 && [duration('1m'), duration('1s')].sum() == duration('1m1s') && " +
+    '[].sum() == 0',
   `[1, 3].min() == 1 && ['a', 'b'].max() == 'b' && [1u, 2u].sum() == 3u`,
   `[1, 2, 2, 3].indexOf(2) == 1 && ['a', 'b', 'b', 'c'].lastIndexOf('b') == 2 && [1.0].indexOf(1.1) == -1`,
-  `'abc 123'.find('[0-9]+') == '123' && '123 abc 456'.findAll('[0-9]+') == ['123', '456'] && '123 abc 456'.findAll('[0-9]+', 1) == ['123']`,
-  `url('https://example.com:80/').getHost() == 'example.com:80' && url('https://example.com/path?k1=a&k2=b&k2=c').getQuery() == {'k1': ['a'], 'k2': ['b', 'c']}`,
+  "'abc 123'.find('[0-9]+') == '123' && '123 abc 456'.findAll('[0-9]+') == ['123', '456'] && '123 abc " +
+    "456'.findAll('[0-9]+', 1) == ['123']",
+  "url('https://example.com:80/').getHost() == 'example.com:80' && " +
+    "url('https://example.com/path?k1=a&k2=b&k2=c').getQuery() == {'k1': ['a'], 'k2': ['b', 'c']}",
   `isURL('/absolute-path') && !isURL('../relative-path') && url('/a') == url('/a') && url('/a') != url('/b')`,
-  `quantity('50k').add(20).sub(quantity('100k')).sub(-50000) == quantity('20') && quantity('150Mi').isGreaterThan(quantity('100Mi'))`,
+  "quantity('50k').add(20).sub(quantity('100k')).sub(-50000) == quantity('20') && " +
+    "quantity('150Mi').isGreaterThan(quantity('100Mi'))",
   `isQuantity('1.3G') && !isQuantity('200K') && sign(quantity('-1')) == -1 && quantity('50k').asInteger() == 50000`,
-  `ip('127.0.0.1').family() == 4 && ip('::1').isLoopback() && isIP('::1') && !isIP(':::1') && ip.isCanonical('127.0.0.1')`,
+  "ip('127.0.0.1').family() == 4 && ip('::1').isLoopback() && isIP('::1') && !isIP(':::1') && " +
+    "ip.isCanonical('127.0.0.1')",
   `type(ip('::1')) == net.IP && type(cidr('::/0')) == net.CIDR && string(ip('2001:DB8::1')) == '2001:db8::1'`,
   `cidr('192.168.0.0/16').containsCIDR('192.168.10.0/24') && cidr('192.168.0.0/24').containsIP(ip('192.168.0.1'))`,
-  `cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24') && cidr('192.168.0.1/24').ip() == ip('192.168.0.1') && cidr('::1/128').prefixLength() == 128`,
-  `semver('1.2.3').isLessThan(semver('1.10.0')) && semver('v01.01', true) == semver('1.1.0') && isSemver('1.0', true) && !isSemver('1.0')`,
-  `!format.dns1123Label().validate('my-label').hasValue() && format.named('uuid').value().validate('x').value() == ['does not match the UUID format']`,
+  "cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24') && cidr('192.168.0.1/24').ip() == ip('192.168.0.1') " +
+    "&& cidr('::1/128').prefixLength() == 128",
+  "semver('1.2.3').isLessThan(semver('1.10.0')) && semver('v01.01', true) == semver('1.1.0') && isSemver('1.0', " +
+    "true) && !isSemver('1.0')",
+  "!format.dns1123Label().validate('my-label').hasValue() && format.named('uuid').value().validate('x').value() " +
+    "== ['does not match the UUID format']",
   `!format.named('unknown').hasValue() && format.dns1035Label() == format.named('dns1035Label').value()`,
-  `'hello'.charAt(4) == 'o' && 'a,b'.split(',').join('-') == 'a-b' && ' x '.trim().upperAscii() == 'X' && 'tacocat'.substring(0, 4) == 'taco'`,
-  `'%s has %d of %.1f: %s'.format([dyn('x'), 2, 0.5, [1, 2]]) == 'x has 2 of 0.5: [1, 2]' && strings.quote('a"') == '"a\\\\""'`,
+  "'hello'.charAt(4) == 'o' && 'a,b'.split(',').join('-') == 'a-b' && ' x '.trim().upperAscii() == 'X' && " +
+    "'tacocat'.substring(0, 4) == 'taco'",
+  "'%s has %d of %.1f: %s'.format([dyn('x'), 2, 0.5, [1, 2]]) == 'x has 2 of 0.5: [1, 2]' && strings.quote('a\"') " +
+    '== \'"a\\\\""\'',
   `sets.contains([1, 2, 3], [2]) && sets.equivalent([1], [1, 1]) && !sets.intersects([1], [2])`,
   `[1, 2, 3, 4].slice(1, 3) == [2, 3] && [[1], [2, 3]].flatten() == [1, 2, 3] && [3, 1, 2].sort() == [1, 2, 3]`,
-  `lists.range(3).sortBy(e, -e) == [2, 1, 0] && [{'n': 'b'}, {'n': 'a'}].sortBy(e, e.n).map(e, e.n) == ['a', 'b'] && [1, 1, 2].distinct().reverse() == [2, 1]`,
+  "lists.range(3).sortBy(e, -e) == [2, 1, 0] && [{'n': 'b'}, {'n': 'a'}].sortBy(e, e.n).map(e, e.n) == ['a', " +
+    "'b'] && [1, 1, 2].distinct().reverse() == [2, 1]",
   `authorizer.group('apps').resource('deployments').namespace('x').labelSelector('a=b').check('create').allowed()`,
-  `authorizer.path('/healthz').check('get').allowed() && authorizer.serviceAccount('ns', 'sa').path('/x').check('get').reason() == ''`,
+  "authorizer.path('/healthz').check('get').allowed() && authorizer.serviceAccount('ns', " +
+    "'sa').path('/x').check('get').reason() == ''",
 ]
 
 for (const source of truths) {
   test(source, () => {
     const outcome = outcomeOf(source)
-    assert.ok('value' in outcome && outcome.value === true, JSON.stringify('error' in outcome ? outcome.error : String(outcome.value)))
+    assert.ok(
+      'value' in outcome && outcome.value === true,
+      JSON.stringify('error' in outcome ? outcome.error : String(outcome.value)),
+    )
   })
 }
 
@@ -65,19 +80,32 @@ test('faults are told in the words of the libraries', () => {
     const compiled = kubernetes.compile(source)
     if ('errors' in compiled) continue
     const outcome = compiled.program.evaluate({ authorizer: new AuthorizerValue(always) })
-    assert.ok('error' in outcome && outcome.error === message, `${source}: ${JSON.stringify('error' in outcome ? outcome.error : '')}`)
+    assert.ok(
+      'error' in outcome && outcome.error === message,
+      `${source}: ${JSON.stringify('error' in outcome ? outcome.error : '')}`,
+    )
   }
 })
 
 test('functions that are not for a type do not compile', () => {
-  for (const source of ['isSemver([1, 2, 3])', 'cidr(192168)', "quantity('1').sign()", '[{}].isSorted()', "ip('::1').size()", 'format.unknown()']) {
+  for (const source of [
+    'isSemver([1, 2, 3])',
+    'cidr(192168)',
+    "quantity('1').sign()",
+    '[{}].isSorted()',
+    "ip('::1').size()",
+    'format.unknown()',
+  ]) {
     const compiled = kubernetes.compile(source)
     assert.ok('errors' in compiled, source)
     assert.match(compiled.errors, /found no matching overload for|undeclared reference/, source)
   }
 })
 
-/** Expression, estimated least and most, and what it costs: upstream's numbers. Lists of constants are made beforehand, for nothing. */
+/**
+ * Expression, estimated least and most, and what it costs: upstream's numbers. Lists of constants are made beforehand,
+ * for nothing.
+ */
 const costs: readonly (readonly [string, number, number, number])[] = [
   ['[1, 2, 3, 4, 5].sum()', 15, 15, 5],
   ['[1, 2, 3, 4, 5].indexOf(3)', 15, 15, 5],

@@ -107,7 +107,8 @@ const opaque: Readonly<Record<string, () => Value>> = {
   'kubernetes.authorization.Authorizer': () => new AuthorizerValue(authorizer),
   'kubernetes.authorization.PathCheck': () => call('authorizer_path', new AuthorizerValue(authorizer), '/'),
   'kubernetes.authorization.GroupCheck': () => call('authorizer_group', new AuthorizerValue(authorizer), ''),
-  'kubernetes.authorization.ResourceCheck': () => call('groupcheck_resource', call('authorizer_group', new AuthorizerValue(authorizer), ''), 'pods'),
+  'kubernetes.authorization.ResourceCheck': () =>
+    call('groupcheck_resource', call('authorizer_group', new AuthorizerValue(authorizer), ''), 'pods'),
 }
 
 /** A value that an argument of this type could be. */
@@ -165,7 +166,8 @@ test('an address that was written is read as the same', () => {
   for (let i = 0; i < 2000; i++) {
     const family = pick([4, 6] as const)
     let value = 0n
-    for (let part = 0; part < (family === 4 ? 2 : 8); part++) value = (value << 16n) | BigInt(random(2) === 0 ? 0 : random(65536))
+    for (let part = 0; part < (family === 4 ? 2 : 8); part++)
+      value = (value << 16n) | BigInt(random(2) === 0 ? 0 : random(65536))
     const address = { family, value, zone: '' }
     assert.deepEqual(parseIpAddress(ipText(address)), address)
   }
@@ -195,7 +197,9 @@ test('what was split can be joined, and what was replaced can be put back', () =
 })
 
 test('no two overloads have the same id', () => {
-  const ids = [...kubernetesLibraries, jsonPatchLibrary].flatMap(({ functions = [] }) => functions.flatMap((it) => it.overloads.map(({ id }) => id)))
+  const ids = [...kubernetesLibraries, jsonPatchLibrary].flatMap(({ functions = [] }) =>
+    functions.flatMap((it) => it.overloads.map(({ id }) => id)),
+  )
   assert.deepEqual(
     ids.filter((id, i) => ids.indexOf(id) !== i),
     [],

@@ -32,7 +32,11 @@ test('a text is a quantity when its suffix is one', () => {
 test('quantities and whole numbers are added and subtracted', () => {
   assert.ok(same(call('quantity_add', quantity('50k'), quantity('20')), quantity('50.02k')))
   assert.ok(same(call('quantity_sub_int', quantity('50k'), 20n), quantity('49980')))
-  const chained = call('quantity_sub_int', call('quantity_sub', call('quantity_add_int', quantity('50k'), 20n), quantity('100k')), -50000n)
+  const chained = call(
+    'quantity_sub_int',
+    call('quantity_sub', call('quantity_add_int', quantity('50k'), 20n), quantity('100k')),
+    -50000n,
+  )
   assert.equal(call('quantity_get_int', chained), 20n)
 })
 

@@ -12,8 +12,9 @@ export const quantityType = opaqueType('kubernetes.Quantity')
 const giga = 1_000_000_000n
 
 /**
- * An amount in billionths. `scale` is the power of ten upstream keeps it with as a number of 64 bits: only those that are kept so, without
- * a fraction's digits, count as integers (`1000m` does not). Undefined: it is kept with as many digits as it has.
+ * An amount in billionths. `scale` is the power of ten upstream keeps it with as a number of 64 bits: only those that
+ * are kept so, without a fraction's digits, count as integers (`1000m` does not). Undefined: it is kept with as many
+ * digits as it has.
  */
 class QuantityValue extends OpaqueValue {
   readonly type = quantityType
@@ -40,7 +41,12 @@ function shortAmount(text: string): QuantityValue | undefined {
   const match = shape.exec(text)
   if (!match) return undefined
   const [, sign, whole = '', fraction = '', decimal, binary, power] = match
-  const digits = BigInt(`${sign === '-' ? '-' : ''}${whole.slice(0, 2 * decimalDigits)}${fraction.slice(0, decimalDigits)}`.replace(/^-?$/, '0'))
+  const digits = BigInt(
+    `${sign === '-' ? '-' : ''}${whole.slice(0, 2 * decimalDigits)}${fraction.slice(0, decimalDigits)}`.replace(
+      /^-?$/,
+      '0',
+    ),
+  )
   const length = Math.max(1, whole.length) + fraction.length
   if (binary !== undefined) {
     const exponent = 10 * ('KMGTPE'.indexOf(binary) + 1)
@@ -48,7 +54,9 @@ function shortAmount(text: string): QuantityValue | undefined {
     return fraction === '' && room >= 0 ? new QuantityValue((digits << BigInt(exponent)) * giga, 0) : undefined
   }
   const scale = (power === undefined ? (decimalPowers[decimal ?? ''] ?? 0) : Number(power)) - fraction.length
-  return length <= decimalDigits && scale >= -9 && scale <= greatestScale ? new QuantityValue(digits * 10n ** BigInt(scale + 9), scale) : undefined
+  return length <= decimalDigits && scale >= -9 && scale <= greatestScale
+    ? new QuantityValue(digits * 10n ** BigInt(scale + 9), scale)
+    : undefined
 }
 
 /** Powers beyond this are not worth their digits. */
@@ -81,7 +89,8 @@ function sum(a: QuantityValue, b: QuantityValue): QuantityValue {
 
 const negated = ({ nano, scale }: QuantityValue): QuantityValue => new QuantityValue(-nano, scale)
 
-const integer = (value: QuantityValue): bigint | undefined => (value.scale === undefined || value.scale < 0 ? undefined : amountAt(value, 0))
+const integer = (value: QuantityValue): bigint | undefined =>
+  value.scale === undefined || value.scale < 0 ? undefined : amountAt(value, 0)
 
 function asInteger(value: Value | undefined): bigint {
   const whole = integer(quantity(value))
@@ -92,7 +101,11 @@ function asInteger(value: Value | undefined): bigint {
 function asFloat(value: QuantityValue): number {
   const scale = value.scale ?? -9
   const amount = amountAt(value, scale)
-  return amount === undefined ? Number(value.nano) * 1e-9 : scale === 0 ? Number(amount) : Number(amount) * Number(`1e${scale}`)
+  return amount === undefined
+    ? Number(value.nano) * 1e-9
+    : scale === 0
+      ? Number(amount)
+      : Number(amount) * Number(`1e${scale}`)
 }
 
 const compare = (a: Value | undefined, b: Value | undefined): number => {
@@ -111,12 +124,20 @@ export const quantityLibrary: Library = {
     ),
     declare(
       'isQuantity',
-      overload('is_quantity_string', [stringType], boolType, (text) => succeeds(() => quantityOf(textOf(text))), looksAtFirst()),
+      overload(
+        'is_quantity_string',
+        [stringType],
+        boolType,
+        (text) => succeeds(() => quantityOf(textOf(text))),
+        looksAtFirst(),
+      ),
     ),
     // No method, whatever the documentation says.
     declare(
       'sign',
-      overload('quantity_sign', [quantityType], intType, (value) => (quantity(value).nano > 0n ? 1n : quantity(value).nano < 0n ? -1n : 0n)),
+      overload('quantity_sign', [quantityType], intType, (value) =>
+        quantity(value).nano > 0n ? 1n : quantity(value).nano < 0n ? -1n : 0n,
+      ),
     ),
     declare(
       'isInteger',
@@ -146,7 +167,9 @@ export const quantityLibrary: Library = {
     ),
     declare(
       'sub',
-      member('quantity_sub', [quantityType, quantityType], quantityType, (a, b) => sum(quantity(a), negated(quantity(b)))),
+      member('quantity_sub', [quantityType, quantityType], quantityType, (a, b) =>
+        sum(quantity(a), negated(quantity(b))),
+      ),
       member('quantity_sub_int', [quantityType, intType], quantityType, (a, b) => sum(quantity(a), negated(ofInt(b)))),
     ),
   ],

@@ -23,14 +23,21 @@ class SemverValue extends OpaqueValue {
 
 /** The value of a version. `normalize` completes versions such as `v1.2`. Throws CelError. */
 export const semverOf = (text: Value | undefined, normalize = false): SemverValue =>
-  new SemverValue(readAs(versions.SemanticVersionError, () => (normalize ? versions.parseTolerantVersion : versions.parseSemanticVersion)(textOf(text))))
+  new SemverValue(
+    readAs(versions.SemanticVersionError, () =>
+      (normalize ? versions.parseTolerantVersion : versions.parseSemanticVersion)(textOf(text)),
+    ),
+  )
 
-const compare = (a: Value | undefined, b: Value | undefined): number => versions.compareVersions(own(SemverValue, a).version, own(SemverValue, b).version)
+const compare = (a: Value | undefined, b: Value | undefined): number =>
+  versions.compareVersions(own(SemverValue, a).version, own(SemverValue, b).version)
 
 const part = (name: 'major' | 'minor' | 'patch') =>
   declare(
     name,
-    member(`semver_${name}`, [semverType], intType, (value) => BigInt.asIntN(64, own(SemverValue, value).version[name])),
+    member(`semver_${name}`, [semverType], intType, (value) =>
+      BigInt.asIntN(64, own(SemverValue, value).version[name]),
+    ),
   )
 
 export const semverLibrary: Library = {
@@ -40,7 +47,13 @@ export const semverLibrary: Library = {
     declare(
       'semver',
       overload('string_to_semver', [stringType], semverType, (text) => semverOf(text), looksAtFirst()),
-      overload('string_bool_to_semver', [stringType, boolType], semverType, (text, normalize) => semverOf(text, boolOf(normalize)), looksAtFirst()),
+      overload(
+        'string_bool_to_semver',
+        [stringType, boolType],
+        semverType,
+        (text, normalize) => semverOf(text, boolOf(normalize)),
+        looksAtFirst(),
+      ),
     ),
     declare(
       'isSemver',

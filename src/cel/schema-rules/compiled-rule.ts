@@ -40,7 +40,12 @@ function compiledRule(rule: ValidationRule, rules: () => Environment, schema: St
   const fieldPath = rule.fieldPath ? (normalizedFieldPath(rule.fieldPath, schema) ?? '') : ''
   const none: CompiledRule = { rule, usesOldSelf: false, fieldPath }
   if (!rule.rule || rule.rule.trim() === '') return none
-  const made = compiledAs(rules().compile(rule.rule), 'bool', 'compilation failed: ', 'cel expression must evaluate to a bool')
+  const made = compiledAs(
+    rules().compile(rule.rule),
+    'bool',
+    'compilation failed: ',
+    'cel expression must evaluate to a bool',
+  )
   if (typeof made === 'string') return { ...none, fault: made }
   const compiled: CompiledRule = { ...none, program: made, usesOldSelf: made.variables.has('oldSelf') }
   if (!rule.messageExpression) return compiled

@@ -9,11 +9,13 @@ const string: SchemaSource = { type: 'string' }
 const integer: SchemaSource = { type: 'integer' }
 const number: SchemaSource = { type: 'number' }
 const list = (items: SchemaSource, more: SchemaSource = {}): SchemaSource => ({ type: 'array', items, ...more })
-const keyed = (items: SchemaSource): SchemaSource => list(items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] })
+const keyed = (items: SchemaSource): SchemaSource =>
+  list(items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] })
 const map = (others: SchemaSource): SchemaSource => ({ type: 'object', additionalProperties: others })
 const object = (properties: Record<string, SchemaSource>): SchemaSource => ({ type: 'object', properties })
 /** Fields `val1`, `val2` and so on. */
-const values = <T>(...of: readonly T[]): Record<string, T> => Object.fromEntries(of.map((value, i) => [`val${i + 1}`, value]))
+const values = <T>(...of: readonly T[]): Record<string, T> =>
+  Object.fromEntries(of.map((value, i) => [`val${i + 1}`, value]))
 
 interface Case {
   readonly schema: SchemaSource
@@ -57,10 +59,21 @@ const cases: Readonly<Record<string, Case>> = {
   bytes: {
     schema: object(values<SchemaSource>({ ...string, format: 'byte' }, { ...string, format: 'byte' })),
     value: values('QUI=', 'QUI='),
-    costs: { 'self.val1 == self.val2': 5, "self.val1 == b'AB'": 3, 'type(self.val1) == bytes': 4, 'size(self.val1) == 2': 4 },
+    costs: {
+      'self.val1 == self.val2': 5,
+      "self.val1 == b'AB'": 3,
+      'type(self.val1) == bytes': 4,
+      'size(self.val1) == 2': 4,
+    },
   },
   times: {
-    schema: object(values<SchemaSource>({ ...string, format: 'duration' }, { ...string, format: 'date' }, { ...string, format: 'date-time' })),
+    schema: object(
+      values<SchemaSource>(
+        { ...string, format: 'duration' },
+        { ...string, format: 'date' },
+        { ...string, format: 'date-time' },
+      ),
+    ),
     value: values('1h2m3s4ms', '1997-07-16', '2011-08-18T19:03:37.010000000+01:00'),
     costs: {
       "self.val1 == duration('1h2m') + duration('3s4ms')": 4,
@@ -89,7 +102,9 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
   sets: {
-    schema: object(values(list(string, { 'x-kubernetes-list-type': 'set' }), list(string, { 'x-kubernetes-list-type': 'set' }))),
+    schema: object(
+      values(list(string, { 'x-kubernetes-list-type': 'set' }), list(string, { 'x-kubernetes-list-type': 'set' })),
+    ),
     value: values(['a', 'b', 'c'], ['a', 'c', 'b']),
     costs: {
       "self.val1 == ['c', 'b', 'a']": 3,
@@ -202,7 +217,10 @@ const cases: Readonly<Record<string, Case>> = {
 describe('what a rule costs at run time', () => {
   for (const [what, { schema: source, value, costs }] of Object.entries(cases))
     it(`is counted as upstream does, for ${what}`, () => {
-      const schema = structuralSchema({ ...source, 'x-kubernetes-validations': Object.keys(costs).map((rule) => ({ rule })) })
+      const schema = structuralSchema({
+        ...source,
+        'x-kubernetes-validations': Object.keys(costs).map((rule) => ({ rule })),
+      })
       const type = declaredType(schema, false, selfTypeName)
       assert.ok(type)
       const counted = compiledRules(schema, type).map(({ program, fault, rule }) => {

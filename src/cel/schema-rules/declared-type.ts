@@ -1,6 +1,6 @@
 /**
- * The types that rules see: those of CEL for a structural schema, with the sizes that its values can have in a request of 3 MB at most.
- * What a schema says nothing about (`x-kubernetes-preserve-unknown-fields`) is hidden.
+ * The types that rules see: those of CEL for a structural schema, with the sizes that its values can have in a request
+ * of 3 MB at most. What a schema says nothing about (`x-kubernetes-preserve-unknown-fields`) is hidden.
  */
 import type { StructuralSchema } from '../../machinery/structural-schema/index.ts'
 import { escapeFieldName } from '../index.ts'
@@ -38,14 +38,26 @@ const date = sized(timestampType, 12)
 const dateTime = sized(timestampType, 32)
 
 /** The fewest bytes that JSON of a type takes. */
-const bytes = { number: 1, boolean: 4, string: 2, duration: 3, date: 12, dateTime: 21, list: 2, object: 2, intOrString: 1 } as const
+const bytes = {
+  number: 1,
+  boolean: 4,
+  string: 2,
+  duration: 3,
+  date: 12,
+  dateTime: 21,
+  list: 2,
+  object: 2,
+  intOrString: 1,
+} as const
 
 /**
- * The type of a schema's values; undefined if expressions cannot see them. `resource`: the root of a resource, which has `apiVersion`,
- * `kind` and names. Objects are named after `name`, as messages show them.
+ * The type of a schema's values; undefined if expressions cannot see them. `resource`: the root of a resource, which
+ * has `apiVersion`, `kind` and names. Objects are named after `name`, as messages show them.
  */
 export function declaredType(schema: StructuralSchema, resource: boolean, name: string): Type | undefined {
-  return leastBytes(schema, resource) === undefined ? undefined : visibleType(resource ? withTypeAndNames(schema) : schema, name)
+  return leastBytes(schema, resource) === undefined
+    ? undefined
+    : visibleType(resource ? withTypeAndNames(schema) : schema, name)
 }
 
 function visibleType(schema: StructuralSchema, name: string): Type {
@@ -54,7 +66,9 @@ function visibleType(schema: StructuralSchema, name: string): Type {
   switch (schema.type) {
     case 'array': {
       const element = items && declaredType(items, items.embedded, `${name}.@idx`)
-      const most = given(keywords.maxItems) ?? Math.floor(maxContentBytes / ((items ? (leastBytes(items, items.embedded) ?? 0) : 0) + 1))
+      const most =
+        given(keywords.maxItems) ??
+        Math.floor(maxContentBytes / ((items ? (leastBytes(items, items.embedded) ?? 0) : 0) + 1))
       const list = listType(element ?? dynType, most)
       const identity = identityOf(schema)
       return identity ? { ...list, identity } : list
@@ -62,7 +76,8 @@ function visibleType(schema: StructuralSchema, name: string): Type {
     case 'object': {
       if (typeof others !== 'object') return new DeclaredObject(name, schema)
       // A key, its quotation marks, colon and comma, beside the value.
-      const most = given(keywords.maxProperties) ?? Math.floor(maxContentBytes / ((leastBytes(others, others.embedded) ?? 0) + 6))
+      const most =
+        given(keywords.maxProperties) ?? Math.floor(maxContentBytes / ((leastBytes(others, others.embedded) ?? 0) + 6))
       return mapType(mapKey, declaredType(others, others.embedded, `${name}.@elem`) ?? dynType, most)
     }
     case 'string':
@@ -97,7 +112,9 @@ const given = (limit: number | null | undefined, factor = 1): number | undefined
   limit === undefined || limit === null ? undefined : Math.max(0, limit) * factor
 
 const longestOf = (values: readonly unknown[] | undefined): number | undefined =>
-  values?.length ? Math.max(0, ...values.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0))) : undefined
+  values?.length
+    ? Math.max(0, ...values.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0)))
+    : undefined
 
 function identityOf({ keywords }: StructuralSchema): ListIdentity | undefined {
   const { 'x-kubernetes-list-type': listKind, 'x-kubernetes-list-map-keys': keys = [] } = keywords
@@ -130,7 +147,8 @@ function fieldsOf(schema: StructuralSchema | undefined, name: string): ReadonlyM
   const fields = new Map<string, Field>()
   for (const [property, below] of schema?.properties ?? []) {
     const escaped = escapeFieldName(property)
-    if (escaped !== undefined && leastBytes(below, below.embedded) !== undefined) fields.set(escaped, new DeclaredField(below, `${name}.${escaped}`, property))
+    if (escaped !== undefined && leastBytes(below, below.embedded) !== undefined)
+      fields.set(escaped, new DeclaredField(below, `${name}.${escaped}`, property))
   }
   return fields
 }
@@ -168,7 +186,8 @@ function measured(schema: StructuralSchema): number | undefined {
     case 'array':
       return items && leastBytes(items, items.embedded) !== undefined ? bytes.list : undefined
     case 'object':
-      if (typeof others === 'object') return leastBytes(others, others.embedded) === undefined ? undefined : bytes.object
+      if (typeof others === 'object')
+        return leastBytes(others, others.embedded) === undefined ? undefined : bytes.object
       return objectBytes(schema)
     case 'string':
       if (keywords.format === 'duration') return bytes.duration
@@ -212,11 +231,18 @@ const bare: Omit<StructuralSchema, 'type'> = {
   has: { defaults: false, embedded: false, listTypes: false, rules: false },
 }
 const text: StructuralSchema = { ...bare, type: 'string' }
-const names: StructuralSchema = { ...bare, type: 'object', properties: new Map(['name', 'generateName'].map((name) => [name, text])) }
+const names: StructuralSchema = {
+  ...bare,
+  type: 'object',
+  properties: new Map(['name', 'generateName'].map((name) => [name, text])),
+}
 
 const resources = new WeakMap<StructuralSchema, StructuralSchema>()
 
-/** The schema of a resource, with what all of them have. What a schema says about names counts only if it says it of both. */
+/**
+ * The schema of a resource, with what all of them have. What a schema says about names counts only if it says it of
+ * both.
+ */
 function withTypeAndNames(schema: StructuralSchema): StructuralSchema {
   const known = resources.get(schema)
   if (known) return known
@@ -228,7 +254,15 @@ function withTypeAndNames(schema: StructuralSchema): StructuralSchema {
     ['name', 'generateName'].every((name) => metadata.properties?.get(name)?.type === 'string')
   const made = complete
     ? schema
-    : { ...schema, properties: new Map([...(properties ?? []), ['kind', text] as const, ['apiVersion', text] as const, ['metadata', names] as const]) }
+    : {
+        ...schema,
+        properties: new Map([
+          ...(properties ?? []),
+          ['kind', text] as const,
+          ['apiVersion', text] as const,
+          ['metadata', names] as const,
+        ]),
+      }
   resources.set(schema, made)
   return made
 }

@@ -82,9 +82,13 @@ class Walk {
     const { source, schema, path, cardinality } = place
     if (!schema.has.rules) return
     const elements = maxElements(source)
-    const inner = { cardinality: cardinality === undefined || elements === undefined ? undefined : Math.min(most, cardinality * elements) }
+    const inner = {
+      cardinality:
+        cardinality === undefined || elements === undefined ? undefined : Math.min(most, cardinality * elements),
+    }
     const others = othersOf(source)
-    if (others && typeof schema.others === 'object') this.below(place, inner, others, schema.others, `${path}.additionalProperties`)
+    if (others && typeof schema.others === 'object')
+      this.below(place, inner, others, schema.others, `${path}.additionalProperties`)
     for (const [name, property] of propertiesOf(source)) {
       const below = schema.properties?.get(name)
       if (below) this.below(place, inner, property, below, `${path}.properties[${name}]`)
@@ -98,7 +102,13 @@ class Walk {
     if (source['x-kubernetes-validations']?.length && !this.checks.faulty.has(source)) this.rules(place)
   }
 
-  private below(place: Place, inner: { cardinality: number | undefined }, source: SchemaSource, schema: StructuralSchema, path: string): void {
+  private below(
+    place: Place,
+    inner: { cardinality: number | undefined },
+    source: SchemaSource,
+    schema: StructuralSchema,
+    path: string,
+  ): void {
     this.visit({ ...place, ...inner, source, schema, path, resource: schema.embedded })
   }
 
@@ -106,14 +116,16 @@ class Walk {
     const type = declaredType(schema, resource, selfTypeName)
     if (!type) {
       const detail =
-        'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations'
+        'internal error: failed to construct type information for x-kubernetes-validations rules: unable to ' +
+        'convert structural schema to CEL declarations'
       this.faults.push(fieldError('InternalError', `${path}.x-kubernetes-validations`, `Internal error: ${detail}`))
       return
     }
     const times = cardinality ?? Math.floor(maxRequestBytes / ((leastBytes(schema, resource) ?? 0) + 1))
     // The root has fields that the same schema elsewhere has not.
     const compiled = resource === schema.embedded ? this.shared.compiled(schema, type) : compiledRules(schema, type)
-    for (const [index, rule] of compiled.entries()) this.rule(rule, `${path}.x-kubernetes-validations[${index}]`, times, uncorrelatable)
+    for (const [index, rule] of compiled.entries())
+      this.rule(rule, `${path}.x-kubernetes-validations[${index}]`, times, uncorrelatable)
   }
 
   private rule(
@@ -125,15 +137,25 @@ class Walk {
     this.cost('estimated rule cost', Math.min(most, (program?.estimatedCost.max ?? 0) * times), `${path}.rule`)
     if (fault !== undefined) this.faults.push(invalidRule(`${path}.rule`, rule, fault))
     if (messageFault !== undefined) this.faults.push(invalidRule(`${path}.messageExpression`, rule, messageFault))
-    else if (message) this.cost('estimated messageExpression cost', message.estimatedCost.max, `${path}.messageExpression`)
+    else if (message)
+      this.cost('estimated messageExpression cost', message.estimatedCost.max, `${path}.messageExpression`)
     if (usesOldSelf && uncorrelatable !== undefined)
-      this.faults.push(invalidValue(`${path}.rule`, rule.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`))
+      this.faults.push(
+        invalidValue(
+          `${path}.rule`,
+          rule.rule,
+          `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`,
+        ),
+      )
     if (!usesOldSelf && rule.optionalOldSelf !== undefined && rule.optionalOldSelf !== null)
-      this.faults.push(invalidValue(`${path}.optionalOldSelf`, rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule'))
+      this.faults.push(
+        invalidValue(`${path}.optionalOldSelf`, rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule'),
+      )
   }
 
   private cost(what: string, cost: number, path: string): void {
-    if (cost > ruleCostLimit && !this.checks.unchanged) this.faults.push(forbiddenField(path, exceeds(what, cost, ruleCostLimit)))
+    if (cost > ruleCostLimit && !this.checks.unchanged)
+      this.faults.push(forbiddenField(path, exceeds(what, cost, ruleCostLimit)))
     this.total = Math.min(most, this.total + cost)
     if (cost >= totalCostLimit / 100) this.expensive.push({ path, cost })
   }
@@ -142,29 +164,50 @@ class Walk {
     if (this.total <= totalCostLimit) return []
     const dear = this.expensive.sort((a, b) => b.cost - a.cost).slice(0, mostDear)
     return [
-      ...dear.map((rule) => forbiddenField(rule.path, 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema')),
-      forbiddenField(path, exceeds('x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema', this.total, totalCostLimit)),
+      ...dear.map((rule) =>
+        forbiddenField(
+          rule.path,
+          'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
+        ),
+      ),
+      forbiddenField(
+        path,
+        exceeds(
+          'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema',
+          this.total,
+          totalCostLimit,
+        ),
+      ),
     ]
   }
 }
 
 /** How many values there can be directly in one value of the schema. */
 function maxElements({ type, additionalProperties, maxProperties, maxItems }: SchemaSource): number | undefined {
-  const given = (limit: number | null | undefined): number | undefined => (limit === undefined || limit === null ? undefined : Math.max(0, Number(limit)))
+  const given = (limit: number | null | undefined): number | undefined =>
+    limit === undefined || limit === null ? undefined : Math.max(0, Number(limit))
   if (type === 'array') return given(maxItems)
-  return type === 'object' && additionalProperties !== undefined && additionalProperties !== null ? given(maxProperties) : 1
+  return type === 'object' && additionalProperties !== undefined && additionalProperties !== null
+    ? given(maxProperties)
+    : 1
 }
 
 function exceeds(what: string, cost: number, limit: number): string {
   const times = cost / limit
   // Small excess is told exactly, lest it reads 1.0x.
   const factor = times > 100 ? 'more than 100x' : times < 1.5 ? `${times.toFixed(6)}x` : `${times.toFixed(1)}x`
-  const remedy = 'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared'
+  const remedy =
+    'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings ' +
+    'are declared'
   return `${what} exceeds budget by factor of ${factor} (${remedy})`
 }
 
 /** Shows the rule with the names that upstream's internal type has. */
-function invalidRule(path: string, { rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: ValidationRule, fault: string): FieldError {
+function invalidRule(
+  path: string,
+  { rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: ValidationRule,
+  fault: string,
+): FieldError {
   const shown = {
     Rule: rule,
     Message: message ?? '',

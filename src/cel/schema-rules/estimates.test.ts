@@ -12,23 +12,43 @@ const scalar = (type: string): SchemaSource =>
     : ['duration', 'date', 'date-time'].includes(type)
       ? { type: 'string', format: type }
       : { type }
-const limited = <Limits extends object>(limit: number | undefined, limits: (limit: number) => Limits): Limits | object =>
-  limit === undefined ? {} : limits(limit)
+const limited = <Limits extends object>(
+  limit: number | undefined,
+  limits: (limit: number) => Limits,
+): Limits | object => (limit === undefined ? {} : limits(limit))
 const list =
   (items: SchemaSource): Make =>
   (limit) => ({ type: 'array', items, ...limited(limit, (maxItems) => ({ maxItems })) })
 const map =
   (others: SchemaSource): Make =>
-  (limit) => ({ type: 'object', additionalProperties: others, ...limited(limit, (maxProperties) => ({ maxProperties })) })
+  (limit) => ({
+    type: 'object',
+    additionalProperties: others,
+    ...limited(limit, (maxProperties) => ({ maxProperties })),
+  })
 const text =
   (more: SchemaSource = {}): Make =>
   (limit) => ({ type: 'string', ...more, ...limited(limit, (maxLength) => ({ maxLength })) })
-const record: SchemaSource = { type: 'object', required: ['required'], properties: { required: { type: 'string' }, optional: { type: 'string' } } }
+const record: SchemaSource = {
+  type: 'object',
+  required: ['required'],
+  properties: { required: { type: 'string' }, optional: { type: 'string' } },
+}
 
-const replacing: Make = (limit) => ({ type: 'object', properties: { str: text()(limit), before: text()(2), after: text()(4) } })
+const replacing: Make = (limit) => ({
+  type: 'object',
+  properties: { str: text()(limit), before: text()(2), after: text()(4) },
+})
 
 /** What upstream estimates: without limits, and with one. */
-const cases: readonly (readonly [what: string, make: Make, rule: string, cost: number, limit: number, limitedCost: number])[] = [
+const cases: readonly (readonly [
+  what: string,
+  make: Make,
+  rule: string,
+  cost: number,
+  limit: number,
+  limitedCost: number,
+])[] = [
   ['numbers', list(scalar('number')), 'self.all(x, true)', 4718591, 10, 32],
   ['strings', list(scalar('string')), 'self.all(x, true)', 3145727, 20, 62],
   ['booleans', list(scalar('boolean')), 'self.all(x, true)', 1887437, 5, 17],
@@ -52,8 +72,22 @@ const cases: readonly (readonly [what: string, make: Make, rule: string, cost: n
   ['an empty string', text(), 'self == "x"', 2, 0, 1],
   ['empty bytes', text({ format: 'byte' }), 'self == b"x"', 2, 0, 1],
   ['more than a request holds', list(scalar('number')), 'self.all(x, x == 0.0)', 6291454, 3 * 1024 * 2048, 25165826],
-  ['objects in maps in lists', (limit) => list(map(record)(limit))(limit), 'self.all(x, x["y"].required == "z")', 7340027, 10, 72],
-  ['objects in maps in an unlimited list', (limit) => list(map(record)(limit))(), 'self.all(x, x["y"].required == "z")', 7340027, 10, 7340027],
+  [
+    'objects in maps in lists',
+    (limit) => list(map(record)(limit))(limit),
+    'self.all(x, x["y"].required == "z")',
+    7340027,
+    10,
+    72,
+  ],
+  [
+    'objects in maps in an unlimited list',
+    (limit) => list(map(record)(limit))(),
+    'self.all(x, x["y"].required == "z")',
+    7340027,
+    10,
+    7340027,
+  ],
   ['numbers or strings', list(scalar('int-or-string')), 'self.all(x, true)', 4718591, 10, 32],
   ['one of numbers or strings', list(scalar('int-or-string')), 'self[0] == 5', 3, 10, 3],
   ['one of booleans', list(scalar('boolean')), 'self[0] == false', 2, 25, 2],
@@ -76,8 +110,22 @@ const cases: readonly (readonly [what: string, make: Make, rule: string, cost: n
   ['a map of times', map(scalar('date-time')), 'self.all(x, true)', 349526, 25, 77],
   ['what a pattern finds', text(), "self.find('[0-9]+') == ''", 629147, 10, 11],
   ['a joined list', (limit) => list(text()(limit))(limit), "self.join(' ') == 'aa bb'", 329853068905, 10, 43],
-  ['whether a list is in order', (limit) => list(text()(limit))(limit), 'self.isSorted() == true', 329854432052, 10, 52],
-  ['a text with another part', replacing, "self.str.replace(self.before, self.after) == 'does not matter'", 629154, 4, 12],
+  [
+    'whether a list is in order',
+    (limit) => list(text()(limit))(limit),
+    'self.isSorted() == true',
+    329854432052,
+    10,
+    52,
+  ],
+  [
+    'a text with another part',
+    replacing,
+    "self.str.replace(self.before, self.after) == 'does not matter'",
+    629154,
+    4,
+    12,
+  ],
   [
     'parts of a text',
     (limit) => ({ type: 'object', properties: { str: text()(limit), separator: text()(limit) } }),
@@ -110,7 +158,10 @@ describe('what a rule may cost by estimate', () => {
     })
 
   it('chains that begin at a type, or at what was worked out, have the sizes of the schema with the rule', () => {
-    const source: SchemaSource = { type: 'object', properties: { words: list(scalar('string'))(), port: scalar('int-or-string') } }
+    const source: SchemaSource = {
+      type: 'object',
+      properties: { words: list(scalar('string'))(), port: scalar('int-or-string') },
+    }
     assert.equal(estimate(source, 'type(self.port) == int'), 4)
     assert.equal(estimate(source, "type(self.port) == string && self.port == 'http'"), 7)
     assert.equal(estimate(source, "self.words.map(w, w).exists(w, w == 'a')"), 18_874_364)

@@ -12,7 +12,8 @@ export function normalizedFieldPath(path: string, root: StructuralSchema): strin
   for (let at = 0; at < path.length; at = step.lastIndex) {
     const found = step.exec(path)
     if (!found) return undefined
-    const name = found[1] ?? (found[2] ?? '').replace(/\\(.)/g, (_, character: string) => escapes[character] ?? character)
+    const name =
+      found[1] ?? (found[2] ?? '').replace(/\\(.)/g, (_, character: string) => escapes[character] ?? character)
     const named: boolean = schema.properties !== undefined
     const others: StructuralSchema | undefined = typeof schema.others === 'object' ? schema.others : undefined
     schema = named ? schema.properties?.get(name) : others

@@ -1,4 +1,7 @@
-/** Where a value stands in an object, and which old value it replaces. Worked out when a fault has to be told, not before. */
+/**
+ * Where a value stands in an object, and which old value it replaces. Worked out when a fault has to be told, not
+ * before.
+ */
 import { isObject } from '../../machinery/fields/json.ts'
 import { correlatedItems, isUnchanged, none, type StructuralSchema } from '../../machinery/structural-schema/index.ts'
 
@@ -40,8 +43,8 @@ export class Place {
   }
 
   /**
-   * Whether the value, or else the nearest one around it that is known again, is what it was before: its faults are let through
-   * (KEP-4008). Unlike transition rules this knows items of plain lists again, by their index.
+   * Whether the value, or else the nearest one around it that is known again, is what it was before: its faults are let
+   * through (KEP-4008). Unlike transition rules this knows items of plain lists again, by their index.
    */
   isAsBefore(): boolean {
     const { place, old } = this.correlated()

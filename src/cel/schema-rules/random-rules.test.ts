@@ -18,13 +18,17 @@ function randomOf(seed: number): (below: number) => number {
 
 const random = randomOf(7)
 const pick = <T>(values: readonly T[]): T => values[random(values.length)] as T
-const times = <T>(most: number, make: (i: number) => T): T[] => Array.from({ length: random(most + 1) }, (_, i) => make(i))
+const times = <T>(most: number, make: (i: number) => T): T[] =>
+  Array.from({ length: random(most + 1) }, (_, i) => make(i))
 
 const names = ['a', 'b-c', 'd.e', 'for', '__x__', '9', 'metadata', 'kind', 'constructor', 'name']
 const formats = ['byte', 'date', 'date-time', 'duration', 'uuid', 'ipv4']
 
 function schema(depth: number): SchemaSource {
-  const more: SchemaSource = { ...(random(5) === 0 && { nullable: true }), ...(random(3) > 0 && { 'x-kubernetes-validations': times(3, () => validation()) }) }
+  const more: SchemaSource = {
+    ...(random(5) === 0 && { nullable: true }),
+    ...(random(3) > 0 && { 'x-kubernetes-validations': times(3, () => validation()) }),
+  }
   switch (random(depth > 0 ? 10 : 6)) {
     case 0:
       return { type: 'integer', ...more }
@@ -33,15 +37,31 @@ function schema(depth: number): SchemaSource {
     case 2:
       return { type: 'boolean', ...more }
     case 3:
-      return { type: 'string', ...(random(2) === 0 && { format: pick(formats) }), ...(random(2) === 0 && { maxLength: random(100) }), ...more }
+      return {
+        type: 'string',
+        ...(random(2) === 0 && { format: pick(formats) }),
+        ...(random(2) === 0 && { maxLength: random(100) }),
+        ...more,
+      }
     case 4:
       return { 'x-kubernetes-int-or-string': true, ...more }
     case 5:
       return { 'x-kubernetes-preserve-unknown-fields': true, ...(random(2) === 0 && { type: 'object' }), ...more }
     case 6:
-      return { type: 'array', items: schema(depth - 1), ...(random(2) === 0 && { maxItems: random(10) }), ...listType(), ...more }
+      return {
+        type: 'array',
+        items: schema(depth - 1),
+        ...(random(2) === 0 && { maxItems: random(10) }),
+        ...listType(),
+        ...more,
+      }
     case 7:
-      return { type: 'object', additionalProperties: schema(depth - 1), ...(random(2) === 0 && { maxProperties: random(10) }), ...more }
+      return {
+        type: 'object',
+        additionalProperties: schema(depth - 1),
+        ...(random(2) === 0 && { maxProperties: random(10) }),
+        ...more,
+      }
     default: {
       const properties = Object.fromEntries(times(4, () => [pick(names), schema(depth - 1)] as const))
       return { type: 'object', properties, ...(random(4) === 0 && { 'x-kubernetes-embedded-resource': true }), ...more }
@@ -58,7 +78,8 @@ const listType = (): SchemaSource =>
   ])
 
 const validation = () => ({
-  rule: random(4) === 0 ? expression(4) : `${expression(3)} ${pick(['==', '!=', '<', 'in', '&&', '||'])} ${expression(3)}`,
+  rule:
+    random(4) === 0 ? expression(4) : `${expression(3)} ${pick(['==', '!=', '<', 'in', '&&', '||'])} ${expression(3)}`,
   ...(random(4) === 0 && { message: pick(['m', ' ', 'a\nb']) }),
   ...(random(4) === 0 && { messageExpression: `string(${expression(2)})` }),
   ...(random(6) === 0 && { reason: pick(['FieldValueDuplicate', 'FieldValueForbidden', 'Else']) }),
@@ -69,7 +90,25 @@ const validation = () => ({
 function expression(depth: number): string {
   const inner = (): string => expression(depth - 1)
   if (depth <= 0)
-    return pick(['self', 'self', 'oldSelf', 'x', '1', '-1', '0.5', '1u', '"a"', 'b"a"', 'true', 'null', '[]', '{}', '""', 'duration("1h")', 'type(self)'])
+    return pick([
+      'self',
+      'self',
+      'oldSelf',
+      'x',
+      '1',
+      '-1',
+      '0.5',
+      '1u',
+      '"a"',
+      'b"a"',
+      'true',
+      'null',
+      '[]',
+      '{}',
+      '""',
+      'duration("1h")',
+      'type(self)',
+    ])
   const field = pick(['a', 'b__dash__c', 'd__dot__e', '__for__', 'metadata', 'kind', 'name'])
   switch (random(16)) {
     case 0:
@@ -120,12 +159,29 @@ function value({ type, items, properties, additionalProperties, nullable, ...sch
     case 'boolean':
       return random(2) === 0
     case 'string':
-      return pick(['', 'a', 'YQ==', '2024-02-29', '2024-02-29T01:02:03Z', '1h', '10Ki', 'https://a/b?c', '10.0.0.1', '😀', '1.2.3'])
+      return pick([
+        '',
+        'a',
+        'YQ==',
+        '2024-02-29',
+        '2024-02-29T01:02:03Z',
+        '1h',
+        '10Ki',
+        'https://a/b?c',
+        '10.0.0.1',
+        '😀',
+        '1.2.3',
+      ])
     case 'array':
       return times(5, () => value((items ?? {}) as SchemaSource))
     case 'object':
-      if (typeof additionalProperties === 'object') return Object.fromEntries(times(4, () => [pick(names), value(additionalProperties)] as const))
-      return Object.fromEntries(Object.entries(properties ?? {}).flatMap(([name, below]) => (random(4) === 0 ? [] : [[name, value(below)] as const])))
+      if (typeof additionalProperties === 'object')
+        return Object.fromEntries(times(4, () => [pick(names), value(additionalProperties)] as const))
+      return Object.fromEntries(
+        Object.entries(properties ?? {}).flatMap(([name, below]) =>
+          random(4) === 0 ? [] : [[name, value(below)] as const],
+        ),
+      )
     default:
       return pick<unknown>([1, 'a', { a: [1] }, [null]])
   }
@@ -134,14 +190,25 @@ function value({ type, items, properties, additionalProperties, nullable, ...sch
 test('no rule on any schema crashes or hangs, whatever it is and whatever it is asked of', () => {
   let sound = 0
   for (let round = 0; round < rounds; round++) {
-    const source: SchemaSource = { type: 'object', properties: { spec: schema(3) }, 'x-kubernetes-validations': times(1, () => validation()) }
+    const source: SchemaSource = {
+      type: 'object',
+      properties: { spec: schema(3) },
+      'x-kubernetes-validations': times(1, () => validation()),
+    }
     const about = () => `round ${round}: ${JSON.stringify(source)}`
     const began = performance.now()
     let evaluated: readonly string[] = []
     try {
-      const faults = structuralFaults(source, 'spec.validation.openAPIV3Schema', { ruleFaults: (it, path, faulty) => definitionFaults(it, path, { faulty }) })
+      const faults = structuralFaults(source, 'spec.validation.openAPIV3Schema', {
+        ruleFaults: (it, path, faulty) => definitionFaults(it, path, { faulty }),
+      })
       const rules = new SchemaRules(structuralSchema(source), true)
-      const [object, old] = [0, 1].map(() => ({ apiVersion: 'g/v1', kind: 'K', metadata: { name: 'a' }, spec: value(source.properties!.spec!) }))
+      const [object, old] = [0, 1].map(() => ({
+        apiVersion: 'g/v1',
+        kind: 'K',
+        metadata: { name: 'a' },
+        spec: value(source.properties!.spec!),
+      }))
       evaluated = [...rules.faults(object), ...rules.faults(object, old)].map(({ message }) => message)
       if (faults.length === 0) {
         sound++
@@ -152,7 +219,9 @@ test('no rule on any schema crashes or hangs, whatever it is and whatever it is 
         )
       }
       assert.deepEqual(
-        rules.faults(object, object).filter(({ message }) => message.includes('failed rule: ') && !message.includes('oldSelf')),
+        rules
+          .faults(object, object)
+          .filter(({ message }) => message.includes('failed rule: ') && !message.includes('oldSelf')),
         [],
         about(),
       )

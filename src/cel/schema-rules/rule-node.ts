@@ -48,8 +48,17 @@ export interface NodeRules {
 function nodeRules(schema: StructuralSchema, resource: boolean): NodeRules | undefined {
   const type = declaredType(schema, resource, selfTypeName)
   if (!type) return undefined
-  const rules = compiledRules(schema, type).map(({ program, message, ...rule }) => ({ ...rule, evaluate: program?.evaluate, message: message?.evaluate }))
-  return { type, rules, usesOldSelf: rules.some((rule) => rule.usesOldSelf), hasOptionalOldSelf: rules.some(({ rule }) => rule.optionalOldSelf === true) }
+  const rules = compiledRules(schema, type).map(({ program, message, ...rule }) => ({
+    ...rule,
+    evaluate: program?.evaluate,
+    message: message?.evaluate,
+  }))
+  return {
+    type,
+    rules,
+    usesOldSelf: rules.some((rule) => rule.usesOldSelf),
+    hasOptionalOldSelf: rules.some(({ rule }) => rule.optionalOldSelf === true),
+  }
 }
 
 const nodes = new WeakMap<StructuralSchema, RuleNode>()

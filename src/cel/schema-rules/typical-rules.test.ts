@@ -6,7 +6,11 @@ import { definitionFaults, SchemaRules } from './index.ts'
 const text: SchemaSource = { type: 'string' }
 const whole: SchemaSource = { type: 'integer' }
 const moment: SchemaSource = { type: 'string', format: 'date-time' }
-const record = (properties: Record<string, SchemaSource>, more: SchemaSource = {}): SchemaSource => ({ type: 'object', properties, ...more })
+const record = (properties: Record<string, SchemaSource>, more: SchemaSource = {}): SchemaSource => ({
+  type: 'object',
+  properties,
+  ...more,
+})
 
 /** What a rule says of a value (that replaces an old one): nothing, if it holds. */
 function said(schema: SchemaSource, rule: string | ValidationRule, value: unknown, old?: unknown): string {
@@ -47,27 +51,57 @@ const holding: readonly (readonly [string, SchemaSource, unknown, readonly strin
     'lists of an unknown type are taken by their first element',
     whole,
     1,
-    ['dyn([1.5, 2.5]).sum() == 4.0', "dyn(['b', 'a']).min() == 'a'", 'dyn([]).sum() == 0', "dyn([duration('1s'), duration('1m')]).sum() == duration('61s')"],
+    [
+      'dyn([1.5, 2.5]).sum() == 4.0',
+      "dyn(['b', 'a']).min() == 'a'",
+      'dyn([]).sum() == 0',
+      "dyn([duration('1s'), duration('1m')]).sum() == duration('61s')",
+    ],
   ],
   [
     'the zero of moments is the first of year 1',
     whole,
     1,
-    ["!optional.ofNonZeroValue(timestamp('0001-01-01T00:00:00Z')).hasValue()", "optional.ofNonZeroValue(timestamp('1970-01-01T00:00:00Z')).hasValue()"],
+    [
+      "!optional.ofNonZeroValue(timestamp('0001-01-01T00:00:00Z')).hasValue()",
+      "optional.ofNonZeroValue(timestamp('1970-01-01T00:00:00Z')).hasValue()",
+    ],
   ],
 ]
 
 const short: SchemaSource = { type: 'string', maxLength: 63 }
 const portion: SchemaSource = { 'x-kubernetes-int-or-string': true, maxLength: 20 }
-const list = (items: SchemaSource, more: SchemaSource = {}): SchemaSource => ({ type: 'array', maxItems: 16, items, ...more })
-const map = (additionalProperties: SchemaSource): SchemaSource => ({ type: 'object', maxProperties: 16, additionalProperties })
-const named = list(record({ name: short, weight: whole }, { required: ['name'] }), { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] })
+const list = (items: SchemaSource, more: SchemaSource = {}): SchemaSource => ({
+  type: 'array',
+  maxItems: 16,
+  items,
+  ...more,
+})
+const map = (additionalProperties: SchemaSource): SchemaSource => ({
+  type: 'object',
+  maxProperties: 16,
+  additionalProperties,
+})
+const named = list(record({ name: short, weight: whole }, { required: ['name'] }), {
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['name'],
+})
 
 /** Schemas, a rule, values for which it holds, and values for which it does not. */
 const judged: readonly (readonly [SchemaSource, string, readonly unknown[], readonly unknown[]])[] = [
   // Which fields go together.
-  [record({ a: text, b: text }), '[has(self.a), has(self.b)].filter(x, x).size() == 1', [{ a: '' }, { b: 'x' }], [{}, { a: '', b: '' }]],
-  [record({ a: text, b: text }), '(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) <= 1', [{}, { a: '' }], [{ a: '', b: '' }]],
+  [
+    record({ a: text, b: text }),
+    '[has(self.a), has(self.b)].filter(x, x).size() == 1',
+    [{ a: '' }, { b: 'x' }],
+    [{}, { a: '', b: '' }],
+  ],
+  [
+    record({ a: text, b: text }),
+    '(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) <= 1',
+    [{}, { a: '' }],
+    [{ a: '', b: '' }],
+  ],
   [record({ a: text, b: text }), 'has(self.a) == has(self.b)', [{}, { a: '', b: '' }], [{ a: '' }, { b: '' }]],
   [
     record({ kind: short, data: record({}) }),
@@ -75,25 +109,60 @@ const judged: readonly (readonly [SchemaSource, string, readonly unknown[], read
     [{ kind: 'Data', data: {} }, { kind: 'None' }],
     [{ kind: 'Data' }, { kind: 'None', data: {} }],
   ],
-  [record({ a: record({ on: { type: 'boolean' } }) }), 'self.?a.?on.orValue(false)', [{ a: { on: true } }], [{}, { a: {} }, { a: { on: false } }]],
+  [
+    record({ a: record({ on: { type: 'boolean' } }) }),
+    'self.?a.?on.orValue(false)',
+    [{ a: { on: true } }],
+    [{}, { a: {} }, { a: { on: false } }],
+  ],
   [record({ a: { type: 'string', nullable: true } }), 'has(self.a)', [{ a: '' }], [{}, { a: null }]],
   // Numbers, portions and quantities.
-  [record({ min: whole, max: whole }), '!has(self.min) || !has(self.max) || self.min <= self.max', [{}, { min: 1 }, { min: 1, max: 1 }], [{ min: 2, max: 1 }]],
+  [
+    record({ min: whole, max: whole }),
+    '!has(self.min) || !has(self.max) || self.min <= self.max',
+    [{}, { min: 1 }, { min: 1, max: 1 }],
+    [{ min: 2, max: 1 }],
+  ],
   [portion, "type(self) == int ? self >= 0 : self.matches('^[0-9]+%$')", [0, '10%'], [-1, '10', '%']],
-  [portion, 'type(self) == int ? int(self) > 0 : quantity(string(self)).isGreaterThan(quantity("0"))', [1, '1Gi', '1m'], [0, '0', '-1k']],
+  [
+    portion,
+    'type(self) == int ? int(self) > 0 : quantity(string(self)).isGreaterThan(quantity("0"))',
+    [1, '1Gi', '1m'],
+    [0, '0', '-1k'],
+  ],
   [short, "isQuantity(self) && quantity(self).compareTo(quantity('1Gi')) >= 0", ['1Gi', '2000M'], ['1G', 'much']],
   [{ type: 'number' }, 'self > 0.0 && self <= 1.0', [1, 0.5], [0, 1.5]],
   [{ type: 'number' }, 'self * 4.0 == double(int(self * 4.0))', [1, 0.25], [0.3]],
   // Text and its formats.
   [short, "self.split('.').all(s, size(s) > 0 && size(s) <= 5)", ['a.b', 'short'], ['a..b', 'longer.x']],
-  [short, "!self.startsWith('kube-') && !self.contains('--') && self == self.lowerAscii()", ['web'], ['kube-x', 'a--b', 'Web']],
+  [
+    short,
+    "!self.startsWith('kube-') && !self.contains('--') && self == self.lowerAscii()",
+    ['web'],
+    ['kube-x', 'a--b', 'Web'],
+  ],
   [short, "self.find('[0-9]+') == '' || int(self.find('[0-9]+')) < 100", ['a', 'a7b'], ['a123']],
   [short, '!format.dns1123Label().validate(self).hasValue()', ['a-b'], ['a_b', '-a']],
-  [short, "isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != ''", ['https://x:1/y'], ['ftp://x', 'x', 'http:///y']],
+  [
+    short,
+    "isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != ''",
+    ['https://x:1/y'],
+    ['ftp://x', 'x', 'http:///y'],
+  ],
   [short, 'isCIDR(self) && cidr(self) == cidr(self).masked()', ['10.0.0.0/8', 'fd00::/8'], ['10.1.0.0/8', '10.0.0.0']],
-  [short, 'isIP(self) && ip(self).family() == 4 && !ip(self).isLoopback()', ['10.0.0.1'], ['::1', '127.0.0.1', '10.0.0']],
+  [
+    short,
+    'isIP(self) && ip(self).family() == 4 && !ip(self).isLoopback()',
+    ['10.0.0.1'],
+    ['::1', '127.0.0.1', '10.0.0'],
+  ],
   [short, "self == 'Never' || duration(self) >= duration('1s')", ['Never', '1m', '1000ms'], ['999ms', '-1h', 'soon']],
-  [{ type: 'string', format: 'duration' }, "self >= duration('1s') && self.getSeconds() % 60 == 0", ['1m', '1h'], ['1s', '0s']],
+  [
+    { type: 'string', format: 'duration' },
+    "self >= duration('1s') && self.getSeconds() % 60 == 0",
+    ['1m', '1h'],
+    ['1s', '0s'],
+  ],
   [
     record({ from: moment, to: moment }),
     "self.to - self.from <= duration('24h')",
@@ -130,8 +199,18 @@ const judged: readonly (readonly [SchemaSource, string, readonly unknown[], read
       ],
     ],
   ],
-  [named, 'self.all(x, !has(x.weight) || x.weight in [0, 1, 2])', [[{ name: 'a' }], [{ name: 'a', weight: 2 }]], [[{ name: 'a', weight: 3 }]]],
-  [map(short), "self.all(k, k.size() <= 5 && self[k].matches('^[a-z]*$'))", [{}, { a: 'b' }], [{ longer: '' }, { a: 'B' }]],
+  [
+    named,
+    'self.all(x, !has(x.weight) || x.weight in [0, 1, 2])',
+    [[{ name: 'a' }], [{ name: 'a', weight: 2 }]],
+    [[{ name: 'a', weight: 3 }]],
+  ],
+  [
+    map(short),
+    "self.all(k, k.size() <= 5 && self[k].matches('^[a-z]*$'))",
+    [{}, { a: 'b' }],
+    [{ longer: '' }, { a: 'B' }],
+  ],
   [map(short), "self.all(k, v, k.startsWith('x-') || v != '')", [{ 'x-a': '' }, { a: 'b' }], [{ a: '' }]],
   [map(portion), "!('cpu' in self) || !('gpu' in self)", [{ cpu: 1 }, { gpu: '1' }], [{ cpu: 1, gpu: 1 }]],
   [
@@ -214,18 +293,31 @@ suite('rules as projects write them', () => {
   test('values and changes are judged by them', () => {
     for (const [schema, rule, good, bad] of judged) {
       for (const value of good) assert.equal(said(schema, rule, value), '', `${rule}: ${JSON.stringify(value)}`)
-      for (const value of bad) assert.match(said(schema, rule, value), /failed rule: |evaluating rule: /, `${rule}: ${JSON.stringify(value)}`)
+      for (const value of bad)
+        assert.match(said(schema, rule, value), /failed rule: |evaluating rule: /, `${rule}: ${JSON.stringify(value)}`)
     }
     for (const [schema, rule, good, bad] of changes) {
-      for (const [old, value] of good) assert.equal(said(schema, rule, value, old), '', `${JSON.stringify([rule, old, value])}`)
-      for (const [old, value] of bad) assert.match(said(schema, rule, value, old), /failed rule: /, `${JSON.stringify([rule, old, value])}`)
+      for (const [old, value] of good)
+        assert.equal(said(schema, rule, value, old), '', `${JSON.stringify([rule, old, value])}`)
+      for (const [old, value] of bad)
+        assert.match(said(schema, rule, value, old), /failed rule: /, `${JSON.stringify([rule, old, value])}`)
     }
   })
 
   test('words of the language are no fields, but their escaped forms are', () => {
     const schema = record({ true: whole, in: whole, namespace: text })
-    assert.equal(said(schema, "self.__true__ == 1 && self.__in__ == 2 && self.__namespace__ == 'a'", { true: 1, in: 2, namespace: 'a' }), '')
-    assert.match(said(schema, 'self.true == 1', {}), /ERROR: <input>:1:6: Syntax error: mismatched input 'true' expecting IDENTIFIER/)
+    assert.equal(
+      said(schema, "self.__true__ == 1 && self.__in__ == 2 && self.__namespace__ == 'a'", {
+        true: 1,
+        in: 2,
+        namespace: 'a',
+      }),
+      '',
+    )
+    assert.match(
+      said(schema, 'self.true == 1', {}),
+      /ERROR: <input>:1:6: Syntax error: mismatched input 'true' expecting IDENTIFIER/,
+    )
     assert.match(said(schema, 'self.in == 1', {}), /mismatched input 'in' expecting IDENTIFIER/)
     assert.match(said(schema, "self.namespace == 'a'", {}), /undefined field 'namespace'/)
   })
@@ -233,6 +325,9 @@ suite('rules as projects write them', () => {
   test('rules with too many operators are refused without a place', () => {
     const chain = (length: number) => Array(length).fill('self').join(' == ')
     assert.equal(said({ type: 'boolean' }, chain(250), true), '')
-    assert.match(said({ type: 'boolean' }, chain(251), true), /compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded$/)
+    assert.match(
+      said({ type: 'boolean' }, chain(251), true),
+      /compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded$/,
+    )
   })
 })

@@ -6,20 +6,32 @@ import { SchemaRules } from './index.ts'
 const rules = (...list: (string | ValidationRule)[]): SchemaSource => ({
   'x-kubernetes-validations': list.map((rule) => (typeof rule === 'string' ? { rule } : rule)),
 })
-const object = (properties: Record<string, SchemaSource>, more: SchemaSource = {}): SchemaSource => ({ type: 'object', properties, ...more })
+const object = (properties: Record<string, SchemaSource>, more: SchemaSource = {}): SchemaSource => ({
+  type: 'object',
+  properties,
+  ...more,
+})
 const integer: SchemaSource = { type: 'integer' }
-const keyed: SchemaSource = { type: 'array', items: object({ k: integer, v: integer }), 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }
+const keyed: SchemaSource = {
+  type: 'array',
+  items: object({ k: integer, v: integer }),
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['k'],
+}
 
 /** What rules say of the field `x` of a resource, and, if `old` is given, of its change. */
 function faultsOf(schema: SchemaSource, value: unknown, ...old: unknown[]): string[] {
   const of = new SchemaRules(structuralSchema(object({ x: schema })), true)
-  const found = old.length === 0 ? of.faults({ x: value }) : of.faults({ x: value }, old[0] === undefined ? {} : { x: old[0] })
+  const found =
+    old.length === 0 ? of.faults({ x: value }) : of.faults({ x: value }, old[0] === undefined ? {} : { x: old[0] })
   return found.map(({ reason, field, message }) => `${reason} ${field}: ${message}`)
 }
 
 describe('a rule that does not hold', () => {
   it('is told at the value, which is shown', () => {
-    assert.deepEqual(faultsOf({ ...integer, ...rules('self > 5') }, 3), ['FieldValueInvalid x: Invalid value: 3: failed rule: self > 5'])
+    assert.deepEqual(faultsOf({ ...integer, ...rules('self > 5') }, 3), [
+      'FieldValueInvalid x: Invalid value: 3: failed rule: self > 5',
+    ])
     assert.deepEqual(faultsOf({ 'x-kubernetes-int-or-string': true, ...rules('self == 5') }, '5'), [
       'FieldValueInvalid x: Invalid value: "5": failed rule: self == 5',
     ])
@@ -27,25 +39,34 @@ describe('a rule that does not hold', () => {
   })
 
   it('is told in its own words', () => {
-    assert.deepEqual(faultsOf({ ...integer, ...rules({ rule: 'self > 5', message: ' too small ' }) }, 3), ['FieldValueInvalid x: Invalid value: 3: too small'])
+    assert.deepEqual(faultsOf({ ...integer, ...rules({ rule: 'self > 5', message: ' too small ' }) }, 3), [
+      'FieldValueInvalid x: Invalid value: 3: too small',
+    ])
     const computed = { rule: 'self > 5', message: 'too small', messageExpression: '"want 6, not " + string(self)' }
-    assert.deepEqual(faultsOf({ ...integer, ...rules(computed) }, 3), ['FieldValueInvalid x: Invalid value: 3: want 6, not 3'])
+    assert.deepEqual(faultsOf({ ...integer, ...rules(computed) }, 3), [
+      'FieldValueInvalid x: Invalid value: 3: want 6, not 3',
+    ])
   })
 
   it('is told in the other words when the message cannot be made', () => {
     for (const messageExpression of ['string(1 / (self - 3))', "'  '", "'two\\nlines'", "['x'].map(a, a)[self]"])
-      assert.deepEqual(faultsOf({ ...integer, ...rules({ rule: 'self > 5', message: 'too small', messageExpression }) }, 3), [
-        'FieldValueInvalid x: Invalid value: 3: too small',
-      ])
+      assert.deepEqual(
+        faultsOf({ ...integer, ...rules({ rule: 'self > 5', message: 'too small', messageExpression }) }, 3),
+        ['FieldValueInvalid x: Invalid value: 3: too small'],
+      )
   })
 
   it('is told for its reason, and at its field', () => {
-    const because = (reason: string) => faultsOf({ ...object({ a: integer }), ...rules({ rule: 'false', message: 'm', reason, fieldPath: '.a' }) }, {})
+    const because = (reason: string) =>
+      faultsOf({ ...object({ a: integer }), ...rules({ rule: 'false', message: 'm', reason, fieldPath: '.a' }) }, {})
     assert.deepEqual(because('FieldValueForbidden'), ['FieldValueForbidden x.a: Forbidden: m'])
     assert.deepEqual(because('FieldValueRequired'), ['FieldValueRequired x.a: Required value: m'])
     assert.deepEqual(because('FieldValueDuplicate'), ['FieldValueDuplicate x.a: Duplicate value'])
     assert.deepEqual(because('FieldValueInvalid'), ['FieldValueInvalid x.a: Invalid value: m'])
-    const map = object({ m: { type: 'object', additionalProperties: object({ 'a.b': integer }) } }, rules({ rule: 'false', fieldPath: ".m['k']['a.b']" }))
+    const map = object(
+      { m: { type: 'object', additionalProperties: object({ 'a.b': integer }) } },
+      rules({ rule: 'false', fieldPath: ".m['k']['a.b']" }),
+    )
     assert.deepEqual(faultsOf(map, {}), ['FieldValueInvalid x.m[k].a.b: Invalid value: failed rule: false'])
   })
 
@@ -76,15 +97,28 @@ describe('rules', () => {
   it('are not asked of null, which counts as absent', () => {
     assert.deepEqual(faultsOf({ ...integer, nullable: true, ...rules('false') }, null), [])
     assert.deepEqual(faultsOf(object({ a: { ...integer, nullable: true } }, rules('!has(self.a)')), { a: null }), [])
-    assert.deepEqual(faultsOf({ type: 'array', items: object({}, { nullable: true }), ...rules('self[0] == null') }, [null]), [])
+    assert.deepEqual(
+      faultsOf({ type: 'array', items: object({}, { nullable: true }), ...rules('self[0] == null') }, [null]),
+      [],
+    )
   })
 
   it('see fields by their escaped names', () => {
-    assert.deepEqual(faultsOf(object({ 'a-b': integer, for: integer }, rules('self.a__dash__b == 1 && self.__for__ == 2')), { 'a-b': 1, for: 2 }), [])
+    assert.deepEqual(
+      faultsOf(object({ 'a-b': integer, for: integer }, rules('self.a__dash__b == 1 && self.__for__ == 2')), {
+        'a-b': 1,
+        for: 2,
+      }),
+      [],
+    )
   })
 
   it('know durations as schemas take them, in words too', () => {
-    const schema: SchemaSource = { type: 'array', items: { type: 'string', format: 'duration' }, ...rules("self.all(d, d == duration('26h'))") }
+    const schema: SchemaSource = {
+      type: 'array',
+      items: { type: 'string', format: 'duration' },
+      ...rules("self.all(d, d == duration('26h'))"),
+    }
     assert.deepEqual(faultsOf(schema, ['26h', '1560m', '1 day 2 hours', '1d2h']), [])
     assert.equal(faultsOf(schema, ['1 week']).length, 1)
   })
@@ -97,7 +131,8 @@ describe('rules', () => {
       'FieldValueInvalid x: Invalid value: "integer": division by zero evaluating rule: m',
     ])
     assert.deepEqual(faultsOf({ 'x-kubernetes-int-or-string': true, ...rules('self > 5') }, 'a'), [
-      `FieldValueInvalid x: Invalid value: "": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self > 5`,
+      'FieldValueInvalid x: Invalid value: "": \'no such overload\': call arguments did not match a supported ' +
+        'operator, function or macro signature for rule: self > 5',
     ])
   })
 
@@ -139,7 +174,11 @@ describe('rules', () => {
   it('join sets and lists with keys without holding anything twice', () => {
     const set: SchemaSource = { type: 'array', items: integer, 'x-kubernetes-list-type': 'set' }
     assert.deepEqual(faultsOf({ ...set, ...rules('self + [3, 1] == [3, 2, 1]', 'size(self + [1]) == 2') }, [1, 2]), [])
-    const joined: SchemaSource = { type: 'array', items: keyed, ...rules('(self[0] + self[1]).map(e, e.v) == [5, 2, 3]') }
+    const joined: SchemaSource = {
+      type: 'array',
+      items: keyed,
+      ...rules('(self[0] + self[1]).map(e, e.v) == [5, 2, 3]'),
+    }
     assert.deepEqual(
       faultsOf(joined, [
         [
@@ -200,7 +239,10 @@ describe('transition rules', () => {
   })
 
   it('with an optional old value are always asked', () => {
-    const schema: SchemaSource = { ...integer, ...rules({ rule: 'oldSelf.hasValue() ? self >= oldSelf.value() : self == 0', optionalOldSelf: true }) }
+    const schema: SchemaSource = {
+      ...integer,
+      ...rules({ rule: 'oldSelf.hasValue() ? self >= oldSelf.value() : self == 0', optionalOldSelf: true }),
+    }
     assert.deepEqual(faultsOf(schema, 0), [])
     assert.equal(faultsOf(schema, 1).length, 1)
     assert.deepEqual(faultsOf(schema, 6, 5), [])
@@ -214,7 +256,10 @@ describe('values that have not changed', () => {
     assert.deepEqual(faultsOf(strict, 3, 3), [])
     assert.equal(faultsOf(strict, 3, 4).length, 1)
     assert.equal(faultsOf({ ...integer, ...rules('self > oldSelf') }, 3, 3).length, 1)
-    assert.deepEqual(faultsOf(object({ a: integer, b: integer }, rules('self.a > self.b')), { a: 1, b: 2 }, { a: 1, b: 2 }), [])
+    assert.deepEqual(
+      faultsOf(object({ a: integer, b: integer }, rules('self.a > self.b')), { a: 1, b: 2 }, { a: 1, b: 2 }),
+      [],
+    )
     assert.equal(faultsOf(object({ a: integer, b: strict }), { a: 1, b: 2 }, { a: 2, b: 1 }).length, 1)
     assert.deepEqual(faultsOf(object({ a: integer, b: strict }), { a: 1, b: 2 }, { a: 2, b: 2 }), [])
   })
@@ -249,9 +294,15 @@ describe('what rules cost at run time', () => {
   const many = Array.from({ length: 2000 }, (_, i) => i)
 
   it('is bounded by rule: nothing more is evaluated then', () => {
-    const schema: SchemaSource = { type: 'array', items: { ...integer, ...rules('false') }, ...rules('self.all(a, self.all(b, a >= 0 || b >= 0))', 'false') }
+    const schema: SchemaSource = {
+      type: 'array',
+      items: { ...integer, ...rules('false') },
+      ...rules('self.all(a, self.all(b, a >= 0 || b >= 0))', 'false'),
+    }
     assert.deepEqual(faultsOf(schema, many), [
-      `FieldValueInvalid x: Invalid value: "array": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: self.all(a, self.all(b, a >= 0 || b >= 0))`,
+      'FieldValueInvalid x: Invalid value: "array": \'operation cancelled: actual cost limit exceeded\': no ' +
+        'further validation rules will be run due to call cost exceeds limit for rule: self.all(a, self.all(b, a >= ' +
+        '0 || b >= 0))',
     ])
   })
 

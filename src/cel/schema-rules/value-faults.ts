@@ -1,8 +1,22 @@
-/** Holds values against the rules of their schema: what is evaluated in which order, what it may cost, and what is told. */
+/**
+ * Holds values against the rules of their schema: what is evaluated in which order, what it may cost, and what is told.
+ */
 import { isObject, sortMembers } from '../../machinery/fields/json.ts'
-import { correlatedItems, none, type StructuralSchema, type ValidationRule } from '../../machinery/structural-schema/index.ts'
+import {
+  correlatedItems,
+  none,
+  type StructuralSchema,
+  type ValidationRule,
+} from '../../machinery/structural-schema/index.ts'
 import { limitFaults } from '../../machinery/validation/fault-limit.ts'
-import { duplicate, type FieldError, fieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  fieldError,
+  forbiddenField,
+  invalidValue,
+  required,
+} from '../../machinery/validation/field-error.ts'
 import { adapt, type Bindings, callCostLimit } from '../index.ts'
 import { OptionalValue } from '../values.ts'
 import { Place } from './place.ts'
@@ -21,7 +35,10 @@ export class SchemaRules {
     this.root = new RuleNode(schema, resource)
   }
 
-  /** What rules say of an object. `old` is the object that it replaces; what is let through, because it was so before, is told to `letThrough`. */
+  /**
+   * What rules say of an object. `old` is the object that it replaces; what is let through, because it was so before,
+   * is told to `letThrough`.
+   */
   faults(object: unknown, old?: unknown, letThrough?: (fault: string) => void): FieldError[] {
     const run = new Run(objectCostLimit, letThrough)
     run.visit(this.root, Place.root(object, this.root.schema, '', old ?? none), old)
@@ -64,31 +81,51 @@ class Run {
     for (let index = 0; index < values.length; index++) {
       const value = values[index]
       const before = find?.(value)
-      if (!this.visit(items, parent.below(`[${index}]`, value, items.schema), before === none ? undefined : before)) return false
+      if (!this.visit(items, parent.below(`[${index}]`, value, items.schema), before === none ? undefined : before))
+        return false
     }
     return true
   }
 
-  private visitMembers({ others, properties }: RuleNode, parent: Place, object: Record<string, unknown>, old: unknown): boolean {
+  private visitMembers(
+    { others, properties }: RuleNode,
+    parent: Place,
+    object: Record<string, unknown>,
+    old: unknown,
+  ): boolean {
     const oldObject = isObject(old) ? old : undefined
-    const before = (name: string): unknown => (oldObject && Object.hasOwn(oldObject, name) ? oldObject[name] : undefined)
-    if (others) for (const name in object) if (!this.visit(others, parent.below(`[${name}]`, object[name], others.schema), before(name))) return false
+    const before = (name: string): unknown =>
+      oldObject && Object.hasOwn(oldObject, name) ? oldObject[name] : undefined
+    if (others)
+      for (const name in object)
+        if (!this.visit(others, parent.below(`[${name}]`, object[name], others.schema), before(name))) return false
     if (properties)
       for (const [name, node] of properties)
-        if (Object.hasOwn(object, name) && !this.visit(node, parent.below(`.${name}`, object[name], node.schema), before(name))) return false
+        if (
+          Object.hasOwn(object, name) &&
+          !this.visit(node, parent.below(`.${name}`, object[name], node.schema), before(name))
+        )
+          return false
     return true
   }
 
-  private evaluateAll({ type, rules, usesOldSelf, hasOptionalOldSelf }: NodeRules, place: Place, old: unknown): boolean {
+  private evaluateAll(
+    { type, rules, usesOldSelf, hasOptionalOldSelf }: NodeRules,
+    place: Place,
+    old: unknown,
+  ): boolean {
     if (this.budget <= 0) return this.exhausted(place)
     const oldSelf = usesOldSelf && old !== undefined ? adapt(old, type) : undefined
     const bindings: Bindings = { self: adapt(place.value, type), oldSelf }
-    const optional: Bindings = hasOptionalOldSelf ? { ...bindings, oldSelf: oldSelf === undefined ? OptionalValue.none : new OptionalValue(oldSelf) } : bindings
+    const optional: Bindings = hasOptionalOldSelf
+      ? { ...bindings, oldSelf: oldSelf === undefined ? OptionalValue.none : new OptionalValue(oldSelf) }
+      : bindings
     for (const compiled of rules) {
       if (compiled.fault !== undefined) this.invalid(place, `rule compile error: ${compiled.fault}`)
       // Transition rules want a value to compare with.
       const idle = compiled.usesOldSelf && old === undefined && !compiled.rule.optionalOldSelf
-      if (!idle && !this.evaluate(compiled, place, compiled.rule.optionalOldSelf ? optional : bindings, bindings)) return false
+      if (!idle && !this.evaluate(compiled, place, compiled.rule.optionalOldSelf ? optional : bindings, bindings))
+        return false
     }
     return true
   }
@@ -101,11 +138,17 @@ class Run {
     this.budget -= outcome.cost
     if ('error' in outcome) {
       if (outcome.exceeded) {
-        this.invalid(place, `'${outcome.error}': no further validation rules will be run due to call cost exceeds limit for rule: ${shownRule(rule)}`)
+        this.invalid(
+          place,
+          `'${outcome.error}': no further validation rules will be run due to call cost exceeds limit for rule: ` +
+            `${shownRule(rule)}`,
+        )
         return false
       }
       const mistyped = outcome.error.startsWith('no such overload')
-      const mismatch = `'${outcome.error}': call arguments did not match a supported operator, function or macro signature for rule: ${shownRule(rule)}`
+      const mismatch =
+        `'${outcome.error}': call arguments did not match a supported operator, function or macro signature for ` +
+        `rule: ${shownRule(rule)}`
       this.invalid(place, mistyped ? mismatch : `${outcome.error} evaluating rule: ${shownRule(rule)}`)
       return true
     }
@@ -119,10 +162,13 @@ class Run {
     const { path } = place
     const field = fieldPath === '' ? path || '<nil>' : path === '' ? fieldPath : `${path}.${fieldPath}`
     const fault = (): FieldError =>
-      typeof message === 'string' ? faultFor(rule.reason, field, place, message) : invalidValue(field, place.schema.type, message.exceeds)
+      typeof message === 'string'
+        ? faultFor(rule.reason, field, place, message)
+        : invalidValue(field, place.schema.type, message.exceeds)
     if (usesOldSelf || !place.isAsBefore()) this.faults.push(fault())
     // Faults that nobody is told do not count among those that are.
-    else if (this.letThrough) for (const told of limitFaults(() => [fault()])) this.letThrough(`${told.field}: ${told.message}`)
+    else if (this.letThrough)
+      for (const told of limitFaults(() => [fault()])) this.letThrough(`${told.field}: ${told.message}`)
     return typeof message === 'string'
   }
 
@@ -132,10 +178,16 @@ class Run {
     if (!message) return plain
     const outcome = message(bindings, callCostLimit)
     if (outcome.cost > this.budget)
-      return { exceeds: 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run' }
+      return {
+        exceeds:
+          'messageExpression evaluation failed due to running out of cost budget, no further validation rules ' +
+          'will be run',
+      }
     if ('error' in outcome && outcome.exceeded)
       return {
-        exceeds: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(rule.messageExpression)}`,
+        exceeds:
+          'no further validation rules will be run due to call cost exceeds limit for messageExpression: ' +
+          `${JSON.stringify(rule.messageExpression)}`,
       }
     this.budget -= outcome.cost
     const text = 'value' in outcome && typeof outcome.value === 'string' ? outcome.value.trim() : ''
@@ -163,8 +215,12 @@ function faultFor(reason: string | undefined, field: string, { value, schema }: 
     case 'FieldValueRequired':
       return required(field, detail)
     case 'FieldValueDuplicate':
-      return isShown ? duplicate(field, sortMembers(value)) : fieldError('FieldValueDuplicate', field, 'Duplicate value')
+      return isShown
+        ? duplicate(field, sortMembers(value))
+        : fieldError('FieldValueDuplicate', field, 'Duplicate value')
     default:
-      return isShown ? invalidValue(field, sortMembers(value), detail) : fieldError('FieldValueInvalid', field, `Invalid value: ${detail}`)
+      return isShown
+        ? invalidValue(field, sortMembers(value), detail)
+        : fieldError('FieldValueInvalid', field, `Invalid value: ${detail}`)
   }
 }

@@ -1,7 +1,20 @@
-/** Arithmetic: integers of 64 bits that never wrap around, doubles, and what `+` and `-` do with times, texts and lists. */
+/**
+ * Arithmetic: integers of 64 bits that never wrap around, doubles, and what `+` and `-` do with times, texts and lists.
+ */
 import { sizeOf } from '../evaluation/sizes.ts'
 import type { FunctionDeclaration, Overload } from '../library.ts'
-import { bytesType, doubleType, durationType, intType, listType, stringType, type Type, timestampType, typeParameter, uintType } from '../types.ts'
+import {
+  bytesType,
+  doubleType,
+  durationType,
+  intType,
+  listType,
+  stringType,
+  type Type,
+  timestampType,
+  typeParameter,
+  uintType,
+} from '../types.ts'
 import { CelError, CelList, Duration, Timestamp, UInt, type Value } from '../values.ts'
 import { declare, fixed, overload, perCharacter, plus, scaled, sizeAt } from './declare.ts'
 
@@ -58,7 +71,8 @@ class Concatenation extends CelList {
   }
 }
 
-const pair = (id: string, type: Type, evaluate: Parameters<typeof overload>[3]): Overload => overload(id, [type, type], type, evaluate)
+const pair = (id: string, type: Type, evaluate: Parameters<typeof overload>[3]): Overload =>
+  overload(id, [type, type], type, evaluate)
 
 /** Texts are copied, lists are not. */
 const joining = (copied: boolean): Parameters<typeof overload>[4] => ({
@@ -78,8 +92,20 @@ export const arithmetic: readonly FunctionDeclaration[] = [
     pair('add_uint64', uintType, (a: UInt, b: UInt) => uint(a.value + b.value)),
     pair('add_double', doubleType, (a: number, b: number) => a + b),
     overload('add_string', [stringType, stringType], stringType, (a: string, b: string) => a + b, joining(true)),
-    overload('add_bytes', [bytesType, bytesType], bytesType, (a: Uint8Array, b: Uint8Array) => new Uint8Array(Buffer.concat([a, b])), joining(true)),
-    overload('add_list', [listOfA, listOfA], listOfA, (a: CelList, b: CelList) => a.plus?.(b) ?? new Concatenation(a, b), joining(false)),
+    overload(
+      'add_bytes',
+      [bytesType, bytesType],
+      bytesType,
+      (a: Uint8Array, b: Uint8Array) => new Uint8Array(Buffer.concat([a, b])),
+      joining(true),
+    ),
+    overload(
+      'add_list',
+      [listOfA, listOfA],
+      listOfA,
+      (a: CelList, b: CelList) => a.plus?.(b) ?? new Concatenation(a, b),
+      joining(false),
+    ),
     pair('add_duration_duration', durationType, (a: Duration, b: Duration) => duration(a.nanoseconds + b.nanoseconds)),
     overload('add_duration_timestamp', [durationType, timestampType], timestampType, (a: Duration, b: Timestamp) =>
       timestamp(a.nanoseconds + b.nanoseconds, b.offset),
@@ -93,12 +119,17 @@ export const arithmetic: readonly FunctionDeclaration[] = [
     pair('subtract_int64', intType, (a: bigint, b: bigint) => int(a - b)),
     pair('subtract_uint64', uintType, (a: UInt, b: UInt) => uint(a.value - b.value)),
     pair('subtract_double', doubleType, (a: number, b: number) => a - b),
-    pair('subtract_duration_duration', durationType, (a: Duration, b: Duration) => duration(a.nanoseconds - b.nanoseconds)),
+    pair('subtract_duration_duration', durationType, (a: Duration, b: Duration) =>
+      duration(a.nanoseconds - b.nanoseconds),
+    ),
     overload('subtract_timestamp_duration', [timestampType, durationType], timestampType, (a: Timestamp, b: Duration) =>
       timestamp(a.nanoseconds - b.nanoseconds, a.offset),
     ),
-    overload('subtract_timestamp_timestamp', [timestampType, timestampType], durationType, (a: Timestamp, b: Timestamp) =>
-      duration(a.nanoseconds - b.nanoseconds),
+    overload(
+      'subtract_timestamp_timestamp',
+      [timestampType, timestampType],
+      durationType,
+      (a: Timestamp, b: Timestamp) => duration(a.nanoseconds - b.nanoseconds),
     ),
   ),
   declare(

@@ -2,7 +2,19 @@
 import { sizeOf } from '../evaluation/sizes.ts'
 import { typeOf } from '../evaluation/type-of.ts'
 import type { FunctionDeclaration, Overload } from '../library.ts'
-import { boolType, bytesType, doubleType, durationType, intType, stringType, type Type, timestampType, typeParameter, typeType, uintType } from '../types.ts'
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  intType,
+  stringType,
+  type Type,
+  timestampType,
+  typeParameter,
+  typeType,
+  uintType,
+} from '../types.ts'
 import { CelError, Duration, type Timestamp, TypeValue, UInt, type Value } from '../values.ts'
 import { int, timestamp, uint } from './arithmetic.ts'
 import { declare, overload, perCharacter, scaled, sizeAt, unbounded } from './declare.ts'
@@ -20,12 +32,16 @@ const decimal = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
 const second = 1_000_000_000n
 
 function parseInteger(text: string, parser: string): bigint {
-  return digits.test(text) ? BigInt(text.replace(/^\+/, '')) : fault(`strconv.${parser}: parsing "${text}": invalid syntax`)
+  return digits.test(text)
+    ? BigInt(text.replace(/^\+/, ''))
+    : fault(`strconv.${parser}: parsing "${text}": invalid syntax`)
 }
 
 function doubleToInt(value: number): bigint {
   // Exactly 2^63 does not fit, and the doubles next to the limits are refused as well.
-  return Number.isFinite(value) && value > -(2 ** 63) && value < 2 ** 63 ? BigInt(Math.trunc(value)) : fault('integer overflow')
+  return Number.isFinite(value) && value > -(2 ** 63) && value < 2 ** 63
+    ? BigInt(Math.trunc(value))
+    : fault('integer overflow')
 }
 
 function parseDouble(text: string): number {
@@ -58,7 +74,10 @@ const traversing = (least: number, most: number): Pick<Overload, 'cost' | 'estim
   cost: ([value]) => Math.ceil(sizeOf(value ?? null) * perCharacter),
   estimate: (args) => {
     const size = sizeAt(args, 0)
-    return { cost: scaled(size, perCharacter), size: { min: Math.floor(size.min * least), max: Math.min(size.max * most, unbounded) } }
+    return {
+      cost: scaled(size, perCharacter),
+      size: { min: Math.floor(size.min * least), max: Math.min(size.max * most, unbounded) },
+    }
   },
 })
 
@@ -80,9 +99,13 @@ export const conversions: readonly FunctionDeclaration[] = [
     overload('duration_to_int64', [durationType], intType, (value: Duration) => value.nanoseconds),
     overload('string_to_int64', [stringType], intType, (value: string) => {
       const number = parseInteger(value, 'ParseInt')
-      return number >= -(2n ** 63n) && number < 2n ** 63n ? number : fault(`strconv.ParseInt: parsing "${value}": value out of range`)
+      return number >= -(2n ** 63n) && number < 2n ** 63n
+        ? number
+        : fault(`strconv.ParseInt: parsing "${value}": value out of range`)
     }),
-    overload('timestamp_to_int64', [timestampType], intType, (value: Timestamp) => floorDivide(value.nanoseconds, second)),
+    overload('timestamp_to_int64', [timestampType], intType, (value: Timestamp) =>
+      floorDivide(value.nanoseconds, second),
+    ),
     overload('uint64_to_int64', [uintType], intType, (value: UInt) => int(value.value)),
   ),
   declare(
@@ -93,7 +116,9 @@ export const conversions: readonly FunctionDeclaration[] = [
     ),
     overload('int64_to_uint64', [intType], uintType, (value: bigint) => uint(value)),
     overload('string_to_uint64', [stringType], uintType, (value: string) => {
-      const number = /^[0-9]+$/.test(value) ? BigInt(value) : fault(`strconv.ParseUint: parsing "${value}": invalid syntax`)
+      const number = /^[0-9]+$/.test(value)
+        ? BigInt(value)
+        : fault(`strconv.ParseUint: parsing "${value}": invalid syntax`)
       return number < 2n ** 64n ? new UInt(number) : fault(`strconv.ParseUint: parsing "${value}": value out of range`)
     }),
   ),
@@ -108,13 +133,21 @@ export const conversions: readonly FunctionDeclaration[] = [
     'bool',
     identity('bool', boolType),
     overload('string_to_bool', [stringType], boolType, (value: string) =>
-      Object.hasOwn(truths, value) ? (truths[value] as boolean) : fault(`strconv.ParseBool: parsing "${value}": invalid syntax`),
+      Object.hasOwn(truths, value)
+        ? (truths[value] as boolean)
+        : fault(`strconv.ParseBool: parsing "${value}": invalid syntax`),
     ),
   ),
   declare(
     'bytes',
     identity('bytes', bytesType),
-    overload('string_to_bytes', [stringType], bytesType, (value: string) => new TextEncoder().encode(value), traversing(1, 4)),
+    overload(
+      'string_to_bytes',
+      [stringType],
+      bytesType,
+      (value: string) => new TextEncoder().encode(value),
+      traversing(1, 4),
+    ),
   ),
   declare(
     'string',
@@ -143,13 +176,20 @@ export const conversions: readonly FunctionDeclaration[] = [
     identity('timestamp', timestampType),
     overload('int64_to_timestamp', [intType], timestampType, (value: bigint) => timestamp(value * second)),
     overload('string_to_timestamp', [stringType], timestampType, (value: string) => {
-      const time = parseTime(value) ?? fault(`parsing time "${value}" as "2006-01-02T15:04:05Z07:00": cannot parse "${value}" as "2006"`)
+      const time =
+        parseTime(value) ??
+        fault(`parsing time "${value}" as "2006-01-02T15:04:05Z07:00": cannot parse "${value}" as "2006"`)
       return timestamp(time.nanoseconds, time.offset)
     }),
   ),
   declare(
     'type',
-    overload('type', [typeParameter('A')], typeType(typeParameter('A')), (value: Value) => new TypeValue(typeOf(value))),
+    overload(
+      'type',
+      [typeParameter('A')],
+      typeType(typeParameter('A')),
+      (value: Value) => new TypeValue(typeOf(value)),
+    ),
   ),
 ]
 

@@ -8,7 +8,13 @@ type Implementation = (...args: never[]) => Value
 
 type Costs = Pick<Overload, 'cost' | 'estimate'>
 
-export const overload = (id: string, parameters: readonly Type[], result: Type, evaluate: Implementation, costs: Costs = {}): Overload => ({
+export const overload = (
+  id: string,
+  parameters: readonly Type[],
+  result: Type,
+  evaluate: Implementation,
+  costs: Costs = {},
+): Overload => ({
   id,
   parameters,
   result,
@@ -27,17 +33,27 @@ export const unbounded = 2 ** 64
 const capped = (value: number): number => Math.min(value, unbounded)
 export const fixed = (value: number): Estimate => ({ min: value, max: value })
 export const plus = (a: Estimate, b: Estimate): Estimate => ({ min: capped(a.min + b.min), max: capped(a.max + b.max) })
-export const times = (a: Estimate, b: Estimate): Estimate => ({ min: capped(a.min * b.min), max: capped(a.max * b.max) })
-export const union = (a: Estimate, b: Estimate): Estimate => ({ min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) })
+export const times = (a: Estimate, b: Estimate): Estimate => ({
+  min: capped(a.min * b.min),
+  max: capped(a.max * b.max),
+})
+export const union = (a: Estimate, b: Estimate): Estimate => ({
+  min: Math.min(a.min, b.min),
+  max: Math.max(a.max, b.max),
+})
 /** Rounded up, as costs are. */
-export const scaled = (a: Estimate, factor: number): Estimate => ({ min: capped(Math.ceil(a.min * factor)), max: capped(Math.ceil(a.max * factor)) })
+export const scaled = (a: Estimate, factor: number): Estimate => ({
+  min: capped(Math.ceil(a.min * factor)),
+  max: capped(Math.ceil(a.max * factor)),
+})
 
 /** For each character that is looked at. */
 export const perCharacter = 0.1
 /** For each character of a regular expression. */
 export const perPatternCharacter = 0.25
 
-export const sizeAt = (args: readonly EstimatedNode[], index: number): Estimate => args[index]?.size ?? { min: 0, max: unbounded }
+export const sizeAt = (args: readonly EstimatedNode[], index: number): Estimate =>
+  args[index]?.size ?? { min: 0, max: unbounded }
 
 /** The smaller of two is looked at. */
 export const comparing = (args: readonly EstimatedNode[]): CallEstimate => {

@@ -1,4 +1,7 @@
-/** The language's own functions, types and macros, with what Kubernetes adds from cel-go: optionals, bindings, two-variable loops. */
+/**
+ * The language's own functions, types and macros, with what Kubernetes adds from cel-go: optionals, bindings,
+ * two-variable loops.
+ */
 import type { FunctionDeclaration, Library } from '../library.ts'
 import {
   boolType,

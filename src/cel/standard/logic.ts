@@ -1,4 +1,7 @@
-/** Equality, order, membership and the logical operators. Numbers of different types compare by value, as Kubernetes has it. */
+/**
+ * Equality, order, membership and the logical operators. Numbers of different types compare by value, as Kubernetes has
+ * it.
+ */
 import { compare, equals } from '../evaluation/equality.ts'
 import { sizeOf } from '../evaluation/sizes.ts'
 import type { FunctionDeclaration, Overload } from '../library.ts'
@@ -24,10 +27,14 @@ import { comparing, declare, fixed, overload, perCharacter, sizeAt } from './dec
 const a = typeParameter('A')
 const b = typeParameter('B')
 
-/** Values of a library's own type are compared at once, unless they are as large as a text. Upstream does so for `==` only. */
+/**
+ * Values of a library's own type are compared at once, unless they are as large as a text. Upstream does so for `==`
+ * only.
+ */
 const comparingEqual: NonNullable<Overload['estimate']> = (args) => {
   const [left, right] = args
-  if (left?.type.kind !== 'opaque' || right?.type.kind !== 'opaque' || left.type.name !== right.type.name) return comparing(args)
+  if (left?.type.kind !== 'opaque' || right?.type.kind !== 'opaque' || left.type.name !== right.type.name)
+    return comparing(args)
   return left.sizeKnown || isOptionalType(left.type) ? comparing(args) : { cost: fixed(1) }
 }
 
@@ -49,10 +56,13 @@ const ordered: readonly (readonly [string, SimpleType])[] = [
 function order(name: string, operator: string, holds: (order: number) => boolean): FunctionDeclaration {
   const evaluate = (left: Value, right: Value) => holds(compare(left, right))
   const same = ordered.map(
-    ([type, its]): Overload => overload(`${name}_${type}`, [its, its], boolType, evaluate, its === stringType || its === bytesType ? texts : {}),
+    ([type, its]): Overload =>
+      overload(`${name}_${type}`, [its, its], boolType, evaluate, its === stringType || its === bytesType ? texts : {}),
   )
   const mixed = numbers.flatMap(([left, its]) =>
-    numbers.filter(([right]) => right !== left).map(([right, other]) => overload(`${name}_${left}_${right}`, [its, other], boolType, evaluate)),
+    numbers
+      .filter(([right]) => right !== left)
+      .map(([right, other]) => overload(`${name}_${left}_${right}`, [its, other], boolType, evaluate)),
   )
   return declare(operator, ...same, ...mixed)
 }
@@ -67,7 +77,10 @@ const builtIn = (): Value => {
   throw new CelError('no such overload')
 }
 
-const lookingThrough: Pick<Overload, 'cost' | 'estimate'> = { cost: (args) => sizeOf(args[1] as Value), estimate: (args) => ({ cost: sizeAt(args, 1) }) }
+const lookingThrough: Pick<Overload, 'cost' | 'estimate'> = {
+  cost: (args) => sizeOf(args[1] as Value),
+  estimate: (args) => ({ cost: sizeAt(args, 1) }),
+}
 
 export const logic: readonly FunctionDeclaration[] = [
   declare('_?_:_', overload('conditional', [boolType, a, a], a, builtIn)),
@@ -81,7 +94,9 @@ export const logic: readonly FunctionDeclaration[] = [
   declare('_==_', overload('equals', [a, a], boolType, equals, { estimate: comparingEqual })),
   declare(
     '_!=_',
-    overload('not_equals', [a, a], boolType, (left: Value, right: Value) => !equals(left, right), { estimate: comparing }),
+    overload('not_equals', [a, a], boolType, (left: Value, right: Value) => !equals(left, right), {
+      estimate: comparing,
+    }),
   ),
   order('less', '_<_', (found) => found < 0),
   order('less_equals', '_<=_', (found) => found <= 0),
@@ -89,10 +104,20 @@ export const logic: readonly FunctionDeclaration[] = [
   order('greater_equals', '_>=_', (found) => found >= 0),
   declare(
     '@in',
-    overload('in_list', [a, listType(a)], boolType, (value: Value, list: CelList) => contains(list, value), lookingThrough),
+    overload(
+      'in_list',
+      [a, listType(a)],
+      boolType,
+      (value: Value, list: CelList) => contains(list, value),
+      lookingThrough,
+    ),
     overload('in_map', [a, mapType(a, b)], boolType, (key: Value, map: CelMap) => map.get(key) !== undefined),
   ),
-  declare('_[_]', overload('index_list', [listType(a), intType], a, builtIn), overload('index_map', [mapType(a, b), a], b, builtIn)),
+  declare(
+    '_[_]',
+    overload('index_list', [listType(a), intType], a, builtIn),
+    overload('index_map', [mapType(a, b), a], b, builtIn),
+  ),
   declare(
     'dyn',
     overload('to_dyn', [a], dynType, (value: Value) => value),

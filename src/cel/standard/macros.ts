@@ -16,7 +16,10 @@ function variable(argument: Expr | undefined, message = 'argument must be a simp
 }
 
 /** The target and the variables before the `rest` last arguments: one or two of them. */
-function loop({ target, arguments: args }: MacroCall, rest: number): { range: Expr; variable: string; variable2?: string } {
+function loop(
+  { target, arguments: args }: MacroCall,
+  rest: number,
+): { range: Expr; variable: string; variable2?: string } {
   const range = target as Expr
   if (args.length === 1 + rest) return { range, variable: variable(args[0]) }
   const [first, second] = [variable(args[0]), variable(args[1])]
@@ -57,7 +60,12 @@ const existsOne: Expand = (call, make) =>
   })
 
 /** Collects `element` of those that pass `filter` into a list. */
-function collect(make: AstFactory, names: { range: Expr; variable: string; variable2?: string }, element: Expr, filter?: Expr): Expr {
+function collect(
+  make: AstFactory,
+  names: { range: Expr; variable: string; variable2?: string },
+  element: Expr,
+  filter?: Expr,
+): Expr {
   const append = make.call('_+_', accumulator(make), make.list(element))
   return make.fold({
     ...names,
@@ -111,12 +119,25 @@ const has: Expand = ({ arguments: [field] }, make) => {
 
 /** A fold over nothing: its initial value is the variable's. */
 const bound = (make: AstFactory, name: string, value: Expr, result: Expr): Expr =>
-  make.fold({ variable: '#unused', range: make.list(), accumulator: name, initial: value, condition: make.literal(false), step: make.identifier(name), result })
+  make.fold({
+    variable: '#unused',
+    range: make.list(),
+    accumulator: name,
+    initial: value,
+    condition: make.literal(false),
+    step: make.identifier(name),
+    result,
+  })
 
 /** Only on the namespace `cel`: `cel.bind(name, value, result)`. */
 const bind: Expand = ({ target, arguments: [name, value, result] }, make) => {
   if (target?.kind !== 'identifier' || target.name !== 'cel') return undefined
-  return bound(make, variable(name, 'cel.bind() variable names must be simple identifiers'), value as Expr, result as Expr)
+  return bound(
+    make,
+    variable(name, 'cel.bind() variable names must be simple identifiers'),
+    value as Expr,
+    result as Expr,
+  )
 }
 
 /** `x.optMap(v, f)` and `x.optFlatMap(v, f)`: x may be evaluated once only, so that it is bound if it is no name. */
@@ -127,7 +148,12 @@ const optional =
     const local = variable(name, `${kind}() variable name must be a simple identifier`)
     const whole = (operand: () => Expr): Expr => {
       const inner = bound(make, local, make.memberCall('value', operand()), result as Expr)
-      return make.call('_?_:_', make.memberCall('hasValue', operand()), flat ? inner : make.call('optional.of', inner), make.call('optional.none'))
+      return make.call(
+        '_?_:_',
+        make.memberCall('hasValue', operand()),
+        flat ? inner : make.call('optional.of', inner),
+        make.call('optional.none'),
+      )
     }
     const operand = target as Expr
     if (operand.kind === 'identifier' || operand.kind === 'select') return whole(() => operand)
@@ -165,4 +191,7 @@ export const twoVariableMacros: readonly Macro[] = [
 
 export const bindMacro: Macro = macro('bind', 3, bind)
 
-export const optionalMacros: readonly Macro[] = [macro('optMap', 2, optional(false)), macro('optFlatMap', 2, optional(true))]
+export const optionalMacros: readonly Macro[] = [
+  macro('optMap', 2, optional(false)),
+  macro('optFlatMap', 2, optional(true)),
+]

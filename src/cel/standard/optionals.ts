@@ -1,7 +1,17 @@
 /** Optional values: `optional.of(x)`, `x.orValue(y)`, and the functions that lists and maps get with them. */
 import type { FunctionDeclaration } from '../library.ts'
 import { boolType, dynType, intType, listType, mapType, optionalType, stringType, typeParameter } from '../types.ts'
-import { ArrayList, CelError, CelList, CelMap, Duration, OptionalValue, Timestamp, UInt, type Value } from '../values.ts'
+import {
+  ArrayList,
+  CelError,
+  CelList,
+  CelMap,
+  Duration,
+  OptionalValue,
+  Timestamp,
+  UInt,
+  type Value,
+} from '../values.ts'
 import { firstMoment } from './arithmetic.ts'
 import { declare, member, overload } from './declare.ts'
 
@@ -30,7 +40,8 @@ function unwrap(list: CelList): ArrayList {
   return new ArrayList(found)
 }
 
-const endOf = (list: CelList, index: number): OptionalValue => (list.size === 0 ? OptionalValue.none : new OptionalValue(list.at(index)))
+const endOf = (list: CelList, index: number): OptionalValue =>
+  list.size === 0 ? OptionalValue.none : new OptionalValue(list.at(index))
 
 export const optionals: readonly FunctionDeclaration[] = [
   declare(
@@ -39,7 +50,9 @@ export const optionals: readonly FunctionDeclaration[] = [
   ),
   declare(
     'optional.ofNonZeroValue',
-    overload('optional_ofNonZeroValue', [t], optionalT, (value: Value) => (isZero(value) ? OptionalValue.none : new OptionalValue(value))),
+    overload('optional_ofNonZeroValue', [t], optionalT, (value: Value) =>
+      isZero(value) ? OptionalValue.none : new OptionalValue(value),
+    ),
   ),
   declare(
     'optional.none',
@@ -58,11 +71,18 @@ export const optionals: readonly FunctionDeclaration[] = [
   ),
   declare(
     'or',
-    member('optional_or_optional', [optionalT, optionalT], optionalT, (one: OptionalValue, other: OptionalValue) => (one.value === undefined ? other : one)),
+    member('optional_or_optional', [optionalT, optionalT], optionalT, (one: OptionalValue, other: OptionalValue) =>
+      one.value === undefined ? other : one,
+    ),
   ),
   declare(
     'orValue',
-    member('optional_orValue_value', [optionalT, t], t, ({ value }: OptionalValue, other: Value) => value ?? (value === null ? null : other)),
+    member(
+      'optional_orValue_value',
+      [optionalT, t],
+      t,
+      ({ value }: OptionalValue, other: Value) => value ?? (value === null ? null : other),
+    ),
   ),
   declare('optional.unwrap', overload('optional_unwrap', [listType(optionalT)], listType(t), unwrap)),
   declare('unwrapOpt', member('optional_unwrapOpt', [listType(optionalT)], listType(t), unwrap)),

@@ -5,12 +5,27 @@ import { sizeOf } from '../evaluation/sizes.ts'
 import type { FunctionDeclaration, Overload } from '../library.ts'
 import { boolType, bytesType, intType, listType, mapType, stringType, typeParameter } from '../types.ts'
 import { CelError, type Value } from '../values.ts'
-import { declare, fixed, member, overload, perCharacter, perPatternCharacter, plus, scaled, sizeAt, times } from './declare.ts'
+import {
+  declare,
+  fixed,
+  member,
+  overload,
+  perCharacter,
+  perPatternCharacter,
+  plus,
+  scaled,
+  sizeAt,
+  times,
+} from './declare.ts'
 
-const characters = (value: Value | undefined, factor = perCharacter): number => Math.ceil(sizeOf(value ?? null) * factor)
+const characters = (value: Value | undefined, factor = perCharacter): number =>
+  Math.ceil(sizeOf(value ?? null) * factor)
 
 /** At run time the text is counted, beforehand the argument, as in cel-go. */
-const ends: Pick<Overload, 'cost' | 'estimate'> = { cost: ([text]) => characters(text), estimate: (args) => ({ cost: scaled(sizeAt(args, 1), perCharacter) }) }
+const ends: Pick<Overload, 'cost' | 'estimate'> = {
+  cost: ([text]) => characters(text),
+  estimate: (args) => ({ cost: scaled(sizeAt(args, 1), perCharacter) }),
+}
 
 const searching: Pick<Overload, 'cost' | 'estimate'> = {
   cost: ([text, part]) => characters(text) * characters(part),
@@ -18,8 +33,11 @@ const searching: Pick<Overload, 'cost' | 'estimate'> = {
 }
 
 const matching: Pick<Overload, 'cost' | 'estimate'> = {
-  cost: ([text, pattern]) => Math.ceil((1 + sizeOf(text ?? null)) * perCharacter) * characters(pattern, perPatternCharacter),
-  estimate: (args) => ({ cost: times(scaled(plus(sizeAt(args, 0), fixed(1)), perCharacter), scaled(sizeAt(args, 1), perPatternCharacter)) }),
+  cost: ([text, pattern]) =>
+    Math.ceil((1 + sizeOf(text ?? null)) * perCharacter) * characters(pattern, perPatternCharacter),
+  estimate: (args) => ({
+    cost: times(scaled(plus(sizeAt(args, 0), fixed(1)), perCharacter), scaled(sizeAt(args, 1), perPatternCharacter)),
+  }),
 }
 
 const remembered = new Map<string, LinearRegexp>()
@@ -59,15 +77,33 @@ export const strings: readonly FunctionDeclaration[] = [
   ),
   declare(
     'contains',
-    member('contains_string', [stringType, stringType], boolType, (text: string, part: string) => text.includes(part), searching),
+    member(
+      'contains_string',
+      [stringType, stringType],
+      boolType,
+      (text: string, part: string) => text.includes(part),
+      searching,
+    ),
   ),
   declare(
     'startsWith',
-    member('starts_with_string', [stringType, stringType], boolType, (text: string, part: string) => text.startsWith(part), ends),
+    member(
+      'starts_with_string',
+      [stringType, stringType],
+      boolType,
+      (text: string, part: string) => text.startsWith(part),
+      ends,
+    ),
   ),
   declare(
     'endsWith',
-    member('ends_with_string', [stringType, stringType], boolType, (text: string, part: string) => text.endsWith(part), ends),
+    member(
+      'ends_with_string',
+      [stringType, stringType],
+      boolType,
+      (text: string, part: string) => text.endsWith(part),
+      ends,
+    ),
   ),
   declare(
     'matches',

@@ -1,7 +1,16 @@
 /** Times and durations as text: RFC 3339, and Go's durations, in nanoseconds. */
 
 const second = 1_000_000_000n
-const units: Readonly<Record<string, bigint>> = { ns: 1n, us: 1_000n, µs: 1_000n, μs: 1_000n, ms: 1_000_000n, s: second, m: 60n * second, h: 3600n * second }
+const units: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: second,
+  m: 60n * second,
+  h: 3600n * second,
+}
 const part = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/y
 const greatest = 2n ** 63n - 1n
 
@@ -19,7 +28,8 @@ export function parseDuration(text: string): bigint | undefined {
     const [, whole = '', fraction = '', unit = ''] = found
     if (whole === '' && fraction === '') return undefined
     const size = units[unit] ?? 0n
-    total += BigInt(whole || '0') * size + (fraction === '' ? 0n : (BigInt(fraction) * size) / 10n ** BigInt(fraction.length))
+    total +=
+      BigInt(whole || '0') * size + (fraction === '' ? 0n : (BigInt(fraction) * size) / 10n ** BigInt(fraction.length))
   }
   if (total > greatest + (negative ? 1n : 0n)) return undefined
   return negative ? -total : total
@@ -31,8 +41,16 @@ const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:
 export function parseTime(text: string): { readonly nanoseconds: bigint; readonly offset: number } | undefined {
   const found = rfc3339.exec(text)
   if (!found) return undefined
-  const [year, month, day, hour, minute, seconds] = found.slice(1, 7).map(Number) as [number, number, number, number, number, number]
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || seconds > 59) return undefined
+  const [year, month, day, hour, minute, seconds] = found.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || seconds > 59)
+    return undefined
   const [, , , , , , , fraction = '', sign, zoneHour = '0', zoneMinute = '0'] = found
   const ahead = Number(zoneHour) * 60 + Number(zoneMinute)
   const offset = sign === '-' && ahead > 0 ? -ahead : ahead

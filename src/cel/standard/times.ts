@@ -24,10 +24,12 @@ const clock: readonly (readonly [string, string, Part, bigint])[] = [
   ['getMilliseconds', 'milliseconds', (date) => date.getUTCMilliseconds(), 1_000_000n],
 ]
 
-const milliseconds = ({ nanoseconds }: Timestamp): number => Number(nanoseconds / 1_000_000n) - (nanoseconds % 1_000_000n < 0n ? 1 : 0)
+const milliseconds = ({ nanoseconds }: Timestamp): number =>
+  Number(nanoseconds / 1_000_000n) - (nanoseconds % 1_000_000n < 0n ? 1 : 0)
 
 /** A date whose UTC parts are those of the moment in `zone`. */
-const inZone = (moment: Timestamp, zone: string): Date => new Date(milliseconds(moment) + offset(milliseconds(moment), zone))
+const inZone = (moment: Timestamp, zone: string): Date =>
+  new Date(milliseconds(moment) + offset(milliseconds(moment), zone))
 
 const fixedOffset = /^([+-]?)(\d\d):(\d\d)$/
 
@@ -71,7 +73,9 @@ function format(zone: string): Intl.DateTimeFormat {
 
 const ofMoment = (id: string, part: Part) => [
   member(`timestamp_to_${id}`, [timestampType], intType, (moment: Timestamp) => BigInt(part(inZone(moment, 'UTC')))),
-  member(`timestamp_to_${id}_with_tz`, [timestampType, stringType], intType, (moment: Timestamp, zone: string) => BigInt(part(inZone(moment, zone)))),
+  member(`timestamp_to_${id}_with_tz`, [timestampType, stringType], intType, (moment: Timestamp, zone: string) =>
+    BigInt(part(inZone(moment, zone))),
+  ),
 ]
 
 export const times: readonly FunctionDeclaration[] = [

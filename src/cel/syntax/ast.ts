@@ -1,4 +1,6 @@
-/** The syntax tree of CEL, after macros have been expanded. Operators are calls (`_+_`, `_&&_`, `_[_]`), as in cel-go. */
+/**
+ * The syntax tree of CEL, after macros have been expanded. Operators are calls (`_+_`, `_&&_`, `_[_]`), as in cel-go.
+ */
 import type { Value } from '../values.ts'
 
 export type Expr = Literal | Identifier | Select | Call | CreateList | CreateMap | CreateStruct | Comprehension
@@ -67,8 +69,8 @@ export interface CreateStruct extends Node {
 }
 
 /**
- * A fold: `accumulator` begins as `initial`; for each element (or key, and with a second variable index and element, or key and value)
- * while `condition` holds, it becomes `step`. The value is `result`.
+ * A fold: `accumulator` begins as `initial`; for each element (or key, and with a second variable index and element, or
+ * key and value) while `condition` holds, it becomes `step`. The value is `result`.
  */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension'

@@ -1,7 +1,17 @@
 /** How fields whose names are no CEL identifiers are spelt in expressions: `a-b` is `a__dash__b` (KEP-2876). */
 
-const reserved = new Set('true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '))
-const marks: Readonly<Record<string, string>> = { __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__' }
+const reserved = new Set(
+  (
+    'true false null in as break const continue else for function if import let loop package namespace return var ' +
+    'void while'
+  ).split(' '),
+)
+const marks: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+}
 
 /** The name in expressions, or undefined for a field that expressions cannot reach. */
 export function escapeFieldName(name: string): string | undefined {
@@ -15,6 +25,9 @@ export function escapeFieldName(name: string): string | undefined {
 export function unescapeFieldName(name: string): string | undefined {
   const word = /^__([a-z]+)__$/.exec(name)?.[1]
   if (word !== undefined && reserved.has(word)) return word
-  const plain = name.replace(/__(underscores|dot|dash|slash)__/g, (_, mark: string) => ({ underscores: '__', dot: '.', dash: '-', slash: '/' })[mark] ?? '')
+  const plain = name.replace(
+    /__(underscores|dot|dash|slash)__/g,
+    (_, mark: string) => ({ underscores: '__', dot: '.', dash: '-', slash: '/' })[mark] ?? '',
+  )
   return escapeFieldName(plain) === name ? plain : undefined
 }

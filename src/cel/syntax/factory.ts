@@ -22,15 +22,29 @@ export function astFactory(ids: Ids, position: number): AstFactory {
     call: (name, ...args) => ({ ...node(), kind: 'call', function: name, arguments: args }),
     memberCall: (name, target, ...args) => ({ ...node(), kind: 'call', function: name, target, arguments: args }),
     list: (...elements) => ({ ...node(), kind: 'list', elements, optional: new Set() }),
-    map: (...entries) => ({ ...node(), kind: 'map', entries: entries.map(([key, value]) => ({ ...node(), key, value, optional: false })) }),
+    map: (...entries) => ({
+      ...node(),
+      kind: 'map',
+      entries: entries.map(([key, value]) => ({ ...node(), key, value, optional: false })),
+    }),
     fold: (fold): Comprehension => ({ ...node(), kind: 'comprehension', ...fold }),
   }
 }
 
 /** `a && b && c …` as a tree of little depth: long chains nest no deeper than their logarithm. */
-export function balanced(ids: Ids, name: string, terms: readonly Expr[], operators: readonly number[], low = 0, high = terms.length - 1): Expr {
+export function balanced(
+  ids: Ids,
+  name: string,
+  terms: readonly Expr[],
+  operators: readonly number[],
+  low = 0,
+  high = terms.length - 1,
+): Expr {
   if (low === high) return terms[low] as Expr
   const middle = Math.floor((low + high) / 2)
-  const args = [balanced(ids, name, terms, operators, low, middle), balanced(ids, name, terms, operators, middle + 1, high)]
+  const args = [
+    balanced(ids, name, terms, operators, low, middle),
+    balanced(ids, name, terms, operators, middle + 1, high),
+  ]
   return { kind: 'call', id: ids.next(), position: operators[middle] ?? 0, function: name, arguments: args }
 }

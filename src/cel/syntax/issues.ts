@@ -1,4 +1,7 @@
-/** Faults that are found while an expression is compiled, shown as cel-go shows them: the place, the line, and a caret below it. */
+/**
+ * Faults that are found while an expression is compiled, shown as cel-go shows them: the place, the line, and a caret
+ * below it.
+ */
 
 export interface Issue {
   readonly message: string
@@ -24,7 +27,10 @@ function formatIssue(source: string, { message, position }: Issue): string {
   const lineNumber = source.slice(0, start).split('\n').length
   const dots = before.map((character) => (wide(character) ? '．' : '.')).join('')
   const [first = ''] = line.slice(position - start)
-  return `ERROR: <input>:${lineNumber}:${before.length + 1}: ${message}\n | ${line}\n | ${dots}${wide(first) ? '＾' : '^'}`
+  return (
+    `ERROR: <input>:${lineNumber}:${before.length + 1}: ${message}\n | ${line}\n | ` +
+    `${dots}${wide(first) ? '＾' : '^'}`
+  )
 }
 
 /** Characters that take more than one byte are shown wide, so that the pointer stands below them. */

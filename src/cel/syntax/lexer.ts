@@ -48,7 +48,10 @@ export function tokens(source: string): { readonly tokens: readonly Token[]; rea
       at += token.text.length
     } else {
       const text = unrecognized(source, at)
-      issues.push({ message: `Syntax error: token recognition error at: '${text.replaceAll('\n', '\\n').replaceAll('\t', '\\t')}'`, position: at })
+      issues.push({
+        message: `Syntax error: token recognition error at: '${text.replaceAll('\n', '\\n').replaceAll('\t', '\\t')}'`,
+        position: at,
+      })
       at += text.length
     }
   }
@@ -64,7 +67,8 @@ function next(match: (pattern: RegExp, from?: number) => string | undefined, pos
     if (lead === '') return undefined
   }
   const word = match(identifier)
-  if (word !== undefined) return word === 'in' ? { kind: 'punctuation', text: word, position } : { kind: 'identifier', text: word, position }
+  if (word !== undefined)
+    return word === 'in' ? { kind: 'punctuation', text: word, position } : { kind: 'identifier', text: word, position }
   const fraction = match(float)
   if (fraction !== undefined) return { kind: 'float', text: fraction, position }
   const whole = match(integer)
@@ -76,9 +80,15 @@ function next(match: (pattern: RegExp, from?: number) => string | undefined, pos
 }
 
 /** What could still become a string: up to where nothing fits any more, maybe in the midst of an escape. */
-const begun = new RegExp(`(?:"(?:${escapeSequence}|[^\\\\"\\n\\r])*|'(?:${escapeSequence}|[^\\\\'\\n\\r])*)(?:${brokenEscape})?`, 'y')
+const begun = new RegExp(
+  `(?:"(?:${escapeSequence}|[^\\\\"\\n\\r])*|'(?:${escapeSequence}|[^\\\\'\\n\\r])*)(?:${brokenEscape})?`,
+  'y',
+)
 
-/** What the error shows, up to the character that fits nothing: a string, a half of an operator, or a character by itself. */
+/**
+ * What the error shows, up to the character that fits nothing: a string, a half of an operator, or a character by
+ * itself.
+ */
 function unrecognized(source: string, at: number): string {
   const [first = ''] = source.slice(at, at + 2)
   if (first === '"' || first === "'") {

@@ -1,4 +1,7 @@
-/** Parses CEL: recursive descent over tokens. Faults are told in the words of cel-go's (ANTLR's) parser, the first fatal one ends it. */
+/**
+ * Parses CEL: recursive descent over tokens. Faults are told in the words of cel-go's (ANTLR's) parser, the first fatal
+ * one ends it.
+ */
 import { type Macro, MacroError } from '../library.ts'
 import type { Expr, FieldEntry, MapEntry } from './ast.ts'
 import { astFactory, balanced, ids } from './factory.ts'
@@ -21,7 +24,12 @@ export type Parsed = { readonly expr: Expr } | { readonly issues: readonly Issue
 export function parse(source: string, macros: Macros): Parsed {
   let size = 0
   for (const _ of source) size++
-  if (size > limits.size) return { issues: [{ message: `expression code point size exceeds limit: size: ${size}, limit ${limits.size}`, position: 0 }] }
+  if (size > limits.size)
+    return {
+      issues: [
+        { message: `expression code point size exceeds limit: size: ${size}, limit ${limits.size}`, position: 0 },
+      ],
+    }
   const lexed = tokens(source)
   const issues = [...lexed.issues]
   try {
@@ -38,7 +46,9 @@ const sorted = (issues: Issue[]): Issue[] => issues.sort((a, b) => (a.position ?
 /** Parsing cannot go on; its issue has been told. */
 class Fatal extends Error {}
 
-const reserved = new Set('as break const continue else for function if import let loop package namespace return var void while'.split(' '))
+const reserved = new Set(
+  'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+)
 /** Names that are tokens of their own, even after a dot. */
 const keywords = new Set(['true', 'false', 'null', 'in'])
 const relations = new Set(['==', '!=', '<', '<=', '>', '>=', 'in'])
@@ -60,7 +70,22 @@ const beginnings = [
   'BYTES',
   'IDENTIFIER',
 ]
-const order = ["'['", "']'", "'{'", "'}'", "'('", "')'", "'.'", "','", "'-'", "'!'", "'?'", "'true'", "'false'", "'null'"]
+const order = [
+  "'['",
+  "']'",
+  "'{'",
+  "'}'",
+  "'('",
+  "')'",
+  "'.'",
+  "','",
+  "'-'",
+  "'!'",
+  "'?'",
+  "'true'",
+  "'false'",
+  "'null'",
+]
 
 /** As ANTLR lists what it expects: one by itself, several in braces, in the order of the grammar. */
 function expecting(extra: readonly string[]): string {
@@ -85,7 +110,8 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     throw new Fatal()
   }
   const node = (position: number) => ({ id: counter.next(), position })
-  const begins = ({ kind, text }: Token): boolean => (kind === 'punctuation' ? '[{(.-!'.includes(text) : kind !== 'end' && kind !== 'escaped')
+  const begins = ({ kind, text }: Token): boolean =>
+    kind === 'punctuation' ? '[{(.-!'.includes(text) : kind !== 'end' && kind !== 'escaped'
 
   /** The current token must be `text`; one too many is skipped, a missing one taken as read, as ANTLR recovers. */
   function expect(text: string, follows: (token: Token) => boolean = () => true, among = `'${text}'`): Token {
@@ -130,7 +156,12 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
       if (length >= limits.depth) fatal('max recursion depth exceeded', undefined)
       const operator = take()
       const place = node(operator.position)
-      left = { ...place, kind: 'call', function: operator.text === 'in' ? '@in' : `_${operator.text}_`, arguments: [left, operand()] }
+      left = {
+        ...place,
+        kind: 'call',
+        function: operator.text === 'in' ? '@in' : `_${operator.text}_`,
+        arguments: [left, operand()],
+      }
     }
     return left
   }
@@ -174,7 +205,8 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     if (operator === '-' && (following().kind === 'int' || following().kind === 'float')) return member()
     let count = 0
     while (accept(operator)) count++
-    if (operator === '-' && !begins(current())) issue("Syntax error: no viable alternative at input '-'", current().position)
+    if (operator === '-' && !begins(current()))
+      issue("Syntax error: no viable alternative at input '-'", current().position)
     beginning()
     const operand = member()
     // Pairs cancel out.
@@ -204,11 +236,14 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   function selection(operand: Expr, dot: Token): Expr {
     const optional = accept('?')
     const name = take()
-    if (keywords.has(name.text)) fatal(`Syntax error: mismatched input '${name.text}' expecting IDENTIFIER`, name.position)
+    if (keywords.has(name.text))
+      fatal(`Syntax error: mismatched input '${name.text}' expecting IDENTIFIER`, name.position)
     if (name.kind !== 'identifier' && name.kind !== 'escaped') {
       const expected = optional ? '{IDENTIFIER, ESC_IDENTIFIER}' : "{'?', IDENTIFIER, ESC_IDENTIFIER}"
       return fatal(
-        name.kind === 'end' ? `Syntax error: no viable alternative at input '.'` : `Syntax error: mismatched input '${name.text}' expecting ${expected}`,
+        name.kind === 'end'
+          ? `Syntax error: no viable alternative at input '.'`
+          : `Syntax error: mismatched input '${name.text}' expecting ${expected}`,
         name.position,
       )
     }
@@ -234,7 +269,8 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
 
   function call(name: string, target: Expr | undefined, args: readonly Expr[], position: number, id: number): Expr {
     const key = { name, member: target !== undefined }
-    const macro = macros.get(macroKey({ ...key, arguments: args.length })) ?? macros.get(macroKey({ ...key, arguments: 'any' }))
+    const macro =
+      macros.get(macroKey({ ...key, arguments: args.length })) ?? macros.get(macroKey({ ...key, arguments: 'any' }))
     if (macro) {
       try {
         const expanded = macro.expand({ target, arguments: args }, astFactory(counter, position))
@@ -272,7 +308,8 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
         return map(token)
       case '.': {
         const name = take()
-        if (name.kind !== 'identifier') return fatal(`Syntax error: mismatched input '${name.text}' expecting IDENTIFIER`, name.position)
+        if (name.kind !== 'identifier')
+          return fatal(`Syntax error: mismatched input '${name.text}' expecting IDENTIFIER`, name.position)
         return named(name, '.')
       }
       case '-':
@@ -290,7 +327,8 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   }
 
   function named(token: Token, lead: string): Expr {
-    if (lead === '' && (token.text === 'true' || token.text === 'false')) return { ...node(token.position), kind: 'literal', value: token.text === 'true' }
+    if (lead === '' && (token.text === 'true' || token.text === 'false'))
+      return { ...node(token.position), kind: 'literal', value: token.text === 'true' }
     if (lead === '' && token.text === 'null') return { ...node(token.position), kind: 'literal', value: null }
     const open = accept('(')
     if (!open && is('{')) {
@@ -330,7 +368,10 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
       const optional = accept('?') !== undefined
       const name = take()
       if (name.kind !== 'identifier' && name.kind !== 'escaped')
-        return fatal(`Syntax error: mismatched input '${name.text}' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}`, name.position)
+        return fatal(
+          `Syntax error: mismatched input '${name.text}' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}`,
+          name.position,
+        )
       const colon = expect(':')
       entries.push({ ...node(colon.position), field: fieldName(name), value: expression(), optional })
       if (!accept(',')) break
@@ -378,7 +419,10 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   const expr = expression()
   const rest = current()
   if (rest.kind !== 'end')
-    fatal(`Syntax error: ${following().kind === 'end' ? 'extraneous' : 'mismatched'} input '${rest.text}' expecting <EOF>`, rest.position)
+    fatal(
+      `Syntax error: ${following().kind === 'end' ? 'extraneous' : 'mismatched'} input '${rest.text}' expecting <EOF>`,
+      rest.position,
+    )
   return expr
 }
 

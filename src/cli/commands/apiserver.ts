@@ -8,9 +8,11 @@ import { inForeground } from '../running/foreground.ts'
 const graceMs = 5000
 
 export function apiserverCommand(): Command {
-  return passingOn(new Command('apiserver').description('start an API server alone, with the flags of kube-apiserver (--help lists them)')).action(
-    (args: string[]) => apiserver(args),
-  )
+  return passingOn(
+    new Command('apiserver').description(
+      'start an API server alone, with the flags of kube-apiserver (--help lists them)',
+    ),
+  ).action((args: string[]) => apiserver(args))
 }
 
 /** A command whose words and flags are read by somebody else, its --help and --version too. */
@@ -39,9 +41,20 @@ async function apiserver(args: readonly string[]): Promise<void> {
     ])
     for (const line of idleFlagLines(flagged)) log(line)
     const data = dataDirectory(flagged.text('data-dir') ?? defaultDataDirectory)
-    const store = await openLogStore({ directory: data.store, acceptDataLoss: flagged.bool('accept-data-loss'), notice: log })
+    const store = await openLogStore({
+      directory: data.store,
+      acceptDataLoss: flagged.bool('accept-data-loss'),
+      notice: log,
+    })
     try {
-      const server = await startLoneServer({ flags: flagged, cwd: process.cwd(), store, directory: data.path, warmUp: true, log })
+      const server = await startLoneServer({
+        flags: flagged,
+        cwd: process.cwd(),
+        store,
+        directory: data.path,
+        warmUp: true,
+        log,
+      })
       log(`data in ${data.path}`)
       log(`serving on ${server.url}`)
       return { log, stop: (graceMs) => server.stop({ graceMs }).then(() => store.close()) }

@@ -19,7 +19,10 @@ export function completionCommand(): Command {
     })
 }
 
-/** What the scripts call: `t8s __complete WORD… LAST`, where LAST is what is being typed. It prints a line for each way to go on. */
+/**
+ * What the scripts call: `t8s __complete WORD… LAST`, where LAST is what is being typed. It prints a line for each way
+ * to go on.
+ */
 export function completeCommand(): Command {
   return new Command('__complete')
     .argument('[WORDS...]')

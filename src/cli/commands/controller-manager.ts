@@ -12,13 +12,17 @@ const graceMs = 5_000
 
 export function controllerManagerCommand(): Command {
   return passingOn(
-    new Command('controller-manager').description('run the controllers alone, with the flags of kube-controller-manager (--help lists them)'),
+    new Command('controller-manager').description(
+      'run the controllers alone, with the flags of kube-controller-manager (--help lists them)',
+    ),
   ).action((args: string[]) => controllerManager(args))
 }
 
 async function controllerManager(args: readonly string[]): Promise<void> {
   const stopping = stopSignal()
-  const { logFormatOf, managerFlags, managerHelp, startControllerManager } = await import('../../cluster/controller-manager/index.ts')
+  const { logFormatOf, managerFlags, managerHelp, startControllerManager } = await import(
+    '../../cluster/controller-manager/index.ts'
+  )
   // Before anything is read, as upstream: a wrong flag behind it does not matter.
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(managerHelp('t8s controller-manager'))
@@ -26,7 +30,10 @@ async function controllerManager(args: readonly string[]): Promise<void> {
   }
   const flags = managerFlags(args)
   if (flags.text('version') !== undefined && flags.text('version') !== 'false') {
-    const [{ versionInfo }, { release }] = await Promise.all([import('../../apiserver/version.ts'), import('../../lib/release.ts')])
+    const [{ versionInfo }, { release }] = await Promise.all([
+      import('../../apiserver/version.ts'),
+      import('../../lib/release.ts'),
+    ])
     process.stdout.write(`Kubernetes ${versionInfo(release).gitVersion}\n`)
     process.exit()
   }
@@ -38,6 +45,9 @@ async function controllerManager(args: readonly string[]): Promise<void> {
   const end = await Promise.race([manager.ended, stopping.requested])
   await manager.stop(graceMs)
   if (end === 'lost') {
-    throw new ExplainedError('leaderelection lost: another manager may lead now, so that this one ends: have it started again, as systemd and kubelets do')
+    throw new ExplainedError(
+      'leaderelection lost: another manager may lead now, so that this one ends: have it started again, as ' +
+        'systemd and kubelets do',
+    )
   }
 }

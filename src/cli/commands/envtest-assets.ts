@@ -24,7 +24,10 @@ async function writeAssets(given: string): Promise<void> {
   const buildFile = join(import.meta.dirname, 'build-id')
   try {
     makeDirectory(directory, 0o755)
-    for (const [program, help] of [['kube-apiserver', apiServerHelp('kube-apiserver')] as const, ['etcd', etcdHelp] as const]) {
+    for (const [program, help] of [
+      ['kube-apiserver', apiServerHelp('kube-apiserver')] as const,
+      ['etcd', etcdHelp] as const,
+    ]) {
       const file = join(directory, program)
       writeFileAtomically(file, launcherScript({ program, command, buildFile, help }), 0o755)
       // What the umask took.
@@ -32,7 +35,9 @@ async function writeAssets(given: string): Promise<void> {
     }
     linkKubectl(directory)
   } catch (error) {
-    throw new ExplainedError(`cannot write to ${directory}: ${reasonOf(error)}; choose another directory`, { cause: error })
+    throw new ExplainedError(`cannot write to ${directory}: ${reasonOf(error)}; choose another directory`, {
+      cause: error,
+    })
   }
   process.stdout.write(`export KUBEBUILDER_ASSETS=${shellWord(directory)}\n`)
 }

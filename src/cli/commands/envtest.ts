@@ -1,6 +1,6 @@
 /**
- * What the launchers of `t8s envtest-assets` call: `t8s envtest PROGRAM …`. Not a command for people, so it has no help; and it passes by
- * the command line's other half, which would take 25 ms of a suite's time.
+ * What the launchers of `t8s envtest-assets` call: `t8s envtest PROGRAM …`. Not a command for people, so it has no
+ * help; and it passes by the command line's other half, which would take 25 ms of a suite's time.
  */
 import { parseDurationMs } from '../../lib/duration.ts'
 import { answeredAtOnce } from '../running/answered-at-once.ts'
@@ -15,7 +15,9 @@ export async function envtest([program, ...args]: readonly string[]): Promise<vo
   if (program === 'shared' && args[0]) return shared(args[0], args[1])
   if (program === 'etcd') return etcd(args)
   if (program === 'kube-apiserver') return kubeApiServer(args)
-  process.stderr.write('t8s: `t8s envtest` is what the launchers of `t8s envtest-assets` call: write them, and start those\n')
+  process.stderr.write(
+    't8s: `t8s envtest` is what the launchers of `t8s envtest-assets` call: write them, and start those\n',
+  )
   process.exitCode = 1
 }
 
@@ -41,9 +43,14 @@ async function etcd(args: readonly string[]): Promise<void> {
 }
 
 async function shared(directory: string, spoken: string | undefined): Promise<void> {
-  const [{ runSharedProcess }, { protocol }] = await Promise.all([import('../../envtest/shared/process.ts'), import('../../envtest/launcher-script.ts')])
+  const [{ runSharedProcess }, { protocol }] = await Promise.all([
+    import('../../envtest/shared/process.ts'),
+    import('../../envtest/launcher-script.ts'),
+  ])
   if (spoken !== protocol) {
-    process.stderr.write('these launchers were written by another version of Typernetes: run t8s envtest-assets again\n')
+    process.stderr.write(
+      'these launchers were written by another version of Typernetes: run t8s envtest-assets again\n',
+    )
     process.exit(1)
   }
   const idle = process.env.T8S_ENVTEST_IDLE || usualIdle
@@ -52,6 +59,10 @@ async function shared(directory: string, spoken: string | undefined): Promise<vo
     process.stderr.write(`T8S_ENVTEST_IDLE=${idle} is no duration: give one such as ${usualIdle}\n`)
     process.exit(1)
   }
-  await runSharedProcess({ directory, idleMs, log: (line) => process.stderr.write(`${new Date().toISOString()} ${line}\n`) })
+  await runSharedProcess({
+    directory,
+    idleMs,
+    log: (line) => process.stderr.write(`${new Date().toISOString()} ${line}\n`),
+  })
   process.exit()
 }

@@ -20,10 +20,17 @@ export function explainPanicCommand(): Command {
   return new Command('explain-panic')
     .argument('[FILE]', "the program's output (default: the standard input)")
     .description('say why a Go program crashed, where, and what its goroutines wait for')
-    .addOption(new Option('--func <SIGNATURE>', 'lay the words of a call out against this signature; repeatable').argParser(repeated))
+    .addOption(
+      new Option('--func <SIGNATURE>', 'lay the words of a call out against this signature; repeatable').argParser(
+        repeated,
+      ),
+    )
     .addOption(new Option('--src <DIR>', "the program's sources: signatures and lines are found there"))
     .addOption(
-      new Option('--abi <NAME>', 'how calls are printed: stack (Go 1.16 and older) or register (default: as the output shows)').choices(['stack', 'register']),
+      new Option(
+        '--abi <NAME>',
+        'how calls are printed: stack (Go 1.16 and older) or register (default: as the output shows)',
+      ).choices(['stack', 'register']),
     )
     .addOption(new Option('--pod <NAME>', 'read the log of a pod'))
     .addOption(new Option('-c, --container <NAME>', 'its container, where it has several'))
@@ -32,7 +39,9 @@ export function explainPanicCommand(): Command {
     .addOption(new Option('--kubeconfig <FILE>', `a kubeconfig (default: ${clusterOrder})`))
     .addOption(new Option('--context <NAME>', 'a context of it (default: the current one)'))
     .addOption(new Option('--all', 'all crashes, goroutines and frames'))
-    .addOption(new Option('-o, --output <FORMAT>', 'text, or json for programs').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('-o, --output <FORMAT>', 'text, or json for programs').choices(['text', 'json']).default('text'),
+    )
     .addHelpText('after', examples)
     .action(async (file: string | undefined, flags: ExplainFlags) => {
       const { explainPanic } = await import('../explain-panic/index.ts')

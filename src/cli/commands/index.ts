@@ -1,4 +1,7 @@
-/** The commands of `t8s` by their names, in the order of the help. A command that is named is the only one that is loaded. */
+/**
+ * The commands of `t8s` by their names, in the order of the help. A command that is named is the only one that is
+ * loaded.
+ */
 import type { Command } from 'commander'
 
 type Load = () => Promise<Command>
@@ -20,7 +23,9 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['version', async () => (await import('./version.ts')).versionCommand()],
 ])
 
-/** The command of that name alone; else all of them, for help, completion, and words that may be a slip of the finger. */
+/**
+ * The command of that name alone; else all of them, for help, completion, and words that may be a slip of the finger.
+ */
 export const commandsFor = (name: string | undefined): Promise<Command[]> => {
   const load = commands.get(name ?? '')
   return Promise.all(load ? [load()] : [...commands.values()].map((load) => load()))

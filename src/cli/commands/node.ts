@@ -50,7 +50,8 @@ async function setFailure(name: string, how: string | null, flags: ContextFlags)
   try {
     const node = await client.find(nodes, '', name)
     if (!node) throw new ExplainedError(`there is no node ${name}: kubectl get nodes lists them`)
-    if (node.metadata.labels?.[nodeLabel] === undefined) throw new ExplainedError(`${name} is no simulated node: only those can be made to fail`)
+    if (node.metadata.labels?.[nodeLabel] === undefined)
+      throw new ExplainedError(`${name} is no simulated node: only those can be made to fail`)
     await client.patch(nodes, '', name, { metadata: { annotations: { [failureAnnotation]: how } } }, 'merge')
   } finally {
     client.close()

@@ -23,33 +23,47 @@ export function scaleCommand(): Command {
     .command('nodes')
     .addArgument(new Argument('<NUMBER>', 'how many there shall be').argParser(nodeCount))
     .description('change how many simulated nodes there are, while they run')
-    .addOption(new Option('--owner <NAME>', 'whose nodes: up, or what t8s simulated-nodes has as --owner (default: the only owner there is)'))
+    .addOption(
+      new Option(
+        '--owner <NAME>',
+        'whose nodes: up, or what t8s simulated-nodes has as --owner (default: the only owner there is)',
+      ),
+    )
     .addHelpText('after', examples)
     .action(async (count: number, flags: ScaleFlags) => {
       const before = await scaleNodes(count, flags)
-      process.stdout.write(before === count ? `${count} nodes, as before\n` : `${count} nodes wanted, ${before} before\n`)
+      process.stdout.write(
+        before === count ? `${count} nodes, as before\n` : `${count} nodes wanted, ${before} before\n`,
+      )
     })
   for (const flag of contextFlags()) command.addOption(flag)
   return scale
 }
 
-/** Resolves with how many were wanted before. Rejects with an ExplainedError where nodes are not simulated, and where several owners have some. */
+/**
+ * Resolves with how many were wanted before. Rejects with an ExplainedError where nodes are not simulated, and where
+ * several owners have some.
+ */
 async function scaleNodes(count: number, { owner, ...flags }: ScaleFlags): Promise<number> {
-  const [{ connectTo, configMaps }, { fleetConfigMapOf, fleetSizeKey, ownerLabel }, { ExplainedError }] = await Promise.all([
-    import('../../client/index.ts'),
-    import('../../simulation/index.ts'),
-    import('../../lib/explained-error.ts'),
-  ])
+  const [{ connectTo, configMaps }, { fleetConfigMapOf, fleetSizeKey, ownerLabel }, { ExplainedError }] =
+    await Promise.all([
+      import('../../client/index.ts'),
+      import('../../simulation/index.ts'),
+      import('../../lib/explained-error.ts'),
+    ])
   const client = await connectTo({ ...flags, environment: await clusterEnvironment(flags), userAgent: 't8s' })
   try {
     const { items } = await client.list(configMaps, { namespace: 'kube-system', labelSelector: ownerLabel })
     const owners = items.map(({ metadata }) => metadata.labels?.[ownerLabel] ?? '')
     const start = `start the cluster with t8s up --nodes ${count}, or run t8s simulated-nodes`
-    if (owner === undefined && owners.length > 1) throw new ExplainedError(`${owners.join(' and ')} both have simulated nodes: choose one by --owner NAME`)
+    if (owner === undefined && owners.length > 1)
+      throw new ExplainedError(`${owners.join(' and ')} both have simulated nodes: choose one by --owner NAME`)
     const meant = owner ?? owners[0]
     if (meant === undefined) throw new ExplainedError(`there are no simulated nodes: ${start}`)
     if (!owners.includes(meant))
-      throw new ExplainedError(`${meant} has no simulated nodes: ${owners.length > 0 ? `the owners are ${owners.join(', ')}` : start}`)
+      throw new ExplainedError(
+        `${meant} has no simulated nodes: ${owners.length > 0 ? `the owners are ${owners.join(', ')}` : start}`,
+      )
     const { namespace, name } = fleetConfigMapOf(meant)
     const before = items.find(({ metadata }) => metadata.name === name)?.data?.[fleetSizeKey]
     await client.patch(configMaps, namespace, name, { data: { [fleetSizeKey]: `${count}` } }, 'merge')

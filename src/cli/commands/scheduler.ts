@@ -46,42 +46,97 @@ export function schedulerCommand(): Command {
     .addOption(
       new Option(
         '--kubeconfig <FILE>',
-        'the cluster, and who the scheduler is there (default: $KUBECONFIG, else .t8s/kubeconfig in this folder, else the account of its pod)',
+        'the cluster, and who the scheduler is there (default: $KUBECONFIG, else .t8s/kubeconfig in this folder, ' +
+          'else the account of its pod)',
       ),
     )
     .addOption(new Option('--master <URL>', "the API server's URL, in place of the kubeconfig's"))
     .addOption(new Option('--config <FILE>', 'a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1)'))
-    .addOption(new Option('--leader-elect [BOOL]', 'schedule only while holding the lease (default: true)').preset('true').argParser(boolean))
-    .addOption(new Option('--leader-elect-lease-duration <DURATION>', 'how long others wait for a silent leader (default: 15s)').argParser(flags.durationMs))
-    .addOption(new Option('--leader-elect-renew-deadline <DURATION>', 'when a leader gives up that cannot renew (default: 10s)').argParser(flags.durationMs))
-    .addOption(new Option('--leader-elect-retry-period <DURATION>', 'how often the lease is renewed (default: 2s)').argParser(flags.positiveDurationMs))
+    .addOption(
+      new Option('--leader-elect [BOOL]', 'schedule only while holding the lease (default: true)')
+        .preset('true')
+        .argParser(boolean),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect-lease-duration <DURATION>',
+        'how long others wait for a silent leader (default: 15s)',
+      ).argParser(flags.durationMs),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect-renew-deadline <DURATION>',
+        'when a leader gives up that cannot renew (default: 10s)',
+      ).argParser(flags.durationMs),
+    )
+    .addOption(
+      new Option('--leader-elect-retry-period <DURATION>', 'how often the lease is renewed (default: 2s)').argParser(
+        flags.positiveDurationMs,
+      ),
+    )
     .addOption(new Option('--leader-elect-resource-name <NAME>', 'of the lease (default: kube-scheduler)'))
     .addOption(new Option('--leader-elect-resource-namespace <NAME>', 'of the lease (default: kube-system)'))
-    .addOption(new Option('--leader-elect-resource-lock <KIND>', 'leases are all there is').choices(['leases']).hideHelp())
-    .addOption(new Option('--kube-api-qps <N>', 'requests a second at most (default: no limit)').argParser(positiveNumber))
-    .addOption(new Option('--kube-api-burst <N>', 'how many of them may come at once (default: 100)').argParser(positiveNumber))
-    .addOption(new Option('--bind-address <IP>', 'the address of /healthz, /readyz and /metrics').default('127.0.0.1').argParser(flags.bindAddress))
-    .addOption(new Option('--secure-port <PORT>', 'the port of /healthz, /readyz and /metrics; 0 for none').default(usualPort).argParser(flags.port))
-    .addOption(new Option('--authentication-kubeconfig <FILE>', 'who asks the API server whose a token is (default: the scheduler)'))
-    .addOption(new Option('--authorization-kubeconfig <FILE>', 'who asks the API server what they may do (default: the scheduler)'))
     .addOption(
-      new Option('--authorization-always-allow-paths <PATHS>', 'what everybody may read, with commas (default: /healthz,/readyz,/livez)').argParser(paths),
+      new Option('--leader-elect-resource-lock <KIND>', 'leases are all there is').choices(['leases']).hideHelp(),
     )
-    .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM) instead of one made here'))
-    .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
-    .addOption(new Option('--profiling [BOOL]', 'serve profiles at /debug/pprof/ (default: true)').preset('true').argParser(boolean))
     .addOption(
-      new Option('--feature-gates <NAME=BOOL>', 'features of 1.36 to turn on or off, with commas; repeatable').argParser(
-        (text, before: readonly string[] = []) => [...before, text],
+      new Option('--kube-api-qps <N>', 'requests a second at most (default: no limit)').argParser(positiveNumber),
+    )
+    .addOption(
+      new Option('--kube-api-burst <N>', 'how many of them may come at once (default: 100)').argParser(positiveNumber),
+    )
+    .addOption(
+      new Option('--bind-address <IP>', 'the address of /healthz, /readyz and /metrics')
+        .default('127.0.0.1')
+        .argParser(flags.bindAddress),
+    )
+    .addOption(
+      new Option('--secure-port <PORT>', 'the port of /healthz, /readyz and /metrics; 0 for none')
+        .default(usualPort)
+        .argParser(flags.port),
+    )
+    .addOption(
+      new Option(
+        '--authentication-kubeconfig <FILE>',
+        'who asks the API server whose a token is (default: the scheduler)',
       ),
     )
     .addOption(
-      new Option('--logging-format <FORMAT>', 'log in a form of Kubernetes: text, with the header of klog, or json (default: plain lines)').choices([
-        'text',
-        'json',
-      ]),
+      new Option(
+        '--authorization-kubeconfig <FILE>',
+        'who asks the API server what they may do (default: the scheduler)',
+      ),
     )
-    .addOption(new Option('-v, --v <LEVEL>', 'how much to log: 4 shows where errors come from').default(0).argParser(flags.verbosity))
+    .addOption(
+      new Option(
+        '--authorization-always-allow-paths <PATHS>',
+        'what everybody may read, with commas (default: /healthz,/readyz,/livez)',
+      ).argParser(paths),
+    )
+    .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM) instead of one made here'))
+    .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
+    .addOption(
+      new Option('--profiling [BOOL]', 'serve profiles at /debug/pprof/ (default: true)')
+        .preset('true')
+        .argParser(boolean),
+    )
+    .addOption(
+      new Option(
+        '--feature-gates <NAME=BOOL>',
+        'features of 1.36 to turn on or off, with commas; repeatable',
+      ).argParser((text, before: readonly string[] = []) => [...before, text]),
+    )
+    .addOption(
+      new Option(
+        '--logging-format <FORMAT>',
+        'log in a form of Kubernetes: text, with the header of klog, or json (default: plain lines)',
+      ).choices(['text', 'json']),
+    )
+    .addOption(
+      new Option('-v, --v <LEVEL>', 'how much to log: 4 shows where errors come from')
+        .default(0)
+        .argParser(flags.verbosity),
+    )
     .addHelpText('after', examples)
     .action((given: SchedulerFlags) => schedule(given))
 }
@@ -110,13 +165,19 @@ async function schedule(given: SchedulerFlags): Promise<void> {
     hasBegun()
     const end = await Promise.race([scheduler.ended, stopping.requested])
     if (end === 'lost')
-      throw new ExplainedError('the lease was lost: another scheduler may lead now, so this one ends; start it again to have it wait for its turn')
+      throw new ExplainedError(
+        'the lease was lost: another scheduler may lead now, so this one ends; start it again to have it wait ' +
+          'for its turn',
+      )
   } finally {
     await scheduler.stop()
   }
 }
 
-const paths = (text: string, before: readonly string[] = []): string[] => [...before, ...text.split(',').filter(Boolean)]
+const paths = (text: string, before: readonly string[] = []): string[] => [
+  ...before,
+  ...text.split(',').filter(Boolean),
+]
 
 function boolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It must be true or false.')

@@ -29,14 +29,27 @@ t8s scale nodes and t8s node fail work as with t8s up.`
 export function simulatedNodesCommand(): Command {
   const command = new Command('simulated-nodes')
     .description('simulate nodes in a cluster that runs elsewhere: any API server')
-    .addOption(new Option('--owner <NAME>', 'the name of this fleet: it has nodes of its own').default('simulated-nodes').argParser(ownerName))
+    .addOption(
+      new Option('--owner <NAME>', 'the name of this fleet: it has nodes of its own')
+        .default('simulated-nodes')
+        .argParser(ownerName),
+    )
     .addOption(
       new Option('--kubelet-address <IP>', 'where the API server reaches this machine, for logs, exec and metrics')
         .default('127.0.0.1')
         .argParser(flags.bindAddress),
     )
-    .addOption(new Option('--kubelet-port <PORT>', "the port of the kubelets' server; 0 for any free one").default(0).argParser(flags.port))
-    .addOption(new Option('--client-ca-file <FILE>', 'authorities of those who may call kubelets (default: what the API server publishes)'))
+    .addOption(
+      new Option('--kubelet-port <PORT>', "the port of the kubelets' server; 0 for any free one")
+        .default(0)
+        .argParser(flags.port),
+    )
+    .addOption(
+      new Option(
+        '--client-ca-file <FILE>',
+        'authorities of those who may call kubelets (default: what the API server publishes)',
+      ),
+    )
     .addHelpText('after', examples)
     .action((given: SimulatedNodesFlags) => simulate(given))
   for (const flag of [...contextFlags(), ...nodeFlags()]) command.addOption(flag)
@@ -45,19 +58,21 @@ export function simulatedNodesCommand(): Command {
 
 function ownerName(text: string): string {
   if (text === 'up') throw new InvalidArgumentError("'up' is the owner of the nodes of t8s up: choose another name.")
-  if (!/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(text)) throw new InvalidArgumentError('It must be up to 40 small letters, digits and dashes, such as jane.')
+  if (!/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(text))
+    throw new InvalidArgumentError('It must be up to 40 small letters, digits and dashes, such as jane.')
   return text
 }
 
 async function simulate(given: SimulatedNodesFlags): Promise<void> {
   const stopping = stopSignal()
   const print = (line: string): void => void process.stdout.write(`${line}\n`)
-  const [{ loadAccess }, { runSimulation }, { issueCertificate, makeAuthority }, { readAuthorities }] = await Promise.all([
-    import('../../client/index.ts'),
-    import('../../simulation/index.ts'),
-    import('../../cluster/pki/certificates.ts'),
-    import('../../cluster/credentials/identity-files.ts'),
-  ])
+  const [{ loadAccess }, { runSimulation }, { issueCertificate, makeAuthority }, { readAuthorities }] =
+    await Promise.all([
+      import('../../client/index.ts'),
+      import('../../simulation/index.ts'),
+      import('../../cluster/pki/certificates.ts'),
+      import('../../cluster/credentials/identity-files.ts'),
+    ])
   const wanted = await simulatedNodes(given)
   const access = await loadAccess({ ...given, environment: await clusterEnvironment(given) })
   const authority = await makeAuthority('simulated-nodes', new Date())
@@ -70,7 +85,11 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
     ca: authority.cert,
     ...(given.clientCaFile && { clientCA: readAuthorities(given.clientCaFile, '--client-ca-file') }),
   }
-  const running = runSimulation({ owner: given.owner, fleet: { size: wanted.count, groups: wanted.groups }, stages: wanted.stages, kubelet }, access, print)
+  const running = runSimulation(
+    { owner: given.owner, fleet: { size: wanted.count, groups: wanted.groups }, stages: wanted.stages, kubelet },
+    access,
+    print,
+  )
   try {
     await Promise.race([running.started, stopping.requested])
     print(`simulating nodes of ${access.url}; Ctrl-C stops it`)

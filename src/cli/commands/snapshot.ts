@@ -1,4 +1,7 @@
-/** `t8s snapshot`: copies a cluster's data to a file, while it runs or not, and makes a new data directory from such a file. */
+/**
+ * `t8s snapshot`: copies a cluster's data to a file, while it runs or not, and makes a new data directory from such a
+ * file.
+ */
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { defaultDataDirectory } from '../flags/flags.ts'

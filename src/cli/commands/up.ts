@@ -8,7 +8,12 @@ import type { Merged } from '../../kubeconfig/merge.ts'
 import { type LogFormat, standardLog } from '../../lib/log/log.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
-import { addApiServerOptions, addControllerOptions, givenApiServerFlags, givenControllerFlags } from '../flags/component-options.ts'
+import {
+  addApiServerOptions,
+  addControllerOptions,
+  givenApiServerFlags,
+  givenControllerFlags,
+} from '../flags/component-options.ts'
 import * as flags from '../flags/flags.ts'
 import { frontProxyFlags } from '../flags/front-proxy-flags.ts'
 import { type NodeFlags, nodeFlags, simulatedNodes } from '../flags/node-flags.ts'
@@ -40,65 +45,148 @@ interface UpFlags extends FrontProxyFiles, NodeFlags {
 export function upCommand(): Command {
   const command = new Command('up')
     .description('start a cluster and run it until Ctrl-C')
-    .addOption(new Option('--data-dir <DIR>', 'where the cluster keeps its data, certificates and kubeconfig').default(flags.defaultDataDirectory))
+    .addOption(
+      new Option('--data-dir <DIR>', 'where the cluster keeps its data, certificates and kubeconfig').default(
+        flags.defaultDataDirectory,
+      ),
+    )
     .addOption(
       new Option(
         '--accept-data-loss',
-        'start although changes that had been acknowledged are missing at the end of the damaged store; what cannot be read is kept',
+        'start although changes that had been acknowledged are missing at the end of the damaged store; what ' +
+          'cannot be read is kept',
       ),
     )
-    .addOption(new Option('--kubeconfig <FILE>', "where to write the administrator's kubeconfig (default: kubeconfig in the data directory)"))
+    .addOption(
+      new Option(
+        '--kubeconfig <FILE>',
+        "where to write the administrator's kubeconfig (default: kubeconfig in the data directory)",
+      ),
+    )
     .addOption(
       new Option(
         '--merge-kubeconfig',
-        "also put the context t8s into $KUBECONFIG, or ~/.kube/config, where kubectl would write it; t8s-2 if t8s is another cluster's there",
+        'also put the context t8s into $KUBECONFIG, or ~/.kube/config, where kubectl would write it; t8s-2 if ' +
+          "t8s is another cluster's there",
       ),
     )
-    .addOption(new Option('--bind-address <IP>', 'the address to listen on; 0.0.0.0 for all').default('127.0.0.1').argParser(flags.bindAddress))
-    .addOption(new Option('--secure-port <PORT>', 'the port to listen on; 0 for any free one').default(6443).argParser(flags.port))
-    .addOption(new Option('--token-auth-file <FILE>', 'bearer tokens to accept: lines of token,user,uid,"group1,group2"'))
-    .addOption(new Option('--client-ca-file <FILE>', "accept client certificates of these authorities (PEM), beside the cluster's own"))
-    .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM, with its chain) instead of one made here'))
+    .addOption(
+      new Option('--bind-address <IP>', 'the address to listen on; 0.0.0.0 for all')
+        .default('127.0.0.1')
+        .argParser(flags.bindAddress),
+    )
+    .addOption(
+      new Option('--secure-port <PORT>', 'the port to listen on; 0 for any free one')
+        .default(6443)
+        .argParser(flags.port),
+    )
+    .addOption(
+      new Option('--token-auth-file <FILE>', 'bearer tokens to accept: lines of token,user,uid,"group1,group2"'),
+    )
+    .addOption(
+      new Option(
+        '--client-ca-file <FILE>',
+        "accept client certificates of these authorities (PEM), beside the cluster's own",
+      ),
+    )
+    .addOption(
+      new Option(
+        '--tls-cert-file <FILE>',
+        'serve with this certificate (PEM, with its chain) instead of one made here',
+      ),
+    )
     .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
     .addOption(
-      new Option('--runtime-config <KEY=BOOL>', 'turn APIs on or off, such as api/beta=true; repeatable, or with commas').argParser(flags.runtimeConfig),
+      new Option(
+        '--runtime-config <KEY=BOOL>',
+        'turn APIs on or off, such as api/beta=true; repeatable, or with commas',
+      ).argParser(flags.runtimeConfig),
     )
     .addOption(
-      new Option('--controllers <NAMES>', "which controllers run: '*' for all, 'name', '-name', with commas; '' for none").default(
-        '*,bootstrap-signer-controller,token-cleaner-controller',
-        '*',
+      new Option(
+        '--controllers <NAMES>',
+        "which controllers run: '*' for all, 'name', '-name', with commas; '' for none",
+      ).default('*,bootstrap-signer-controller,token-cleaner-controller', '*'),
+    )
+    .addOption(
+      new Option(
+        '--controller-manager-port <PORT>',
+        'serve what controllers tell of themselves, as kube-controller-manager does (10257)',
+      ).argParser(flags.port),
+    )
+    .addOption(
+      new Option(
+        '--enable-hostpath-provisioner',
+        'make a default storage class whose volumes are directories in the data directory',
       ),
     )
     .addOption(
-      new Option('--controller-manager-port <PORT>', 'serve what controllers tell of themselves, as kube-controller-manager does (10257)').argParser(
-        flags.port,
+      new Option(
+        '--scheduler',
+        'give pods nodes; without nodes of its own a cluster has no scheduler unless this is given',
       ),
     )
-    .addOption(new Option('--enable-hostpath-provisioner', 'make a default storage class whose volumes are directories in the data directory'))
-    .addOption(new Option('--scheduler', 'give pods nodes; without nodes of its own a cluster has no scheduler unless this is given'))
     .addOption(new Option('--no-scheduler', 'leave pods to a scheduler of your own'))
-    .addOption(new Option('--scheduler-config <FILE>', 'a KubeSchedulerConfiguration for the scheduler: profiles, plug-ins, extenders'))
-    .addOption(new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.0.0.0/24)').argParser(flags.serviceRanges))
-    .addOption(new Option('--compaction-interval <DURATION>', 'how often old revisions are forgotten (default: 5m)').argParser(flags.positiveDurationMs))
-    .addOption(new Option('--compaction-retention <DURATION>', 'how long old revisions are kept at least (default: 5m)').argParser(flags.durationMs))
-    .addOption(new Option('-v, --v <LEVEL>', `how much to log: 0 is calm, 4 shows where errors come from`).default(0).argParser(flags.verbosity))
+    .addOption(
+      new Option(
+        '--scheduler-config <FILE>',
+        'a KubeSchedulerConfiguration for the scheduler: profiles, plug-ins, extenders',
+      ),
+    )
+    .addOption(
+      new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.0.0.0/24)').argParser(
+        flags.serviceRanges,
+      ),
+    )
+    .addOption(
+      new Option('--compaction-interval <DURATION>', 'how often old revisions are forgotten (default: 5m)').argParser(
+        flags.positiveDurationMs,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--compaction-retention <DURATION>',
+        'how long old revisions are kept at least (default: 5m)',
+      ).argParser(flags.durationMs),
+    )
+    .addOption(
+      new Option('-v, --v <LEVEL>', `how much to log: 0 is calm, 4 shows where errors come from`)
+        .default(0)
+        .argParser(flags.verbosity),
+    )
     .addHelpText(
       'after',
-      '\nFlags of kube-apiserver work too: --audit-log-path=audit.log, --enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)\nSo do those of controllers: --concurrent-deployment-syncs=10, --node-monitor-grace-period=20s, … (t8s controller-manager --help)',
+      '\nFlags of kube-apiserver work too: --audit-log-path=audit.log, ' +
+        '--enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)\nSo do those of ' +
+        'controllers: --concurrent-deployment-syncs=10, --node-monitor-grace-period=20s, … (t8s controller-manager ' +
+        '--help)',
     )
-    .action((given: UpFlags, command: Command) => up(given, givenApiServerFlags(command), givenControllerFlags(command)))
+    .action((given: UpFlags, command: Command) =>
+      up(given, givenApiServerFlags(command), givenControllerFlags(command)),
+    )
   for (const flag of [...nodeFlags(), ...frontProxyFlags()]) command.addOption(flag)
   addControllerOptions(command)
   addApiServerOptions(command)
   return command
 }
 
-async function up(given: UpFlags, apiServerFlags: readonly string[], controllerFlags: Readonly<Record<string, string>>): Promise<void> {
+async function up(
+  given: UpFlags,
+  apiServerFlags: readonly string[],
+  controllerFlags: Readonly<Record<string, string>>,
+): Promise<void> {
   const stopping = stopSignal()
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`)
   }
-  const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeKubeconfig }, { Ansis }] = await Promise.all([
+  const [
+    { startCluster },
+    { readIdentity },
+    { readFrontProxy },
+    { dataDirectoryPaths },
+    { writeKubeconfig },
+    { Ansis },
+  ] = await Promise.all([
     import('../../cluster/start-cluster.ts'),
     import('../../cluster/credentials/identity-files.ts'),
     import('../../cluster/credentials/front-proxy-files.ts'),
@@ -123,7 +211,10 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     runtimeConfig: given.runtimeConfig,
     serviceClusterIpRange: given.serviceClusterIpRange,
     controllers: given.controllers.split(',').filter(Boolean),
-    controllerFlags: { ...controllerFlags, ...(given.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }) },
+    controllerFlags: {
+      ...controllerFlags,
+      ...(given.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }),
+    },
     controllerManagerPort: given.controllerManagerPort,
     nodes,
     controllersThread: true,
@@ -144,7 +235,9 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     if (merged) print(mergedLine(merged, cluster.kubeconfig))
     print(colour.green(`ready in ${Math.round(performance.now())} ms`))
     print(
-      `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold(`kubectl --context ${merged.context} get nodes`)}\n` : ''}\nCtrl-C stops it`,
+      `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ` +
+        `${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold(`kubectl --context ${merged.context} get nodes`)}\n` : ''}\nCtrl-C ` +
+        'stops it',
     )
     surviveErrors(errorLog)
     flushCompileCache()
@@ -159,20 +252,30 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
 /** The form of log lines; undefined for plain ones, among the steps of the start. */
 async function askedLogFormat(apiServerFlags: readonly string[]): Promise<LogFormat | undefined> {
   if (!apiServerFlags.some((flag) => flag.startsWith('--logging-format='))) return undefined
-  const [{ parsedFlags }, { logFormatOf }] = await Promise.all([import('../../cluster/cluster-flags.ts'), import('../../apiserver/serving-flags/index.ts')])
+  const [{ parsedFlags }, { logFormatOf }] = await Promise.all([
+    import('../../cluster/cluster-flags.ts'),
+    import('../../apiserver/serving-flags/index.ts'),
+  ])
   return logFormatOf(await parsedFlags(apiServerFlags))
 }
 
 /** Merges into the kubeconfig that kubectl writes to. */
 async function merge(kubeconfig: Kubeconfig): Promise<Merged> {
-  const [{ mergeKubeconfig }, { kubeconfigLocations }] = await Promise.all([import('../../kubeconfig/merge.ts'), import('../../kubeconfig/files/locations.ts')])
+  const [{ mergeKubeconfig }, { kubeconfigLocations }] = await Promise.all([
+    import('../../kubeconfig/merge.ts'),
+    import('../../kubeconfig/files/locations.ts'),
+  ])
   return mergeKubeconfig(kubeconfigLocations(process.env), kubeconfig, 'up --merge-kubeconfig')
 }
 
 function mergedLine({ file, context, result }: Merged, kubeconfig: Kubeconfig): string {
   const usual = kubeconfig['current-context']
-  if (context === usual) return result === 'added' ? `context ${context} added to ${file}` : `context ${context} ${result} in ${file}`
-  return `context ${context} ${result} in ${file}: ${usual} is another cluster's there; to give that name up, t8s config remove ${usual}, and start again`
+  if (context === usual)
+    return result === 'added' ? `context ${context} added to ${file}` : `context ${context} ${result} in ${file}`
+  return (
+    `context ${context} ${result} in ${file}: ${usual} is another cluster's there; to give that name up, t8s ` +
+    `config remove ${usual}, and start again`
+  )
 }
 
 /** A path as a shell takes it. */

@@ -1,4 +1,7 @@
-/** How a command line may go on: commands, flags, their values and names of contexts, all of it read from the commands themselves. */
+/**
+ * How a command line may go on: commands, flags, their values and names of contexts, all of it read from the commands
+ * themselves.
+ */
 import type { Command, Option } from 'commander'
 
 export interface Candidate {
@@ -11,13 +14,21 @@ export type ContextNames = (kubeconfig: string | undefined) => Promise<readonly 
 
 /** Arguments and values that are names of contexts. A new name is nobody's to guess. */
 const contextCommands = ['use', 'remove', 'show', 'check', 'export']
-const contextFlags: Readonly<Record<string, readonly string[]>> = { '--name': ['use', 'rename', 'remove'], '--context': ['why'] }
+const contextFlags: Readonly<Record<string, readonly string[]>> = {
+  '--name': ['use', 'rename', 'remove'],
+  '--context': ['why'],
+}
 
 /** The ways to go on with the last of `words`, which may be empty, behind the program's name. */
-export async function candidates(program: Command, words: readonly string[], contextNames: ContextNames): Promise<Candidate[]> {
+export async function candidates(
+  program: Command,
+  words: readonly string[],
+  contextNames: ContextNames,
+): Promise<Candidate[]> {
   const typed = words.at(-1) ?? ''
   const { command, path, pending, values, positionals } = walk(program, words.slice(0, -1))
-  const starting = (found: readonly Candidate[], start = typed): Candidate[] => found.filter(({ text }) => text.startsWith(start))
+  const starting = (found: readonly Candidate[], start = typed): Candidate[] =>
+    found.filter(({ text }) => text.startsWith(start))
   const valuesFor = async (option: Option): Promise<readonly Candidate[]> => {
     if (option.argChoices) return option.argChoices.map((text) => ({ text, note: '' }))
     const commands = contextFlags[option.long ?? '']
@@ -27,15 +38,21 @@ export async function candidates(program: Command, words: readonly string[], con
   const equals = /^(--[\w-]+)=/.exec(typed)
   if (equals) {
     const option = optionOf(command, equals[1]!)
-    return option ? starting((await valuesFor(option)).map(({ text, note }) => ({ text: `${equals[0]}${text}`, note }))) : []
+    return option
+      ? starting((await valuesFor(option)).map(({ text, note }) => ({ text: `${equals[0]}${text}`, note })))
+      : []
   }
   if (typed.startsWith('-') && typed !== '-') return starting(flags(command))
-  const below = command.commands.filter((one) => !one.name().startsWith('__')).map((one) => ({ text: one.name(), note: one.description() }))
+  const below = command.commands
+    .filter((one) => !one.name().startsWith('__'))
+    .map((one) => ({ text: one.name(), note: one.description() }))
   if (below.length > 0) return starting(below)
   if (positionals > 0) return []
   const [argument] = command.registeredArguments
   if (argument?.argChoices) return starting(argument.argChoices.map((text) => ({ text, note: '' })))
-  return path[0] === 'config' && contextCommands.includes(command.name()) ? starting(await contextNames(values.get('--kubeconfig'))) : []
+  return path[0] === 'config' && contextCommands.includes(command.name())
+    ? starting(await contextNames(values.get('--kubeconfig')))
+    : []
 }
 
 interface Place {
@@ -75,9 +92,12 @@ function walk(program: Command, words: readonly string[]): Place {
   return { command, path, pending, values, positionals }
 }
 
-const optionOf = (command: Command, name: string): Option | undefined => command.options.find(({ long, short }) => long === name || short === name)
+const optionOf = (command: Command, name: string): Option | undefined =>
+  command.options.find(({ long, short }) => long === name || short === name)
 
 const flags = (command: Command): Candidate[] => [
-  ...command.options.filter(({ hidden, long }) => !hidden && long).map(({ long, description }) => ({ text: long!, note: description })),
+  ...command.options
+    .filter(({ hidden, long }) => !hidden && long)
+    .map(({ long, description }) => ({ text: long!, note: description })),
   { text: '--help', note: 'show help' },
 ]

@@ -1,6 +1,6 @@
 /**
- * The scripts of `t8s completion`. They are short, because all they do is ask `t8s __complete` for lines of `TEXT<tab>NOTE`; where none
- * come, files are completed, if the shell would do so by itself.
+ * The scripts of `t8s completion`. They are short, because all they do is ask `t8s __complete` for lines of
+ * `TEXT<tab>NOTE`; where none come, files are completed, if the shell would do so by itself.
  */
 
 export type Shell = 'bash' | 'zsh' | 'fish'

@@ -26,9 +26,14 @@ export async function explainPanic(file: string | undefined, flags: ExplainFlags
   const { title, pieces } = await inputOf(file, flags)
   const crashes = await readCrashes(pieces)
   if (crashes.length === 0) throw new ExplainedError(nothingFound(title, flags))
-  const reports = reportsOf(crashes, { signatures, ...(sources && { sources }), ...(flags.abi && { convention: flags.abi }) })
+  const reports = reportsOf(crashes, {
+    signatures,
+    ...(sources && { sources }),
+    ...(flags.abi && { convention: flags.abi }),
+  })
   for (const { name } of signatures) {
-    if (!reports.some((report) => report.arguments.some((one) => hasName(one.function, name)))) throw new ExplainedError(notCalled(name, title, reports))
+    if (!reports.some((report) => report.arguments.some((one) => hasName(one.function, name))))
+      throw new ExplainedError(notCalled(name, title, reports))
   }
   if (flags.output === 'json') return `${JSON.stringify({ crashes: reports })}\n`
   const colours: Colours = await coloursOf(process.stdout)
@@ -59,8 +64,20 @@ function nothingFound(title: string, { pod, previous }: ExplainFlags): string {
 
 /** A name that is not there, with those that are. */
 function notCalled(name: string, title: string, reports: readonly CrashReport[]): string {
-  const frames = reports.flatMap(({ goroutine, groups }) => [...(goroutine?.frames ?? []), ...groups.flatMap((group) => group.frames)])
-  if (frames.some((frame) => frame.name === name)) return `the calls of ${name} in ${title} show no words: they are inlined, or of a closure; leave --func out`
-  const names = [...new Set(frames.filter(({ origin, words }) => origin === 'own' && words !== undefined).map((frame) => frame.name))]
-  return `no call of ${name} is in ${title}: ${names.length > 0 ? `there are calls of ${names.slice(0, 10).join(', ')}` : 'none of its stacks shows a call of a function of its own'}; check the name in --func`
+  const frames = reports.flatMap(({ goroutine, groups }) => [
+    ...(goroutine?.frames ?? []),
+    ...groups.flatMap((group) => group.frames),
+  ])
+  if (frames.some((frame) => frame.name === name))
+    return `the calls of ${name} in ${title} show no words: they are inlined, or of a closure; leave --func out`
+  const names = [
+    ...new Set(
+      frames.filter(({ origin, words }) => origin === 'own' && words !== undefined).map((frame) => frame.name),
+    ),
+  ]
+  return (
+    `no call of ${name} is in ${title}: ` +
+    `${names.length > 0 ? `there are calls of ${names.slice(0, 10).join(', ')}` : 'none of its stacks shows a call of a function of its own'}; ` +
+    'check the name in --func'
+  )
 }

@@ -16,20 +16,24 @@ const pieceBytes = 1024 * 1024
 export async function inputOf(file: string | undefined, options: Partial<PodLogOptions>): Promise<Input> {
   const { pod, container, previous } = options
   if (pod !== undefined) {
-    if (file !== undefined) throw new ExplainedError(`both the file ${file} and the pod ${pod} are named: leave one out`)
+    if (file !== undefined)
+      throw new ExplainedError(`both the file ${file} and the pod ${pod} are named: leave one out`)
     const { podLog } = await import('./pod-log.ts')
     return { title: `the log of pod ${pod}`, pieces: podLog({ ...options, pod }) }
   }
-  if (container !== undefined || previous) throw new ExplainedError('-c and --previous are about the log of a pod: name it by --pod NAME')
+  if (container !== undefined || previous)
+    throw new ExplainedError('-c and --previous are about the log of a pod: name it by --pod NAME')
   if (file === undefined || file === '-') {
     if (process.stdin.isTTY) {
       throw new ExplainedError(
-        'there is nothing to read: name a file (t8s explain-panic crash.log), pipe a log in (kubectl logs web | t8s explain-panic), or name a pod by --pod',
+        'there is nothing to read: name a file (t8s explain-panic crash.log), pipe a log in (kubectl logs web | ' +
+          't8s explain-panic), or name a pod by --pod',
       )
     }
     return { title: 'the standard input', pieces: textOf(process.stdin, 'the standard input') }
   }
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new ExplainedError(`${file} is a folder: name the file with the output of the program`)
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+    throw new ExplainedError(`${file} is a folder: name the file with the output of the program`)
   return { title: file, pieces: textOf(createReadStream(file, { highWaterMark: pieceBytes }), file) }
 }
 
@@ -38,6 +42,8 @@ async function* textOf(stream: Readable, title: string): AsyncGenerator<string> 
   try {
     for await (const piece of stream) yield piece as string
   } catch (error) {
-    throw new ExplainedError(`cannot read ${title}: ${reasonOf(error)}; name a file with the output of a Go program`, { cause: error })
+    throw new ExplainedError(`cannot read ${title}: ${reasonOf(error)}; name a file with the output of a Go program`, {
+      cause: error,
+    })
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The flags of kube-apiserver and of controllers as options of another command: they are not in its help, and a flag that is misspelt is
- * told as one of its own.
+ * The flags of kube-apiserver and of controllers as options of another command: they are not in its help, and a flag
+ * that is misspelt is told as one of its own.
  */
 import { type Command, Option } from 'commander'
 import { allApiServerFlags } from '../../apiserver/serving-flags/index.ts'
@@ -24,11 +24,15 @@ export const addControllerOptions = (command: Command): void =>
 
 /** As a command line: `--audit-log-path=-`. */
 export const givenApiServerFlags = (command: Command): string[] =>
-  givenHidden(command).flatMap(({ name, texts }) => (controllerNames.has(name) ? [] : texts.map((text) => (text === true ? `--${name}` : `--${name}=${text}`))))
+  givenHidden(command).flatMap(({ name, texts }) =>
+    controllerNames.has(name) ? [] : texts.map((text) => (text === true ? `--${name}` : `--${name}=${text}`)),
+  )
 
 /** By their names; of several values the last one counts. */
 export const givenControllerFlags = (command: Command): Record<string, string> =>
-  Object.fromEntries(givenHidden(command).flatMap(({ name, texts }) => (controllerNames.has(name) ? [[name, `${texts.at(-1)}`]] : [])))
+  Object.fromEntries(
+    givenHidden(command).flatMap(({ name, texts }) => (controllerNames.has(name) ? [[name, `${texts.at(-1)}`]] : [])),
+  )
 
 function addHidden(command: Command, flags: readonly { readonly name: string; readonly isBoolean: boolean }[]): void {
   // Help and version are every command's.
@@ -36,7 +40,9 @@ function addHidden(command: Command, flags: readonly { readonly name: string; re
   for (const { name, isBoolean } of flags) {
     if (own.has(`--${name}`)) continue
     const value = isBoolean ? '[BOOL]' : '<VALUE>'
-    command.addOption(new Option(`--${name} ${value}`).hideHelp().argParser((text, before: string[] = []) => [...before, text]))
+    command.addOption(
+      new Option(`--${name} ${value}`).hideHelp().argParser((text, before: string[] = []) => [...before, text]),
+    )
   }
 }
 

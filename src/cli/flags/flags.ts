@@ -1,4 +1,6 @@
-/** How the values of flags are read. Wrong ones are refused with commander's InvalidArgumentError, which names the flag. */
+/**
+ * How the values of flags are read. Wrong ones are refused with commander's InvalidArgumentError, which names the flag.
+ */
 import { isIP } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import { parseCidr } from '../../lib/cidr.ts'
@@ -10,7 +12,8 @@ export const defaultDataDirectory = '.t8s'
 /** A port, 0 for any free one. */
 export function port(text: string): number {
   const number = wholeNumber(text)
-  if (number === undefined || number > 65_535) throw new InvalidArgumentError('It must be a number from 0 to 65535; 0 takes any free port.')
+  if (number === undefined || number > 65_535)
+    throw new InvalidArgumentError('It must be a number from 0 to 65535; 0 takes any free port.')
   return number
 }
 
@@ -23,7 +26,8 @@ export function verbosity(text: string): number {
 
 /** An IP address to listen on. */
 export function bindAddress(text: string): string {
-  if (isIP(text) === 0) throw new InvalidArgumentError('It must be an IP address such as 127.0.0.1, or 0.0.0.0 for all of this machine.')
+  if (isIP(text) === 0)
+    throw new InvalidArgumentError('It must be an IP address such as 127.0.0.1, or 0.0.0.0 for all of this machine.')
   return text
 }
 
@@ -32,7 +36,9 @@ export function serviceRanges(text: string): string {
   const ranges = text.split(',').map((range) => parseCidr(range.trim()))
   const [first, second] = ranges
   if (ranges.length > 2 || ranges.includes(undefined) || (second && first?.family === second.family)) {
-    throw new InvalidArgumentError('It must be a range such as 10.0.0.0/24, or one of IPv4 and one of IPv6 with a comma between them.')
+    throw new InvalidArgumentError(
+      'It must be a range such as 10.0.0.0/24, or one of IPv4 and one of IPv6 with a comma between them.',
+    )
   }
   return text.replaceAll(' ', '')
 }
@@ -45,7 +51,9 @@ export function runtimeConfig(text: string, previous: readonly string[] = []): s
     .filter((item) => item !== '')
   for (const item of items) {
     if (!/^[a-z0-9.-]+(\/[a-z0-9.-]+){0,2}(=(true|false))?$/i.test(item)) {
-      throw new InvalidArgumentError(`'${item}' is not of the form group/version=true, group/version/resource=false or api/beta=true.`)
+      throw new InvalidArgumentError(
+        `'${item}' is not of the form group/version=true, group/version/resource=false or api/beta=true.`,
+      )
     }
   }
   return [...previous, ...items.map((item) => (item.includes('=') ? item : `${item}=true`))]

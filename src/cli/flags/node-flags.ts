@@ -25,21 +25,26 @@ function quantity(text: string): string {
 
 /** A number of nodes. */
 export function nodeCount(text: string): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) > mostNodes) throw new InvalidArgumentError(`It must be a number from 0 to ${mostNodes}.`)
+  if (!/^\d{1,6}$/.test(text) || Number(text) > mostNodes)
+    throw new InvalidArgumentError(`It must be a number from 0 to ${mostNodes}.`)
   return Number(text)
 }
 
 export const nodeFlags = (): readonly Option[] => [
-  new Option('--nodes <NUMBER>', 'how many simulated nodes there are; 0 for none (default: as many as before, or 1)').argParser(nodeCount),
-  new Option('--node-type <TYPE>', 'what nodes are: simulated ones run nothing, and say so').choices(['simulated']).default('simulated'),
+  new Option(
+    '--nodes <NUMBER>',
+    'how many simulated nodes there are; 0 for none (default: as many as before, or 1)',
+  ).argParser(nodeCount),
+  new Option('--node-type <TYPE>', 'what nodes are: simulated ones run nothing, and say so')
+    .choices(['simulated'])
+    .default('simulated'),
   new Option('--node-cpu <QUANTITY>', 'processors of a node (default: 4)').argParser(quantity),
   new Option('--node-memory <QUANTITY>', 'memory of a node (default: 16Gi)').argParser(quantity),
   new Option('--node-pods <NUMBER>', 'how many pods a node takes (default: 110)').argParser(quantity),
-  new Option('--node-config <FILE>', 'groups of nodes with labels, taints, zones and more, instead (docs/simulated-nodes.md)').conflicts([
-    'nodeCpu',
-    'nodeMemory',
-    'nodePods',
-  ]),
+  new Option(
+    '--node-config <FILE>',
+    'groups of nodes with labels, taints, zones and more, instead (docs/simulated-nodes.md)',
+  ).conflicts(['nodeCpu', 'nodeMemory', 'nodePods']),
   new Option('--pod-stages <FILE>', "stages that pods go through: kwok's Stage objects"),
 ]
 
@@ -68,7 +73,9 @@ async function stagesIn(file: string): Promise<string> {
     parseStages(text)
     return text
   } catch (error) {
-    throw new ExplainedError(`cannot use the stages of ${file}: ${reasonOf(error)}; check --pod-stages`, { cause: error })
+    throw new ExplainedError(`cannot use the stages of ${file}: ${reasonOf(error)}; check --pod-stages`, {
+      cause: error,
+    })
   }
 }
 
@@ -80,6 +87,8 @@ async function fromFile(file: string, count: number | undefined): Promise<Simula
     // Where all groups have a number, that is how many there are.
     return { count: count ?? (groups.every((group) => group.count !== undefined) ? counted : undefined), groups }
   } catch (error) {
-    throw new ExplainedError(`cannot use the nodes of ${file}: ${reasonOf(error)}; check --node-config`, { cause: error })
+    throw new ExplainedError(`cannot use the nodes of ${file}: ${reasonOf(error)}; check --node-config`, {
+      cause: error,
+    })
   }
 }

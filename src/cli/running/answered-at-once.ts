@@ -10,7 +10,10 @@ export async function answeredAtOnce(args: readonly string[], program = 't8s api
   }
   const flags = apiServerFlags(args)
   if (flags.text('version') === undefined || flags.text('version') === 'false') return flags
-  const [{ versionInfo }, { release }] = await Promise.all([import('../../apiserver/version.ts'), import('../../lib/release.ts')])
+  const [{ versionInfo }, { release }] = await Promise.all([
+    import('../../apiserver/version.ts'),
+    import('../../lib/release.ts'),
+  ])
   process.stdout.write(`Kubernetes ${versionInfo(release).gitVersion}\n`)
   return 'answered'
 }

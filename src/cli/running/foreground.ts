@@ -1,4 +1,7 @@
-/** Runs a program with kube-apiserver's or etcd's flags in the foreground, until a signal ends it; what goes wrong is told as those tell it. */
+/**
+ * Runs a program with kube-apiserver's or etcd's flags in the foreground, until a signal ends it; what goes wrong is
+ * told as those tell it.
+ */
 import { complaint, exitCode } from '../../envtest/complaint.ts'
 import type { ProgramName } from '../../envtest/launcher-script.ts'
 import type { Running } from '../../envtest/program.ts'
@@ -11,7 +14,11 @@ import { stopSignal } from './stop-signal.ts'
 export type Logging = Running & { readonly log?: Log }
 
 /** Runs `start`, waits for a signal, stops within `graceMs`. Sets the exit code; never rejects. */
-export async function inForeground(program: ProgramName, graceMs: number, start: (log: Log) => Promise<Logging>): Promise<void> {
+export async function inForeground(
+  program: ProgramName,
+  graceMs: number,
+  start: (log: Log) => Promise<Logging>,
+): Promise<void> {
   const stopping = stopSignal()
   try {
     const running = await start(plainLog)

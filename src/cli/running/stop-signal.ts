@@ -3,7 +3,10 @@ import { constants } from 'node:os'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Listens from now on. `requested` resolves to the first signal; a second one ends the process with the shell's code for it. */
+/**
+ * Listens from now on. `requested` resolves to the first signal; a second one ends the process with the shell's code
+ * for it.
+ */
 export function stopSignal(): { readonly requested: Promise<string> } {
   const { promise, resolve } = Promise.withResolvers<string>()
   let asked = false

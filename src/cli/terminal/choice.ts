@@ -15,7 +15,10 @@ export interface Choice {
   readonly cursor: number
 }
 
-export type Decision = { readonly is: 'open'; readonly choice: Choice } | { readonly is: 'chosen'; readonly name: string } | { readonly is: 'cancelled' }
+export type Decision =
+  | { readonly is: 'open'; readonly choice: Choice }
+  | { readonly is: 'chosen'; readonly name: string }
+  | { readonly is: 'cancelled' }
 
 /** The list as it is at first: `current` is meant, if it is one of them. */
 export const newChoice = (items: readonly Choosable[], current?: string): Choice => ({
@@ -73,9 +76,13 @@ export function lines(title: string, choice: Choice, rows: number, columns: numb
   const at = Math.min(choice.cursor, Math.max(0, shown.length - 1))
   const first = Math.max(0, Math.min(at - Math.floor(room / 2), shown.length - room))
   const width = Math.max(0, ...shown.map(({ name }) => name.length))
-  const items = shown.slice(first, first + room).map(({ name, note }, index) => `${first + index === at ? '>' : ' '} ${name.padEnd(width)}  ${note}`.trimEnd())
+  const items = shown
+    .slice(first, first + room)
+    .map(({ name, note }, index) => `${first + index === at ? '>' : ' '} ${name.padEnd(width)}  ${note}`.trimEnd())
   const help = shown.length === 0 ? '  nothing matches: Backspace takes letters back' : undefined
-  return [`${title} ${choice.filter}`, ...(help ? [help] : items), '  arrows move, typing narrows, Return takes, Escape leaves'].map((line) =>
-    line.slice(0, columns - 1),
-  )
+  return [
+    `${title} ${choice.filter}`,
+    ...(help ? [help] : items),
+    '  arrows move, typing narrows, Return takes, Escape leaves',
+  ].map((line) => line.slice(0, columns - 1))
 }

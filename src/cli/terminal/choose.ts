@@ -6,14 +6,21 @@ import type { Terminal } from './terminal.ts'
 const maxRows = 17
 
 /** The name that is chosen; undefined when somebody leaves it. */
-export async function choose(terminal: Terminal, title: string, items: readonly Choosable[], current?: string): Promise<string | undefined> {
+export async function choose(
+  terminal: Terminal,
+  title: string,
+  items: readonly Choosable[],
+  current?: string,
+): Promise<string | undefined> {
   let choice = newChoice(items, current)
   let chosen: string | undefined
   let drawn = 0
   const draw = (): void => {
     const text = lines(title, choice, Math.min(terminal.rows, maxRows), terminal.columns)
     // Back to the first line, and over what stands there. The cursor is hidden while it jumps.
-    terminal.write(`\x1b[?25l${back(drawn)}\x1b[J${text.map((line) => (line.startsWith('>') ? `\x1b[7m${line}\x1b[0m` : line)).join('\r\n')}`)
+    terminal.write(
+      `\x1b[?25l${back(drawn)}\x1b[J${text.map((line) => (line.startsWith('>') ? `\x1b[7m${line}\x1b[0m` : line)).join('\r\n')}`,
+    )
     drawn = text.length
   }
   draw()

@@ -1,6 +1,8 @@
 /** Rows in columns, as kubectl shows them: what is in a column begins below its title, three spaces apart. */
 
-/** The lines of a table. Cells must be free of colours; `paint` may add some to a line's cell when all widths are known. */
+/**
+ * The lines of a table. Cells must be free of colours; `paint` may add some to a line's cell when all widths are known.
+ */
 export function table(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
@@ -11,7 +13,10 @@ export function table(
     const last = cells.findLastIndex((cell) => cell !== '')
     return cells
       .slice(0, last + 1)
-      .map((cell, column) => paint(cell, row, column) + (column === last ? '' : ' '.repeat(widths[column]! - cell.length + 3)))
+      .map(
+        (cell, column) =>
+          paint(cell, row, column) + (column === last ? '' : ' '.repeat(widths[column]! - cell.length + 3)),
+      )
       .join('')
   }
   return [line(titles, -1), ...rows.map(line)]

@@ -15,7 +15,9 @@ export interface Terminal {
   readonly columns: number
   readonly rows: number
   write(text: string): void
-  /** Calls back with each key until it says `done`. Rejects when the terminal goes away. Nothing that is typed is shown. */
+  /**
+   * Calls back with each key until it says `done`. Rejects when the terminal goes away. Nothing that is typed is shown.
+   */
   keys(pressed: (press: Press) => 'done' | 'more'): Promise<void>
   /** Lets go of it; who waits for a key is told so. */
   close(): void
@@ -50,7 +52,11 @@ function terminalOn(input: ReadStream, output: WriteStream, own: boolean): Termi
     async keys(pressed) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const onKey = (text: string | undefined, key: Key): void => {
-        if (pressed({ name: key.name ?? '', text: key.ctrl || key.meta ? '' : (text ?? ''), ctrl: key.ctrl ?? false }) === 'done') resolve()
+        if (
+          pressed({ name: key.name ?? '', text: key.ctrl || key.meta ? '' : (text ?? ''), ctrl: key.ctrl ?? false }) ===
+          'done'
+        )
+          resolve()
       }
       const gone = (): void => reject(new ExplainedError('the terminal went away: nothing was changed'))
       stopWaiting = () => {

@@ -1,4 +1,7 @@
-/** `t8s why`: says why somebody may do something, why an object is kept or goes, why a namespace does not, and where a pod can go. Works against any Kubernetes. */
+/**
+ * `t8s why`: says why somebody may do something, why an object is kept or goes, why a namespace does not, and where a
+ * pod can go. Works against any Kubernetes.
+ */
 import { createInterface } from 'node:readline/promises'
 import { Command, Option } from 'commander'
 import { clusterEnvironment, clusterOrder } from '../../kubeconfig/find-cluster.ts'
@@ -59,12 +62,17 @@ It needs the administrator's kubeconfig: --kubeconfig, else ${clusterOrder}.
 It exits with 0 if the pod has a node or fits on one, and with 1 if it does not.`
 
 export function whyCommand(): Command {
-  const why = new Command('why').description('explain what is decided: rights, deletions, namespaces that do not go away, where pods can go')
+  const why = new Command('why').description(
+    'explain what is decided: rights, deletions, namespaces that do not go away, where pods can go',
+  )
   why
     .command('can-i')
     .argument('<USER>', 'a user, or a service account as system:serviceaccount:NAMESPACE:NAME')
     .argument('<VERB>', 'get, list, watch, create, update, patch, delete, …')
-    .argument('<RESOURCE>', 'a resource as kubectl knows it (pods, deploy, deployments.apps, pods/log), or a path (/metrics)')
+    .argument(
+      '<RESOURCE>',
+      'a resource as kubectl knows it (pods, deploy, deployments.apps, pods/log), or a path (/metrics)',
+    )
     .description('say why a user may do something, or what is missing')
     .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
     .addOption(new Option('-A, --all-namespaces', 'in all of the cluster').conflicts('namespace'))
@@ -82,7 +90,9 @@ export function whyCommand(): Command {
       .command(expected)
       .argument('<KIND>', 'a kind as kubectl knows it (configmap, deploy, crews.example.com)')
       .argument('<NAME>', 'its name')
-      .description(`say why an object is ${expected}: its owners, its dependents, its finalizers; exits with 0 if it is`)
+      .description(
+        `say why an object is ${expected}: its owners, its dependents, its finalizers; exits with 0 if it is`,
+      )
       .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
       .addOption(kubeconfigOption())
       .addOption(contextOption())
@@ -102,10 +112,14 @@ export function whyCommand(): Command {
   why
     .command('pod')
     .argument('<NAME>', 'its name')
-    .description('say, node by node, why a pod can or cannot go there: what refuses it, what would help, which scores it gets')
+    .description(
+      'say, node by node, why a pod can or cannot go there: what refuses it, what would help, which scores it gets',
+    )
     .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
     .addOption(new Option('-o, --output <FORMAT>', 'all of it, for programs').choices(['json']))
-    .addOption(new Option('--config <FILE>', "the scheduler's KubeSchedulerConfiguration (default: upstream's profile)"))
+    .addOption(
+      new Option('--config <FILE>', "the scheduler's KubeSchedulerConfiguration (default: upstream's profile)"),
+    )
     .addOption(kubeconfigOption())
     .addOption(contextOption())
     .addHelpText('after', podExamples)
@@ -115,12 +129,16 @@ export function whyCommand(): Command {
   return why
 }
 
-const kubeconfigOption = (): Option => new Option('--kubeconfig <FILE>', `the administrator's kubeconfig (default: ${clusterOrder})`)
+const kubeconfigOption = (): Option =>
+  new Option('--kubeconfig <FILE>', `the administrator's kubeconfig (default: ${clusterOrder})`)
 const contextOption = (): Option => new Option('--context <NAME>', 'a context of it (default: the current one)')
 
 /** Calls `ask` with the server of a context, and the context's namespace. */
 async function atServer<T>(flags: ContextFlags, ask: (server: WhyServer, namespace: string) => Promise<T>): Promise<T> {
-  const [{ kubeconfigFiles, readContext }, { WhyServer }] = await Promise.all([import('../../kubeconfig/read-context.ts'), import('./server.ts')])
+  const [{ kubeconfigFiles, readContext }, { WhyServer }] = await Promise.all([
+    import('../../kubeconfig/read-context.ts'),
+    import('./server.ts'),
+  ])
   const environment = await clusterEnvironment(flags)
   const connection = await readContext(kubeconfigFiles(environment, flags.kubeconfig), flags.context)
   const server = new WhyServer(connection)
@@ -132,7 +150,10 @@ async function atServer<T>(flags: ContextFlags, ask: (server: WhyServer, namespa
 }
 
 async function object(kind: string, name: string, flags: ObjectFlags): Promise<boolean> {
-  const [{ objectFacts }, { explain }] = await Promise.all([import('./object.ts'), import('../../controllers/garbage-collection/why/explain.ts')])
+  const [{ objectFacts }, { explain }] = await Promise.all([
+    import('./object.ts'),
+    import('../../controllers/garbage-collection/why/explain.ts'),
+  ])
   return atServer(flags, async (server, usual) => {
     const facts = await objectFacts(server, { kind, name, namespace: flags.namespace ?? usual })
     if (typeof facts === 'string') {
@@ -176,7 +197,14 @@ async function pod(name: string, { output, ...flags }: PodFlags): Promise<boolea
   const place = verdict.nodes.find(({ node }) => node.name === pod.spec?.nodeName)?.node.node
   const { lines: troubles = [], ...trouble } = (place && nodeTrouble(pod, place)) || {}
   const [headline = '', ...rest] = lines
-  if (output === 'json') print([JSON.stringify({ ...podVerdictData(pod, verdict, profile), ...(troubles.length > 0 && { nodeTrouble: trouble }) }, null, 2)])
+  if (output === 'json')
+    print([
+      JSON.stringify(
+        { ...podVerdictData(pod, verdict, profile), ...(troubles.length > 0 && { nodeTrouble: trouble }) },
+        null,
+        2,
+      ),
+    ])
   else print([headline, ...troubles.map((line) => `  ${line}`), ...rest])
   return isPlaceable
 }

@@ -1,4 +1,7 @@
-/** What `t8s why namespace` asks a server about a namespace: what is in it, what holds that, and which APIs cannot be asked. */
+/**
+ * What `t8s why namespace` asks a server about a namespace: what is in it, what holds that, and which APIs cannot be
+ * asked.
+ */
 import { type DiscoveredResource, supports } from '../../client/discovery/discovery.ts'
 import type { APIService, Namespace } from '../../client/kinds.ts'
 import { apiServices, namespaces, services } from '../../client/kinds.ts'
@@ -15,7 +18,9 @@ export async function namespaceFacts(server: WhyServer, name: string): Promise<N
   if (!deletionTimestamp) return { name, finalizers, content: [], apiServices: [] }
   const ofSpec = namespace.spec?.finalizers?.filter((finalizer) => finalizer !== 'kubernetes') ?? []
   const { resources } = await server.discovery()
-  const emptied = resources.filter((resource) => resource.namespaced && resource.preferred && supports(resource, 'list', 'delete'))
+  const emptied = resources.filter(
+    (resource) => resource.namespaced && resource.preferred && supports(resource, 'list', 'delete'),
+  )
   const content = await Promise.all(emptied.map((resource) => contentOf(server, resource, name)))
   return {
     name,
@@ -26,7 +31,11 @@ export async function namespaceFacts(server: WhyServer, name: string): Promise<N
   }
 }
 
-async function contentOf(server: WhyServer, resource: DiscoveredResource, namespace: string): Promise<ContentFacts | undefined> {
+async function contentOf(
+  server: WhyServer,
+  resource: DiscoveredResource,
+  namespace: string,
+): Promise<ContentFacts | undefined> {
   // What cannot be listed is told by its APIService.
   const items = await server.all<KubeObject>(collectionPath(resource, namespace)).catch(() => [])
   if (items.length === 0) return undefined
@@ -37,7 +46,11 @@ async function contentOf(server: WhyServer, resource: DiscoveredResource, namesp
   }))
   const untouched = objects.find(({ isBeingDeleted }) => !isBeingDeleted)
   const refusal = untouched && (await server.refusalToDelete(objectPath(resource, namespace, untouched.name)))
-  return { resource: resource.group ? `${resource.plural}.${resource.group}` : resource.plural, objects, ...(refusal !== undefined && { refusal }) }
+  return {
+    resource: resource.group ? `${resource.plural}.${resource.group}` : resource.plural,
+    objects,
+    ...(refusal !== undefined && { refusal }),
+  }
 }
 
 async function unavailable(server: WhyServer): Promise<ApiServiceFacts[]> {
@@ -47,11 +60,21 @@ async function unavailable(server: WhyServer): Promise<ApiServiceFacts[]> {
     if (available?.status !== 'False') return []
     const { namespace, name } = spec?.service ?? {}
     const service = namespace && name ? { namespace, name } : undefined
-    const hasService = service ? (await server.get(objectPath(services, service.namespace, service.name))) !== undefined : false
+    const hasService = service
+      ? (await server.get(objectPath(services, service.namespace, service.name))) !== undefined
+      : false
     const message = available.message ?? available.reason ?? 'it does not say why'
-    return [{ name: metadata.name ?? '', message, hasService, ...(service && { service: `${service.namespace}/${service.name}` }) }]
+    return [
+      {
+        name: metadata.name ?? '',
+        message,
+        hasService,
+        ...(service && { service: `${service.namespace}/${service.name}` }),
+      },
+    ]
   })
   return (await Promise.all(facts)).flat()
 }
 
-export const deleteApiService = (server: WhyServer, name: string): Promise<void> => server.delete(objectPath(apiServices, '', name))
+export const deleteApiService = (server: WhyServer, name: string): Promise<void> =>
+  server.delete(objectPath(apiServices, '', name))

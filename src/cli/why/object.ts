@@ -13,18 +13,26 @@ export interface Meant {
   readonly namespace: string
 }
 
-/** The title alone if the object is not there. Rejects with an ExplainedError for a kind that the server does not know. */
+/**
+ * The title alone if the object is not there. Rejects with an ExplainedError for a kind that the server does not know.
+ */
 export async function objectFacts(server: WhyServer, { kind, name, namespace }: Meant): Promise<ObjectFacts | string> {
   const discovery = await server.discovery()
   const resource = resourceCalled(discovery, kind)
-  if (!resource) throw new ExplainedError(`the server knows no kind ${JSON.stringify(kind)}: kubectl api-resources lists what it knows`)
+  if (!resource)
+    throw new ExplainedError(
+      `the server knows no kind ${JSON.stringify(kind)}: kubectl api-resources lists what it knows`,
+    )
   const place = resource.namespaced ? namespace : ''
   const object = await server.get<KubeObject>(objectPath(resource, place, name))
   if (!object) return titleOf(resource.kind, place, name)
   const { metadata } = object
   const references = metadata.ownerReferences ?? []
   const owners = await Promise.all(
-    references.map(async (reference) => ({ reference, found: await findOwner(server, discovery, reference, metadata.namespace ?? '') })),
+    references.map(async (reference) => ({
+      reference,
+      found: await findOwner(server, discovery, reference, metadata.namespace ?? ''),
+    })),
   )
   return {
     title: titleOf(resource.kind, place, name),
@@ -41,10 +49,17 @@ function resourceCalled({ resources }: Discovery, text: string): DiscoveredResou
   const group = rest.join('.')
   const isCalled = ({ plural, singular, kind, shortNames }: DiscoveredResource): boolean =>
     plural === word || singular === word || kind.toLowerCase() === word || shortNames.includes(word)
-  return resources.find((resource) => resource.preferred && isCalled(resource) && (group === '' || resource.group === group))
+  return resources.find(
+    (resource) => resource.preferred && isCalled(resource) && (group === '' || resource.group === group),
+  )
 }
 
-async function findOwner(server: WhyServer, { resources }: Discovery, { apiVersion, kind, name, uid }: OwnerReference, namespace: string): Promise<OwnerFound> {
+async function findOwner(
+  server: WhyServer,
+  { resources }: Discovery,
+  { apiVersion, kind, name, uid }: OwnerReference,
+  namespace: string,
+): Promise<OwnerFound> {
   const resource = resources.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion)
   if (!resource) return 'unknown kind'
   if (resource.namespaced && namespace === '') return 'out of reach'
@@ -53,16 +68,35 @@ async function findOwner(server: WhyServer, { resources }: Discovery, { apiVersi
   return owner.metadata.uid === uid ? stateOf(owner.metadata) : 'another uid'
 }
 
-/** Only what is being deleted waits for its dependents: for the rest they are not looked for, as nobody has an index of them. */
-async function findDependents(server: WhyServer, { resources }: Discovery, owner: KubeObject): Promise<ObjectFacts['dependents']> {
+/**
+ * Only what is being deleted waits for its dependents: for the rest they are not looked for, as nobody has an index of
+ * them.
+ */
+async function findDependents(
+  server: WhyServer,
+  { resources }: Discovery,
+  owner: KubeObject,
+): Promise<ObjectFacts['dependents']> {
   const { deletionTimestamp, namespace = '', uid } = owner.metadata
   if (!deletionTimestamp) return []
-  const possible = resources.filter((resource) => resource.preferred && supports(resource, 'list', 'delete') && (resource.namespaced || namespace === ''))
-  const lists = await Promise.all(possible.map(async (resource) => ({ resource, items: await listed(server, resource, namespace) })))
+  const possible = resources.filter(
+    (resource) =>
+      resource.preferred && supports(resource, 'list', 'delete') && (resource.namespaced || namespace === ''),
+  )
+  const lists = await Promise.all(
+    possible.map(async (resource) => ({ resource, items: await listed(server, resource, namespace) })),
+  )
   return lists.flatMap(({ resource, items }) =>
     items.flatMap((item) => {
       const reference = item.metadata.ownerReferences?.find((one) => one.uid === uid)
-      return reference ? [{ title: titleOf(resource.kind, item.metadata.namespace, item.metadata.name), blocks: reference.blockOwnerDeletion === true }] : []
+      return reference
+        ? [
+            {
+              title: titleOf(resource.kind, item.metadata.namespace, item.metadata.name),
+              blocks: reference.blockOwnerDeletion === true,
+            },
+          ]
+        : []
     }),
   )
 }

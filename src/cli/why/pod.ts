@@ -1,4 +1,6 @@
-/** What `t8s why pod` asks a server: the pod, all nodes and pods, and the kinds that the scheduler's plug-ins look at. */
+/**
+ * What `t8s why pod` asks a server: the pod, all nodes and pods, and the kinds that the scheduler's plug-ins look at.
+ */
 import { connectTo } from '../../client/connection/connect-to.ts'
 import { nodes, type Pod, pods } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
@@ -36,7 +38,10 @@ export async function judgePod({ name, namespace, config, ...where }: AskedPod):
   try {
     const place = namespace ?? client.namespace
     const pod = await told(client.find(pods, place, name), 'pods')
-    if (!pod) throw new ExplainedError(`there is no pod ${place}/${name}: it has gone, or never was (kubectl get pods -A lists those that are there)`)
+    if (!pod)
+      throw new ExplainedError(
+        `there is no pod ${place}/${name}: it has gone, or never was (kubectl get pods -A lists those that are there)`,
+      )
     const settings = profiles.find(({ schedulerName }) => schedulerName === pod.spec?.schedulerName) ?? profiles[0]!
     const run = new DryRun(settings, inTreePlugins, client)
     const read = readOnce(client)

@@ -26,19 +26,25 @@ export async function question(server: WhyServer, usual: string, words: Words): 
   const { verb, resource: text, allNamespaces, subresource: given, name = '' } = words
   if (text.startsWith('/')) {
     if (given || name || words.namespace || allNamespaces)
-      throw new ExplainedError(`${text} is a path: it has no namespace, name or subresource; leave out -n, -A, --name and --subresource`)
+      throw new ExplainedError(
+        `${text} is a path: it has no namespace, name or subresource; leave out -n, -A, --name and --subresource`,
+      )
     return { asked: { ...nowhere, isResourceRequest: false, path: text, verb }, notes: [] }
   }
   const [word = '', ...rest] = text.split('/')
   const subresource = given ?? rest.join('/')
-  if (given && rest.length > 0) throw new ExplainedError(`${text} names a subresource, and so does --subresource: leave out one of them`)
+  if (given && rest.length > 0)
+    throw new ExplainedError(`${text} names a subresource, and so does --subresource: leave out one of them`)
   const everything = word === '*'
   const known = everything ? undefined : await server.resource(word)
   const notes: string[] = []
-  if (!known && !everything) notes.push(`the server knows no resource ${JSON.stringify(word)}: the words are asked for as they stand`)
-  if (verb !== verb.toLowerCase()) notes.push(`verbs are in lower case: nothing but a rule with "*" or ${JSON.stringify(verb)} matches it`)
+  if (!known && !everything)
+    notes.push(`the server knows no resource ${JSON.stringify(word)}: the words are asked for as they stand`)
+  if (verb !== verb.toLowerCase())
+    notes.push(`verbs are in lower case: nothing but a rule with "*" or ${JSON.stringify(verb)} matches it`)
   const namespaced = known?.namespaced ?? true
-  if (!namespaced && words.namespace) notes.push(`${known!.name} are in no namespace: the question is about all of the cluster`)
+  if (!namespaced && words.namespace)
+    notes.push(`${known!.name} are in no namespace: the question is about all of the cluster`)
   const [plain = '', ...group] = word.split('.')
   return {
     asked: {

@@ -11,7 +11,9 @@ import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
 
 const timeoutMs = 30_000
 const pageSize = 500
-const aggregated = ['v2', 'v2beta1'].map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`).join()
+const aggregated = ['v2', 'v2beta1']
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .join()
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 interface Item {
@@ -51,7 +53,14 @@ export class WhyServer {
     const { url, ca, cert, key, insecure, serverName } = connection
     this.#url = url.href.replace(/\/+$/, '')
     this.#authorization = authorizationOf(connection)
-    this.#agent = new Agent({ keepAlive: true, ca, cert, key, rejectUnauthorized: !insecure, ...(serverName && { servername: serverName }) })
+    this.#agent = new Agent({
+      keepAlive: true,
+      ca,
+      cert,
+      key,
+      rejectUnauthorized: !insecure,
+      ...(serverName && { servername: serverName }),
+    })
   }
 
   close(): void {
@@ -60,27 +69,47 @@ export class WhyServer {
 
   async roles(): Promise<Roles> {
     const [clusterRoles, roles, clusterRoleBindings, roleBindings] = await Promise.all(
-      ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'].map((plural) => this.all<Item>(`${rbac}/${plural}`)),
+      ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'].map((plural) =>
+        this.all<Item>(`${rbac}/${plural}`),
+      ),
     )
     const role =
       (kind: NamedRole['kind']) =>
-      ({ metadata: { name, namespace = '' }, rules }: Item): NamedRole => ({ kind, namespace, name, rules: rules ?? [] })
+      ({ metadata: { name, namespace = '' }, rules }: Item): NamedRole => ({
+        kind,
+        namespace,
+        name,
+        rules: rules ?? [],
+      })
     return {
       roles: [...clusterRoles!.map(role('ClusterRole')), ...roles!.map(role('Role'))],
-      bindings: [...clusterRoleBindings!, ...roleBindings!].flatMap(({ metadata: { name, namespace = '' }, roleRef, subjects }) =>
-        roleRef ? { namespace, name, roleRef, subjects: subjects ?? [] } : [],
+      bindings: [...clusterRoleBindings!, ...roleBindings!].flatMap(
+        ({ metadata: { name, namespace = '' }, roleRef, subjects }) =>
+          roleRef ? { namespace, name, roleRef, subjects: subjects ?? [] } : [],
       ),
     }
   }
 
   /** What the server itself says, by whatever authorizers it has. */
-  async verdict(user: string, groups: readonly string[], { isResourceRequest, path, verb, ...place }: Question): Promise<Verdict> {
+  async verdict(
+    user: string,
+    groups: readonly string[],
+    { isResourceRequest, path, verb, ...place }: Question,
+  ): Promise<Verdict> {
     const { group, resource, subresource, name, namespace } = place
     const about = isResourceRequest
       ? { resourceAttributes: { verb, group, resource, subresource, name, namespace } }
       : { nonResourceAttributes: { path, verb } }
-    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec: { user, groups, ...about } }
-    const { status } = await this.#call<{ readonly status: Verdict }>('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', body)
+    const body = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user, groups, ...about },
+    }
+    const { status } = await this.#call<{ readonly status: Verdict }>(
+      'POST',
+      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      body,
+    )
     return status
   }
 
@@ -89,27 +118,41 @@ export class WhyServer {
     const [word = '', ...rest] = text.split('.')
     const wanted = rest.join('.')
     const { groups } = await this.#call<{
-      readonly groups: readonly { readonly name: string; readonly preferredVersion: { readonly groupVersion: string } }[]
+      readonly groups: readonly {
+        readonly name: string
+        readonly preferredVersion: { readonly groupVersion: string }
+      }[]
     }>('GET', '/apis')
     const places = [
       { group: '', path: '/api/v1' },
       ...groups.map(({ name, preferredVersion }) => ({ group: name, path: `/apis/${preferredVersion.groupVersion}` })),
     ]
-    const matching = wanted === '' ? places : places.filter(({ group }) => group === wanted || group.startsWith(`${wanted}.`))
+    const matching =
+      wanted === '' ? places : places.filter(({ group }) => group === wanted || group.startsWith(`${wanted}.`))
     for (const { group, path } of matching) {
       // A group whose server is away is no reason to know nothing of the others.
-      const { resources } = await this.#call<{ readonly resources: readonly DiscoveredResource[] }>('GET', path).catch(() => ({ resources: [] }))
+      const { resources } = await this.#call<{ readonly resources: readonly DiscoveredResource[] }>('GET', path).catch(
+        () => ({ resources: [] }),
+      )
       const found = resources.find((resource) => !resource.name.includes('/') && isCalled(resource, word))
       if (found) return { group, name: found.name, namespaced: found.namespaced }
     }
     return undefined
   }
 
-  /** All resources there are. Throws an ExplainedError for a server that has no aggregated discovery (Kubernetes before 1.26). */
+  /**
+   * All resources there are. Throws an ExplainedError for a server that has no aggregated discovery (Kubernetes before
+   * 1.26).
+   */
   async discovery(): Promise<Discovery> {
     const roots = await Promise.all(
       ['/api', '/apis'].map((path) =>
-        this.#call<{ readonly kind: string; readonly items?: Parameters<typeof discoveryOf>[0] }>('GET', path, undefined, aggregated),
+        this.#call<{ readonly kind: string; readonly items?: Parameters<typeof discoveryOf>[0] }>(
+          'GET',
+          path,
+          undefined,
+          aggregated,
+        ),
       ),
     )
     if (roots.some(({ kind }) => kind !== 'APIGroupDiscoveryList'))
@@ -133,7 +176,10 @@ export class WhyServer {
     let token = ''
     do {
       const query = new URLSearchParams({ limit: String(pageSize), ...(token && { continue: token }) })
-      const page = await this.#call<{ readonly items: readonly T[] | null; readonly metadata: { readonly continue?: string } }>('GET', `${path}?${query}`)
+      const page = await this.#call<{
+        readonly items: readonly T[] | null
+        readonly metadata: { readonly continue?: string }
+      }>('GET', `${path}?${query}`)
       items.push(...(page.items ?? []))
       token = page.metadata.continue ?? ''
     } while (token)
@@ -158,23 +204,33 @@ export class WhyServer {
   async #call<T>(method: string, path: string, body?: object, accept = 'application/json'): Promise<T> {
     const url = this.#url
     const authorization = await this.#authorization?.()
-    const headers = { accept, ...(body && { 'content-type': 'application/json' }), ...(authorization && { authorization }) }
+    const headers = {
+      accept,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(authorization && { authorization }),
+    }
     return new Promise<T>((done, reject) => {
-      const asked = request(`${url}${path}`, { method, agent: this.#agent, headers, timeout: timeoutMs }, (response) => {
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('error', reject)
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString()
-          const code = response.statusCode ?? 0
-          if (code >= 300) reject(refused(url, path, code, text))
-          else done(parseJson(text) as T)
-        })
-      })
+      const asked = request(
+        `${url}${path}`,
+        { method, agent: this.#agent, headers, timeout: timeoutMs },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('error', reject)
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString()
+            const code = response.statusCode ?? 0
+            if (code >= 300) reject(refused(url, path, code, text))
+            else done(parseJson(text) as T)
+          })
+        },
+      )
       refuseUpgrade(asked).on('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
       asked.on('error', (error) =>
         reject(
-          error instanceof ExplainedError ? error : new ExplainedError(`cannot reach ${url}: ${reasonOf(error)}; is the cluster running?`, { cause: error }),
+          error instanceof ExplainedError
+            ? error
+            : new ExplainedError(`cannot reach ${url}: ${reasonOf(error)}; is the cluster running?`, { cause: error }),
         ),
       )
       asked.end(body && JSON.stringify(body))
@@ -184,7 +240,9 @@ export class WhyServer {
 
 const isCalled = ({ name, singularName, kind, shortNames }: DiscoveredResource, word: string): boolean => {
   const lower = word.toLowerCase()
-  return name === lower || singularName === lower || kind.toLowerCase() === lower || shortNames?.includes(lower) === true
+  return (
+    name === lower || singularName === lower || kind.toLowerCase() === lower || shortNames?.includes(lower) === true
+  )
 }
 
 /** An answer that is a refusal. */
@@ -208,5 +266,9 @@ function refused(url: string, path: string, code: number, text: string): Refused
     // Not every answer on the way is from a Kubernetes.
   }
   const hint = code === 401 || code === 403 ? ": use the administrator's kubeconfig" : ''
-  return new Refused(code, message.trim(), `${url}${path.replace(/\?.*/, '')} answered ${code} (${message.trim()})${hint}`)
+  return new Refused(
+    code,
+    message.trim(),
+    `${url}${path.replace(/\?.*/, '')} answered ${code} (${message.trim()})${hint}`,
+  )
 }

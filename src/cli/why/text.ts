@@ -16,18 +16,22 @@ export interface Answer {
 
 export function answerText({ user, asked, verdict, explanation, notes }: Answer): string {
   const { allowed, misses } = explanation
-  const lines = [`${verdict.allowed ? 'yes' : 'no'}: ${user.name} ${verdict.allowed ? 'may' : 'may not'} ${askedText(asked)}`]
+  const lines = [
+    `${verdict.allowed ? 'yes' : 'no'}: ${user.name} ${verdict.allowed ? 'may' : 'may not'} ${askedText(asked)}`,
+  ]
   for (const note of notes) lines.push(`note: ${note}`)
   if (allowed.length > 0) {
     lines.push('', 'Allowed by:')
     for (const { binding, rule } of allowed) lines.push(`  ${binding}`, `    rule: ${ruleText(rule)}`)
-    if (!verdict.allowed) lines.push('', `The server refuses it all the same${verdict.reason ? `: ${verdict.reason}` : '.'}`)
+    if (!verdict.allowed)
+      lines.push('', `The server refuses it all the same${verdict.reason ? `: ${verdict.reason}` : '.'}`)
   } else if (verdict.allowed) {
     lines.push(
       '',
       user.groups.includes('system:masters')
         ? 'Members of system:masters may do everything.'
-        : `No binding allows it; the server does${verdict.reason ? `: ${verdict.reason}` : ', by other means than RBAC.'}`,
+        : 'No binding allows it; the server ' +
+            `does${verdict.reason ? `: ${verdict.reason}` : ', by other means than RBAC.'}`,
     )
   } else if (misses.length === 0) lines.push('', 'No role allows it.')
   else {
@@ -47,10 +51,17 @@ function askedText({ isResourceRequest, path, verb, group, resource, subresource
 function ruleText({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): string {
   const what = nonResourceURLs?.length ? `paths ${nonResourceURLs.join(', ')}` : (resources ?? []).join(', ')
   const groups = (apiGroups ?? []).filter((group) => group !== '')
-  return `${verbs.join(', ')} ${what}${groups.length > 0 ? ` of ${groups.join(', ')}` : ''}${resourceNames?.length ? ` called ${resourceNames.join(', ')}` : ''}`
+  return (
+    `${verbs.join(', ')} ` +
+    `${what}${groups.length > 0 ? ` of ${groups.join(', ')}` : ''}${resourceNames?.length ? ` called ${resourceNames.join(', ')}` : ''}`
+  )
 }
 
-function missText(miss: Miss, { namespace, verb, resource, subresource, group, name, path }: Question, user: UserInfo): string[] {
+function missText(
+  miss: Miss,
+  { namespace, verb, resource, subresource, group, name, path }: Question,
+  user: UserInfo,
+): string[] {
   switch (miss.why) {
     case 'rule': {
       const asked: Record<(typeof miss.parts)[number], string> = {
@@ -60,7 +71,11 @@ function missText(miss: Miss, { namespace, verb, resource, subresource, group, n
         name: name ? `the name ${name}` : 'the right to all names',
         path: `the path ${path}`,
       }
-      return [`  ${miss.binding}`, `    has: ${ruleText(miss.rule)}`, `    lacks: ${miss.parts.map((part) => asked[part]).join(', ')}`]
+      return [
+        `  ${miss.binding}`,
+        `    has: ${ruleText(miss.rule)}`,
+        `    lacks: ${miss.parts.map((part) => asked[part]).join(', ')}`,
+      ]
     }
     case 'elsewhere':
       return [`  ${miss.binding}`, `    counts in the namespace ${miss.namespace} alone`]
@@ -79,7 +94,10 @@ function missText(miss: Miss, { namespace, verb, resource, subresource, group, n
       const command = namespace
         ? `kubectl create rolebinding NAME -n ${namespace} ${flag} ${subject}`
         : `kubectl create clusterrolebinding NAME ${flag} ${subject}`
-      return [`  ${kind} ${JSON.stringify(role)} allows it, and no binding gives it to ${user.name}`, `    to grant it: ${command}`]
+      return [
+        `  ${kind} ${JSON.stringify(role)} allows it, and no binding gives it to ${user.name}`,
+        `    to grant it: ${command}`,
+      ]
     }
   }
 }

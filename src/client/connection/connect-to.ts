@@ -32,11 +32,20 @@ class ConnectedClient extends RestClient implements Client {
 }
 
 /**
- * A client of a cluster: by `access`, by a kubeconfig, or by what a pod is given. Nothing is sent before the first call. Rejects with an
- * Error that says what is missing.
+ * A client of a cluster: by `access`, by a kubeconfig, or by what a pod is given. Nothing is sent before the first
+ * call. Rejects with an Error that says what is missing.
  */
-export async function connectTo({ access, kubeconfig, context, environment, accountFolder, ...more }: ConnectOptions = {}): Promise<Client> {
-  const loaded = access ? { ...access, namespace: 'default' } : await loadAccess({ kubeconfig, context, environment, accountFolder })
+export async function connectTo({
+  access,
+  kubeconfig,
+  context,
+  environment,
+  accountFolder,
+  ...more
+}: ConnectOptions = {}): Promise<Client> {
+  const loaded = access
+    ? { ...access, namespace: 'default' }
+    : await loadAccess({ kubeconfig, context, environment, accountFolder })
   const { namespace, ...server } = loaded
   return new ConnectedClient(new Connection({ ...server, ...more }), namespace)
 }

@@ -1,4 +1,7 @@
-/** What requests reject with when no answer comes, or only a part of one: it says what happened, to which request, and whether the server may have acted. */
+/**
+ * What requests reject with when no answer comes, or only a part of one: it says what happened, to which request, and
+ * whether the server may have acted.
+ */
 import { reasonOf } from '../../lib/explained-error.ts'
 
 /** No answer, or a part of one. */

@@ -1,8 +1,15 @@
 /**
- * HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again when it is lost.
- * Servers that speak HTTP/1.1 alone, and those without TLS, such as `kubectl proxy`, are spoken to in that (`http1.ts`).
+ * HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again
+ * when it is lost. Servers that speak HTTP/1.1 alone, and those without TLS, such as `kubectl proxy`, are spoken to in
+ * that (`http1.ts`).
  */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from 'node:http2'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2'
 import { connect as connectPlainly, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
@@ -77,7 +84,10 @@ export interface ClientAnswer {
 
 /** A server that accepts no connection is given up after this. Milliseconds. */
 const connectTimeoutMs = 10_000
-/** Each connection is pinged this often, and ended if no answer comes: a frozen server is noticed within 45 s, as by client-go. Milliseconds. */
+/**
+ * Each connection is pinged this often, and ended if no answer comes: a frozen server is noticed within 45 s, as by
+ * client-go. Milliseconds.
+ */
 const [pingMs, pingTimeoutMs] = [30_000, 15_000]
 /** What may be under way to us before we have taken it, in bytes: for one answer, and for all. */
 const answerWindow = 1024 * 1024
@@ -128,7 +138,10 @@ export class Connection {
     return this.#closing.signal
   }
 
-  /** Resolves with the head of the answer. Rejects with ConnectionLost when there is none, with GivenUp when it is not wanted any more. */
+  /**
+   * Resolves with the head of the answer. Rejects with ConnectionLost when there is none, with GivenUp when it is not
+   * wanted any more.
+   */
   async send(request: ClientRequest): Promise<ClientAnswer> {
     const { method, path, token, signal, credentials = this.#access.credentials, turns = this.#bucket } = request
     const { metrics } = this.#access
@@ -146,11 +159,15 @@ export class Connection {
     const way = await this.#session(what)
     if (signal?.aborted || this.#closing.signal.aborted) throw new GivenUp(`${what} was given up`)
     const headers = this.#headersOf(request, authorization)
-    if (way instanceof Http1) return way.exchange({ method, path: `${this.#prefix}${path}`, headers, body, signal, timeoutMs, what })
+    if (way instanceof Http1)
+      return way.exchange({ method, path: `${this.#prefix}${path}`, headers, body, signal, timeoutMs, what })
     return this.#exchange(way, request, headers)
   }
 
-  /** Credentials of a request that the server does not take any more: whether it makes sense to ask once more with others. */
+  /**
+   * Credentials of a request that the server does not take any more: whether it makes sense to ask once more with
+   * others.
+   */
   refused({ token, credentials }: ClientRequest): boolean {
     if (token) return false
     if (credentials) return credentials.refused?.() ?? false
@@ -181,7 +198,10 @@ export class Connection {
     if (signal?.aborted) throw new GivenUp(`${what} was given up`)
   }
 
-  #headersOf({ accept = 'application/json', contentType, impersonate }: ClientRequest, authorization: string | undefined): Record<string, string | string[]> {
+  #headersOf(
+    { accept = 'application/json', contentType, impersonate }: ClientRequest,
+    authorization: string | undefined,
+  ): Record<string, string | string[]> {
     return {
       ...this.#headers,
       ...(impersonate && impersonationHeaders(impersonate)),
@@ -191,12 +211,20 @@ export class Connection {
     }
   }
 
-  #exchange(session: Session, request: ClientRequest, headers: Readonly<Record<string, string | string[]>>): Promise<ClientAnswer> {
+  #exchange(
+    session: Session,
+    request: ClientRequest,
+    headers: Readonly<Record<string, string | string[]>>,
+  ): Promise<ClientAnswer> {
     const { method, path, body, signal, timeoutMs } = request
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>()
     const what = `${method} ${path}`
     const lost = (error: unknown, reached: boolean): ConnectionLost =>
-      new ConnectionLost(`${what}: ${session.connected ? lossOf(error) : `${this.#access.url} cannot be reached: ${lossOf(error)}`}`, reached, { cause: error })
+      new ConnectionLost(
+        `${what}: ${session.connected ? lossOf(error) : `${this.#access.url} cannot be reached: ${lossOf(error)}`}`,
+        reached,
+        { cause: error },
+      )
     let stream: ClientHttp2Stream
     try {
       stream = session.http2.request(
@@ -220,7 +248,9 @@ export class Connection {
     }
     const giveUp = (): void => end(new GivenUp(`${what} was given up`))
     signal?.addEventListener('abort', giveUp, { once: true })
-    const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
+    const late =
+      timeoutMs &&
+      setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
     let isAnswered = false
     stream.on('response', (head) => {
       isAnswered = true
@@ -240,7 +270,12 @@ export class Connection {
       stream.removeAllListeners().on('error', ignored)
       // Errors are dear: none is made for the many that end well.
       if (isAnswered) return
-      reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
+      reject(
+        lost(
+          new Error('the connection was closed without an answer'),
+          session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM,
+        ),
+      )
     })
     return promise
   }
@@ -253,13 +288,16 @@ export class Connection {
       const { http2, streams } = session
       // One that the server wants to end (GOAWAY) carries what is on it to its end, and nothing more.
       if (http2.closed || http2.destroyed) continue
-      if (streams < (http2.remoteSettings?.maxConcurrentStreams ?? Number.POSITIVE_INFINITY) - spareStreams) return session
+      if (streams < (http2.remoteSettings?.maxConcurrentStreams ?? Number.POSITIVE_INFINITY) - spareStreams)
+        return session
     }
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined
     })
     return this.#opening.catch((error) => {
-      throw new ConnectionLost(`${what}: ${this.#access.url} cannot be reached: ${lossOf(error)}`, false, { cause: error })
+      throw new ConnectionLost(`${what}: ${this.#access.url} cannot be reached: ${lossOf(error)}`, false, {
+        cause: error,
+      })
     })
   }
 
@@ -282,7 +320,10 @@ export class Connection {
       createConnection: () => socket,
     })
     const session: Session = { http2, streams: 0, unsent: 0, connected: false }
-    const late = setTimeout(() => http2.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)), connectTimeoutMs)
+    const late = setTimeout(
+      () => http2.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)),
+      connectTimeoutMs,
+    )
     const alive = setInterval(() => ping(http2), pingMs).unref()
     http2.on('connect', () => {
       session.connected = true
@@ -313,7 +354,11 @@ export class Connection {
     const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
     const servername = serverName ?? (isIP(host) ? undefined : host)
     const tls = { ca, cert, key, ...(servername && { servername }), ...(insecure && { rejectUnauthorized: false }) }
-    return secureSocket({ ...place, ...tls, ...(through && { socket: through }) }, connectTimeoutMs, this.#closing.signal)
+    return secureSocket(
+      { ...place, ...tls, ...(through && { socket: through }) },
+      connectTimeoutMs,
+      this.#closing.signal,
+    )
   }
 
   /** What is under way goes on; what comes next begins on a new connection. */
@@ -328,6 +373,9 @@ const ignored = (): void => {}
 /** Ends a session whose other side does not answer any more. */
 function ping(session: ClientHttp2Session): void {
   if (session.destroyed) return
-  const late = setTimeout(() => session.destroy(new Error('the server does not answer any more')), pingTimeoutMs).unref()
+  const late = setTimeout(
+    () => session.destroy(new Error('the server does not answer any more')),
+    pingTimeoutMs,
+  ).unref()
   session.ping(() => clearTimeout(late))
 }

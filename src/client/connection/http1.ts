@@ -1,4 +1,7 @@
-/** HTTP/1.1, for servers and proxies that speak no HTTP/2: a connection for each request that is under way, kept for the next one. */
+/**
+ * HTTP/1.1, for servers and proxies that speak no HTTP/2: a connection for each request that is under way, kept for the
+ * next one.
+ */
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
@@ -44,14 +47,21 @@ export class Http1 {
   /** Resolves with the head of the answer. Rejects as `Connection.send`. */
   exchange({ method, path, headers, body, signal, timeoutMs, what }: Http1Request): Promise<Http1Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Http1Answer>()
-    const asked = send({ agent: this.#agent, method, path, headers: { ...headers, host: this.#host, ...(body && { 'content-length': body.length }) } })
+    const asked = send({
+      agent: this.#agent,
+      method,
+      path,
+      headers: { ...headers, host: this.#host, ...(body && { 'content-length': body.length }) },
+    })
     let answer: IncomingMessage | undefined
     const end = (error: Error): void => {
       answer?.destroy(error)
       asked.destroy(error)
     }
     const giveUp = (): void => end(new GivenUp(`${what} was given up`))
-    const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
+    const late =
+      timeoutMs &&
+      setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
     signal?.addEventListener('abort', giveUp, { once: true })
     refuseUpgrade(asked).on('response', (response) => {
       answer = response
@@ -60,7 +70,10 @@ export class Http1 {
     asked.on('error', (error) => {
       if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
       else if (asked.socket) reject(new ConnectionLost(`${what}: ${lossOf(error)}`, true, { cause: error }))
-      else reject(new ConnectionLost(`${what}: ${this.#host} cannot be reached: ${lossOf(error)}`, false, { cause: error }))
+      else
+        reject(
+          new ConnectionLost(`${what}: ${this.#host} cannot be reached: ${lossOf(error)}`, false, { cause: error }),
+        )
     })
     asked.on('close', () => {
       clearTimeout(late || undefined)

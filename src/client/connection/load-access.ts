@@ -27,25 +27,38 @@ export interface LoadOptions {
 
 const podAccount = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** A kubeconfig that is named (here, or by $KUBECONFIG), else the account of the pod, else ~/.kube/config. Rejects with an ExplainedError that says what is missing. */
+/**
+ * A kubeconfig that is named (here, or by $KUBECONFIG), else the account of the pod, else ~/.kube/config. Rejects with
+ * an ExplainedError that says what is missing.
+ */
 export async function loadAccess(options: LoadOptions = {}): Promise<LoadedAccess> {
   const { kubeconfig, context, environment = process.env } = options
-  if (!kubeconfig && !environment.KUBECONFIG && environment.KUBERNETES_SERVICE_HOST && !context) return inClusterAccess(options)
+  if (!kubeconfig && !environment.KUBECONFIG && environment.KUBERNETES_SERVICE_HOST && !context)
+    return inClusterAccess(options)
   return kubeconfigAccess(await contextOf(kubeconfigFiles(environment, kubeconfig), context))
 }
 
 /** The API server as a pod sees it, as its service account. Rejects with an ExplainedError outside of pods. */
-export async function inClusterAccess({ environment = process.env, accountFolder = podAccount }: LoadOptions = {}): Promise<LoadedAccess> {
+export async function inClusterAccess({
+  environment = process.env,
+  accountFolder = podAccount,
+}: LoadOptions = {}): Promise<LoadedAccess> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = environment
   if (!host) throw new ExplainedError('this is no pod: KUBERNETES_SERVICE_HOST is not set')
   const token = join(accountFolder, 'token')
-  if (!existsSync(token)) throw new ExplainedError(`the pod has no token at ${token}: see to automountServiceAccountToken`)
+  if (!existsSync(token))
+    throw new ExplainedError(`the pod has no token at ${token}: see to automountServiceAccountToken`)
   const content = (name: string): Promise<string> =>
     readFile(join(accountFolder, name), 'utf8').catch((error) => {
       throw new ExplainedError(`cannot read ${join(accountFolder, name)}: ${reasonOf(error)}`, { cause: error })
     })
   const [ca, namespace] = await Promise.all([content('ca.crt'), content('namespace')])
-  return { url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`, ca, credentials: tokenFile(token), namespace: namespace.trim() }
+  return {
+    url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ca,
+    credentials: tokenFile(token),
+    namespace: namespace.trim(),
+  }
 }
 
 /** What a context of a kubeconfig says. */

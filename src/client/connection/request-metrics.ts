@@ -21,14 +21,23 @@ const bytes: readonly number[] = [64, 256, 512, 1024, 4096, 16384, 65536, 262144
 /** To be called once for each registry; several connections may share what it gives. */
 export function restClientMetrics(registry: MetricsRegistry): RequestMetrics {
   const labels = ['verb', 'host']
-  const histogram = (name: string, help: string, buckets: readonly number[]) => registry.histogram(`rest_client_${name}`, help, buckets, labels)
-  const requests = registry.counter('rest_client_requests_total', 'Number of HTTP requests, partitioned by status code, method, and host.', [
-    'code',
-    'method',
-    'host',
-  ])
-  const duration = histogram('request_duration_seconds', 'Request latency in seconds. Broken down by verb, and host.', seconds)
-  const waits = histogram('rate_limiter_duration_seconds', 'Client side rate limiter latency in seconds. Broken down by verb, and host.', seconds)
+  const histogram = (name: string, help: string, buckets: readonly number[]) =>
+    registry.histogram(`rest_client_${name}`, help, buckets, labels)
+  const requests = registry.counter(
+    'rest_client_requests_total',
+    'Number of HTTP requests, partitioned by status code, method, and host.',
+    ['code', 'method', 'host'],
+  )
+  const duration = histogram(
+    'request_duration_seconds',
+    'Request latency in seconds. Broken down by verb, and host.',
+    seconds,
+  )
+  const waits = histogram(
+    'rate_limiter_duration_seconds',
+    'Client side rate limiter latency in seconds. Broken down by verb, and host.',
+    seconds,
+  )
   const sizes = histogram('request_size_bytes', 'Request size in bytes. Broken down by verb and host.', bytes)
   const answers = histogram('response_size_bytes', 'Response size in bytes. Broken down by verb and host.', bytes)
   return {
@@ -43,7 +52,12 @@ export function restClientMetrics(registry: MetricsRegistry): RequestMetrics {
 }
 
 /** A request on its way, with all that is told of it. */
-export async function counted(sent: Promise<ClientAnswer>, { method, body }: ClientRequest, host: string, metrics: RequestMetrics): Promise<ClientAnswer> {
+export async function counted(
+  sent: Promise<ClientAnswer>,
+  { method, body }: ClientRequest,
+  host: string,
+  metrics: RequestMetrics,
+): Promise<ClientAnswer> {
   const began = performance.now()
   const answered = (code: string): void => metrics.answered(method, host, code, (performance.now() - began) / 1000)
   try {

@@ -11,13 +11,20 @@ const pod = (name: string): Pod => ({ apiVersion: 'v1', kind: 'Pod', metadata: {
 
 test('what rests before it is looked at, is looked at once for all that changes meanwhile', async () => {
   let tell: ChangeHandler<Pod> = () => {}
-  const informers = { of: () => ({ onChange: (handler: ChangeHandler<Pod>) => (tell = handler) }), synced: async () => {} } as unknown as SharedInformers
+  const informers = {
+    of: () => ({ onChange: (handler: ChangeHandler<Pod>) => (tell = handler) }),
+    synced: async () => {},
+  } as unknown as SharedInformers
   const looks: string[] = []
   const looked = new EventEmitter()
   const controller = {
     name: 'x',
     watches: [
-      watched({ resource: pods, keys: ({ metadata }) => [metadata.name === 'small' ? 'small' : 'large'], restMs: (key) => (key === 'large' ? 50 : 0) }),
+      watched({
+        resource: pods,
+        keys: ({ metadata }) => [metadata.name === 'small' ? 'small' : 'large'],
+        restMs: (key) => (key === 'large' ? 50 : 0),
+      }),
     ],
     async reconcile(key: string) {
       looks.push(key)

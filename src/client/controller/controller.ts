@@ -1,4 +1,7 @@
-/** A controller: what it watches, and one `reconcile` that brings what a key stands for to where it should be. Called twice, it does nothing the second time. */
+/**
+ * A controller: what it watches, and one `reconcile` that brings what a key stands for to where it should be. Called
+ * twice, it does nothing the second time.
+ */
 import type { KubeObject } from '../../machinery/object.ts'
 import { EventRecorder } from '../events/event-recorder.ts'
 import { type Informer, keyOf } from '../informers/informer.ts'
@@ -16,11 +19,19 @@ export interface Watched<T extends KubeObject = KubeObject> {
   readonly selection?: ListOptions
   /** The keys to look at; that of the object itself unless said. Called with the new state and with the old one. */
   keys?(object: T, caches: Caches): Iterable<string>
-  /** Whether a change is worth a look; all are unless said. `object` is undefined where it has gone, `before` where it is new. */
+  /**
+   * Whether a change is worth a look; all are unless said. `object` is undefined where it has gone, `before` where it
+   * is new.
+   */
   when?(object: T | undefined, before: T | undefined): boolean
-  /** How much later a change has its key looked at, in ms: what costs much to look at is looked at once for many changes. At once unless said. */
+  /**
+   * How much later a change has its key looked at, in ms: what costs much to look at is looked at once for many
+   * changes. At once unless said.
+   */
   restMs?(key: string, caches: Caches): number
-  /** Told of a change before its keys are looked at; `object` is undefined where it has gone, `before` where it is new. */
+  /**
+   * Told of a change before its keys are looked at; `object` is undefined where it has gone, `before` where it is new.
+   */
   changed?(object: T | undefined, before: T | undefined, context: ReconcileContext): void
 }
 
@@ -28,7 +39,8 @@ export interface Watched<T extends KubeObject = KubeObject> {
 export const watched = <T extends KubeObject>(watch: Watched<T>): Watched => watch as unknown as Watched
 
 /** A kind that is looked at, but brings nothing to be looked at. */
-export const looked = <T extends KubeObject>(resource: Resource<T>, selection?: ListOptions): Watched => watched({ resource, selection, keys: () => [] })
+export const looked = <T extends KubeObject>(resource: Resource<T>, selection?: ListOptions): Watched =>
+  watched({ resource, selection, keys: () => [] })
 
 /** What the controller's informers know. Objects must not be changed: they are shared with other controllers. */
 export interface Caches {
@@ -43,7 +55,10 @@ export interface Caches {
 export interface ReconcileContext {
   readonly client: RestClient
   readonly caches: Caches
-  /** The informer of all objects of a kind, if somebody has it run already: for those who follow kinds that they learn of while they run. */
+  /**
+   * The informer of all objects of a kind, if somebody has it run already: for those who follow kinds that they learn
+   * of while they run.
+   */
   followed(resource: Resource): Followed | undefined
   readonly events: EventRecorder
   readonly log: (line: string) => void
@@ -66,7 +81,10 @@ export interface Controller {
   reconcile?(key: string, context: ReconcileContext): Promise<void>
   /** What it knows, as text for people, by the last part of a page's path (`/debug/controllers/NAME/PATH`). */
   readonly pages?: Readonly<Record<string, (query: URLSearchParams) => string>>
-  /** What goes on beside the keys, such as a period; begins when what is watched is known. Should end soon after `signal` is aborted, and never reject. */
+  /**
+   * What goes on beside the keys, such as a period; begins when what is watched is known. Should end soon after
+   * `signal` is aborted, and never reject.
+   */
   run?(context: ReconcileContext, signal: AbortSignal): Promise<void>
 }
 
@@ -85,8 +103,15 @@ export interface ControllerClients {
   readonly metrics?: QueueMetricsProvider
 }
 
-/** Runs a controller until it is stopped: when all that it watches is known, keys are looked at. `log` is told of what fails. */
-export function runController(controller: Controller, { informers, client, metrics }: ControllerClients, log: (line: string) => void): RunningController {
+/**
+ * Runs a controller until it is stopped: when all that it watches is known, keys are looked at. `log` is told of what
+ * fails.
+ */
+export function runController(
+  controller: Controller,
+  { informers, client, metrics }: ControllerClients,
+  log: (line: string) => void,
+): RunningController {
   const { name, component = name, watches, concurrency } = controller
   const caches = cachesOf(watches, informers)
   const stopping = new AbortController()
@@ -112,16 +137,19 @@ export function runController(controller: Controller, { informers, client, metri
       if (stopping.signal.aborted) return
       changed?.(object, before, context)
       if (when && !when(object, before)) return
-      for (const state of [object, before]) if (state) for (const key of keys(state, caches)) context.again(key, restMs?.(key, caches))
+      for (const state of [object, before])
+        if (state) for (const key of keys(state, caches)) context.again(key, restMs?.(key, caches))
     })
   }
   let running: Promise<void> | undefined
-  const synced = Promise.all(watches.map(({ resource, selection }) => informers.synced(resource, selection))).then(() => {
-    // Nothing is decided before all that it is decided by is known.
-    if (stopping.signal.aborted) return
-    queue.start()
-    running = controller.run?.(context, stopping.signal)
-  })
+  const synced = Promise.all(watches.map(({ resource, selection }) => informers.synced(resource, selection))).then(
+    () => {
+      // Nothing is decided before all that it is decided by is known.
+      if (stopping.signal.aborted) return
+      queue.start()
+      running = controller.run?.(context, stopping.signal)
+    },
+  )
   return {
     synced,
     async stop() {

@@ -9,10 +9,16 @@ import { allOf, annotationsChanged, anyOf, generationChanged, labelsChanged } fr
 const owned = (owner: object, namespace = 'default'): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'x', namespace, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '1', controller: true, ...owner }] },
+  metadata: {
+    name: 'x',
+    namespace,
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '1', controller: true, ...owner }],
+  },
 })
 const caches = {} as Caches
-const keys = (made: ReturnType<typeof controller>, object: KubeObject) => [...(made.watches[1]?.keys?.(object, caches) ?? [])]
+const keys = (made: ReturnType<typeof controller>, object: KubeObject) => [
+  ...(made.watches[1]?.keys?.(object, caches) ?? []),
+]
 
 test('what is owned leads to its controller, if that is of the kind; an owner without a namespace is found by its name', () => {
   const made = controller({ name: 'x', for: replicaSets, owns: [pods], reconcile: async () => {} })
@@ -40,7 +46,11 @@ test('reconcile is told namespace and name, and may ask to be called again', asy
   })
   await made.reconcile?.('default/web', context)
   await made.reconcile?.('web', context)
-  assert.deepEqual(asked, [{ namespace: 'default', name: 'web', key: 'default/web' }, ['default/web', 500], { namespace: '', name: 'web', key: 'web' }])
+  assert.deepEqual(asked, [
+    { namespace: 'default', name: 'web', key: 'default/web' },
+    ['default/web', 500],
+    { namespace: '', name: 'web', key: 'web' },
+  ])
 })
 
 test('predicates compare what was with what is', () => {
@@ -55,8 +65,14 @@ test('predicates compare what was with what is', () => {
   ]
   for (const [metadata, generation, labels, annotations] of cases) {
     const after = object(metadata)
-    assert.deepEqual([generationChanged(after, before), labelsChanged(after, before), annotationsChanged(after, before)], [generation, labels, annotations])
-    assert.equal(anyOf(generationChanged, labelsChanged, annotationsChanged)(after, before), generation || labels || annotations)
+    assert.deepEqual(
+      [generationChanged(after, before), labelsChanged(after, before), annotationsChanged(after, before)],
+      [generation, labels, annotations],
+    )
+    assert.equal(
+      anyOf(generationChanged, labelsChanged, annotationsChanged)(after, before),
+      generation || labels || annotations,
+    )
     assert.equal(allOf(generationChanged, labelsChanged)(after, before), false)
   }
   assert.equal(generationChanged(before, undefined) && generationChanged(undefined, before), true)

@@ -1,4 +1,7 @@
-/** Controllers as authors of operators write them: for a kind, owning others, watching more, on the engine that Typernetes' own controllers run on. */
+/**
+ * Controllers as authors of operators write them: for a kind, owning others, watching more, on the engine that
+ * Typernetes' own controllers run on.
+ */
 import type { KubeObject } from '../../machinery/object.ts'
 import { keyOf } from '../informers/informer.ts'
 import { controllerOf } from '../objects/owners.ts'
@@ -44,14 +47,20 @@ export interface ControllerDefinition<T extends KubeObject> {
   readonly when?: Predicate<T>
   /** Which objects of that count; all unless said. */
   readonly selection?: ListOptions
-  /** What it makes: when one changes whose controller (`ownerReferences`) is of the kind that it is for, that is looked at. */
+  /**
+   * What it makes: when one changes whose controller (`ownerReferences`) is of the kind that it is for, that is looked
+   * at.
+   */
   readonly owns?: readonly (Resource | Source)[]
   readonly watches?: readonly MappedSource[]
   /** What is in its caches beside that. */
   readonly reads?: readonly Resource[]
   /** Objects that are looked at at once; 1 unless said. One object is never looked at by two. */
   readonly concurrency?: number
-  /** Brings the object to where it should be. Called again, later and later, when it rejects; and whenever something changes. */
+  /**
+   * Brings the object to where it should be. Called again, later and later, when it rejects; and whenever something
+   * changes.
+   */
   reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult | undefined> | Promise<void>
 }
 
@@ -77,10 +86,16 @@ export function controller<T extends KubeObject>(definition: ControllerDefinitio
   return {
     name,
     concurrency,
-    watches: [main, ...owns.map((owned) => ownedBy(definition.for, owned)), ...watches, ...reads.map((resource) => looked(resource))],
+    watches: [
+      main,
+      ...owns.map((owned) => ownedBy(definition.for, owned)),
+      ...watches,
+      ...reads.map((resource) => looked(resource)),
+    ],
     async reconcile(key, context) {
       const [first = '', second] = key.split('/')
-      const request = second === undefined ? { namespace: '', name: first, key } : { namespace: first, name: second, key }
+      const request =
+        second === undefined ? { namespace: '', name: first, key } : { namespace: first, name: second, key }
       const result = await definition.reconcile(request, context)
       if (result?.againMs !== undefined) context.again(key, result.againMs)
     },

@@ -1,6 +1,7 @@
 /**
- * What of a controller's failures is worth a line. Most are the everyday life of a cluster: somebody was faster, an object went away
- * while it was looked at, a quota is used up (events tell that). The rest is told once a minute for each key.
+ * What of a controller's failures is worth a line. Most are the everyday life of a cluster: somebody was faster, an
+ * object went away while it was looked at, a quota is used up (events tell that). The rest is told once a minute for
+ * each key.
  */
 import { reasonOf } from '../../lib/explained-error.ts'
 import { StatusError } from '../../machinery/status-error.ts'

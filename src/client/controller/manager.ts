@@ -1,4 +1,7 @@
-/** Runs controllers together: over one connection, with informers that they share, and if that is wanted only while this process leads. */
+/**
+ * Runs controllers together: over one connection, with informers that they share, and if that is wanted only while this
+ * process leads.
+ */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { plainLog } from '../../lib/log/log.ts'
@@ -28,8 +31,8 @@ export interface Manager {
   /** Resolves when the controllers know all that was there and have begun; not before this process leads. */
   readonly ready: Promise<void>
   /**
-   * Resolves when the controllers have ended: `stopped` if that was wanted, `lost` if somebody else may lead now: a program ends then, and
-   * is started anew.
+   * Resolves when the controllers have ended: `stopped` if that was wanted, `lost` if somebody else may lead now: a
+   * program ends then, and is started anew.
    */
   readonly ended: Promise<LeadershipEnd>
   /** Metrics in Prometheus' text format. */
@@ -46,7 +49,9 @@ export function manager({ client, controllers, leaderElection, log = plainLog, .
   const { promise: ready, resolve } = Promise.withResolvers<void>()
   const work = async (signal: AbortSignal): Promise<void> => {
     const informers = new SharedInformers(client, log)
-    const running: RunningController[] = controllers.map((controller) => runController(controller, { informers, client, metrics }, log))
+    const running: RunningController[] = controllers.map((controller) =>
+      runController(controller, { informers, client, metrics }, log),
+    )
     void Promise.all(running.map(({ synced }) => synced)).then(() => resolve())
     if (!signal.aborted) await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
     await Promise.all([informers.stop(), ...running.map((controller) => controller.stop())])
@@ -61,7 +66,9 @@ export function manager({ client, controllers, leaderElection, log = plainLog, .
       identity: leaderElection.identity ?? `${hostname()}_${randomUUID()}`,
     })
   if (elector && leaderElection) leaderMetrics(registry, leaderElection.name, () => elector.isLeader)
-  const ended = elector ? elector.run(work, stopping.signal) : work(stopping.signal).then((): LeadershipEnd => 'stopped')
+  const ended = elector
+    ? elector.run(work, stopping.signal)
+    : work(stopping.signal).then((): LeadershipEnd => 'stopped')
   return {
     get isLeader() {
       return elector ? elector.isLeader : !stopping.signal.aborted

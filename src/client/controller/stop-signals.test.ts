@@ -13,7 +13,9 @@ console.log('ready')
 `
 
 test('the first signal asks to stop, the second ends the process', async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const said = async (): Promise<string> => String((await once(child.stdout, 'data'))[0])
   assert.equal(await said(), 'ready\n')
   child.kill('SIGINT')

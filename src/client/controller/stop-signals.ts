@@ -2,8 +2,8 @@
 import { constants } from 'node:os'
 
 /**
- * Aborted by the first SIGINT or SIGTERM; the second one ends the process at once, with the shell's code for it (130, 143). As
- * controller-runtime's `SetupSignalHandler`.
+ * Aborted by the first SIGINT or SIGTERM; the second one ends the process at once, with the shell's code for it (130,
+ * 143). As controller-runtime's `SetupSignalHandler`.
  * @example stopSignals().addEventListener('abort', () => void running.stop())
  */
 export function stopSignals(): AbortSignal {

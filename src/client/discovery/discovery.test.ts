@@ -3,7 +3,12 @@ import { test } from 'node:test'
 import { discoveryOf, supports } from './discovery.ts'
 
 const entry = (resource: string, kind: string) =>
-  ({ resource, responseKind: { group: '', version: '', kind }, scope: 'Namespaced', verbs: ['list', 'delete'] }) as const
+  ({
+    resource,
+    responseKind: { group: '', version: '', kind },
+    scope: 'Namespaced',
+    verbs: ['list', 'delete'],
+  }) as const
 
 test('the first version of a group that has a resource is the preferred one', () => {
   const { resources, failed } = discoveryOf([

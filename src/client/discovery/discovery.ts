@@ -1,4 +1,7 @@
-/** Which resources a server has, by aggregated discovery (KEP-3352): one request for the core group, one for all others. Servers that are too old for it are asked group by group. */
+/**
+ * Which resources a server has, by aggregated discovery (KEP-3352): one request for the core group, one for all others.
+ * Servers that are too old for it are asked group by group.
+ */
 
 import type { Resource } from '../resource.ts'
 import type { RestClient } from '../rest/rest-client.ts'
@@ -45,12 +48,16 @@ interface VersionDiscovery {
 
 type Root = { readonly kind: string; readonly items?: readonly GroupDiscovery[] } & LegacyRoot
 
-const accept = ['v2', 'v2beta1'].map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`).join()
+const accept = ['v2', 'v2beta1']
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .join()
 
 /** Throws a StatusError, or ConnectionLost when the server cannot be reached. */
 export async function discover(client: RestClient): Promise<Discovery> {
   const roots = await Promise.all(['/api', '/apis'].map((path) => client.read<Root>(path, accept)))
-  const groups = roots.map((root) => (root.kind === 'APIGroupDiscoveryList' ? (root.items ?? []) : readLegacyGroups(client, root)))
+  const groups = roots.map((root) =>
+    root.kind === 'APIGroupDiscoveryList' ? (root.items ?? []) : readLegacyGroups(client, root),
+  )
   return discoveryOf((await Promise.all(groups)).flat())
 }
 
@@ -88,4 +95,5 @@ export function discoveryOf(groups: readonly GroupDiscovery[]): Discovery {
 }
 
 /** Whether all of the verbs are there. */
-export const supports = ({ verbs }: DiscoveredResource, ...wanted: readonly string[]): boolean => wanted.every((verb) => verbs.has(verb))
+export const supports = ({ verbs }: DiscoveredResource, ...wanted: readonly string[]): boolean =>
+  wanted.every((verb) => verbs.has(verb))

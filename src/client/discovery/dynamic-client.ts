@@ -2,7 +2,14 @@
 import type { Unstructured } from '../../machinery/object.ts'
 import type { ObjectName } from '../objects/write-state.ts'
 import { type Resource, requireName } from '../resource.ts'
-import type { ApplyOptions, DeleteOptions, ObjectList, PageOptions, PatchType, RestClient } from '../rest/rest-client.ts'
+import type {
+  ApplyOptions,
+  DeleteOptions,
+  ObjectList,
+  PageOptions,
+  PatchType,
+  RestClient,
+} from '../rest/rest-client.ts'
 import { RestMapper } from './rest-mapper.ts'
 
 /** Which object, of which kind. */
@@ -21,13 +28,19 @@ export class DynamicClient {
     this.mapper = mapper
   }
 
-  /** All methods reject with an Error for a name that is empty or no part of a path, before the kind is looked up, with NoMatch for a kind that the server does not have, and with StatusErrors as it refuses. */
+  /**
+   * All methods reject with an Error for a name that is empty or no part of a path, before the kind is looked up, with
+   * NoMatch for a kind that the server does not have, and with StatusErrors as it refuses.
+   */
   async get({ namespace = '', name, ...of }: ObjectReference): Promise<Unstructured> {
     requireName(name)
     return this.client.get(await this.#resource(of), namespace, name)
   }
 
-  async list(of: Pick<ObjectReference, 'apiVersion' | 'kind'>, options?: PageOptions): Promise<ObjectList<Unstructured>> {
+  async list(
+    of: Pick<ObjectReference, 'apiVersion' | 'kind'>,
+    options?: PageOptions,
+  ): Promise<ObjectList<Unstructured>> {
     return this.client.list(await this.#resource(of), options)
   }
 
@@ -40,13 +53,21 @@ export class DynamicClient {
     return this.client.update(await this.#resource(object), object, subresource)
   }
 
-  async patch({ namespace = '', name, ...of }: ObjectReference, patch: object, type: PatchType = 'merge', subresource?: string): Promise<Unstructured> {
+  async patch(
+    { namespace = '', name, ...of }: ObjectReference,
+    patch: object,
+    type: PatchType = 'merge',
+    subresource?: string,
+  ): Promise<Unstructured> {
     requireName(name)
     return this.client.patch(await this.#resource(of), namespace, name, patch, type, subresource)
   }
 
   /** Server-side apply, as `kubectl apply --server-side`. */
-  async apply(object: Unstructured & { readonly metadata: { readonly name: string } }, manager: string | ApplyOptions): Promise<Unstructured> {
+  async apply(
+    object: Unstructured & { readonly metadata: { readonly name: string } },
+    manager: string | ApplyOptions,
+  ): Promise<Unstructured> {
     requireName(object.metadata.name)
     return this.client.apply(await this.#resource(object), object, manager)
   }

@@ -34,7 +34,10 @@ export function readLegacyGroups(client: RestClient, { versions = [], groups }: 
     all.map(async ({ name, versions: served, preferredVersion }) => {
       const isPreferred = ({ version }: { readonly version: string }): boolean => version === preferredVersion?.version
       const inOrder = [...served.filter(isPreferred), ...served.filter((one) => !isPreferred(one))]
-      return { metadata: { name }, versions: await Promise.all(inOrder.map(({ version }) => readVersion(client, name, version))) }
+      return {
+        metadata: { name },
+        versions: await Promise.all(inOrder.map(({ version }) => readVersion(client, name, version))),
+      }
     }),
   )
 }
@@ -54,7 +57,9 @@ async function readVersion(client: RestClient, group: string, version: string): 
         responseKind: { kind },
         scope: namespaced ? 'Namespaced' : 'Cluster',
         singularResource: singularName,
-        subresources: resources.flatMap((other) => (other.name.startsWith(`${name}/`) ? [{ subresource: other.name.slice(name.length + 1) }] : [])),
+        subresources: resources.flatMap((other) =>
+          other.name.startsWith(`${name}/`) ? [{ subresource: other.name.slice(name.length + 1) }] : [],
+        ),
       })),
   }
 }

@@ -18,8 +18,8 @@ interface Index {
 }
 
 /**
- * The group versions that have a document (`api/v1`, `apis/apps/v1`), and the URL of each. The URL changes with the document, so that it
- * may be cached.
+ * The group versions that have a document (`api/v1`, `apis/apps/v1`), and the URL of each. The URL changes with the
+ * document, so that it may be cached.
  * @example const urls = await openApiIndex(client); urls.get('apis/apps/v1')
  */
 export async function openApiIndex(client: RestClient): Promise<ReadonlyMap<string, string>> {

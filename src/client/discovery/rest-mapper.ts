@@ -40,12 +40,20 @@ export class RestMapper {
   /** The resource of a kind; `apiVersion` may be a group alone: its preferred version, then. Rejects with NoMatch. */
   forKind(apiVersion: string, kind: string): Promise<DiscoveredResource> {
     const [version, group = ''] = apiVersion.split('/').reverse()
-    const isOne = (one: DiscoveredResource): boolean => one.kind === kind && one.group === group && one.version === version
-    const isOfGroup = (one: DiscoveredResource): boolean => one.kind === kind && one.group === apiVersion && one.preferred
-    return this.#find(`kind ${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`, (resources) => resources.find(isOne) ?? resources.find(isOfGroup))
+    const isOne = (one: DiscoveredResource): boolean =>
+      one.kind === kind && one.group === group && one.version === version
+    const isOfGroup = (one: DiscoveredResource): boolean =>
+      one.kind === kind && one.group === apiVersion && one.preferred
+    return this.#find(
+      `kind ${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`,
+      (resources) => resources.find(isOne) ?? resources.find(isOfGroup),
+    )
   }
 
-  /** What a word means: `deploy`, `deployment`, `deployments.apps`, `deployments.v1.apps`, `Deployment`. Rejects with NoMatch. */
+  /**
+   * What a word means: `deploy`, `deployment`, `deployments.apps`, `deployments.v1.apps`, `Deployment`. Rejects with
+   * NoMatch.
+   */
   forName(text: string): Promise<DiscoveredResource> {
     const [word = '', ...rest] = text.split('.')
     const place = rest.join('.')
@@ -67,7 +75,10 @@ export class RestMapper {
   }
 
   /** What is missing may have come since it was read. */
-  async #find(what: string, find: (resources: readonly DiscoveredResource[]) => DiscoveredResource | undefined): Promise<DiscoveredResource> {
+  async #find(
+    what: string,
+    find: (resources: readonly DiscoveredResource[]) => DiscoveredResource | undefined,
+  ): Promise<DiscoveredResource> {
     const asked = performance.now()
     const found = find(await this.resources())
     if (found) return found

@@ -1,6 +1,6 @@
 /**
- * Leader election on a Lease: of many that ask for it, one leads, as long as it renews the lease in time. Times of other machines do not
- * count: a lease has ended when nobody has changed it for as long as it lasts, by our own clock.
+ * Leader election on a Lease: of many that ask for it, one leads, as long as it renews the lease in time. Times of
+ * other machines do not count: a lease has ended when nobody has changed it for as long as it lasts, by our own clock.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EventRecorder } from '../events/event-recorder.ts'
@@ -69,8 +69,9 @@ export class LeaderElector {
   }
 
   /**
-   * Waits until it leads, then does `work` until that is done, `signal` is aborted, or the lease is lost: in the latter cases the signal
-   * of the work is aborted, and `work` should end soon, as somebody else may lead then. Rejects as `work` does. May be called again.
+   * Waits until it leads, then does `work` until that is done, `signal` is aborted, or the lease is lost: in the latter
+   * cases the signal of the work is aborted, and `work` should end soon, as somebody else may lead then. Rejects as
+   * `work` does. May be called again.
    */
   async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<LeadershipEnd> {
     while (!(await this.#try())) {
@@ -105,8 +106,8 @@ export class LeaderElector {
   }
 
   /**
-   * Resolves when it makes sense to ask for the lease: when it was given back, or nobody has renewed it for as long as it lasts. Who may
-   * not watch leases asks now and then.
+   * Resolves when it makes sense to ask for the lease: when it was given back, or nobody has renewed it for as long as
+   * it lasts. Who may not watch leases asks now and then.
    */
   async #turn(signal: AbortSignal): Promise<void> {
     const { client, namespace, name } = this.#options
@@ -118,7 +119,12 @@ export class LeaderElector {
       const resourceVersion = this.#seen?.metadata.resourceVersion
       if (resourceVersion && !signal.aborted) {
         const fieldSelector = nameSelector(name)
-        for await (const { type, object } of client.watch(leases, { namespace, fieldSelector, resourceVersion, signal: turn.signal })) {
+        for await (const { type, object } of client.watch(leases, {
+          namespace,
+          fieldSelector,
+          resourceVersion,
+          signal: turn.signal,
+        })) {
           if (type === 'BOOKMARK') continue
           if (type === 'DELETED') return
           this.#observe(object)
@@ -133,7 +139,8 @@ export class LeaderElector {
       clearTimeout(silence)
       signal.removeEventListener('abort', come)
     }
-    if (!turn.signal.aborted) await delay(this.#retryMs * (1 + Math.random() * jitter), undefined, { signal }).catch(() => {})
+    if (!turn.signal.aborted)
+      await delay(this.#retryMs * (1 + Math.random() * jitter), undefined, { signal }).catch(() => {})
   }
 
   /** How long the lease holds if nobody renews it. */
@@ -168,17 +175,29 @@ export class LeaderElector {
       const present = await client.find(leases, namespace, name)
       if (!present)
         return this.#holds(
-          await client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec: this.#spec() }),
+          await client.create(leases, {
+            apiVersion: 'coordination.k8s.io/v1',
+            kind: 'Lease',
+            metadata: { namespace, name },
+            spec: this.#spec(),
+          }),
         )
       this.#observe(present)
       const { spec } = present
       const isMine = spec?.holderIdentity === identity
       if (!isMine && spec?.holderIdentity && performance.now() - this.#seenAt < this.#leaseMs) return false
-      return this.#holds(await client.update(leases, { ...present, spec: { ...spec, ...this.#spec(isMine ? spec : undefined, spec?.leaseTransitions) } }))
+      return this.#holds(
+        await client.update(leases, {
+          ...present,
+          spec: { ...spec, ...this.#spec(isMine ? spec : undefined, spec?.leaseTransitions) },
+        }),
+      )
     } catch (error) {
       // Somebody was faster.
       const isRace = isConflict(error)
-      const message = `the lease ${namespace}/${name} cannot be had just now: ${error instanceof Error ? error.message : String(error)}`
+      const message =
+        `the lease ${namespace}/${name} cannot be had just now: ` +
+        `${error instanceof Error ? error.message : String(error)}`
       if (!isRace && message !== this.#complaint) log?.(message)
       if (!isRace) this.#complaint = message
       return false
@@ -213,7 +232,8 @@ export class LeaderElector {
     if (leader === this.#leader) return
     this.#leader = leader
     const { identity, changed, events } = this.#options
-    if (leader === identity && this.#seen) events?.tell(this.#seen, 'Normal', 'LeaderElection', `${identity} became leader`)
+    if (leader === identity && this.#seen)
+      events?.tell(this.#seen, 'Normal', 'LeaderElection', `${identity} became leader`)
     changed?.(leader)
   }
 
@@ -223,8 +243,16 @@ export class LeaderElector {
     const lease = this.#seen
     this.#lead('')
     if (!release || !lease || lease.spec?.holderIdentity !== identity) return
-    const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(), acquireTime: microTime() }
-    await client.update(leases, { ...lease, spec }).catch((error) => log?.(`the lease ${lease.metadata.name} could not be given back: ${error.message}`))
+    const spec = {
+      ...lease.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      renewTime: microTime(),
+      acquireTime: microTime(),
+    }
+    await client
+      .update(leases, { ...lease, spec })
+      .catch((error) => log?.(`the lease ${lease.metadata.name} could not be given back: ${error.message}`))
   }
 }
 

@@ -22,7 +22,10 @@ test('what is told again is counted in the event that told it first', () => {
   const first = correlator.correlate(event('a'))
   const second = correlator.correlate(event('a'))
   assert.deepEqual([first?.isNew, first?.event.count], [true, 1])
-  assert.deepEqual([second?.isNew, second?.event.count, second?.event.metadata.name], [false, 2, first?.event.metadata.name])
+  assert.deepEqual(
+    [second?.isNew, second?.event.count, second?.event.metadata.name],
+    [false, 2, first?.event.metadata.name],
+  )
   assert.equal(correlator.correlate(event('b'))?.isNew, true)
 })
 
@@ -32,7 +35,10 @@ test('what differs only in its words is one event from the tenth on, and begins 
   const told = Array.from({ length: 12 }, (_, i) => correlator.correlate(event(`m${i}`)))
   assert.deepEqual(
     told.map((one) => one?.event.message),
-    [...Array.from({ length: 9 }, (_, i) => `m${i}`), ...[9, 10, 11].map((i) => `(combined from similar events): m${i}`)],
+    [
+      ...Array.from({ length: 9 }, (_, i) => `m${i}`),
+      ...[9, 10, 11].map((i) => `(combined from similar events): m${i}`),
+    ],
   )
   assert.deepEqual(
     told.slice(9).map((one) => [one?.isNew, one?.event.count]),

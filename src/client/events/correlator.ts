@@ -1,6 +1,7 @@
 /**
- * Keeps events few, with upstream's numbers: what is told again is counted in the event that tells it, what differs only in its words
- * becomes one event after ten of them in ten minutes, and of one object there are 25 at once and one in five minutes from then on.
+ * Keeps events few, with upstream's numbers: what is told again is counted in the event that tells it, what differs
+ * only in its words becomes one event after ten of them in ten minutes, and of one object there are 25 at once and one
+ * in five minutes from then on.
  */
 import { type RateLimit, TokenBucket } from '../connection/pacing/token-bucket.ts'
 import type { Event } from '../kinds.ts'
@@ -58,11 +59,15 @@ export class EventCorrelator {
     similar.messages.add(message)
     similar.lastMs = now
     this.#similar.set(key, similar)
-    if (similar.messages.size < mostSimilar) return { event, key: `${key}\0${event.involvedObject.fieldPath ?? ''}\0${message}` }
+    if (similar.messages.size < mostSimilar)
+      return { event, key: `${key}\0${event.involvedObject.fieldPath ?? ''}\0${message}` }
     // It is known to be too many: who they are does not matter any more.
     const [any = ''] = similar.messages
     similar.messages.delete(any)
-    return { event: { ...event, metadata: eventPlace(event.involvedObject, now), message: `${combined}${message}` }, key }
+    return {
+      event: { ...event, metadata: eventPlace(event.involvedObject, now), message: `${combined}${message}` },
+      key,
+    }
   }
 
   #count(event: Event, key: string): Correlated {
@@ -87,4 +92,5 @@ export class EventCorrelator {
 const objectKey = ({ source, involvedObject: { kind, namespace, name, uid, apiVersion } }: Event): string =>
   [source?.component, source?.host, kind, namespace, name, uid, apiVersion].join('\0')
 
-const similarKey = (event: Event): string => [objectKey(event), event.type, event.reason, event.reportingComponent, event.reportingInstance].join('\0')
+const similarKey = (event: Event): string =>
+  [objectKey(event), event.type, event.reason, event.reportingComponent, event.reportingInstance].join('\0')

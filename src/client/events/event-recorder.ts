@@ -17,7 +17,10 @@ export class EventRecorder {
   readonly #correlator: EventCorrelator
   readonly #sender: EventSender
 
-  /** `component` is who tells (`source.component`); `log` learns of events that cannot be told; `now` gives ms since 1970. */
+  /**
+   * `component` is who tells (`source.component`); `log` learns of events that cannot be told; `now` gives ms since
+   * 1970.
+   */
   constructor(client: RestClient, component: string, log: (line: string) => void, now: () => number = Date.now) {
     this.#client = client
     this.#component = component
@@ -29,8 +32,8 @@ export class EventRecorder {
   readonly #now: () => number
 
   /**
-   * Never rejects and never waits. What is told again is counted, and of what is told too often a part is left out (`events/correlator.ts`).
-   * `host` is the node that tells, where one does.
+   * Never rejects and never waits. What is told again is counted, and of what is told too often a part is left out
+   * (`events/correlator.ts`). `host` is the node that tells, where one does.
    */
   tell(subject: KubeObject | EventSubject, type: EventType, reason: string, message: string, host = ''): void {
     const involvedObject = subjectOf(subject)
@@ -51,7 +54,11 @@ export class EventRecorder {
       firstTimestamp: timestamp,
       lastTimestamp: timestamp,
     })
-    if (correlated) this.#sender.send(() => this.#write(correlated), `the event ${reason} of ${involvedObject.kind} ${involvedObject.name}`)
+    if (correlated)
+      this.#sender.send(
+        () => this.#write(correlated),
+        `the event ${reason} of ${involvedObject.kind} ${involvedObject.name}`,
+      )
   }
 
   /** Tells nothing more. */
@@ -63,11 +70,13 @@ export class EventRecorder {
     const { namespace = '', name = '' } = event.metadata
     if (!isNew) {
       const { count, lastTimestamp, message } = event
-      const counted = await this.#client.patch(events, namespace, name, { count, lastTimestamp, message }).catch((error) => {
-        // Events do not live for ever.
-        if (error instanceof StatusError && error.code === 404) return undefined
-        throw error
-      })
+      const counted = await this.#client
+        .patch(events, namespace, name, { count, lastTimestamp, message })
+        .catch((error) => {
+          // Events do not live for ever.
+          if (error instanceof StatusError && error.code === 404) return undefined
+          throw error
+        })
       if (counted) return
     }
     await this.#client.create(events, event)

@@ -1,4 +1,7 @@
-/** Writes events one after the other, in the background: whoever tells them never waits, and when too many wait, the newest are lost. */
+/**
+ * Writes events one after the other, in the background: whoever tells them never waits, and when too many wait, the
+ * newest are lost.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConnectionLost, GivenUp } from '../connection/connection-lost.ts'
 import { isNamespaceGone } from '../rest/refusals.ts'
@@ -42,7 +45,8 @@ export class EventSender {
 
   async #send(): Promise<void> {
     this.#sending = true
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) await this.#written(next.write, next.what)
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift())
+      await this.#written(next.write, next.what)
     this.#sending = false
     this.#lost = 0
   }

@@ -23,7 +23,10 @@ export function subjectOf(subject: KubeObject | EventSubject): EventSubject {
 }
 
 /** Namespace and name of a new event about a subject: as upstream, its name and the time in nanoseconds. */
-export const eventPlace = ({ namespace, name }: EventSubject, nowMs: number): { readonly namespace: string; readonly name: string } => {
+export const eventPlace = (
+  { namespace, name }: EventSubject,
+  nowMs: number,
+): { readonly namespace: string; readonly name: string } => {
   // Of one ms, clocks tell no more: what is below it is by chance.
   const nanoseconds = BigInt(nowMs) * BigInt(nanosecondsPerMs) + BigInt(Math.floor(Math.random() * nanosecondsPerMs))
   return { namespace: namespace || clusterNamespace, name: `${name}.${nanoseconds.toString(16)}` }

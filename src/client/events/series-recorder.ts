@@ -1,6 +1,6 @@
 /**
- * Tells events of events.k8s.io (KEP-383): what is told again within minutes becomes a series of the same event, whose count is written
- * when it begins, every half an hour, and when it has ended.
+ * Tells events of events.k8s.io (KEP-383): what is told again within minutes becomes a series of the same event, whose
+ * count is written when it begins, every half an hour, and when it has ended.
  */
 import { hostname } from 'node:os'
 import type { EventsV1Event } from '@kubernetes/client-node'
@@ -116,7 +116,8 @@ export class SeriesRecorder {
     const series = count > 1 ? { count, lastObservedTime: microTime(lastMs) } : undefined
     this.#sender.send(async () => {
       const { namespace = '', name = '' } = event.metadata
-      const patched = series && (await this.#client.patch(seriesEvents, namespace, name, { series }).then(() => true, isGone))
+      const patched =
+        series && (await this.#client.patch(seriesEvents, namespace, name, { series }).then(() => true, isGone))
       if (!patched) await this.#client.create(seriesEvents, { ...event, ...(series && { series }) })
     }, `the event ${event.reason} of ${event.regarding?.kind} ${event.regarding?.name}`)
   }

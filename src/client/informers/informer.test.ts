@@ -11,9 +11,16 @@ const object = (name: string, resourceVersion: string, uid = name): KubeObject =
   kind: 'ConfigMap',
   metadata: { name, uid, resourceVersion },
 })
-const event = (type: WatchEvent<KubeObject>['type'], subject: KubeObject): WatchEvent<KubeObject> => ({ type, object: subject })
+const event = (type: WatchEvent<KubeObject>['type'], subject: KubeObject): WatchEvent<KubeObject> => ({
+  type,
+  object: subject,
+})
 const end = (resourceVersion: string): WatchEvent<KubeObject> =>
-  event('BOOKMARK', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion, annotations: { 'k8s.io/initial-events-end': 'true' } } })
+  event('BOOKMARK', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { resourceVersion, annotations: { 'k8s.io/initial-events-end': 'true' } },
+  })
 
 type Script = (readonly WatchEvent<KubeObject>[] | Error)[]
 
@@ -38,9 +45,16 @@ function scripted(script: Script, listed: readonly KubeObject[] = [], transform?
   } as unknown as RestClient
   const told: string[] = []
   const logged: string[] = []
-  const informer = new Informer<KubeObject>({ client, resource: configMaps, transform, log: (line) => logged.push(line) })
+  const informer = new Informer<KubeObject>({
+    client,
+    resource: configMaps,
+    transform,
+    log: (line) => logged.push(line),
+  })
   informer.onChange((now, before) =>
-    told.push(`${before?.metadata.name ?? ''}${before?.metadata.resourceVersion ?? ''}→${now?.metadata.resourceVersion ?? ''}`),
+    told.push(
+      `${before?.metadata.name ?? ''}${before?.metadata.resourceVersion ?? ''}→${now?.metadata.resourceVersion ?? ''}`,
+    ),
   )
   const run = async () => {
     const stopping = new AbortController()
@@ -54,7 +68,13 @@ function scripted(script: Script, listed: readonly KubeObject[] = [], transform?
 
 test('objects are streamed, told once, and followed from where the stream ended', async () => {
   const { informer, told, asked, run } = scripted([
-    [event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), end('5'), event('MODIFIED', object('a', '6')), event('DELETED', object('b', '7'))],
+    [
+      event('ADDED', object('a', '1')),
+      event('ADDED', object('b', '2')),
+      end('5'),
+      event('MODIFIED', object('a', '6')),
+      event('DELETED', object('b', '7')),
+    ],
     [event('ADDED', object('c', '8'))],
   ])
   await run()
@@ -76,25 +96,34 @@ test('a server that does not stream lists is listed', async () => {
   assert.deepEqual(told, ['→1', '→11'])
 })
 
-test('where all objects are told anew, those that have not changed stay as they are, and of those that have only what is new is kept', async () => {
-  const owned = (resourceVersion: string): KubeObject => ({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'b', uid: 'b', resourceVersion, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'n' }] },
-  })
-  const gone = new StatusError(410, 'Expired', 'too old')
-  const { informer, told, run } = scripted([
-    [event('ADDED', object('a', '1')), event('ADDED', owned('2')), end('5')],
-    gone,
-    [event('ADDED', object('a', '1')), event('ADDED', owned('7')), end('8')],
-  ])
-  const seen: KubeObject[] = []
-  informer.onChange((now) => now && seen.push(now))
-  await run()
-  assert.deepEqual(told, ['→1', '→2', 'b2→7'])
-  assert.equal(informer.get('', 'a'), seen[0])
-  assert.equal(seen[2]?.metadata.ownerReferences, seen[1]?.metadata.ownerReferences)
-})
+test(
+  'where all objects are told anew, those that have not changed stay as they are, and of those that have only ' +
+    'what is new is kept',
+  async () => {
+    const owned = (resourceVersion: string): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name: 'b',
+        uid: 'b',
+        resourceVersion,
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'n' }],
+      },
+    })
+    const gone = new StatusError(410, 'Expired', 'too old')
+    const { informer, told, run } = scripted([
+      [event('ADDED', object('a', '1')), event('ADDED', owned('2')), end('5')],
+      gone,
+      [event('ADDED', object('a', '1')), event('ADDED', owned('7')), end('8')],
+    ])
+    const seen: KubeObject[] = []
+    informer.onChange((now) => now && seen.push(now))
+    await run()
+    assert.deepEqual(told, ['→1', '→2', 'b2→7'])
+    assert.equal(informer.get('', 'a'), seen[0])
+    assert.equal(seen[2]?.metadata.ownerReferences, seen[1]?.metadata.ownerReferences)
+  },
+)
 
 test('objects of a stream are made small as they come, before it is complete', async () => {
   const kept: string[] = []
@@ -102,32 +131,45 @@ test('objects of a stream are made small as they come, before it is complete', a
     kept.push(object.metadata.name ?? '')
     return object
   }
-  const { told, run } = scripted([[event('ADDED', object('a', '1'))], [event('ADDED', object('a', '1')), end('5')]], [], transform)
+  const { told, run } = scripted(
+    [[event('ADDED', object('a', '1'))], [event('ADDED', object('a', '1')), end('5')]],
+    [],
+    transform,
+  )
   await run()
   assert.deepEqual(kept, ['a', 'a'])
   assert.deepEqual(told, ['→1'])
 })
 
-test('what has gone while nobody told is told with its last known state; another of the same name is one that went and one that came', async () => {
-  const { told, asked, run } = scripted([
-    [event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), event('ADDED', object('c', '3')), end('5')],
-    new StatusError(410, 'Expired', 'too old'),
-    [event('ADDED', object('b', '9', 'another')), event('ADDED', object('c', '3')), end('12')],
-  ])
-  await run()
-  assert.deepEqual(asked, ['watch all', 'watch 5', 'watch all'])
-  assert.deepEqual(told, ['→1', '→2', '→3', 'a1→', 'b2→', '→9'])
-})
+test(
+  'what has gone while nobody told is told with its last known state; another of the same name is one that went ' +
+    'and one that came',
+  async () => {
+    const { told, asked, run } = scripted([
+      [event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), event('ADDED', object('c', '3')), end('5')],
+      new StatusError(410, 'Expired', 'too old'),
+      [event('ADDED', object('b', '9', 'another')), event('ADDED', object('c', '3')), end('12')],
+    ])
+    await run()
+    assert.deepEqual(asked, ['watch all', 'watch 5', 'watch all'])
+    assert.deepEqual(told, ['→1', '→2', '→3', 'a1→', 'b2→', '→9'])
+  },
+)
 
 test('a stream that breaks off before it is complete changes nothing', async () => {
-  const { informer, told, run } = scripted([[event('ADDED', object('a', '1'))], [event('ADDED', object('b', '2')), end('5')]])
+  const { informer, told, run } = scripted([
+    [event('ADDED', object('a', '1'))],
+    [event('ADDED', object('b', '2')), end('5')],
+  ])
   await run()
   assert.deepEqual(told, ['→2'])
   assert.equal(informer.hasSynced, true)
 })
 
 test('a handler that throws keeps the others from nothing, and one that is removed hears no more', async () => {
-  const { informer, told, logged, run } = scripted([[event('ADDED', object('a', '1')), end('5'), event('MODIFIED', object('a', '6'))]])
+  const { informer, told, logged, run } = scripted([
+    [event('ADDED', object('a', '1')), end('5'), event('MODIFIED', object('a', '6'))],
+  ])
   informer.onChange(() => {
     throw new Error('a bug')
   })
@@ -143,7 +185,12 @@ test('a handler that throws keeps the others from nothing, and one that is remov
 })
 
 test('what is kept of an object is up to the informer', async () => {
-  const { informer, run } = scripted([[event('ADDED', { ...object('a', '1'), metadata: { ...object('a', '1').metadata, managedFields: [{}] } }), end('5')]])
+  const { informer, run } = scripted([
+    [
+      event('ADDED', { ...object('a', '1'), metadata: { ...object('a', '1').metadata, managedFields: [{}] } }),
+      end('5'),
+    ],
+  ])
   await run()
   assert.equal(informer.get('', 'a')?.metadata.managedFields, undefined)
 })
@@ -153,7 +200,9 @@ test('a handler that wants it is told everything again and again, until it is re
   const { informer, run } = scripted([[event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), end('5')]])
   await run()
   const told: string[] = []
-  const remove = informer.onChange((now, before) => told.push(`${now?.metadata.name} ${now === before}`), { resyncMs: 1000 })
+  const remove = informer.onChange((now, before) => told.push(`${now?.metadata.name} ${now === before}`), {
+    resyncMs: 1000,
+  })
   t.mock.timers.tick(1000)
   assert.deepEqual(told, ['a false', 'b false', 'a true', 'b true'])
   remove()

@@ -1,4 +1,7 @@
-/** Informers: a kind's objects in memory, kept up to date, and those who are told of each change in the order of changes. */
+/**
+ * Informers: a kind's objects in memory, kept up to date, and those who are told of each change in the order of
+ * changes.
+ */
 import type { KubeObject } from '../../machinery/object.ts'
 import { FailureLog } from '../controller/failure-log.ts'
 import type { Resource } from '../resource.ts'
@@ -17,13 +20,16 @@ export interface InformerOptions<T extends KubeObject> extends ListOptions {
   /** Where it is said that the server is away, once for all who share it; one of its own unless said. */
   readonly failures?: FailureLog
   /**
-   * What is kept of an object; it may be changed. Without `managedFields` unless said: nobody decides by who wrote what, and it is the
-   * larger half of many objects.
+   * What is kept of an object; it may be changed. Without `managedFields` unless said: nobody decides by who wrote
+   * what, and it is the larger half of many objects.
    */
   readonly transform?: (object: T) => T
 }
 
-/** Told of every change; `object` is undefined where it has gone (`before` is what was known last), `before` where it is new. */
+/**
+ * Told of every change; `object` is undefined where it has gone (`before` is what was known last), `before` where it is
+ * new.
+ */
 export type ChangeHandler<T> = (object: T | undefined, before: T | undefined) => void
 
 export interface HandlerOptions {
@@ -57,7 +63,8 @@ export class Informer<T extends KubeObject> {
   }
 
   /**
-   * The version of the collection that is known here, as client-go's `LastSyncResourceVersion`; empty before the first list.
+   * The version of the collection that is known here, as client-go's `LastSyncResourceVersion`; empty before the first
+   * list.
    * @example console.log(`pods as of ${informer.lastSyncResourceVersion}`)
    */
   get lastSyncResourceVersion(): string {
@@ -97,8 +104,8 @@ export class Informer<T extends KubeObject> {
   }
 
   /**
-   * Told of what is there already, and of every change from now on, one after the other: nothing is left out, and nothing made one of
-   * two. What a handler throws is logged, and keeps it from nothing else. Returns what ends it.
+   * Told of what is there already, and of every change from now on, one after the other: nothing is left out, and
+   * nothing made one of two. What a handler throws is logged, and keeps it from nothing else. Returns what ends it.
    */
   onChange(handler: ChangeHandler<T>, { resyncMs }: HandlerOptions = {}): () => void {
     const again = (): void => {
@@ -140,7 +147,10 @@ export class Informer<T extends KubeObject> {
     this.#whenSynced = undefined
   }
 
-  /** What is known already stays one object: a server that tells all objects anew costs nothing to those that have not changed. */
+  /**
+   * What is known already stays one object: a server that tells all objects anew costs nothing to those that have not
+   * changed.
+   */
   #kept(came: T): T {
     const object = this.#transform(came)
     const before = this.#store.byKey(keyOf(object))
@@ -180,7 +190,10 @@ export class Informer<T extends KubeObject> {
       handler(object, before)
     } catch (error) {
       const { resource, log } = this.#options
-      log(`who follows ${resource.plural} failed on ${keyOf((object ?? before) as T)}: ${error instanceof Error ? error.stack : String(error)}`)
+      log(
+        `who follows ${resource.plural} failed on ${keyOf((object ?? before) as T)}: ` +
+          `${error instanceof Error ? error.stack : String(error)}`,
+      )
     }
   }
 }

@@ -1,7 +1,9 @@
 /** An index of objects: by the values that a function gives for each, such as its node or the uid of its owner. */
 import type { KubeObject } from '../../machinery/object.ts'
 
-/** The values that an object is found under; always the same for the same object. The function itself names the index. */
+/**
+ * The values that an object is found under; always the same for the same object. The function itself names the index.
+ */
 export type IndexFunction<T extends KubeObject> = (object: T) => Iterable<string>
 
 const none: ReadonlySet<never> = new Set()

@@ -3,7 +3,8 @@ import type { KubeObject } from '../../machinery/object.ts'
 import { Index, type IndexFunction } from './object-index.ts'
 
 /** `namespace/name`, or the name of what has no namespace. */
-export const keyOf = ({ metadata: { namespace, name = '' } }: KubeObject): string => (namespace ? `${namespace}/${name}` : name)
+export const keyOf = ({ metadata: { namespace, name = '' } }: KubeObject): string =>
+  namespace ? `${namespace}/${name}` : name
 
 /** The index that every store has: the objects of a namespace. */
 const namespaceIndex: IndexFunction<KubeObject> = ({ metadata }) => [metadata.namespace ?? '']

@@ -8,7 +8,10 @@ import { configMaps } from '../kinds.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 import { Reflector } from './reflector.ts'
 
-/** How long a reflector waits after each of six watches that are kept for so many ms, tell nothing, and end with `error`. */
+/**
+ * How long a reflector waits after each of six watches that are kept for so many ms, tell nothing, and end with
+ * `error`.
+ */
 async function pausesAfter(watchMs: number, error: () => Error): Promise<number[]> {
   const stopping = new AbortController()
   const pauses: number[] = []
@@ -28,14 +31,17 @@ async function pausesAfter(watchMs: number, error: () => Error): Promise<number[
     },
   } as unknown as RestClient
   const sink = { keep: (object: KubeObject) => object, replace() {}, reached() {}, set() {}, remove() {} }
-  await new Reflector({ client, resource: configMaps, sink, failures: new FailureLog(() => {}), time }).run(stopping.signal)
+  await new Reflector({ client, resource: configMaps, sink, failures: new FailureLog(() => {}), time }).run(
+    stopping.signal,
+  )
   return pauses
 }
 
 const within = (pauses: readonly number[], least: readonly number[]): void => {
   for (const [i, pause] of pauses.entries()) assert.ok(pause >= least[i]! && pause <= least[i]! * 2, `${pauses}`)
 }
-const lost = (reached: boolean) => () => new ConnectionLost('GET /api/v1/configmaps?watch=1: the answer broke off', reached)
+const lost = (reached: boolean) => () =>
+  new ConnectionLost('GET /api/v1/configmaps?watch=1: the answer broke off', reached)
 
 test('a quiet watch that breaks off is taken up again soon, however often that happens', async () => {
   within(await pausesAfter(2000, lost(true)), Array(6).fill(200))

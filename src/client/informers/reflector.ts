@@ -1,6 +1,6 @@
 /**
- * Reflects a kind's objects into a sink: a list (streamed where the server can do that), then watches that go on where the one before
- * ended; and a list once more when the server has forgotten the past.
+ * Reflects a kind's objects into a sink: a list (streamed where the server can do that), then watches that go on where
+ * the one before ended; and a list once more when the server has forgotten the past.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -76,7 +76,8 @@ export class Reflector<T extends KubeObject> {
         if (!isShort() || this.#version !== version) continue
       } catch (error) {
         if (signal.aborted) return
-        // One that was served for a while and broke off may have had nothing to tell: no reason to wait longer each time.
+        // One that was served for a while and broke off may have had nothing to tell: no reason to wait longer each
+        // time.
         if (error instanceof ConnectionLost && error.reached && !isShort()) this.#pauseMs = shortestPauseMs
         this.#fail(error)
       }
@@ -109,7 +110,13 @@ export class Reflector<T extends KubeObject> {
     // Without a version it begins with all that is there, which replaces what is known when it is complete.
     let initial: Map<string, T> | undefined = this.#version ? undefined : new Map()
     const sendInitialEvents = initial !== undefined
-    for await (const event of client.watch(resource, { ...selection, resourceVersion: this.#version, sendInitialEvents, timeoutSeconds, signal })) {
+    for await (const event of client.watch(resource, {
+      ...selection,
+      resourceVersion: this.#version,
+      sendInitialEvents,
+      timeoutSeconds,
+      signal,
+    })) {
       if (initial) {
         if (!collected(initial, event, sink)) continue
         sink.replace([...initial.values()])
@@ -146,12 +153,21 @@ export class Reflector<T extends KubeObject> {
     // A server that is started anew is missed once by everybody: that is told when it lasts.
     if (error instanceof ConnectionLost && this.#pauseMs === shortestPauseMs) return
     const { failures, resource } = this.#options
-    failures.failed(resource.plural, error, Number.POSITIVE_INFINITY, `${resource.plural} are not followed just now, trying again`)
+    failures.failed(
+      resource.plural,
+      error,
+      Number.POSITIVE_INFINITY,
+      `${resource.plural} are not followed just now, trying again`,
+    )
   }
 }
 
 /** Takes an event of a streamed list; true for the one that ends it. */
-function collected<T extends KubeObject>(objects: Map<string, T>, { type, object }: WatchEvent<T>, sink: ReflectorSink<T>): boolean {
+function collected<T extends KubeObject>(
+  objects: Map<string, T>,
+  { type, object }: WatchEvent<T>,
+  sink: ReflectorSink<T>,
+): boolean {
   if (type === 'BOOKMARK') return endsInitialEvents(object)
   const { namespace = '', name = '' } = object.metadata
   if (type === 'DELETED') objects.delete(`${namespace}/${name}`)

@@ -67,7 +67,14 @@ export class SharedInformers {
     let running = this.#running.get(key)
     if (!running) {
       const transform = selection.metadataOnly ? undefined : this.#transforms.get(collectionPath(resource))
-      const informer = new Informer({ ...selection, client: this.#client, resource, transform, log: this.#log, failures: this.#failures })
+      const informer = new Informer({
+        ...selection,
+        client: this.#client,
+        resource,
+        transform,
+        log: this.#log,
+        failures: this.#failures,
+      })
       const { promise: synced, resolve } = Promise.withResolvers<void>()
       running = { informer, synced, ended: informer.run(this.#stopping.signal, resolve).then(resolve) }
       this.#running.set(key, running)
@@ -76,5 +83,7 @@ export class SharedInformers {
   }
 }
 
-const followedKey = (resource: Resource, { namespace, fieldSelector = '', labelSelector = '', metadataOnly = false }: ListOptions): string =>
-  [collectionPath(resource, namespace), fieldSelector, labelSelector, metadataOnly].join('?')
+const followedKey = (
+  resource: Resource,
+  { namespace, fieldSelector = '', labelSelector = '', metadataOnly = false }: ListOptions,
+): string => [collectionPath(resource, namespace), fieldSelector, labelSelector, metadataOnly].join('?')

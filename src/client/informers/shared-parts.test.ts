@@ -12,9 +12,15 @@ const pod = (name: string, owner: string, phase: string, nodeName: string): Pod 
         name,
         uid: `uid-${name}`,
         labels: { app: owner },
-        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: `uid-${owner}`, controller: true }],
+        ownerReferences: [
+          { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: `uid-${owner}`, controller: true },
+        ],
       },
-      spec: { nodeName, tolerations: [{ key: 'a' }, { key: 'b' }], containers: [{ name: 'c', image: 'i', env: [{ name: 'NODE', value: nodeName }] }] },
+      spec: {
+        nodeName,
+        tolerations: [{ key: 'a' }, { key: 'b' }],
+        containers: [{ name: 'c', image: 'i', env: [{ name: 'NODE', value: nodeName }] }],
+      },
       status: { phase, conditions: [{ type: 'Ready', status: phase === 'Running' ? 'True' : 'False' }] },
     }),
   ) as Pod
@@ -61,7 +67,8 @@ test('lists that are longer or shorter, and members that are missing, are no lik
 })
 
 test('names of JavaScript are names like any other', () => {
-  const text = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{"__proto__":"y","constructor":"z"}}'
+  const text =
+    '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{"__proto__":"y","constructor":"z"}}'
   const parts = new SharedParts()
   const [a, b] = [JSON.parse(text), JSON.parse(text)]
   parts.share(a)

@@ -1,6 +1,7 @@
 /**
- * Objects of one owner are much alike: what they have in common is kept once, or pods by the hundred thousand would not fit. An object that
- * changes is much like what it was: what was known of it already need not be moved among what lives long once more.
+ * Objects of one owner are much alike: what they have in common is kept once, or pods by the hundred thousand would not
+ * fit. An object that changes is much like what it was: what was known of it already need not be moved among what lives
+ * long once more.
  */
 import { own, setOwn } from '../../lib/own.ts'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -12,7 +13,10 @@ export class SharedParts {
   /** The last object of each owner and phase: those that are looked at together are alike. */
   readonly #last = new Map<string, KubeObject>()
 
-  /** Gives an object the parts of what it was before, and of the last one of its owner, that are equal to its own. It is changed; nobody may have seen it yet. */
+  /**
+   * Gives an object the parts of what it was before, and of the last one of its owner, that are equal to its own. It is
+   * changed; nobody may have seen it yet.
+   */
   share(object: KubeObject, before?: KubeObject): void {
     if (before) shared(object, before)
     const key = likeness(object)

@@ -5,7 +5,10 @@ import { leanPod } from './lean-pod.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-const token: Volume = { name: 'kube-api-access-x', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }
+const token: Volume = {
+  name: 'kube-api-access-x',
+  projected: { sources: [{ serviceAccountToken: { path: 'token' } }] },
+}
 const named: Volume[] = [
   { name: 'secret', projected: { sources: [{ secret: { name: 's' } }] } },
   { name: 'claim', persistentVolumeClaim: { claimName: 'c' } },
@@ -15,7 +18,13 @@ const pod = (volumes: Volume[]): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'p', managedFields: [{ manager: 'm' }] },
-  spec: { nodeName: 'n', volumes, containers: [{ name: 'web', image: 'i', volumeMounts: volumes.map(({ name }) => ({ name, mountPath: `/${name}` })) }] },
+  spec: {
+    nodeName: 'n',
+    volumes,
+    containers: [
+      { name: 'web', image: 'i', volumeMounts: volumes.map(({ name }) => ({ name, mountPath: `/${name}` })) },
+    ],
+  },
   status: {
     phase: 'Running',
     podIP: '10.0.0.1',
@@ -27,7 +36,12 @@ const pod = (volumes: Volume[]): Pod => ({
 
 test('what only a kubelet looks at is left out; volumes that name something else stay', () => {
   const spec = { nodeName: 'n', containers: [{ name: 'web', image: 'i' }] }
-  const rest = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [status] } }
+  const rest = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [status] },
+  }
   assert.deepEqual(leanPod(pod([token])), { ...rest, spec })
   assert.deepEqual(leanPod(pod([token, ...named])), { ...rest, spec: { ...spec, volumes: named } })
 })

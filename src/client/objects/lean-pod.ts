@@ -1,6 +1,7 @@
 /**
- * What is kept of a pod by those who do not run it. Names that are made up for each pod, such as that of its token's volume, keep what
- * pods of one owner have in common from being kept once: nobody but a kubelet looks at them, and clusters have pods by the hundred thousand.
+ * What is kept of a pod by those who do not run it. Names that are made up for each pod, such as that of its token's
+ * volume, keep what pods of one owner have in common from being kept once: nobody but a kubelet looks at them, and
+ * clusters have pods by the hundred thousand.
  */
 import type { Pod } from '../kinds.ts'
 
@@ -10,8 +11,9 @@ type Status = NonNullable<Pod['status']>
 type ContainerStatus = NonNullable<Status['containerStatuses']>[number]
 
 /**
- * The pod without managed fields, mounts, identities of containers, addresses of its node, and volumes that put together what every pod
- * is given: its account's token and the like. Volumes that name a Secret stay. It must not be written back as a whole.
+ * The pod without managed fields, mounts, identities of containers, addresses of its node, and volumes that put
+ * together what every pod is given: its account's token and the like. Volumes that name a Secret stay. It must not be
+ * written back as a whole.
  */
 export function leanPod({ apiVersion, kind, metadata: { managedFields: _, ...metadata }, spec, status }: Pod): Pod {
   return { apiVersion, kind, metadata, spec: spec && leanSpec(spec), status: status && leanStatus(status) }
@@ -25,13 +27,23 @@ const leanSpec = ({ volumes, containers, initContainers, ephemeralContainers, ..
   ...(volumes?.some(isKept) && { volumes: volumes.filter(isKept) }),
 })
 
-const isKept = ({ projected }: NonNullable<Spec['volumes']>[number]): boolean => !projected || (projected.sources?.some(({ secret }) => secret) ?? false)
+const isKept = ({ projected }: NonNullable<Spec['volumes']>[number]): boolean =>
+  !projected || (projected.sources?.some(({ secret }) => secret) ?? false)
 
-function withoutMounts<T extends Pick<Container, 'volumeMounts'>>({ volumeMounts: _, ...container }: T): Omit<T, 'volumeMounts'> {
+function withoutMounts<T extends Pick<Container, 'volumeMounts'>>({
+  volumeMounts: _,
+  ...container
+}: T): Omit<T, 'volumeMounts'> {
   return container
 }
 
-const leanStatus = ({ hostIP: _, hostIPs: __, containerStatuses, initContainerStatuses, ...status }: Status): Status => ({
+const leanStatus = ({
+  hostIP: _,
+  hostIPs: __,
+  containerStatuses,
+  initContainerStatuses,
+  ...status
+}: Status): Status => ({
   ...status,
   ...(containerStatuses && { containerStatuses: containerStatuses.map(withoutIdentity) }),
   ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(withoutIdentity) }),

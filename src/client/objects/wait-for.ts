@@ -14,8 +14,8 @@ export interface WaitOptions {
 const usualTimeoutMs = 60_000
 
 /**
- * Resolves with the object as soon as `condition` holds for it; the condition gets undefined while there is no such object. Rejects with an
- * Error that tells what was seen last when the time is over, and when `signal` is aborted.
+ * Resolves with the object as soon as `condition` holds for it; the condition gets undefined while there is no such
+ * object. Rejects with an Error that tells what was seen last when the time is over, and when `signal` is aborted.
  */
 export async function waitFor<T extends KubeObject>(
   client: RestClient,
@@ -53,7 +53,8 @@ export async function waitFor<T extends KubeObject>(
     const { resourceVersion } = current()?.metadata ?? {}
     reject(
       new Error(
-        `${what} did not come to be as wanted within ${timeoutMs / 1000} s: ${resourceVersion ? `seen last at ${resourceVersion}` : 'there is none'}${trouble}`,
+        `${what} did not come to be as wanted within ${timeoutMs / 1000} s: ` +
+          `${resourceVersion ? `seen last at ${resourceVersion}` : 'there is none'}${trouble}`,
       ),
     )
   }, timeoutMs)
@@ -76,7 +77,9 @@ interface Conditioned extends KubeObject {
 export const hasCondition =
   (type: string, status = 'True') =>
   (object: KubeObject | undefined): boolean =>
-    (object as Conditioned | undefined)?.status?.conditions?.some((condition) => condition.type === type && condition.status === status) ?? false
+    (object as Conditioned | undefined)?.status?.conditions?.some(
+      (condition) => condition.type === type && condition.status === status,
+    ) ?? false
 
 /** Whether there is no such object (any more), for `waitFor`. */
 export const isGone = (object: KubeObject | undefined): boolean => object === undefined

@@ -17,8 +17,9 @@ export type WriteResult = 'created' | 'updated' | 'unchanged'
 const mostTries = 10
 
 /**
- * Makes an object be as `change` says. `change` gets the object as it is, or one that has nothing but its name, and returns it as it
- * should be, without changing what it got; it is called again when somebody else was faster. Nothing is written if nothing changes.
+ * Makes an object be as `change` says. `change` gets the object as it is, or one that has nothing but its name, and
+ * returns it as it should be, without changing what it got; it is called again when somebody else was faster. Nothing
+ * is written if nothing changes.
  */
 export async function createOrUpdate<T extends KubeObject>(
   client: RestClient,
@@ -30,7 +31,11 @@ export async function createOrUpdate<T extends KubeObject>(
   return again(async () => {
     const present = await client.find(of, namespace, name)
     if (!present) {
-      const empty = { apiVersion: apiVersionOf(of), kind: of.kind, metadata: { name, ...(namespace && { namespace }) } } as T
+      const empty = {
+        apiVersion: apiVersionOf(of),
+        kind: of.kind,
+        metadata: { name, ...(namespace && { namespace }) },
+      } as T
       await client.create(of, change(empty))
       return 'created'
     }
@@ -42,7 +47,12 @@ export async function createOrUpdate<T extends KubeObject>(
 }
 
 /** Changes the status of an object, on what it is now; resolves with whether it had to be written. */
-export async function updateStatus<T extends KubeObject>(client: RestClient, of: Resource<T>, at: ObjectName, change: (object: T) => T): Promise<boolean> {
+export async function updateStatus<T extends KubeObject>(
+  client: RestClient,
+  of: Resource<T>,
+  at: ObjectName,
+  change: (object: T) => T,
+): Promise<boolean> {
   return again(async () => {
     const present = await client.get(of, at.namespace ?? '', at.name)
     const wanted = change(present)

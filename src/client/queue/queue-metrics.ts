@@ -53,11 +53,18 @@ export function workQueueMetrics(registry: MetricsRegistry): QueueMetricsProvide
   const retries = registry.counter('workqueue_retries_total', 'Total number of retries handled by workqueue', labels)
   registry.gauge(
     'workqueue_unfinished_work_seconds',
-    "How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large values indicate stuck threads. One can deduce the number of stuck threads by observing the rate at which this increases.",
+    "How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large " +
+      'values indicate stuck threads. One can deduce the number of stuck threads by observing the rate at which ' +
+      'this increases.',
     labels,
     each(({ working }) => ages(working).reduce((sum, age) => sum + age, 0)),
   )
-  const work = registry.histogram('workqueue_work_duration_seconds', 'How long in seconds processing an item from workqueue takes.', buckets, labels)
+  const work = registry.histogram(
+    'workqueue_work_duration_seconds',
+    'How long in seconds processing an item from workqueue takes.',
+    buckets,
+    labels,
+  )
   return (name, state) => {
     queues.set(name, [...(queues.get(name) ?? []), state])
     const [added, retried, waited, worked] = [adds([name]), retries([name]), waits([name]), work([name])]

@@ -1,6 +1,6 @@
 /**
- * A queue of keys to look at: a key waits once however often it is added, is worked on by one at a time, and is tried again later when
- * that fails: longer and longer later for one key, and so many a second for all of them.
+ * A queue of keys to look at: a key waits once however often it is added, is worked on by one at a time, and is tried
+ * again later when that fails: longer and longer later for one key, and so many a second for all of them.
  */
 import { timerMs } from '../../lib/flow/timer-ms.ts'
 import { type RateLimit, TokenBucket } from '../connection/pacing/token-bucket.ts'
@@ -120,7 +120,10 @@ export class WorkQueue {
     return this.#end()
   }
 
-  /** Takes no more keys; resolves when all that wait, and those under way, are done. Those that fail are not tried again. */
+  /**
+   * Takes no more keys; resolves when all that wait, and those under way, are done. Those that fail are not tried
+   * again.
+   */
   drain(): Promise<void> {
     // What never started does not begin now.
     if (this.#state === 'filling') return this.stop()

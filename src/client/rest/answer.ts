@@ -20,14 +20,16 @@ interface Complete<T> extends Answered {
 }
 
 /**
- * Sends until there is an answer that counts; resolves with what it says, parsed. Rejects with a StatusError where the server refuses:
- * its `cause` is why the server may have done it all the same, at an earlier sending.
+ * Sends until there is an answer that counts; resolves with what it says, parsed. Rejects with a StatusError where the
+ * server refuses: its `cause` is why the server may have done it all the same, at an earlier sending.
  */
 export async function complete<T>(connection: Connection, request: ClientRequest, repeatable: boolean): Promise<T> {
   const attempt = async (): Promise<Complete<T>> => {
     const answer = await connection.send(request)
     const text = await textOf(request, answer)
-    return answer.status < 300 ? { ...headOf(answer), value: parsed<T>(request, text), text: '' } : { ...headOf(answer), text }
+    return answer.status < 300
+      ? { ...headOf(answer), value: parsed<T>(request, text), text: '' }
+      : { ...headOf(answer), text }
   }
   const { status, text, value, maybeDone } = await answered(connection, attempt, request, repeatable)
   if (status >= 300) throw refusal(status, text, maybeDone)
@@ -39,11 +41,16 @@ function parsed<T>({ method, path }: ClientRequest, text: string): T {
   try {
     return parseJson(text) as T
   } catch (error) {
-    throw new ConnectionLost(`${method} ${path}: the answer broke off, or is no JSON: ${text.slice(0, 100)}`, true, { cause: error })
+    throw new ConnectionLost(`${method} ${path}: the answer broke off, or is no JSON: ${text.slice(0, 100)}`, true, {
+      cause: error,
+    })
   }
 }
 
-/** Sends until there is an answer that counts, and resolves when its body begins. Rejects with a StatusError where the server refuses. */
+/**
+ * Sends until there is an answer that counts, and resolves when its body begins. Rejects with a StatusError where the
+ * server refuses.
+ */
 export async function begin(connection: Connection, request: ClientRequest): Promise<ClientAnswer> {
   const attempt = async (): Promise<Begun> => {
     const answer = await connection.send(request)
@@ -88,7 +95,8 @@ export async function* bodyOf({ method, path, signal }: ClientRequest, { body }:
   }
 }
 
-export const statusError = ({ code = 500, reason, message = '', details }: Status): StatusError => new StatusError(code, reason, message, details)
+export const statusError = ({ code = 500, reason, message = '', details }: Status): StatusError =>
+  new StatusError(code, reason, message, details)
 
 const shownBytes = 1024
 

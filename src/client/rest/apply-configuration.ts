@@ -2,7 +2,11 @@
 import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 
 /** Any part of a value. Lists are given whole: the server merges them by their keys. */
-type Part<T> = T extends readonly (infer Item)[] ? Part<Item>[] : T extends object ? { readonly [Key in keyof T]?: Part<T[Key]> } : T
+type Part<T> = T extends readonly (infer Item)[]
+  ? Part<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]?: Part<T[Key]> }
+    : T
 
 /** Some fields of an object; which object it is has to be said, what kind it is follows from the resource. */
 export type ApplyConfiguration<T extends KubeObject> = Part<Omit<T, 'metadata' | 'apiVersion' | 'kind'>> & {

@@ -92,14 +92,17 @@ const answerTimeoutMs = 90_000
 const metadataType = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
 
 /** Whether a bookmark says that all objects that were there have been told. */
-export const endsInitialEvents = ({ metadata: { annotations } }: KubeObject): boolean => annotations?.['k8s.io/initial-events-end'] === 'true'
+export const endsInitialEvents = ({ metadata: { annotations } }: KubeObject): boolean =>
+  annotations?.['k8s.io/initial-events-end'] === 'true'
 
 interface Page<T> {
   readonly items: readonly T[] | null
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
 }
 
-/** Methods that take a name reject with an Error, and send nothing, if it is empty or no part of a path (`requireName`). */
+/**
+ * Methods that take a name reject with an Error, and send nothing, if it is empty or no part of a path (`requireName`).
+ */
 export class RestClient {
   readonly #connection: Connection
   readonly #identity: Identity
@@ -139,19 +142,37 @@ export class RestClient {
       return { items, resourceVersion }
     } catch (error) {
       // The server does not remember what the first page showed: all at once, then.
-      if (items.length > 0 && error instanceof StatusError && error.code === 410) return this.list(of, { ...options, limit: 0 })
+      if (items.length > 0 && error instanceof StatusError && error.code === 410)
+        return this.list(of, { ...options, limit: 0 })
       throw error
     }
   }
 
-  /** The pages of a list, all of one revision. Throws a StatusError 410 when the server has forgotten it before the last one is read. */
-  async *pages<T extends KubeObject>(of: Resource<T>, { limit = pageSize, ...options }: PageOptions = {}): AsyncGenerator<ObjectList<T>> {
+  /**
+   * The pages of a list, all of one revision. Throws a StatusError 410 when the server has forgotten it before the last
+   * one is read.
+   */
+  async *pages<T extends KubeObject>(
+    of: Resource<T>,
+    { limit = pageSize, ...options }: PageOptions = {},
+  ): AsyncGenerator<ObjectList<T>> {
     const accept = options.metadataOnly ? metadataType('PartialObjectMetadataList') : undefined
     for (let from = ''; ; ) {
-      const query = new URLSearchParams({ ...selectors(options), ...(limit > 0 && { limit: `${limit}` }), ...(from && { continue: from }) })
-      const { items, metadata } = await this.request<Page<T>>('GET', `${collectionPath(of, options.namespace)}?${query}`, { accept })
+      const query = new URLSearchParams({
+        ...selectors(options),
+        ...(limit > 0 && { limit: `${limit}` }),
+        ...(from && { continue: from }),
+      })
+      const { items, metadata } = await this.request<Page<T>>(
+        'GET',
+        `${collectionPath(of, options.namespace)}?${query}`,
+        { accept },
+      )
       // Items of a list do not say what they are.
-      yield { items: (items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(of), kind: of.kind })), resourceVersion: metadata.resourceVersion }
+      yield {
+        items: (items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(of), kind: of.kind })),
+        resourceVersion: metadata.resourceVersion,
+      }
       from = metadata.continue ?? ''
       if (!from) return
     }
@@ -162,7 +183,10 @@ export class RestClient {
     for await (const page of this.pages(of, options)) yield* page.items
   }
 
-  /** What changes from a version on. Ends when the server ends it; throws a StatusError that the server tells in between (410: list again), and ConnectionLost. */
+  /**
+   * What changes from a version on. Ends when the server ends it; throws a StatusError that the server tells in between
+   * (410: list again), and ConnectionLost.
+   */
   async *watch<T extends KubeObject>(of: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
     const { resourceVersion, signal, sendInitialEvents, timeoutSeconds, metadataOnly } = options
     const accept = metadataOnly ? metadataType('PartialObjectMetadata') : options.accept
@@ -190,7 +214,9 @@ export class RestClient {
       for (const line of lines) {
         const event = parseJson(line) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status }
         if (event.type === 'ERROR') throw statusError(event.object)
-        yield metadataOnly ? { type: event.type, object: { ...event.object, apiVersion: apiVersionOf(of), kind: of.kind } } : event
+        yield metadataOnly
+          ? { type: event.type, object: { ...event.object, apiVersion: apiVersionOf(of), kind: of.kind } }
+          : event
       }
     }
   }
@@ -200,9 +226,17 @@ export class RestClient {
   }
 
   /** Replaces an object; with a resourceVersion in it only if nobody was faster. */
-  async update<T extends KubeObject>(of: Resource<T>, object: T, subresource = '', options: WriteOptions = {}): Promise<T> {
+  async update<T extends KubeObject>(
+    of: Resource<T>,
+    object: T,
+    subresource = '',
+    options: WriteOptions = {},
+  ): Promise<T> {
     const { namespace = '', name = '', resourceVersion } = object.metadata
-    return this.request('PUT', withQuery(objectPath(of, namespace, name, subresource), options), { body: object, repeatable: resourceVersion !== undefined })
+    return this.request('PUT', withQuery(objectPath(of, namespace, name, subresource), options), {
+      body: object,
+      repeatable: resourceVersion !== undefined,
+    })
   }
 
   /** Replaces the status alone. */
@@ -219,16 +253,31 @@ export class RestClient {
     subresource = '',
     options: WriteOptions = {},
   ): Promise<T> {
-    return this.request('PATCH', withQuery(objectPath(of, namespace, name, subresource), options), { body: patch, contentType: patchTypes[type] })
+    return this.request('PATCH', withQuery(objectPath(of, namespace, name, subresource), options), {
+      body: patch,
+      contentType: patchTypes[type],
+    })
   }
 
   /** Creates something under an object, such as an eviction, a binding or a token. */
-  async createUnder<Answer>(of: Resource, namespace: string, name: string, subresource: string, object: object): Promise<Answer> {
+  async createUnder<Answer>(
+    of: Resource,
+    namespace: string,
+    name: string,
+    subresource: string,
+    object: object,
+  ): Promise<Answer> {
     return this.request('POST', objectPath(of, namespace, name, subresource), { body: object })
   }
 
-  /** Server-side apply: the object has these fields from now on, as fields of this manager (a name, or options with it). */
-  async apply<T extends KubeObject>(of: Resource<T>, object: ApplyConfiguration<T>, manager: string | ApplyOptions): Promise<T> {
+  /**
+   * Server-side apply: the object has these fields from now on, as fields of this manager (a name, or options with it).
+   */
+  async apply<T extends KubeObject>(
+    of: Resource<T>,
+    object: ApplyConfiguration<T>,
+    manager: string | ApplyOptions,
+  ): Promise<T> {
     const { force = true, subresource, ...options } = typeof manager === 'string' ? { fieldManager: manager } : manager
     const { namespace = '', name } = object.metadata
     const path = withQuery(objectPath(of, namespace, name, subresource), options, force ? { force: 'true' } : {})
@@ -238,12 +287,21 @@ export class RestClient {
 
   async delete(of: Resource, namespace: string, name: string, options: DeleteOptions = {}): Promise<void> {
     // Without its uid, sent twice, it might end one that somebody made in between.
-    await this.request('DELETE', objectPath(of, namespace, name), { body: deleteBody(options), repeatable: options.uid !== undefined })
+    await this.request('DELETE', objectPath(of, namespace, name), {
+      body: deleteBody(options),
+      repeatable: options.uid !== undefined,
+    })
   }
 
   /** Deletes all objects of a namespace, or of a selection of them. */
-  async deleteCollection(of: Resource, { namespace, ...selection }: ListOptions, options: DeleteOptions = {}): Promise<void> {
-    await this.request('DELETE', `${collectionPath(of, namespace)}?${new URLSearchParams(selectors(selection))}`, { body: deleteBody(options) })
+  async deleteCollection(
+    of: Resource,
+    { namespace, ...selection }: ListOptions,
+    options: DeleteOptions = {},
+  ): Promise<void> {
+    await this.request('DELETE', `${collectionPath(of, namespace)}?${new URLSearchParams(selectors(selection))}`, {
+      body: deleteBody(options),
+    })
   }
 
   /**
@@ -260,12 +318,20 @@ export class RestClient {
   }
 
   /**
-   * Any call: resolves with its answer, parsed. `repeatable` (reading is, unless said) lets it be sent again when its answer was lost.
-   * Rejects with a StatusError that the server told, with ConnectionLost where there is no answer.
+   * Any call: resolves with its answer, parsed. `repeatable` (reading is, unless said) lets it be sent again when its
+   * answer was lost. Rejects with a StatusError that the server told, with ConnectionLost where there is no answer.
    */
-  request<T>(method: string, path: string, { body, contentType = 'application/json', accept, repeatable = method === 'GET' }: CallOptions = {}): Promise<T> {
+  request<T>(
+    method: string,
+    path: string,
+    { body, contentType = 'application/json', accept, repeatable = method === 'GET' }: CallOptions = {},
+  ): Promise<T> {
     const content = body && { contentType, body: Buffer.from(writeJson(body)) }
-    return complete<T>(this.#connection, { ...this.#identity, method, path, accept, timeoutMs: answerTimeoutMs, ...content }, repeatable)
+    return complete<T>(
+      this.#connection,
+      { ...this.#identity, method, path, accept, timeoutMs: answerTimeoutMs, ...content },
+      repeatable,
+    )
   }
 }
 
@@ -291,6 +357,10 @@ function selectors({ fieldSelector, labelSelector }: ListOptions): Record<string
 }
 
 function withQuery(path: string, { fieldManager, dryRun }: WriteOptions, more: Record<string, string> = {}): string {
-  const query = new URLSearchParams({ ...(fieldManager && { fieldManager }), ...(dryRun && { dryRun: 'All' }), ...more }).toString()
+  const query = new URLSearchParams({
+    ...(fieldManager && { fieldManager }),
+    ...(dryRun && { dryRun: 'All' }),
+    ...more,
+  }).toString()
   return query ? `${path}?${query}` : path
 }

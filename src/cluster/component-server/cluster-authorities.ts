@@ -1,4 +1,7 @@
-/** The authorities of users that a cluster tells its components (ConfigMap `extension-apiserver-authentication`), as they are now. */
+/**
+ * The authorities of users that a cluster tells its components (ConfigMap `extension-apiserver-authentication`), as
+ * they are now.
+ */
 import type { Bundle } from '../../apiserver/authentication/signed-by.ts'
 import { SharedInformers } from '../../client/informers/shared-informers.ts'
 import { configMaps } from '../../client/kinds.ts'
@@ -15,7 +18,10 @@ const place = { namespace: 'kube-system', name: 'extension-apiserver-authenticat
 /** Follows them from now on; who reads them has to be bound to the role `extension-apiserver-authentication-reader`. */
 export function clusterAuthorities(client: RestClient, log: (line: string) => void): ClusterAuthorities {
   const informers = new SharedInformers(client, log)
-  const informer = informers.of(configMaps, { namespace: place.namespace, fieldSelector: `metadata.name=${place.name}` })
+  const informer = informers.of(configMaps, {
+    namespace: place.namespace,
+    fieldSelector: `metadata.name=${place.name}`,
+  })
   return {
     clientCA: () => informer.get(place.namespace, place.name)?.data?.['client-ca-file'] ?? '',
     stop: () => informers.stop(),

@@ -1,6 +1,6 @@
 /**
- * Who may ask a component what: client certificates are looked at here, by the authorities of the cluster; tokens and rights are the
- * affair of its API server (TokenReview, SubjectAccessReview), whose answers hold for some seconds.
+ * Who may ask a component what: client certificates are looked at here, by the authorities of the cluster; tokens and
+ * rights are the affair of its API server (TokenReview, SubjectAccessReview), whose answers hold for some seconds.
  */
 import type { V1TokenReview } from '@kubernetes/client-node'
 import { type Authenticator, anonymous } from '../../apiserver/authentication/authenticator.ts'
@@ -23,7 +23,9 @@ export interface DelegatedAccessOptions {
   readonly authorization?: RestClient
   /** Authorities of client certificates; without them certificates are not asked for. */
   readonly clientCA?: Bundle
-  /** Paths that everybody may read; one that ends in `*` stands for all that begin so. Those of its health unless said. */
+  /**
+   * Paths that everybody may read; one that ends in `*` stands for all that begin so. Those of its health unless said.
+   */
   readonly openPaths?: readonly string[]
   /** How long answers hold, ms; ten seconds each unless said. */
   readonly holdMs?: { readonly token?: number; readonly allowed?: number; readonly refused?: number }
@@ -54,14 +56,17 @@ export function delegatedAccess({
   const byCertificate: Authenticator = clientCA ? clientCertificate(clientCA) : () => undefined
   const users = new AnswerCache<UserInfo | 'invalid'>(mostKept)
   const verdicts = new AnswerCache<boolean>(mostKept)
-  const isOpen = (path: string): boolean => openPaths.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open))
+  const isOpen = (path: string): boolean =>
+    openPaths.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open))
 
   return {
     clientCA,
     async admit(request) {
       const user = await userOf(request)
       if (isOpen(request.path) || user.groups.includes('system:masters') || (await mayAsk(user, request))) return
-      const asked = `User ${JSON.stringify(user.name)} cannot ${request.method.toLowerCase()} path ${JSON.stringify(request.path)}`
+      const asked =
+        `User ${JSON.stringify(user.name)} cannot ${request.method.toLowerCase()} path ` +
+        `${JSON.stringify(request.path)}`
       throw new StatusError(403, 'Forbidden', `forbidden: ${asked}`, {})
     },
   }
@@ -79,7 +84,12 @@ export function delegatedAccess({
     const known = users.get(token)
     if (known) return known
     try {
-      const { status } = await client.create(tokenReviews, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token } })
+      const { status } = await client.create(tokenReviews, {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenReview',
+        metadata: {},
+        spec: { token },
+      })
       const { username = '', uid, groups = [], extra } = status?.user ?? {}
       const owner = status?.authenticated ? { name: username, uid, groups, extra } : 'invalid'
       users.set(token, owner, holdMs.token ?? usualHoldMs)

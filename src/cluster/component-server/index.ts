@@ -1,6 +1,6 @@
 /**
- * The HTTPS port of a component that is no API server: its health, its metrics, its configuration, what it knows. Who asks is found out
- * and let in by the cluster's API server, as kube-controller-manager does it.
+ * The HTTPS port of a component that is no API server: its health, its metrics, its configuration, what it knows. Who
+ * asks is found out and let in by the cluster's API server, as kube-controller-manager does it.
  */
 import { type HealthCheck, type HealthPath, health, ping } from '../../apiserver/health/health.ts'
 import { healthMetrics } from '../../apiserver/health/health-metrics.ts'
@@ -66,7 +66,8 @@ export async function serveComponent({
     }
     const probed = healthPaths.find((name) => path === `/${name}` || path.startsWith(`/${name}/`))
     if (probed) return health(probed, [ping, ...checks(probed)], request, results)
-    const page = served[path] ?? Object.entries(served).find(([begin]) => begin.endsWith('/') && path.startsWith(begin))?.[1]
+    const page =
+      served[path] ?? Object.entries(served).find(([begin]) => begin.endsWith('/') && path.startsWith(begin))?.[1]
     if (page && request.method !== 'GET') return text(405, 'Method Not Allowed\n', { allow: 'GET' })
     return page?.(request) ?? pageNotFound()
   }
@@ -80,5 +81,9 @@ export async function serveComponent({
 }
 
 function refusal(error: StatusError): Response {
-  return { status: error.code, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(error.status)) }
+  return {
+    status: error.code,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(error.status)),
+  }
 }

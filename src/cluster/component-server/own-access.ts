@@ -1,4 +1,7 @@
-/** A component's port with connections of its own to the API server, by which it finds out who asks and what they may do; they end with it. */
+/**
+ * A component's port with connections of its own to the API server, by which it finds out who asks and what they may
+ * do; they end with it.
+ */
 import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import { type ClusterAuthorities, clusterAuthorities } from './cluster-authorities.ts'
@@ -28,7 +31,8 @@ export async function servedWithAccess(
     return new RestClient(connection)
   }
   const reviewer = clientOf(authentication)
-  const authorities: ClusterAuthorities | undefined = reviewer && followsCluster && !clientCA ? clusterAuthorities(reviewer, more.log) : undefined
+  const authorities: ClusterAuthorities | undefined =
+    reviewer && followsCluster && !clientCA ? clusterAuthorities(reviewer, more.log) : undefined
   const access = delegatedAccess({
     ...more,
     authentication: reviewer,

@@ -1,4 +1,7 @@
-/** Tokens of service accounts, asked for by somebody who may (TokenRequest), and asked for again before they expire: as kube-controller-manager does it. */
+/**
+ * Tokens of service accounts, asked for by somebody who may (TokenRequest), and asked for again before they expire: as
+ * kube-controller-manager does it.
+ */
 import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node'
 import type { Credentials } from '../../client/connection/credentials/credentials.ts'
 import { namespaces, serviceAccounts } from '../../client/kinds.ts'
@@ -21,8 +24,15 @@ interface Token {
   readonly expiresMs: number
 }
 
-/** Those of an account of `namespace`, which is made if it is missing; `client` may do that. `now` gives ms since 1970. */
-export function accountCredentials(client: TokenGiver, namespace: string, name: string, now: () => number = Date.now): Credentials {
+/**
+ * Those of an account of `namespace`, which is made if it is missing; `client` may do that. `now` gives ms since 1970.
+ */
+export function accountCredentials(
+  client: TokenGiver,
+  namespace: string,
+  name: string,
+  now: () => number = Date.now,
+): Credentials {
   let token: Token | undefined
   let asking: Promise<Token> | undefined
 
@@ -35,14 +45,20 @@ export function accountCredentials(client: TokenGiver, namespace: string, name: 
 
   async function request(): Promise<Token> {
     const madeMs = now()
-    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: heldSeconds } }
-    const make = (): Promise<AuthenticationV1TokenRequest> => client.createUnder(serviceAccounts, namespace, name, 'token', body)
+    const body = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: heldSeconds },
+    }
+    const make = (): Promise<AuthenticationV1TokenRequest> =>
+      client.createUnder(serviceAccounts, namespace, name, 'token', body)
     const { status } = await make().catch(async (error) => {
       if (!(error instanceof StatusError && error.code === 404)) throw error
       await makeAccount(client, namespace, name)
       return make()
     })
-    if (!status?.token || !status.expirationTimestamp) throw new Error(`the API server gave no token for the service account ${namespace}/${name}`)
+    if (!status?.token || !status.expirationTimestamp)
+      throw new Error(`the API server gave no token for the service account ${namespace}/${name}`)
     token = { value: status.token, madeMs, expiresMs: new Date(status.expirationTimestamp).getTime() }
     return token
   }
@@ -50,7 +66,8 @@ export function accountCredentials(client: TokenGiver, namespace: string, name: 
   return {
     async authorization() {
       const known = token
-      if (known && now() < known.expiresMs - (known.expiresMs - known.madeMs) * leftShare) return `Bearer ${known.value}`
+      if (known && now() < known.expiresMs - (known.expiresMs - known.madeMs) * leftShare)
+        return `Bearer ${known.value}`
       // As long as the old one holds, it does where there is no new one.
       const current = known && now() < known.expiresMs ? await ask().catch(() => known) : await ask()
       return `Bearer ${current.value}`
@@ -68,7 +85,11 @@ async function makeAccount(client: TokenGiver, namespace: string, name: string):
     if (!isConflict(error)) throw error
   }
   if (!(await client.find(namespaces, '', namespace))) {
-    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }).catch(unlessThere)
+    await client
+      .create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+      .catch(unlessThere)
   }
-  await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } }).catch(unlessThere)
+  await client
+    .create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
+    .catch(unlessThere)
 }

@@ -1,4 +1,7 @@
-/** Which cluster the manager is for, and as whom it and its controllers act: what `--kubeconfig`, `--master` and `--use-service-account-credentials` say. */
+/**
+ * Which cluster the manager is for, and as whom it and its controllers act: what `--kubeconfig`, `--master` and
+ * `--use-service-account-credentials` say.
+ */
 import { resolve } from 'node:path'
 import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
 import type { Credentials } from '../../client/connection/credentials/credentials.ts'
@@ -14,7 +17,10 @@ import { accountCredentials } from './account-credentials.ts'
 const accountNamespace = 'kube-system'
 const usualBurst = 30
 
-/** The cluster of a kubeconfig; undefined where the flag is not given. Rejects with an ExplainedError for files that will not do. */
+/**
+ * The cluster of a kubeconfig; undefined where the flag is not given. Rejects with an ExplainedError for files that
+ * will not do.
+ */
 export async function accessOf({ flags, cwd }: FlagPlace, flag: string): Promise<ServerAccess | undefined> {
   const file = flags.text(flag)
   return file ? kubeconfigAccess(await contextOf([resolve(cwd, file)])) : undefined
@@ -23,12 +29,15 @@ export async function accessOf({ flags, cwd }: FlagPlace, flag: string): Promise
 /** The cluster that controllers are for. Rejects with an ExplainedError where nothing says which that is. */
 export async function managedCluster(place: FlagPlace): Promise<ServerAccess> {
   const master = place.flags.text('master')
-  if (master && !URL.canParse(master)) throw new ExplainedError(`--master ${master} is no URL: write it like https://127.0.0.1:6443`)
+  if (master && !URL.canParse(master))
+    throw new ExplainedError(`--master ${master} is no URL: write it like https://127.0.0.1:6443`)
   const found = await accessOf(place, 'kubeconfig')
   if (found) return { ...found, ...(master && { url: master }) }
   if (master) return { url: master }
   if (process.env.KUBERNETES_SERVICE_HOST) return inClusterAccess()
-  throw new ExplainedError('nothing says which cluster is meant: give --kubeconfig, such as the one that `t8s up` writes')
+  throw new ExplainedError(
+    'nothing says which cluster is meant: give --kubeconfig, such as the one that `t8s up` writes',
+  )
 }
 
 export function managedClients(access: ServerAccess, { flags }: FlagPlace): ControllerClients {
@@ -36,7 +45,8 @@ export function managedClients(access: ServerAccess, { flags }: FlagPlace): Cont
   const main = new Connection(server)
   const reader = new RestClient(main)
   const qps = flags.float('kube-api-qps')
-  const turns = (): TokenBucket | undefined => (qps && qps > 0 ? new TokenBucket({ qps, burst: flags.int('kube-api-burst') || usualBurst }) : undefined)
+  const turns = (): TokenBucket | undefined =>
+    qps && qps > 0 ? new TokenBucket({ qps, burst: flags.int('kube-api-burst') || usualBurst }) : undefined
   if (!flags.bool('use-service-account-credentials')) {
     return { reader, of: () => new RestClient(main, { turns: turns() }), close: () => main.close() }
   }
@@ -52,7 +62,9 @@ export function managedClients(access: ServerAccess, { flags }: FlagPlace): Cont
   return {
     reader,
     of: ({ account }) =>
-      account ? new RestClient(ofAccounts, { credentials: credentialsOf(account), turns: turns() }) : new RestClient(main, { turns: turns() }),
+      account
+        ? new RestClient(ofAccounts, { credentials: credentialsOf(account), turns: turns() })
+        : new RestClient(main, { turns: turns() }),
     close() {
       ofAccounts.close()
       main.close()

@@ -1,4 +1,7 @@
-/** What `/configz` tells: the part of KubeControllerManagerConfiguration that is about the manager itself, and the flags of its controllers. */
+/**
+ * What `/configz` tells: the part of KubeControllerManagerConfiguration that is about the manager itself, and the flags
+ * of its controllers.
+ */
 import { chosenOf, controllerValues, electionTimes, type FlagValues } from './flags/index.ts'
 
 const nanosecondsPerMs = 1_000_000
@@ -8,7 +11,11 @@ export function configurationOf(flags: FlagValues): object {
   return {
     Generic: {
       Address: flags.text('bind-address') ?? '0.0.0.0',
-      ClientConnection: { Kubeconfig: flags.text('kubeconfig') ?? '', QPS: flags.float('kube-api-qps') ?? 0, Burst: flags.int('kube-api-burst') ?? 0 },
+      ClientConnection: {
+        Kubeconfig: flags.text('kubeconfig') ?? '',
+        QPS: flags.float('kube-api-qps') ?? 0,
+        Burst: flags.int('kube-api-burst') ?? 0,
+      },
       LeaderElection: {
         LeaderElect: flags.bool('leader-elect') ?? true,
         LeaseDuration: leaseMs * nanosecondsPerMs,

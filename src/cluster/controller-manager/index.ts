@@ -1,4 +1,7 @@
-/** A controller manager alone, as the flags of kube-controller-manager say: against any API server, and of several that run one leads. */
+/**
+ * A controller manager alone, as the flags of kube-controller-manager say: against any API server, and of several that
+ * run one leads.
+ */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { FeatureGates } from '../../api/features/feature-gates.ts'
@@ -9,7 +12,12 @@ import type { ServerAccess } from '../../client/connection/connection.ts'
 import { LeaderElector, type LeadershipEnd } from '../../client/election/leader-election.ts'
 import { leaderMetrics } from '../../client/election/leader-metrics.ts'
 import { EventRecorder } from '../../client/events/event-recorder.ts'
-import { type ControllerSources, managerAgent, type RunningControllers, runControllers } from '../../controllers/index.ts'
+import {
+  type ControllerSources,
+  managerAgent,
+  type RunningControllers,
+  runControllers,
+} from '../../controllers/index.ts'
 import { readAuthorities } from '../credentials/identity-files.ts'
 import { readSigningKey } from '../credentials/service-account-keys.ts'
 import { type FlagPlace, pathOf } from '../serving-options/flag-place.ts'
@@ -32,14 +40,21 @@ export interface ControllerManager {
   stop(graceMs: number): Promise<void>
 }
 
-/** Starts it; resolves when it listens. Rejects with an ExplainedError for flags that do not go together, and files that cannot be read. */
+/**
+ * Starts it; resolves when it listens. Rejects with an ExplainedError for flags that do not go together, and files that
+ * cannot be read.
+ */
 export async function startControllerManager(place: FlagPlace): Promise<ControllerManager> {
   const { flags, log } = place
   for (const line of idleLines(flags)) log(line)
   let running: RunningControllers | undefined
   const { registry, requests } = managerMetrics(() => running?.names ?? [])
   const access: ServerAccess = { ...(await managedCluster(place)), metrics: requests }
-  const sources: ControllerSources = { rootCA: rootCAOf(place) ?? access.ca ?? '', signer: signersOf(place), signToken: tokenSigner(place) }
+  const sources: ControllerSources = {
+    rootCA: rootCAOf(place) ?? access.ca ?? '',
+    signer: signersOf(place),
+    signToken: tokenSigner(place),
+  }
   const features = new FeatureGates(featureSettings(flags.all('feature-gates')))
   const clients = managedClients(access, place)
   const stopping = new AbortController()
@@ -73,7 +88,15 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
   })
 
   const work = async (signal: AbortSignal): Promise<void> => {
-    running = runControllers({ chosen: chosenOf(flags), flags: controllerValues(flags), sources, features, clients, registry, log })
+    running = runControllers({
+      chosen: chosenOf(flags),
+      flags: controllerValues(flags),
+      sources,
+      features,
+      clients,
+      registry,
+      log,
+    })
     void running.synced.then(() => signal.aborted || log('all controllers run'))
     if (!signal.aborted) await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
     isLost = !stopping.signal.aborted
@@ -81,7 +104,9 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
     if (isLost) clients.close()
     await running.stop()
   }
-  const ended = (elector ? elector.run(work, stopping.signal) : work(stopping.signal).then((): LeadershipEnd => 'stopped')).finally(() => {
+  const ended = (
+    elector ? elector.run(work, stopping.signal) : work(stopping.signal).then((): LeadershipEnd => 'stopped')
+  ).finally(() => {
     clients.close()
     lead.close()
   })

@@ -1,4 +1,7 @@
-/** What a controller manager serves on its port: `/healthz`, `/metrics`, `/metrics/slis`, `/configz`, and what controllers know (`/debug/controllers/`). */
+/**
+ * What a controller manager serves on its port: `/healthz`, `/metrics`, `/metrics/slis`, `/configz`, and what
+ * controllers know (`/debug/controllers/`).
+ */
 import type { HealthCheck } from '../../apiserver/health/health.ts'
 import { json, type Request, type Response, text } from '../../apiserver/http/exchange.ts'
 import type { RunningControllers } from '../../controllers/index.ts'
@@ -26,10 +29,19 @@ export interface ManagerServerOptions {
 const pagesOfControllers = '/debug/controllers/'
 const configurationName = 'kubecontrollermanager.config.k8s.io'
 /** Starts to listen. Rejects with an ExplainedError if the port cannot be had. */
-export function serveManager({ running, checks, metrics, configuration, ...server }: ManagerServerOptions): Promise<ComponentServer> {
+export function serveManager({
+  running,
+  checks,
+  metrics,
+  configuration,
+  ...server
+}: ManagerServerOptions): Promise<ComponentServer> {
   return serveComponent({
     ...server,
-    checks: () => [...checks, ...(running()?.names ?? []).map((name): HealthCheck => ({ name, check: () => undefined }))],
+    checks: () => [
+      ...checks,
+      ...(running()?.names ?? []).map((name): HealthCheck => ({ name, check: () => undefined })),
+    ],
     pages: {
       '/metrics': () => text(200, metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
       '/configz': () => json(200, { [configurationName]: configuration }),

@@ -10,11 +10,17 @@ const manager = 'kube-controller-manager'
 export function managerMetrics(controllers: () => readonly string[]) {
   const registry = new MetricsRegistry()
   processMetrics(registry)
-  registry.keptCounter('controller_manager_unhandled_errors_total', 'Errors that no code of this process handled: each is logged with its stack.', [], () => [
-    [[], unhandledErrors()],
-  ])
-  registry.gauge('running_managed_controllers', 'Indicates where instances of a controller are currently running', ['manager', 'name'], () =>
-    controllers().map((name) => [[manager, name], 1] as const),
+  registry.keptCounter(
+    'controller_manager_unhandled_errors_total',
+    'Errors that no code of this process handled: each is logged with its stack.',
+    [],
+    () => [[[], unhandledErrors()]],
+  )
+  registry.gauge(
+    'running_managed_controllers',
+    'Indicates where instances of a controller are currently running',
+    ['manager', 'name'],
+    () => controllers().map((name) => [[manager, name], 1] as const),
   )
   return { registry, requests: restClientMetrics(registry) }
 }

@@ -12,7 +12,10 @@ import { type ManagerServerOptions, serveManager } from './manager-server.ts'
 
 const usualPort = 10257
 
-/** Starts to listen; undefined where `--secure-port` is 0. Rejects with an ExplainedError for files that will not do and a port that cannot be had. */
+/**
+ * Starts to listen; undefined where `--secure-port` is 0. Rejects with an ExplainedError for files that will not do and
+ * a port that cannot be had.
+ */
 export async function serveByFlags(
   place: FlagPlace,
   parts: Pick<ManagerServerOptions, 'running' | 'checks' | 'metrics' | 'configuration'>,
@@ -42,12 +45,25 @@ export async function serveByFlags(
     log,
   }
   return servedWithAccess(options, (access) =>
-    serveManager({ ...parts, bindAddress, port, portFlag: '--secure-port', tls, access, profiling: flags.bool('profiling') }),
+    serveManager({
+      ...parts,
+      bindAddress,
+      port,
+      portFlag: '--secure-port',
+      tls,
+      access,
+      profiling: flags.bool('profiling'),
+    }),
   )
 }
 
 /** That of the flags, or one that is made, as upstream does it. */
 async function servingPair(place: FlagPlace, bindAddress: string): Promise<KeyPair> {
-  const { tls } = readIdentity({ tlsCertFile: pathOf(place, 'tls-cert-file'), tlsPrivateKeyFile: pathOf(place, 'tls-private-key-file') })
-  return tls ?? selfSignedPair(managerAgent, [...new Set(['localhost', '127.0.0.1', '::1', ...machineHosts(bindAddress)])])
+  const { tls } = readIdentity({
+    tlsCertFile: pathOf(place, 'tls-cert-file'),
+    tlsPrivateKeyFile: pathOf(place, 'tls-private-key-file'),
+  })
+  return (
+    tls ?? selfSignedPair(managerAgent, [...new Set(['localhost', '127.0.0.1', '::1', ...machineHosts(bindAddress)])])
+  )
 }

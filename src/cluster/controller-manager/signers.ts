@@ -16,7 +16,10 @@ export function signersOf(place: FlagPlace, now = new Date()) {
     }),
   )
   if (general && named.size > 0) {
-    throw new ExplainedError('cannot specify --cluster-signing-{cert,key}-file and other --cluster-signing-*-file flags at the same time: give either')
+    throw new ExplainedError(
+      'cannot specify --cluster-signing-{cert,key}-file and other --cluster-signing-*-file flags at the same ' +
+        'time: give either',
+    )
   }
   return general ? certificateSigner(general) : namedSigners(named)
 }
@@ -24,6 +27,7 @@ export function signersOf(place: FlagPlace, now = new Date()) {
 function authorityOf(place: FlagPlace, prefix: string, now: Date): KeyPair | undefined {
   const [cert, key] = [pathOf(place, `${prefix}-cert-file`), pathOf(place, `${prefix}-key-file`)]
   if (!cert && !key) return undefined
-  if (!cert || !key) throw new ExplainedError(`--${prefix}-cert-file and --${prefix}-key-file go together: give both or neither`)
+  if (!cert || !key)
+    throw new ExplainedError(`--${prefix}-cert-file and --${prefix}-key-file go together: give both or neither`)
   return readKeyPair(cert, key, { cert: `--${prefix}-cert-file`, key: `--${prefix}-key-file` }, now)
 }

@@ -12,7 +12,12 @@ export interface ClusterControllersOptions extends ControllerTask {
 }
 
 /** Resolves when they have begun. Rejects with an ExplainedError where a port cannot be had. */
-export async function clusterControllers({ signToken, onThread, log, ...task }: ClusterControllersOptions): Promise<BegunControllers> {
+export async function clusterControllers({
+  signToken,
+  onThread,
+  log,
+  ...task
+}: ClusterControllersOptions): Promise<BegunControllers> {
   if (onThread) return (await import('./thread.ts')).controllersOnThread(task, signToken, log)
   return (await import('./run-task.ts')).runTask(task, signToken, log)
 }
@@ -21,5 +26,10 @@ export async function clusterControllers({ signToken, onThread, log, ...task }: 
 export const controllerTokens = ({ manager, controllers }: ControllerPlan): TokenUser[] =>
   [manager, ...controllers.map(({ identity }) => identity)].map(({ user, token }) => ({
     token,
-    user: { name: user, groups: user.startsWith('system:serviceaccount:') ? ['system:serviceaccounts', 'system:serviceaccounts:kube-system'] : [] },
+    user: {
+      name: user,
+      groups: user.startsWith('system:serviceaccount:')
+        ? ['system:serviceaccounts', 'system:serviceaccounts:kube-system']
+        : [],
+    },
   }))

@@ -30,7 +30,14 @@ export interface ControllerTask {
 export type Claims = Readonly<Record<string, unknown>>
 
 /** To the thread. */
-export type Order = ThreadOrder | { readonly signed: number; readonly token: string } | { readonly signed: number; readonly error: string }
+export type Order =
+  | ThreadOrder
+  | { readonly signed: number; readonly token: string }
+  | { readonly signed: number; readonly error: string }
 
 /** From the thread. */
-export type Report = ComponentReport | { readonly begun: true } | { readonly failed: string } | { readonly sign: number; readonly claims: Claims }
+export type Report =
+  | ComponentReport
+  | { readonly begun: true }
+  | { readonly failed: string }
+  | { readonly sign: number; readonly claims: Claims }

@@ -1,7 +1,12 @@
 /** Runs the controllers of a cluster in this thread, and serves what they tell of themselves if that is wanted. */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { RequestMetrics } from '../../client/connection/request-metrics.ts'
-import { type ControllerPlan, plannedClients, type RunningControllers, runControllers } from '../../controllers/index.ts'
+import {
+  type ControllerPlan,
+  plannedClients,
+  type RunningControllers,
+  runControllers,
+} from '../../controllers/index.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { certificateSigner } from '../pki/certificate-signer.ts'
 import type { Claims, ControllerTask, ManagerPlace, ServerPlace } from './messages.ts'

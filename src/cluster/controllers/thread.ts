@@ -8,7 +8,10 @@ import type { BegunControllers } from './run-task.ts'
 /** The worker's file beside this one: in a checkout it is source, in the bundle it is built. */
 const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './controllers-worker.js', import.meta.url)
 
-/** Resolves when the thread is on its way; where it has to listen on a port, when it does, and rejects with an ExplainedError if it cannot. */
+/**
+ * Resolves when the thread is on its way; where it has to listen on a port, when it does, and rejects with an
+ * ExplainedError if it cannot.
+ */
 export async function controllersOnThread(
   task: ControllerTask,
   signToken: (claims: Claims) => Promise<string>,

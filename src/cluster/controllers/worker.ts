@@ -1,4 +1,7 @@
-/** The thread that controllers run on: what its starter gives it is in `workerData`, and tokens are signed by the starter. */
+/**
+ * The thread that controllers run on: what its starter gives it is in `workerData`, and tokens are signed by the
+ * starter.
+ */
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { reasonOf } from '../../lib/explained-error.ts'
@@ -11,7 +14,10 @@ import { runTask } from './run-task.ts'
 const port = parentPort!
 const tell = (report: Report): void => port.postMessage(report)
 
-const signing = new Map<number, { readonly resolve: (token: string) => void; readonly reject: (error: Error) => void }>()
+const signing = new Map<
+  number,
+  { readonly resolve: (token: string) => void; readonly reject: (error: Error) => void }
+>()
 let signed = 0
 
 function signToken(claims: Claims): Promise<string> {

@@ -16,9 +16,19 @@ export interface ClusterUser {
   readonly kubeconfigYaml: string
 }
 
-/** Makes the user's certificate; `url` and `ca` are where the cluster is reached, and by which authority it is known. */
-export async function clusterUser(authority: KeyPair, { name, groups }: UserIdentity, server: Pick<Access, 'url' | 'ca'>): Promise<ClusterUser> {
-  const pair = await issueCertificate(authority, { commonName: name, organizations: groups, usage: 'client' }, new Date())
+/**
+ * Makes the user's certificate; `url` and `ca` are where the cluster is reached, and by which authority it is known.
+ */
+export async function clusterUser(
+  authority: KeyPair,
+  { name, groups }: UserIdentity,
+  server: Pick<Access, 'url' | 'ca'>,
+): Promise<ClusterUser> {
+  const pair = await issueCertificate(
+    authority,
+    { commonName: name, organizations: groups, usage: 'client' },
+    new Date(),
+  )
   return userOf({ ...server, ...pair }, name)
 }
 

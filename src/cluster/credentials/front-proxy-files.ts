@@ -1,4 +1,7 @@
-/** Front proxies of the user's own (`--requestheader-…`), and the certificate of this one (`--proxy-client-…`): read and checked before the start. */
+/**
+ * Front proxies of the user's own (`--requestheader-…`), and the certificate of this one (`--proxy-client-…`): read and
+ * checked before the start.
+ */
 import { defaultHeaders, type RequestHeaderOptions } from '../../apiserver/authentication/request-header.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
@@ -27,7 +30,8 @@ const clientFlags: PairFlags = { cert: '--proxy-client-cert-file', key: '--proxy
 /** Reads the files that are given. Throws an ExplainedError that names the file and the flag. */
 export function readFrontProxy(given: FrontProxyFiles, now = new Date()): FrontProxyIdentity {
   const { requestheaderClientCaFile: authorities, proxyClientCertFile: cert, proxyClientKeyFile: key } = given
-  if (!cert !== !key) throw new ExplainedError(`${clientFlags.cert} and ${clientFlags.key} go together: give both or neither`)
+  if (!cert !== !key)
+    throw new ExplainedError(`${clientFlags.cert} and ${clientFlags.key} go together: give both or neither`)
   return {
     requestHeader: authorities
       ? {

@@ -1,4 +1,7 @@
-/** The files about identity that the user brings along (`--tls-cert-file`, `--client-ca-file`, …): read and checked before the server starts. */
+/**
+ * The files about identity that the user brings along (`--tls-cert-file`, `--client-ca-file`, …): read and checked
+ * before the server starts.
+ */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { PasswordUser } from '../../apiserver/authentication/passwords.ts'
@@ -25,17 +28,22 @@ export interface Identity {
   readonly tls?: KeyPair
 }
 
-/** Reads the files that are given; the pair stays what its files say, of which `log` is told. Throws an ExplainedError that names the file and the flag. */
+/**
+ * Reads the files that are given; the pair stays what its files say, of which `log` is told. Throws an ExplainedError
+ * that names the file and the flag.
+ */
 export function readIdentity(
   { tokenAuthFile, basicAuthFile, clientCaFile, tlsCertFile, tlsPrivateKeyFile }: IdentityFiles,
   log: (line: string) => void = () => {},
 ): Identity {
-  if (!tlsCertFile !== !tlsPrivateKeyFile) throw new ExplainedError('--tls-cert-file and --tls-private-key-file go together: give both or neither')
+  if (!tlsCertFile !== !tlsPrivateKeyFile)
+    throw new ExplainedError('--tls-cert-file and --tls-private-key-file go together: give both or neither')
   return {
     tokens: tokenAuthFile ? parseTokens(readText(tokenAuthFile, '--token-auth-file'), tokenAuthFile) : undefined,
     passwords: basicAuthFile ? parsePasswords(readText(basicAuthFile, '--basic-auth-file'), basicAuthFile) : undefined,
     clientCA: clientCaFile ? readAuthorities(clientCaFile, '--client-ca-file') : undefined,
-    tls: tlsCertFile && tlsPrivateKeyFile ? followKeyPair(tlsCertFile, tlsPrivateKeyFile, servingFlags, log) : undefined,
+    tls:
+      tlsCertFile && tlsPrivateKeyFile ? followKeyPair(tlsCertFile, tlsPrivateKeyFile, servingFlags, log) : undefined,
   }
 }
 
@@ -47,9 +55,21 @@ export interface PairFlags {
 
 const servingFlags: PairFlags = { cert: '--tls-cert-file', key: '--tls-private-key-file' }
 
-/** A pair that is read again when its files have changed; one that is not right changes nothing. Of a pair, `cert` is to be read first. */
-export function followKeyPair(certFile: string, keyFile: string, flags: PairFlags, log: (line: string) => void): KeyPair {
-  const current = fileValue({ paths: [certFile, keyFile], read: () => readKeyPair(certFile, keyFile, flags, new Date()), log })
+/**
+ * A pair that is read again when its files have changed; one that is not right changes nothing. Of a pair, `cert` is to
+ * be read first.
+ */
+export function followKeyPair(
+  certFile: string,
+  keyFile: string,
+  flags: PairFlags,
+  log: (line: string) => void,
+): KeyPair {
+  const current = fileValue({
+    paths: [certFile, keyFile],
+    read: () => readKeyPair(certFile, keyFile, flags, new Date()),
+    log,
+  })
   let pair = current()
   return {
     get cert() {
@@ -70,16 +90,20 @@ export function readKeyPair(certFile: string, keyFile: string, flags: PairFlags,
   const certificate = parseCertificate(cert, certFile, flags.cert)
   if (now > certificate.validToDate) {
     throw new ExplainedError(
-      `the certificate in ${certFile} expired on ${certificate.validToDate.toISOString()}: renew it, or leave out ${flags.cert} to have one made`,
+      `the certificate in ${certFile} expired on ${certificate.validToDate.toISOString()}: renew it, or leave ` +
+        `out ${flags.cert} to have one made`,
     )
   }
   if (now < certificate.validFromDate) {
     throw new ExplainedError(
-      `the certificate in ${certFile} is valid only from ${certificate.validFromDate.toISOString()}: check the clock or give another ${flags.cert}`,
+      `the certificate in ${certFile} is valid only from ${certificate.validFromDate.toISOString()}: check the ` +
+        `clock or give another ${flags.cert}`,
     )
   }
   if (!certificate.checkPrivateKey(parseKey(key, keyFile, flags.key))) {
-    throw new ExplainedError(`the key in ${keyFile} does not belong to the certificate in ${certFile}: give the matching pair`)
+    throw new ExplainedError(
+      `the key in ${keyFile} does not belong to the certificate in ${certFile}: give the matching pair`,
+    )
   }
   return { cert, key }
 }
@@ -117,6 +141,8 @@ function parseKey(pem: string, file: string, flag: string): KeyObject {
   try {
     return createPrivateKey(pem)
   } catch (error) {
-    throw new ExplainedError(`${file} holds no private key in PEM form without a passphrase: check ${flag}`, { cause: error })
+    throw new ExplainedError(`${file} holds no private key in PEM form without a passphrase: check ${flag}`, {
+      cause: error,
+    })
   }
 }

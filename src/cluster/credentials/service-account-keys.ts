@@ -1,4 +1,7 @@
-/** The keys of service account tokens that the user brings along (`--service-account-signing-key-file`, `--service-account-key-file`). */
+/**
+ * The keys of service account tokens that the user brings along (`--service-account-signing-key-file`,
+ * `--service-account-key-file`).
+ */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
@@ -16,16 +19,22 @@ export function readSigningKey(file: string, flag = '--service-account-signing-k
   }
 }
 
-/** All public keys of files that hold public keys, private ones or certificates. Throws an ExplainedError that names the file and the flag. */
+/**
+ * All public keys of files that hold public keys, private ones or certificates. Throws an ExplainedError that names the
+ * file and the flag.
+ */
 export const readVerificationKeys = (files: readonly string[]): KeyObject[] => files.flatMap(keysOf)
 
 function keysOf(file: string): KeyObject[] {
-  const blocks = read(file, '--service-account-key-file').match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g) ?? []
+  const blocks =
+    read(file, '--service-account-key-file').match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g) ?? []
   // What curve a key is on stands in a block of its own, which is no key.
   const keys = blocks.filter((block) => !block.startsWith('-----BEGIN EC PARAMETERS'))
   if (keys.length === 0) throw noKey(file)
   try {
-    return keys.map((pem) => (pem.startsWith('-----BEGIN CERTIFICATE') ? new X509Certificate(pem).publicKey : createPublicKey(pem)))
+    return keys.map((pem) =>
+      pem.startsWith('-----BEGIN CERTIFICATE') ? new X509Certificate(pem).publicKey : createPublicKey(pem),
+    )
   } catch (error) {
     throw noKey(file, error)
   }

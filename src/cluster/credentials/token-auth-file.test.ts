@@ -3,11 +3,14 @@ import { test } from 'node:test'
 import { parseTokens } from './token-auth-file.ts'
 
 test('a token file gives users with uids and groups', () => {
-  assert.deepEqual(parseTokens('s3cret,admin,1,"system:masters"\n\nother,jane,,"dev,ops"\r\nplain,joe,3\n', 'tokens.csv'), [
-    { token: 's3cret', user: { name: 'admin', uid: '1', groups: ['system:masters'] } },
-    { token: 'other', user: { name: 'jane', groups: ['dev', 'ops'] } },
-    { token: 'plain', user: { name: 'joe', uid: '3', groups: [] } },
-  ])
+  assert.deepEqual(
+    parseTokens('s3cret,admin,1,"system:masters"\n\nother,jane,,"dev,ops"\r\nplain,joe,3\n', 'tokens.csv'),
+    [
+      { token: 's3cret', user: { name: 'admin', uid: '1', groups: ['system:masters'] } },
+      { token: 'other', user: { name: 'jane', groups: ['dev', 'ops'] } },
+      { token: 'plain', user: { name: 'joe', uid: '3', groups: [] } },
+    ],
+  )
 })
 
 test('quotes inside quoted fields are doubled', () => {

@@ -1,11 +1,15 @@
-/** Reads `--token-auth-file` and `--basic-auth-file`: lines of `token,user,uid,"group1,group2"`, or of passwords. Errors name the line, never the secret. */
+/**
+ * Reads `--token-auth-file` and `--basic-auth-file`: lines of `token,user,uid,"group1,group2"`, or of passwords. Errors
+ * name the line, never the secret.
+ */
 import type { PasswordUser } from '../../apiserver/authentication/passwords.ts'
 import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
 import type { UserInfo } from '../../apiserver/http/exchange.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 
 /** The users of a token file; `file` is named in errors. Empty lines are skipped. */
-export const parseTokens = (text: string, file: string): TokenUser[] => parseLines(text, file, 'token').map(({ secret, user }) => ({ token: secret, user }))
+export const parseTokens = (text: string, file: string): TokenUser[] =>
+  parseLines(text, file, 'token').map(({ secret, user }) => ({ token: secret, user }))
 
 /** The users of a password file, each named once. */
 export const parsePasswords = (text: string, file: string): PasswordUser[] =>
@@ -21,7 +25,8 @@ function parseLines(text: string, file: string, kind: 'token' | 'password'): Lin
   const lines = new Map<string, number>()
   return text.split(/\r?\n/).flatMap((line, index) => {
     if (line.trim() === '') return []
-    const wrong = (what: string): ExplainedError => new ExplainedError(`${file}:${index + 1}: ${what}; a line reads ${kind},user,uid,"group1,group2"`)
+    const wrong = (what: string): ExplainedError =>
+      new ExplainedError(`${file}:${index + 1}: ${what}; a line reads ${kind},user,uid,"group1,group2"`)
     const fields = csvFields(line)
     if (!fields) throw wrong('a quote is not closed or stands inside a field')
     const [secret = '', name = '', uid = '', groups = ''] = fields

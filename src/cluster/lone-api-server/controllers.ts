@@ -1,4 +1,7 @@
-/** Controllers in the process of a lone API server (`--controllers`): for test suites whose namespaces should empty themselves, and whose owners take what they own. */
+/**
+ * Controllers in the process of a lone API server (`--controllers`): for test suites whose namespaces should empty
+ * themselves, and whose owners take what they own.
+ */
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeatureGates } from '../../api/features/feature-gates.ts'
@@ -33,7 +36,14 @@ export function loneControllers(chosen: readonly string[], features?: FeatureGat
     begin({ dial, rootCA, signToken, log }) {
       // There is no authority to sign with.
       const sources = { rootCA, signToken, signer: namedSigners(new Map()) }
-      running = runControllers({ chosen, flags: {}, sources, features, clients: plannedClients(plan, { url: 'http://localhost', dial }), log })
+      running = runControllers({
+        chosen,
+        flags: {},
+        sources,
+        features,
+        clients: plannedClients(plan, { url: 'http://localhost', dial }),
+        log,
+      })
     },
     async stop(graceMs) {
       await Promise.race([running?.stop(), delay(graceMs, undefined, { ref: false })])

@@ -1,4 +1,7 @@
-/** An API server alone, as the flags of kube-apiserver say: no authority and no administrator of its own, only what the flags name. */
+/**
+ * An API server alone, as the flags of kube-apiserver say: no authority and no administrator of its own, only what the
+ * flags name.
+ */
 import { join } from 'node:path'
 import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
 import { defaultServiceRange } from '../../apiserver/services/ranges/address-range.ts'
@@ -29,7 +32,10 @@ export interface LoneServer {
 const timingVerbosity = 2
 const defaultGraceMs = 10_000
 
-/** Starts the server. Rejects with an ExplainedError for flags that do not fit together, files that cannot be read, a port in use. */
+/**
+ * Starts the server. Rejects with an ExplainedError for flags that do not fit together, files that cannot be read, a
+ * port in use.
+ */
 export async function startLoneServer(options: LoneServerOptions): Promise<LoneServer> {
   const { flags, directory, store, warmUp, log } = options
   const started = performance.now()
@@ -37,16 +43,26 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
   const bindAddress = flags.text('bind-address') || '0.0.0.0'
   const serviceClusterIpRange = flags.text('service-cluster-ip-range') || defaultServiceRange
   const advertiseAddress = flags.text('advertise-address') || undefined
-  const { tls } = readIdentity({ tlsCertFile: pathOf(options, 'tls-cert-file'), tlsPrivateKeyFile: pathOf(options, 'tls-private-key-file') }, log)
+  const { tls } = readIdentity(
+    { tlsCertFile: pathOf(options, 'tls-cert-file'), tlsPrivateKeyFile: pathOf(options, 'tls-private-key-file') },
+    log,
+  )
   const certDir = pathOf(options, 'cert-dir') ?? (directory && join(directory, 'pki')) ?? '/var/run/kubernetes'
-  const hosts = [...new Set([...(advertiseAddress ? [advertiseAddress] : []), ...serverHosts(bindAddress, serviceClusterIpRange)])]
+  const hosts = [
+    ...new Set([...(advertiseAddress ? [advertiseAddress] : []), ...serverHosts(bindAddress, serviceClusterIpRange)]),
+  ]
   const interval = flags.durationMs('etcd-compaction-interval')
   const flagged = servingOptions(options)
   const chosen = flags.list('controllers') ?? []
   // Those who have none do not pay for them.
-  const controllers = chosen.length > 0 ? (await import('./controllers.ts')).loneControllers(chosen, flagged.features) : undefined
+  const controllers =
+    chosen.length > 0 ? (await import('./controllers.ts')).loneControllers(chosen, flagged.features) : undefined
   const pair = tls ?? (await certDirPair(certDir, hosts))
-  const serviceAccount = { issuers: [usualIssuer], signingKey: serviceAccountKey(directory && join(directory, 'pki')), ...flagged.serviceAccount }
+  const serviceAccount = {
+    issuers: [usualIssuer],
+    signingKey: serviceAccountKey(directory && join(directory, 'pki')),
+    ...flagged.serviceAccount,
+  }
   const server = await serveStore({
     ...flagged,
     ...(controllers && { tokens: [...(flagged.tokens ?? []), ...controllers.tokens] }),
@@ -63,8 +79,14 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
     verbosity: flags.int('v'),
     log,
   })
-  controllers?.begin({ dial: server.dial, rootCA: pair.cert, signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims), log })
-  if ((flags.int('v') ?? 0) >= timingVerbosity) log(`API server started in ${Math.round(performance.now() - started)} ms`)
+  controllers?.begin({
+    dial: server.dial,
+    rootCA: pair.cert,
+    signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
+    log,
+  })
+  if ((flags.int('v') ?? 0) >= timingVerbosity)
+    log(`API server started in ${Math.round(performance.now() - started)} ms`)
   return {
     url: localUrl(bindAddress, server.port),
     port: server.port,

@@ -3,7 +3,10 @@ import type { CertificateSigner, CertificateTerms } from '../../controllers/inde
 import type { KeyPair } from './key-pair.ts'
 
 /** One authority for all of Kubernetes' own signers. */
-export const certificateSigner = (authority: KeyPair): CertificateSigner => ({ read, sign: (request, terms) => sign(authority, request, terms) })
+export const certificateSigner = (authority: KeyPair): CertificateSigner => ({
+  read,
+  sign: (request, terms) => sign(authority, request, terms),
+})
 
 /** An authority for each signer that is named. */
 export const namedSigners = (authorities: ReadonlyMap<string, KeyPair>): CertificateSigner => ({

@@ -10,7 +10,11 @@ import * as x509 from '@peculiar/x509'
 import { issueCertificate, makeAuthority } from './certificates.ts'
 
 const now = new Date('2026-03-04T05:06:07.890Z')
-const server = { commonName: 'kube-apiserver', usage: 'server', hosts: ['localhost', '10.96.0.1', '::1', 'fd00:1::a', '::ffff:192.0.2.1'] } as const
+const server = {
+  commonName: 'kube-apiserver',
+  usage: 'server',
+  hosts: ['localhost', '10.96.0.1', '::1', 'fd00:1::a', '::ffff:192.0.2.1'],
+} as const
 
 test('a certificate says who it is for, for what, where and how long', async () => {
   const authority = await makeAuthority('kubernetes', now)
@@ -30,7 +34,9 @@ test('a certificate says who it is for, for what, where and how long', async () 
 
 test('others read the same extensions in it', async () => {
   const authority = await makeAuthority('kubernetes', now)
-  const [ca, leaf] = [authority, await issueCertificate(authority, server, now)].map(({ cert }) => new x509.X509Certificate(cert))
+  const [ca, leaf] = [authority, await issueCertificate(authority, server, now)].map(
+    ({ cert }) => new x509.X509Certificate(cert),
+  )
   assert.deepEqual(
     Array.from(ca!.extensions, ({ type, critical }) => [type, critical]),
     [
@@ -54,7 +60,9 @@ test('others read the same extensions in it', async () => {
 })
 
 test('times from 2050 on have four digits for the year', async () => {
-  const { validFromDate, validToDate } = new X509Certificate((await makeAuthority('late', new Date('2045-01-01T00:00:00Z'))).cert)
+  const { validFromDate, validToDate } = new X509Certificate(
+    (await makeAuthority('late', new Date('2045-01-01T00:00:00Z'))).cert,
+  )
   assert.equal(validFromDate.toISOString(), '2044-12-31T23:00:00.000Z')
   assert.equal(validToDate.toISOString(), '2055-01-02T00:00:00.000Z')
 })
@@ -66,7 +74,15 @@ test('OpenSSL verifies chains strictly', async (t) => {
   const pair = await issueCertificate(authority, server, new Date())
   writeFileSync(join(directory, 'ca.crt'), authority.cert)
   writeFileSync(join(directory, 'server.crt'), pair.cert)
-  execFileSync('openssl', ['verify', '-x509_strict', '-purpose', 'sslserver', '-CAfile', join(directory, 'ca.crt'), join(directory, 'server.crt')])
+  execFileSync('openssl', [
+    'verify',
+    '-x509_strict',
+    '-purpose',
+    'sslserver',
+    '-CAfile',
+    join(directory, 'ca.crt'),
+    join(directory, 'server.crt'),
+  ])
 })
 
 test('authorities that others made sign too, under their own name and key identifier', async (t) => {
@@ -74,13 +90,27 @@ test('authorities that others made sign too, under their own name and key identi
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   for (const [type, ...options] of [
     ['rsa:2048', '-subj', '/C=DE/O=Some Company/CN=kubernetes'],
-    ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384', '-subj', '/CN=kubernetes', '-addext', 'subjectKeyIdentifier=01:02:03'],
+    [
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-384',
+      '-subj',
+      '/CN=kubernetes',
+      '-addext',
+      'subjectKeyIdentifier=01:02:03',
+    ],
     ['ec', '-pkeyopt', 'ec_paramgen_curve:P-521', '-subj', '/CN=kubernetes', '-addext', 'subjectKeyIdentifier=none'],
   ] as const) {
     const [key, cert] = ['ca.key', 'ca.crt'].map((name) => join(directory, name))
-    execFileSync('openssl', ['req', '-x509', '-nodes', '-newkey', type, '-keyout', key!, '-out', cert!, '-days', '9', ...options], { stdio: 'ignore' })
+    execFileSync(
+      'openssl',
+      ['req', '-x509', '-nodes', '-newkey', type, '-keyout', key!, '-out', cert!, '-days', '9', ...options],
+      { stdio: 'ignore' },
+    )
     const authority = { cert: readFileSync(cert!, 'utf8'), key: readFileSync(key!, 'utf8') }
-    const [issuer, issued] = [authority, await issueCertificate(authority, server, new Date())].map((pair) => new X509Certificate(pair.cert))
+    const [issuer, issued] = [authority, await issueCertificate(authority, server, new Date())].map(
+      (pair) => new X509Certificate(pair.cert),
+    )
     assert.ok(issued!.verify(issuer!.publicKey))
     assert.ok(issued!.checkIssued(issuer!))
   }

@@ -1,12 +1,37 @@
 /**
- * Makes certificates (RFC 5280) with what node:crypto can do. The X.509 library would take a fifth of a first start to load: it is for those
- * who have requests to read (`signing-requests.ts`).
+ * Makes certificates (RFC 5280) with what node:crypto can do. The X.509 library would take a fifth of a first start to
+ * load: it is for those who have requests to read (`signing-requests.ts`).
  */
-import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
 import { isIP } from 'node:net'
 import { promisify } from 'node:util'
 import { parseCidr } from '../../lib/cidr.ts'
-import { bits, contentOf, element, elementsOf, explicit, implicit, octets, oid, positive, sequence, set, tags, time, utf8, yes } from './der.ts'
+import {
+  bits,
+  contentOf,
+  element,
+  elementsOf,
+  explicit,
+  implicit,
+  octets,
+  oid,
+  positive,
+  sequence,
+  set,
+  tags,
+  time,
+  utf8,
+  yes,
+} from './der.ts'
 import type { KeyPair } from './key-pair.ts'
 
 const dayMs = 24 * 3600 * 1000
@@ -40,7 +65,10 @@ export async function makeAuthority(commonName: string, now: Date): Promise<KeyP
   })
 }
 
-/** A certificate signed by `authority`, valid for a year from `now`, with a new key. Rejects with an Error for authorities with keys of rare kinds. */
+/**
+ * A certificate signed by `authority`, valid for a year from `now`, with a new key. Rejects with an Error for
+ * authorities with keys of rare kinds.
+ */
 export async function issueCertificate(authority: KeyPair, request: CertificateRequest, now: Date): Promise<KeyPair> {
   const { publicKey, privateKey } = await makeKeys()
   const issuer = issuerIn(authority.cert)
@@ -54,7 +82,9 @@ export async function issueCertificate(authority: KeyPair, request: CertificateR
       extension(ids.keyUsage, keyUsages.holder, 'critical'),
       extension(ids.extendedKeyUsage, sequence(oid(request.usage === 'server' ? ids.serverAuth : ids.clientAuth))),
       extension(ids.authorityKeyIdentifier, sequence(implicit(0, issuer.keyIdentifier))),
-      ...(request.hosts?.length ? [extension(ids.subjectAlternativeName, sequence(...request.hosts.map(alternativeName)))] : []),
+      ...(request.hosts?.length
+        ? [extension(ids.subjectAlternativeName, sequence(...request.hosts.map(alternativeName)))]
+        : []),
     ],
   })
 }
@@ -75,7 +105,10 @@ const ids = {
 } as const
 
 /** Which bits of KeyUsage are set: digitalSignature is the first, keyCertSign and cRLSign are the sixth and seventh. */
-const keyUsages = { authority: bits(Buffer.from([0b1000_0110]), 1), holder: bits(Buffer.from([0b1000_0000]), 7) } as const
+const keyUsages = {
+  authority: bits(Buffer.from([0b1000_0110]), 1),
+  holder: bits(Buffer.from([0b1000_0000]), 7),
+} as const
 
 interface Terms {
   readonly issuer: Buffer
@@ -88,9 +121,22 @@ interface Terms {
 const version3 = explicit(0, positive(Buffer.from([2])))
 
 /** The certificate, signed by `signingKey`, with the key that it is for. */
-function signed(signingKey: KeyObject, key: KeyObject, { issuer, subject, validity, publicKey, extensions }: Terms): KeyPair {
+function signed(
+  signingKey: KeyObject,
+  key: KeyObject,
+  { issuer, subject, validity, publicKey, extensions }: Terms,
+): KeyPair {
   const algorithm = signatureAlgorithm(signingKey)
-  const terms = sequence(version3, serialNumber(), algorithm, issuer, validity, subject, spki(publicKey), explicit(3, sequence(...extensions)))
+  const terms = sequence(
+    version3,
+    serialNumber(),
+    algorithm,
+    issuer,
+    validity,
+    subject,
+    spki(publicKey),
+    explicit(3, sequence(...extensions)),
+  )
   const certificate = sequence(terms, algorithm, bits(sign('sha256', terms, signingKey)))
   const lines = certificate.toString('base64').match(/.{1,64}/g) ?? []
   return {
@@ -125,12 +171,17 @@ function alternativeName(host: string): Buffer {
   const family = isIP(host)
   if (!family) return implicit(2, Buffer.from(host))
   const digits = family === 4 ? 8 : 32
-  return implicit(7, Buffer.from((parseCidr(`${host}/${digits * 4}`)?.base ?? 0n).toString(16).padStart(digits, '0'), 'hex'))
+  return implicit(
+    7,
+    Buffer.from((parseCidr(`${host}/${digits * 4}`)?.base ?? 0n).toString(16).padStart(digits, '0'), 'hex'),
+  )
 }
 
-const validity = (now: Date, days: number): Buffer => sequence(time(new Date(now.getTime() - backdateMs)), time(new Date(now.getTime() + days * dayMs)))
+const validity = (now: Date, days: number): Buffer =>
+  sequence(time(new Date(now.getTime() - backdateMs)), time(new Date(now.getTime() + days * dayMs)))
 
-const extension = (id: string, value: Buffer, critical?: 'critical'): Buffer => sequence(oid(id), ...(critical ? [yes] : []), octets(value))
+const extension = (id: string, value: Buffer, critical?: 'critical'): Buffer =>
+  sequence(oid(id), ...(critical ? [yes] : []), octets(value))
 
 const spki = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'spki' })
 
@@ -140,14 +191,26 @@ function keyIdentifier(key: KeyObject): Buffer {
   return createHash('sha1').update(contentOf(keyBits).subarray(1)).digest()
 }
 
-/** What a certificate says of the authority that it belongs to, byte by byte as it stands there: clients compare it so. */
+/**
+ * What a certificate says of the authority that it belongs to, byte by byte as it stands there: clients compare it so.
+ */
 function issuerIn(cert: string): { readonly name: Buffer; readonly keyIdentifier: Buffer } {
   const { raw } = new X509Certificate(cert)
   const [terms = raw] = elementsOf(raw)
-  // Behind the version, which old ones lack: serial number, signature, issuer, validity, subject, key, and in [3] the extensions.
-  const [, , , , name = Buffer.alloc(0), key = Buffer.alloc(0), ...optional] = elementsOf(terms).filter(([tag]) => tag !== 0xa0)
-  const extensions = optional.filter(([tag]) => tag === 0xa3).flatMap((wrapped) => elementsOf(wrapped).flatMap(elementsOf))
+  // Behind the version, which old ones lack: serial number, signature, issuer, validity, subject, key, and in [3] the
+  // extensions.
+  const [, , , , name = Buffer.alloc(0), key = Buffer.alloc(0), ...optional] = elementsOf(terms).filter(
+    ([tag]) => tag !== 0xa0,
+  )
+  const extensions = optional
+    .filter(([tag]) => tag === 0xa3)
+    .flatMap((wrapped) => elementsOf(wrapped).flatMap(elementsOf))
   const subjectKeyId = extensions.map(elementsOf).find(([id]) => id?.equals(oid(ids.subjectKeyIdentifier)))
   const value = subjectKeyId?.at(-1)
-  return { name, keyIdentifier: value ? contentOf(contentOf(value)) : keyIdentifier(createPublicKey({ key, format: 'der', type: 'spki' })) }
+  return {
+    name,
+    keyIdentifier: value
+      ? contentOf(contentOf(value))
+      : keyIdentifier(createPublicKey({ key, format: 'der', type: 'spki' })),
+  }
 }

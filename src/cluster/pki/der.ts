@@ -1,6 +1,18 @@
-/** Writes and takes apart DER (X.690), as far as certificates need it: an element is its bytes, tag and length included. */
+/**
+ * Writes and takes apart DER (X.690), as far as certificates need it: an element is its bytes, tag and length included.
+ */
 
-export const tags = { boolean: 0x01, integer: 0x02, bitString: 0x03, octetString: 0x04, null: 0x05, oid: 0x06, utf8: 0x0c, utcTime: 0x17, time: 0x18 } as const
+export const tags = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  null: 0x05,
+  oid: 0x06,
+  utf8: 0x0c,
+  utcTime: 0x17,
+  time: 0x18,
+} as const
 const sequenceTag = 0x30
 const setTag = 0x31
 
@@ -33,7 +45,10 @@ export const bits = (content: Buffer, unused = 0): Buffer => element(tags.bitStr
 /** The number that is written with these bytes, which begin with a digit below 0x80 and not with zero. */
 export const positive = (bytes: Buffer): Buffer => element(tags.integer, bytes)
 
-/** An identifier in dotted form: the first two numbers share a byte, and larger ones go on for as long as the first bit is set. */
+/**
+ * An identifier in dotted form: the first two numbers share a byte, and larger ones go on for as long as the first bit
+ * is set.
+ */
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
   const bytes = [first * 40 + second, ...rest].flatMap((number) => {
@@ -47,7 +62,9 @@ export function oid(dotted: string): Buffer {
 /** A time in whole seconds: with two digits for the year up to 2049, as RFC 5280 wants it. */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().replace(/\.\d+|[^\d]/g, '')}Z`
-  return date.getUTCFullYear() < 2050 ? element(tags.utcTime, Buffer.from(digits.slice(2))) : element(tags.time, Buffer.from(digits))
+  return date.getUTCFullYear() < 2050
+    ? element(tags.utcTime, Buffer.from(digits.slice(2)))
+    : element(tags.time, Buffer.from(digits))
 }
 
 /** What an element holds. Throws a RangeError where it ends too early. */

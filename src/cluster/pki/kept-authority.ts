@@ -1,6 +1,6 @@
 /**
- * Authorities and the key of service account tokens in a directory. Certificates and tokens elsewhere depend on them, so one that is damaged
- * or missing is never replaced: the start is refused with what to do.
+ * Authorities and the key of service account tokens in a directory. Certificates and tokens elsewhere depend on them,
+ * so one that is damaged or missing is never replaced: the start is refused with what to do.
  */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto'
 import { lstatSync, readFileSync } from 'node:fs'
@@ -24,8 +24,15 @@ export interface AuthorityPlan {
 const warnBeforeMs = 90 * 24 * 3600 * 1000
 const accountKeyBits = 2048
 
-/** Reads the authority, or makes one in a directory that has nothing of it. Throws an ExplainedError for one that cannot be used. */
-export async function keptAuthority(directory: string, plan: AuthorityPlan, now: Date): Promise<{ readonly pair: KeyPair; readonly isNew: boolean }> {
+/**
+ * Reads the authority, or makes one in a directory that has nothing of it. Throws an ExplainedError for one that cannot
+ * be used.
+ */
+export async function keptAuthority(
+  directory: string,
+  plan: AuthorityPlan,
+  now: Date,
+): Promise<{ readonly pair: KeyPair; readonly isNew: boolean }> {
   const { name, commonName, signs } = plan
   const refuse = (fault: string, cause?: unknown): ExplainedError => refusedAuthority(directory, plan, fault, cause)
   const [certFile, keyFile] = [`${name}.crt`, `${name}.key`]
@@ -47,10 +54,18 @@ export async function keptAuthority(directory: string, plan: AuthorityPlan, now:
 }
 
 /** A line about an authority that ends soon; undefined for others. */
-export function expiryWarning(directory: string, { name }: AuthorityPlan, { cert }: KeyPair, now: Date): string | undefined {
+export function expiryWarning(
+  directory: string,
+  { name }: AuthorityPlan,
+  { cert }: KeyPair,
+  now: Date,
+): string | undefined {
   const { validToDate } = new X509Certificate(cert)
   if (now.getTime() < validToDate.getTime() - warnBeforeMs) return undefined
-  return `the authority in ${join(directory, `${name}.crt`)} expires on ${validToDate.toISOString()}: from then on the cluster does not start with it`
+  return (
+    `the authority in ${join(directory, `${name}.crt`)} expires on ${validToDate.toISOString()}: from then on ` +
+    'the cluster does not start with it'
+  )
 }
 
 function faultOf({ cert, key }: KeyPair, certFile: string, keyFile: string, now: Date): string | undefined {
@@ -62,7 +77,8 @@ function faultOf({ cert, key }: KeyPair, certFile: string, keyFile: string, now:
   if (!certificate.ca) return `${certFile} is not the certificate of an authority`
   if (!parsed(() => certificate.verify(certificate.publicKey))) return `${certFile} is damaged: its signature is wrong`
   if (now > certificate.validToDate) return `${certFile} expired on ${certificate.validToDate.toISOString()}`
-  if (now < certificate.validFromDate) return `${certFile} is valid only from ${certificate.validFromDate.toISOString()}; check the clock`
+  if (now < certificate.validFromDate)
+    return `${certFile} is valid only from ${certificate.validFromDate.toISOString()}; check the clock`
   return undefined
 }
 
@@ -74,16 +90,26 @@ function parsed<T>(parse: () => T): T | undefined {
   }
 }
 
-function refusedAuthority(directory: string, { name, signs }: AuthorityPlan, fault: string, cause?: unknown): ExplainedError {
+function refusedAuthority(
+  directory: string,
+  { name, signs }: AuthorityPlan,
+  fault: string,
+  cause?: unknown,
+): ExplainedError {
   const files = [name, ...signs].map((file) => join(directory, `${file}.crt`))
   return new ExplainedError(
-    `the authority in ${directory} cannot be used: ${fault}; nothing was changed. Restore ${name}.crt and ${name}.key from a copy. ` +
-      `To make a new authority on purpose, which ends every certificate and kubeconfig that this one signed, remove ${[...files, join(directory, `${name}.key`)].join(' ')} and start again`,
+    `the authority in ${directory} cannot be used: ${fault}; nothing was changed. Restore ${name}.crt and ` +
+      `${name}.key from a copy. ` +
+      'To make a new authority on purpose, which ends every certificate and kubeconfig that this one signed, ' +
+      `remove ${[...files, join(directory, `${name}.key`)].join(' ')} and start again`,
     { cause },
   )
 }
 
-/** The key of service account tokens, made where there has been none. Throws an ExplainedError for one that is damaged or lost. */
+/**
+ * The key of service account tokens, made where there has been none. Throws an ExplainedError for one that is damaged
+ * or lost.
+ */
 export async function keptServiceAccountKey(directory: string): Promise<KeyObject> {
   const present = readServiceAccountKey(directory)
   if (present) return present
@@ -119,18 +145,28 @@ export function readServiceAccountKey(directory: string): KeyObject | undefined 
 }
 
 function writePublicKey(directory: string, key: KeyObject): void {
-  writeFileAtomically(join(directory, accountFiles.public), createPublicKey(key).export({ format: 'pem', type: 'spki' }), 0o644)
+  writeFileAtomically(
+    join(directory, accountFiles.public),
+    createPublicKey(key).export({ format: 'pem', type: 'spki' }),
+    0o644,
+  )
 }
 
 const refusedKey = (directory: string, fault: string, cause?: unknown): ExplainedError =>
   new ExplainedError(
-    `the key of service account tokens in ${directory} cannot be used: ${fault}; nothing was changed. Restore ${accountFiles.key} from a copy. ` +
-      `To make a new key on purpose, which ends every token of a service account, remove ${join(directory, accountFiles.key)} ${join(directory, accountFiles.public)} and start again`,
+    `the key of service account tokens in ${directory} cannot be used: ${fault}; nothing was changed. Restore ` +
+      `${accountFiles.key} from a copy. ` +
+      'To make a new key on purpose, which ends every token of a service account, remove ' +
+      `${join(directory, accountFiles.key)} ${join(directory, accountFiles.public)} and start again`,
     { cause },
   )
 
 /** The text of a file; undefined where there is none. A file that is there and cannot be read is refused. */
-function readIfThere(directory: string, file: string, refuse: (fault: string, cause: unknown) => ExplainedError): string | undefined {
+function readIfThere(
+  directory: string,
+  file: string,
+  refuse: (fault: string, cause: unknown) => ExplainedError,
+): string | undefined {
   const path = join(directory, file)
   try {
     return readFileSync(path, 'utf8')

@@ -20,15 +20,22 @@ export interface Demands {
   readonly hosts?: readonly string[]
 }
 
-/** Whether a pair belongs together, is valid for long enough, was signed by the authority and covers all hosts. Never throws. */
+/**
+ * Whether a pair belongs together, is valid for long enough, was signed by the authority and covers all hosts. Never
+ * throws.
+ */
 export function isUsable(pair: KeyPair, { now, authority, hosts = [] }: Demands): boolean {
   try {
     const certificate = new X509Certificate(pair.cert)
     if (!certificate.checkPrivateKey(createPrivateKey(pair.key))) return false
-    if (now < certificate.validFromDate || now.getTime() > certificate.validToDate.getTime() - renewBeforeMs) return false
+    if (now < certificate.validFromDate || now.getTime() > certificate.validToDate.getTime() - renewBeforeMs)
+      return false
     const issuer = authority ? new X509Certificate(authority.cert) : certificate
     if (!certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey)) return false
-    return hosts.every((host) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host, { subject: 'never' })) !== undefined)
+    return hosts.every(
+      (host) =>
+        (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host, { subject: 'never' })) !== undefined,
+    )
   } catch {
     // What cannot be parsed is made anew.
     return false

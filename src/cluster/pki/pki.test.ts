@@ -31,7 +31,14 @@ function directory(t: TestContext): string {
 
 test('a new directory gets an authority, a server certificate for all hosts and an administrator in system:masters', async (t) => {
   const pki = await filePki(directory(t), hosts)
-  assert.deepEqual([...pki.made].sort(), ['admin', 'apiserver', 'apiserver-kubelet-client', 'ca', 'front-proxy-ca', 'front-proxy-client'])
+  assert.deepEqual([...pki.made].sort(), [
+    'admin',
+    'apiserver',
+    'apiserver-kubelet-client',
+    'ca',
+    'front-proxy-ca',
+    'front-proxy-client',
+  ])
   const authority = new X509Certificate(pki.authority.cert)
   assert.equal(authority.ca, true)
   assert.ok(authority.validToDate > days(3650))
@@ -89,45 +96,64 @@ test('certificates near their end are renewed by the same authority, which is us
 })
 
 const contents = (path: string) =>
-  new Map(readdirSync(path).map((file) => [file, lstatSync(join(path, file)).isFile() ? readFileSync(join(path, file), 'utf8') : '']))
+  new Map(
+    readdirSync(path).map((file) => [
+      file,
+      lstatSync(join(path, file)).isFile() ? readFileSync(join(path, file), 'utf8') : '',
+    ]),
+  )
 
 /** What is done to a directory of certificates, and what the refusal says of it. */
-const damages: readonly (readonly [string, (path: string) => void, RegExp, Date?])[] = ['ca', 'front-proxy-ca'].flatMap((name) => {
-  const [cert, key] = [`${name}.crt`, `${name}.key`]
-  const write = (file: string, text: string) => (path: string) => writeFileSync(join(path, file), text)
-  const cut = (file: string) => (path: string) => truncateSync(join(path, file), 100)
-  const remove =
-    (...files: string[]) =>
-    (path: string) => {
-      for (const file of files) rmSync(join(path, file))
+const damages: readonly (readonly [string, (path: string) => void, RegExp, Date?])[] = ['ca', 'front-proxy-ca'].flatMap(
+  (name) => {
+    const [cert, key] = [`${name}.crt`, `${name}.key`]
+    const write = (file: string, text: string) => (path: string) => writeFileSync(join(path, file), text)
+    const cut = (file: string) => (path: string) => truncateSync(join(path, file), 100)
+    const remove =
+      (...files: string[]) =>
+      (path: string) => {
+        for (const file of files) rmSync(join(path, file))
+      }
+    const instead = (file: string) => (path: string) => {
+      rmSync(join(path, file))
+      mkdirSync(join(path, file))
     }
-  const instead = (file: string) => (path: string) => {
-    rmSync(join(path, file))
-    mkdirSync(join(path, file))
-  }
-  const link = (file: string) => (path: string) => {
-    rmSync(join(path, file))
-    symlinkSync('/nowhere/at/all', join(path, file))
-  }
-  const cases: readonly (readonly [string, (path: string) => void, RegExp, Date?])[] = [
-    [`${cert} is cut`, cut(cert), new RegExp(`${cert} is damaged`)],
-    [`${cert} is empty`, write(cert, ''), new RegExp(`${cert} is damaged`)],
-    [`${key} is cut`, cut(key), new RegExp(`${key} is damaged`)],
-    [`${cert} is missing`, remove(cert), new RegExp(`${key} is there, but ${cert} is missing`)],
-    [`${key} is missing`, remove(key), new RegExp(`${cert} is there, but ${key} is missing`)],
-    [`both files of ${name} are missing`, remove(cert, key), new RegExp(`${cert} and ${key} are missing, but .*\\.crt was signed by them`)],
-    [`${cert} cannot be read`, instead(cert), new RegExp(`${cert} cannot be read`)],
-    [`${key} cannot be read`, link(key), new RegExp(`${key} cannot be read`)],
-    [`${key} is of another`, (path) => copyFileSync(join(path, 'admin.key'), join(path, key)), new RegExp(`${key} does not belong to ${cert}`)],
-    [`${name} has expired`, () => {}, /expired on/, days(3660)],
-    [`the clock is before ${name}`, () => {}, /is valid only from .*check the clock/, days(-1)],
-  ]
-  return cases
-})
+    const link = (file: string) => (path: string) => {
+      rmSync(join(path, file))
+      symlinkSync('/nowhere/at/all', join(path, file))
+    }
+    const cases: readonly (readonly [string, (path: string) => void, RegExp, Date?])[] = [
+      [`${cert} is cut`, cut(cert), new RegExp(`${cert} is damaged`)],
+      [`${cert} is empty`, write(cert, ''), new RegExp(`${cert} is damaged`)],
+      [`${key} is cut`, cut(key), new RegExp(`${key} is damaged`)],
+      [`${cert} is missing`, remove(cert), new RegExp(`${key} is there, but ${cert} is missing`)],
+      [`${key} is missing`, remove(key), new RegExp(`${cert} is there, but ${key} is missing`)],
+      [
+        `both files of ${name} are missing`,
+        remove(cert, key),
+        new RegExp(`${cert} and ${key} are missing, but .*\\.crt was signed by them`),
+      ],
+      [`${cert} cannot be read`, instead(cert), new RegExp(`${cert} cannot be read`)],
+      [`${key} cannot be read`, link(key), new RegExp(`${key} cannot be read`)],
+      [
+        `${key} is of another`,
+        (path) => copyFileSync(join(path, 'admin.key'), join(path, key)),
+        new RegExp(`${key} does not belong to ${cert}`),
+      ],
+      [`${name} has expired`, () => {}, /expired on/, days(3660)],
+      [`the clock is before ${name}`, () => {}, /is valid only from .*check the clock/, days(-1)],
+    ]
+    return cases
+  },
+)
 const keyDamages: typeof damages = [
   ['sa.key is cut', (path) => truncateSync(join(path, 'sa.key'), 100), /sa\.key is damaged/],
   ['sa.key is missing', (path) => rmSync(join(path, 'sa.key')), /sa\.pub is there, but sa\.key is missing/],
-  ['sa.key is of another', (path) => copyFileSync(join(path, 'ca.key'), join(path, 'sa.key')), /sa\.key does not belong to sa\.pub/],
+  [
+    'sa.key is of another',
+    (path) => copyFileSync(join(path, 'ca.key'), join(path, 'sa.key')),
+    /sa\.key does not belong to sa\.pub/,
+  ],
 ]
 
 for (const [what, damage, message, now] of [...damages, ...keyDamages]) {
@@ -139,11 +165,16 @@ for (const [what, damage, message, now] of [...damages, ...keyDamages]) {
     await assert.rejects(filePki(path, hosts, now), (error) => {
       assert.ok(error instanceof ExplainedError, `${error}`)
       assert.match(error.message, message)
-      assert.match(error.message, /nothing was changed\. Restore .* from a copy\. To make a new (authority|key) on purpose, .* remove .* and start again/)
+      assert.match(
+        error.message,
+        /nothing was changed\. Restore .* from a copy\. To make a new (authority|key) on purpose, .* remove .* and start again/,
+      )
       return true
     })
     assert.deepEqual(contents(path), before)
-    const files = (await filePki(path, hosts, now).catch((error: Error) => /, remove (.*) and start again/.exec(error.message)?.[1] ?? '')) as string
+    const files = (await filePki(path, hosts, now).catch(
+      (error: Error) => /, remove (.*) and start again/.exec(error.message)?.[1] ?? '',
+    )) as string
     for (const file of files.split(' ')) rmSync(file, { force: true, recursive: true })
     // The clock before both is the other authority's too.
     if (!now) assert.ok((await (await filePki(path, hosts)).serviceAccountKey()).asymmetricKeyType)
@@ -187,6 +218,9 @@ test('a directory that cannot be made is explained', async (t) => {
   writeFileSync(path, '')
   await assert.rejects(
     filePki(join(path, 'below'), hosts),
-    (error) => error instanceof ExplainedError && error.message.includes('not a directory') && error.message.includes('--data-dir'),
+    (error) =>
+      error instanceof ExplainedError &&
+      error.message.includes('not a directory') &&
+      error.message.includes('--data-dir'),
   )
 })

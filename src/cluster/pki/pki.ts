@@ -1,6 +1,7 @@
 /**
  * The certificates of a cluster: authority, server, administrator, and the key that signs service account tokens.
- * On disk they carry kubeadm's names; what is there and valid is used again. Authorities are never replaced (`kept-authority.ts`).
+ * On disk they carry kubeadm's names; what is there and valid is used again. Authorities are never replaced
+ * (`kept-authority.ts`).
  */
 import type { KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -9,7 +10,14 @@ import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
 import { type CertificateRequest, issueCertificate, makeAuthority } from './certificates.ts'
-import { type AuthorityPlan, expiryWarning, keptAuthority, keptServiceAccountKey, makeServiceAccountKey, readServiceAccountKey } from './kept-authority.ts'
+import {
+  type AuthorityPlan,
+  expiryWarning,
+  keptAuthority,
+  keptServiceAccountKey,
+  makeServiceAccountKey,
+  readServiceAccountKey,
+} from './kept-authority.ts'
 import { isUsable, type KeyPair } from './key-pair.ts'
 
 export interface ClusterPki {
@@ -21,7 +29,9 @@ export interface ClusterPki {
   readonly kubeletClient: KeyPair
   /** What kubelets in this process serve with; made when it is first asked for. */
   readonly kubeletServer: () => Promise<KeyPair>
-  /** How the server shows itself to the servers of aggregated APIs: an authority and a client certificate of their own. */
+  /**
+   * How the server shows itself to the servers of aggregated APIs: an authority and a client certificate of their own.
+   */
   readonly frontProxy: FrontProxy
   /** The private RSA key that signs service account tokens; made when it is first asked for. */
   readonly serviceAccountKey: () => Promise<KeyObject>
@@ -38,30 +48,51 @@ export interface FrontProxy {
   readonly name: string
 }
 
-const adminRequest: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usage: 'client' }
+const adminRequest: CertificateRequest = {
+  commonName: 'kubernetes-admin',
+  organizations: ['system:masters'],
+  usage: 'client',
+}
 /** Kubelets ask what it may do: everything, as a member of this group. */
-const kubeletClientRequest: CertificateRequest = { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'], usage: 'client' }
+const kubeletClientRequest: CertificateRequest = {
+  commonName: 'kube-apiserver-kubelet-client',
+  organizations: ['system:masters'],
+  usage: 'client',
+}
 /** The address at which they listen, and the name of the metrics API, which they answer too. */
 const kubeletHosts = ['127.0.0.1', 'localhost', 'metrics-server.kube-system.svc']
 const kubeletServerRequest: CertificateRequest = { commonName: 'kubelet', usage: 'server', hosts: kubeletHosts }
 /** Whoever shows it may say who a user is: the authority of users must not have signed it. */
 const frontProxyRequest: CertificateRequest = { commonName: 'front-proxy-client', usage: 'client' }
-const frontProxyOf = (authority: KeyPair, client: KeyPair): FrontProxy => ({ authority, client, name: frontProxyRequest.commonName })
+const frontProxyOf = (authority: KeyPair, client: KeyPair): FrontProxy => ({
+  authority,
+  client,
+  name: frontProxyRequest.commonName,
+})
 const authorities = {
   users: { name: 'ca', commonName: 'kubernetes', signs: ['apiserver', 'admin', 'apiserver-kubelet-client', 'kubelet'] },
   frontProxy: { name: 'front-proxy-ca', commonName: 'front-proxy-ca', signs: ['front-proxy-client'] },
 } as const satisfies Readonly<Record<string, AuthorityPlan>>
-const serverRequest = (hosts: readonly string[]): CertificateRequest => ({ commonName: 'kube-apiserver', usage: 'server', hosts })
+const serverRequest = (hosts: readonly string[]): CertificateRequest => ({
+  commonName: 'kube-apiserver',
+  usage: 'server',
+  hosts,
+})
 
 /**
- * The certificates kept in `directory`; missing, expiring or unfitting ones are made. `hosts` is what the server's must cover. Rejects with
- * an ExplainedError for an authority, or a key of service accounts, that is damaged or missing beside what it has signed.
+ * The certificates kept in `directory`; missing, expiring or unfitting ones are made. `hosts` is what the server's must
+ * cover. Rejects with an ExplainedError for an authority, or a key of service accounts, that is damaged or missing
+ * beside what it has signed.
  */
 export async function filePki(directory: string, hosts: readonly string[], now = new Date()): Promise<ClusterPki> {
   explained(directory, () => makeDirectory(directory, 0o700))
   const made: string[] = []
 
-  async function keep(name: string, usable: (pair: KeyPair) => boolean, make: () => Promise<KeyPair>): Promise<KeyPair> {
+  async function keep(
+    name: string,
+    usable: (pair: KeyPair) => boolean,
+    make: () => Promise<KeyPair>,
+  ): Promise<KeyPair> {
     const present = readPair(directory, name)
     if (present && usable(present)) return present
     const pair = await make()
@@ -144,8 +175,8 @@ const sharedPki = once(async (): Promise<SharedPki> => {
 })
 
 /**
- * Certificates that live in memory. All clusters of a process share one authority, so that only the first start pays for
- * it: an administrator of one is an administrator of all of them, which is right for tests and for nothing else.
+ * Certificates that live in memory. All clusters of a process share one authority, so that only the first start pays
+ * for it: an administrator of one is an administrator of all of them, which is right for tests and for nothing else.
  */
 export async function memoryPki(hosts: readonly string[]): Promise<ClusterPki> {
   const { authority, admin, kubeletClient, kubeletServer, frontProxy, serviceAccountKey, servers } = await sharedPki()
@@ -155,7 +186,17 @@ export async function memoryPki(hosts: readonly string[]): Promise<ClusterPki> {
     server = issueCertificate(authority, serverRequest(hosts), new Date())
     servers.set(key, server)
   }
-  return { authority, admin, kubeletClient, kubeletServer, frontProxy, server: await server, serviceAccountKey, made: [], warnings: [] }
+  return {
+    authority,
+    admin,
+    kubeletClient,
+    kubeletServer,
+    frontProxy,
+    server: await server,
+    serviceAccountKey,
+    made: [],
+    warnings: [],
+  }
 }
 
 /** A pair from its two files; undefined if either is missing. */
@@ -186,8 +227,12 @@ function explained<T>(directory: string, action: () => T): T {
   try {
     return action()
   } catch (error) {
-    throw new ExplainedError(`cannot keep certificates in ${directory}: ${reasonOf(error)}; choose another directory with --data-dir or mend its permissions`, {
-      cause: error,
-    })
+    throw new ExplainedError(
+      `cannot keep certificates in ${directory}: ${reasonOf(error)}; choose another directory with --data-dir or ` +
+        'mend its permissions',
+      {
+        cause: error,
+      },
+    )
   }
 }

@@ -1,4 +1,7 @@
-/** The serving certificate of `--cert-dir`: what lies there is used; what is missing is made, signed by an authority that nobody keeps, as upstream does it. */
+/**
+ * The serving certificate of `--cert-dir`: what lies there is used; what is missing is made, signed by an authority
+ * that nobody keeps, as upstream does it.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
@@ -7,18 +10,25 @@ import { makeDirectory } from '../../lib/files/make-directory.ts'
 import { issueCertificate, makeAuthority } from './certificates.ts'
 import type { KeyPair } from './key-pair.ts'
 
-/** `apiserver.crt` and `apiserver.key` of a directory, made for `hosts` if either is missing. Throws an ExplainedError that names the directory. */
+/**
+ * `apiserver.crt` and `apiserver.key` of a directory, made for `hosts` if either is missing. Throws an ExplainedError
+ * that names the directory.
+ */
 export async function certDirPair(directory: string, hosts: readonly string[], now = new Date()): Promise<KeyPair> {
   const [certFile, keyFile] = [join(directory, 'apiserver.crt'), join(directory, 'apiserver.key')]
   try {
-    if (existsSync(certFile) && existsSync(keyFile)) return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
+    if (existsSync(certFile) && existsSync(keyFile))
+      return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
     const pair = await selfSignedPair('kube-apiserver', hosts, now)
     makeDirectory(directory, 0o700)
     writeFileAtomically(keyFile, pair.key, 0o600)
     writeFileAtomically(certFile, pair.cert, 0o644)
     return pair
   } catch (error) {
-    throw new ExplainedError(`cannot keep a certificate in ${directory}: ${reasonOf(error)}; choose another directory with --cert-dir`, { cause: error })
+    throw new ExplainedError(
+      `cannot keep a certificate in ${directory}: ${reasonOf(error)}; choose another directory with --cert-dir`,
+      { cause: error },
+    )
   }
 }
 

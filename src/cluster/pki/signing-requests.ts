@@ -1,4 +1,7 @@
-/** Reads PKCS #10 requests and signs them. Loading the X.509 library takes long, so this is only imported when there is one. */
+/**
+ * Reads PKCS #10 requests and signs them. Loading the X.509 library takes long, so this is only imported when there is
+ * one.
+ */
 import 'reflect-metadata'
 import { createPrivateKey, type KeyObject, webcrypto } from 'node:crypto'
 import {
@@ -34,7 +37,11 @@ export async function readRequest(pem: string): Promise<RequestedSubject> {
 }
 
 /** A PEM certificate with the request's subject, key and alternative names; nothing else of it is taken. */
-export async function signRequest(authority: KeyPair, pem: string, { usages, notBefore, notAfter }: CertificateTerms): Promise<string> {
+export async function signRequest(
+  authority: KeyPair,
+  pem: string,
+  { usages, notBefore, notAfter }: CertificateTerms,
+): Promise<string> {
   const request = await verified(pem)
   subjectIn(request.subjectName)
   const issuer = new X509Certificate(authority.cert)
@@ -69,7 +76,11 @@ async function verified(pem: string): Promise<Pkcs10CertificateRequest> {
 const curves: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' }
 
 /** How a key signs certificates: those of authorities that others made are of many kinds. */
-function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): { readonly name: string; readonly hash: string; readonly namedCurve?: string } {
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): {
+  readonly name: string
+  readonly hash: string
+  readonly namedCurve?: string
+} {
   if (asymmetricKeyType === 'rsa') return { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
   const namedCurve = curves[asymmetricKeyDetails?.namedCurve ?? '']
   if (asymmetricKeyType === 'ec' && namedCurve) return { name: 'ECDSA', namedCurve, hash: 'SHA-256' }
@@ -81,7 +92,13 @@ async function signingKeyOf(pem: string) {
   const key = createPrivateKey(pem)
   const signingAlgorithm = algorithmOf(key)
   return {
-    signingKey: await webcrypto.subtle.importKey('pkcs8', key.export({ format: 'der', type: 'pkcs8' }), signingAlgorithm, false, ['sign']),
+    signingKey: await webcrypto.subtle.importKey(
+      'pkcs8',
+      key.export({ format: 'der', type: 'pkcs8' }),
+      signingAlgorithm,
+      false,
+      ['sign'],
+    ),
     signingAlgorithm,
   }
 }

@@ -10,7 +10,9 @@ export function beginScheduler(
   log: (line: string) => void,
   plugins?: readonly PluginFactory[],
 ): RunningComponent {
-  const configuration = configurationFile ? readConfigurationFile(configurationFile, pluginRegistry(plugins)) : undefined
+  const configuration = configurationFile
+    ? readConfigurationFile(configurationFile, pluginRegistry(plugins))
+    : undefined
   const running = runScheduler({ server, token, configuration, plugins, features: new FeatureGates(features), log })
   running.ended.catch((error: Error) => log(`the scheduler has ended: ${error.message}`))
   return running

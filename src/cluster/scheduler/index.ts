@@ -15,18 +15,35 @@ export interface ClusterSchedulerOptions extends SchedulerTask {
 
 const tokenBytes = 32
 
-/** Who the scheduler is: the user that upstream's roles for it are bound to, by a token that is made for one process and known to nobody else. */
-export const schedulerUser = (): TokenUser => ({ token: randomBytes(tokenBytes).toString('base64url'), user: { name: 'system:kube-scheduler', groups: [] } })
+/**
+ * Who the scheduler is: the user that upstream's roles for it are bound to, by a token that is made for one process and
+ * known to nobody else.
+ */
+export const schedulerUser = (): TokenUser => ({
+  token: randomBytes(tokenBytes).toString('base64url'),
+  user: { name: 'system:kube-scheduler', groups: [] },
+})
 
-/** Looks whether its configuration can work, before anything else is started. Rejects with an ExplainedError that names the file. */
-export async function checkScheduler({ configurationFile, plugins }: Pick<ClusterSchedulerOptions, 'configurationFile' | 'plugins'>): Promise<void> {
+/**
+ * Looks whether its configuration can work, before anything else is started. Rejects with an ExplainedError that names
+ * the file.
+ */
+export async function checkScheduler({
+  configurationFile,
+  plugins,
+}: Pick<ClusterSchedulerOptions, 'configurationFile' | 'plugins'>): Promise<void> {
   if (!configurationFile) return
   const { pluginRegistry, readConfigurationFile } = await import('../../scheduler/index.ts')
   readConfigurationFile(configurationFile, pluginRegistry(plugins))
 }
 
 /** Resolves when it has begun. Rejects with an ExplainedError for a configuration that cannot work. */
-export async function clusterScheduler({ plugins, onThread, log, ...task }: ClusterSchedulerOptions): Promise<RunningComponent> {
+export async function clusterScheduler({
+  plugins,
+  onThread,
+  log,
+  ...task
+}: ClusterSchedulerOptions): Promise<RunningComponent> {
   if (onThread) {
     const { componentThread } = await import('../threads/component-thread.ts')
     // In a checkout it is source, in the bundle it is built.

@@ -11,7 +11,13 @@ import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
 import { contextOf } from '../../kubeconfig/read-context.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { defaultConfiguration } from '../../scheduler/configuration/index.ts'
-import { pluginRegistry, type RunningScheduler, readConfigurationFile, runScheduler, type SchedulerConfiguration } from '../../scheduler/index.ts'
+import {
+  pluginRegistry,
+  type RunningScheduler,
+  readConfigurationFile,
+  runScheduler,
+  type SchedulerConfiguration,
+} from '../../scheduler/index.ts'
 import { machineHosts } from '../addresses.ts'
 import { type ComponentServer, serveComponent } from '../component-server/index.ts'
 import { servedWithAccess } from '../component-server/own-access.ts'
@@ -59,7 +65,9 @@ export async function startLoneScheduler(options: LoneSchedulerOptions): Promise
   const { config, featureGates = [], log } = options
   const gatesFault = featureGateFault(featureGates)
   if (gatesFault) throw new ExplainedError(gatesFault)
-  const read = config ? readConfigurationFile(resolve(config), pluginRegistry()) : defaultConfiguration(pluginRegistry())
+  const read = config
+    ? readConfigurationFile(resolve(config), pluginRegistry())
+    : defaultConfiguration(pluginRegistry())
   const given = Object.fromEntries(Object.entries(options.leaderElection).filter(([, value]) => value !== undefined))
   const configuration: SchedulerConfiguration = { ...read, leaderElection: { ...read.leaderElection, ...given } }
   checkTimes(configuration.leaderElection)
@@ -91,23 +99,48 @@ export async function startLoneScheduler(options: LoneSchedulerOptions): Promise
 }
 
 function checkTimes({ leaseMs, renewMs, retryMs }: SchedulerConfiguration['leaderElection']): void {
-  if (leaseMs <= renewMs) throw new ExplainedError('--leader-elect-lease-duration has to be longer than --leader-elect-renew-deadline')
-  if (renewMs <= retryMs * 1.2) throw new ExplainedError('--leader-elect-renew-deadline has to be longer than 1.2 times --leader-elect-retry-period')
+  if (leaseMs <= renewMs)
+    throw new ExplainedError('--leader-elect-lease-duration has to be longer than --leader-elect-renew-deadline')
+  if (renewMs <= retryMs * 1.2)
+    throw new ExplainedError(
+      '--leader-elect-renew-deadline has to be longer than 1.2 times --leader-elect-retry-period',
+    )
 }
 
 const accessOf = async (kubeconfig: string | undefined): Promise<ServerAccess> =>
-  kubeconfig ? kubeconfigAccess(await contextOf([resolve(kubeconfig)])) : loadAccess({ environment: await clusterEnvironment({}) })
+  kubeconfig
+    ? kubeconfigAccess(await contextOf([resolve(kubeconfig)]))
+    : loadAccess({ environment: await clusterEnvironment({}) })
 
 /** The port: health for everybody, the rest for those whom the API server knows and lets in. */
-async function servedPort(options: LoneSchedulerOptions, server: ServerAccess, running: RunningScheduler, port: number): Promise<ComponentServer> {
+async function servedPort(
+  options: LoneSchedulerOptions,
+  server: ServerAccess,
+  running: RunningScheduler,
+  port: number,
+): Promise<ComponentServer> {
   const { bindAddress, authenticationKubeconfig, authorizationKubeconfig, log } = options
   const [authentication, authorization] = await Promise.all(
-    [authenticationKubeconfig, authorizationKubeconfig].map((kubeconfig) => (kubeconfig ? accessOf(kubeconfig) : server)),
+    [authenticationKubeconfig, authorizationKubeconfig].map((kubeconfig) =>
+      kubeconfig ? accessOf(kubeconfig) : server,
+    ),
   )
-  const tls = readIdentity(options).tls ?? (await selfSignedPair(agent, [...new Set(['localhost', '127.0.0.1', '::1', ...machineHosts(bindAddress)])]))
-  const handlers: HealthCheck = { name: 'sched-handler-sync', check: () => (running.isReady ? undefined : 'handlers are not fully synchronized') }
+  const tls =
+    readIdentity(options).tls ??
+    (await selfSignedPair(agent, [...new Set(['localhost', '127.0.0.1', '::1', ...machineHosts(bindAddress)])]))
+  const handlers: HealthCheck = {
+    name: 'sched-handler-sync',
+    check: () => (running.isReady ? undefined : 'handlers are not fully synchronized'),
+  }
   return servedWithAccess(
-    { authentication, authorization, openPaths: options.authorizationAlwaysAllowPaths, userAgent: agent, followsCluster: true, log },
+    {
+      authentication,
+      authorization,
+      openPaths: options.authorizationAlwaysAllowPaths,
+      userAgent: agent,
+      followsCluster: true,
+      log,
+    },
     (access) =>
       serveComponent({
         bindAddress,
@@ -117,7 +150,10 @@ async function servedPort(options: LoneSchedulerOptions, server: ServerAccess, r
         access,
         profiling: options.profiling,
         checks: (path) => (path === 'readyz' ? [handlers] : []),
-        pages: { '/metrics': () => text(200, running.metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }) },
+        pages: {
+          '/metrics': () =>
+            text(200, running.metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+        },
       }),
   )
 }

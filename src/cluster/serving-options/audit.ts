@@ -1,5 +1,12 @@
 /** The flags about audit: `--audit-policy-file`, `--audit-log-…`, `--audit-webhook-…`. */
-import { type AuditOptions, type BatchOptions, formats, type Mode, modes, type TruncateOptions } from '../../apiserver/audit/index.ts'
+import {
+  type AuditOptions,
+  type BatchOptions,
+  formats,
+  type Mode,
+  modes,
+  type TruncateOptions,
+} from '../../apiserver/audit/index.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
 import { type FlagPlace, pathOf } from './flag-place.ts'
 
@@ -16,7 +23,8 @@ const usualTruncate: TruncateOptions = { maxEventSize: 102_400, maxBatchSize: 10
 const usualBackoffMs = 10_000
 const versions: readonly string[] = ['audit.k8s.io/v1']
 
-const modeOf = (flags: FlagValues, backend: Backend): string => flags.text(`audit-${backend}-mode`) ?? usual[backend].mode
+const modeOf = (flags: FlagValues, backend: Backend): string =>
+  flags.text(`audit-${backend}-mode`) ?? usual[backend].mode
 const isMode = (mode: string): mode is Mode => modes.some((known) => known === mode)
 
 function batchOf(flags: FlagValues, backend: Backend): BatchOptions {
@@ -44,7 +52,10 @@ const truncateOf = (flags: FlagValues, backend: Backend): TruncateOptions => ({
 export function auditErrors(flags: FlagValues): string[] {
   const log = flags.text('audit-log-path')
   const webhook = flags.text('audit-webhook-config-file')
-  return [...(log ? [...backendErrors(flags, 'log'), ...logErrors(flags)] : []), ...(webhook ? backendErrors(flags, 'webhook') : [])]
+  return [
+    ...(log ? [...backendErrors(flags, 'log'), ...logErrors(flags)] : []),
+    ...(webhook ? backendErrors(flags, 'webhook') : []),
+  ]
 }
 
 function logErrors(flags: FlagValues): string[] {
@@ -54,7 +65,9 @@ function logErrors(flags: FlagValues): string[] {
       const value = flags.int(`audit-log-${name}`) ?? 0
       return value < 0 ? [`--audit-log-${name} ${value} can't be a negative number`] : []
     }),
-    ...(formats.some((known) => known === format) ? [] : [`invalid audit log format ${format}, allowed formats are ${JSON.stringify(formats.join(','))}`]),
+    ...(formats.some((known) => known === format)
+      ? []
+      : [`invalid audit log format ${format}, allowed formats are ${JSON.stringify(formats.join(','))}`]),
   ]
 }
 
@@ -63,13 +76,20 @@ function backendErrors(flags: FlagValues, backend: Backend): string[] {
   const version = flags.text(`audit-${backend}-version`) ?? versions[0]!
   const { maxEventSize, maxBatchSize } = truncateOf(flags, backend)
   return [
-    ...(isMode(mode) ? batchErrors(flags, backend, mode) : [`invalid audit ${backend} mode ${mode}, allowed modes are ${JSON.stringify(modes.join(','))}`]),
+    ...(isMode(mode)
+      ? batchErrors(flags, backend, mode)
+      : [`invalid audit ${backend} mode ${mode}, allowed modes are ${JSON.stringify(modes.join(','))}`]),
     ...(maxEventSize <= 0
       ? [`invalid audit truncate ${backend} max event size ${maxEventSize}, must be a positive number`]
       : maxBatchSize < maxEventSize
-        ? [`invalid audit truncate ${backend} max batch size ${maxBatchSize}, must be greater than max event size (${maxEventSize})`]
+        ? [
+            `invalid audit truncate ${backend} max batch size ${maxBatchSize}, must be greater than max event ` +
+              `size (${maxEventSize})`,
+          ]
         : []),
-    ...(versions.includes(version) ? [] : [`invalid group version, allowed versions are [${versions.map((known) => JSON.stringify(known)).join(' ')}]`]),
+    ...(versions.includes(version)
+      ? []
+      : [`invalid group version, allowed versions are [${versions.map((known) => JSON.stringify(known)).join(' ')}]`]),
   ]
 }
 
@@ -112,12 +132,19 @@ export function auditOptions(place: FlagPlace): AuditOptions {
       },
     }),
     ...(configFile && {
-      webhook: { configFile, initialBackoffMs: flags.durationMs('audit-webhook-initial-backoff') ?? usualBackoffMs, ...backendOptions(flags, 'webhook') },
+      webhook: {
+        configFile,
+        initialBackoffMs: flags.durationMs('audit-webhook-initial-backoff') ?? usualBackoffMs,
+        ...backendOptions(flags, 'webhook'),
+      },
     }),
   }
 }
 
-function backendOptions(flags: FlagValues, backend: Backend): { readonly mode: Mode; readonly batch: BatchOptions; readonly truncate?: TruncateOptions } {
+function backendOptions(
+  flags: FlagValues,
+  backend: Backend,
+): { readonly mode: Mode; readonly batch: BatchOptions; readonly truncate?: TruncateOptions } {
   const mode = modeOf(flags, backend)
   return {
     mode: isMode(mode) ? mode : usual[backend].mode,

@@ -4,12 +4,17 @@ import { type EncryptionOptions, readEncryptionConfiguration } from '../../apise
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { type FlagPlace, pathOf } from './flag-place.ts'
 
-/** Undefined where no flag asks for it. Throws an ExplainedError for a file that cannot be read or says what cannot be. */
+/**
+ * Undefined where no flag asks for it. Throws an ExplainedError for a file that cannot be read or says what cannot be.
+ */
 export function encryptionOptions(place: FlagPlace): EncryptionOptions | undefined {
   const file = pathOf(place, 'encryption-provider-config')
   const reload = place.flags.bool('encryption-provider-config-automatic-reload')
   if (!file) {
-    if (reload) throw new ExplainedError('--encryption-provider-config-automatic-reload must be set with --encryption-provider-config')
+    if (reload)
+      throw new ExplainedError(
+        '--encryption-provider-config-automatic-reload must be set with --encryption-provider-config',
+      )
     return undefined
   }
   try {
@@ -17,6 +22,9 @@ export function encryptionOptions(place: FlagPlace): EncryptionOptions | undefin
     readEncryptionConfiguration(text)
     return { file, text, reload }
   } catch (error) {
-    throw new ExplainedError(`error while parsing encryption provider configuration file ${JSON.stringify(file)}: ${reasonOf(error)}`, { cause: error })
+    throw new ExplainedError(
+      `error while parsing encryption provider configuration file ${JSON.stringify(file)}: ${reasonOf(error)}`,
+      { cause: error },
+    )
   }
 }

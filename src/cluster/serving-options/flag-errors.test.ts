@@ -9,7 +9,8 @@ test('values that cannot be are told in the words of upstream', () => {
     ['--service-account-issuer=a --service-account-issuer=a', 'service-account-issuer "a" is already specified'],
     [
       '--service-account-issuer=https://h:p',
-      'service-account-issuer "https://h:p" contained a \':\' but was not a valid URL: parse "https://h:p": invalid port ":p" after host',
+      'service-account-issuer "https://h:p" contained a \':\' but was not a valid URL: parse "https://h:p": ' +
+        'invalid port ":p" after host',
     ],
     ['--service-account-jwks-uri=http://x', 'service-account-jwks-uri requires https scheme, parsed as: http://x'],
     [
@@ -18,18 +19,25 @@ test('values that cannot be are told in the words of upstream', () => {
     ],
     [
       '--service-cluster-ip-range=10.0.0.0/24,fd00::/126',
-      'error determining service IP ranges for secondary service cidr: the service cluster IP range must be at least 8 IP addresses',
+      'error determining service IP ranges for secondary service cidr: the service cluster IP range must be at ' +
+        'least 8 IP addresses',
     ],
     ['--etcd-compaction-interval=-5m', '--etcd-compaction-interval can not be negative value'],
     ['--event-ttl=-1s', '--event-ttl can not be negative value'],
     ['--livez-grace-period=-1s', '--livez-grace-period can not be a negative value'],
-    ['--endpoint-reconciler-type=other', 'Reconciler not implemented: other: --endpoint-reconciler-type is one of lease, master-count, none'],
+    [
+      '--endpoint-reconciler-type=other',
+      'Reconciler not implemented: other: --endpoint-reconciler-type is one of lease, master-count, none',
+    ],
     ['--admission-control=Foo', 'admission-control plugin "Foo" is unknown'],
     [
       '--admission-control=AlwaysAdmit --enable-admission-plugins=AlwaysDeny',
       'admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive',
     ],
   ]
-  for (const [args, message] of cases) assert.throws(() => checkServingFlags(apiServerFlags(args.split(' '))), { message }, args)
-  checkServingFlags(apiServerFlags(['--service-cluster-ip-range=10.0.0.0/29', '--event-ttl=0', '--etcd-compaction-interval=0']))
+  for (const [args, message] of cases)
+    assert.throws(() => checkServingFlags(apiServerFlags(args.split(' '))), { message }, args)
+  checkServingFlags(
+    apiServerFlags(['--service-cluster-ip-range=10.0.0.0/29', '--event-ttl=0', '--etcd-compaction-interval=0']),
+  )
 })

@@ -12,7 +12,8 @@ export interface FlagPlace {
 }
 
 /** A path that a flag gave; undefined where it gave none. */
-export const absolute = (cwd: string, path: string | undefined): string | undefined => (path ? resolve(cwd, path) : undefined)
+export const absolute = (cwd: string, path: string | undefined): string | undefined =>
+  path ? resolve(cwd, path) : undefined
 
 /** The path of a flag. */
 export const pathOf = ({ flags, cwd }: FlagPlace, name: string): string | undefined => absolute(cwd, flags.text(name))

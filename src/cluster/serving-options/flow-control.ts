@@ -1,5 +1,11 @@
-/** The flags about how many requests are served at once: `--enable-priority-and-fairness`, `--max-…requests-inflight`. */
-import { defaultMaxMutatingRequests, defaultMaxRequests, type FlowControlOptions } from '../../apiserver/flow-control/index.ts'
+/**
+ * The flags about how many requests are served at once: `--enable-priority-and-fairness`, `--max-…requests-inflight`.
+ */
+import {
+  defaultMaxMutatingRequests,
+  defaultMaxRequests,
+  type FlowControlOptions,
+} from '../../apiserver/flow-control/index.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
 
 /** What upstream says about limits that cannot be; empty if all is well. */
@@ -11,7 +17,10 @@ export function flowControlErrors(flags: FlagValues): string[] {
     ...(reads < 0 ? ['--max-requests-inflight can not be negative value'] : []),
     ...(writes < 0 ? ['--max-mutating-requests-inflight can not be negative value'] : []),
     ...(queued && reads === 0 && writes === 0
-      ? [`invalid configuration: MaxRequestsInFlight=${reads} and MaxMutatingRequestsInFlight=${writes}; they must add up to something positive`]
+      ? [
+          `invalid configuration: MaxRequestsInFlight=${reads} and MaxMutatingRequestsInFlight=${writes}; they ` +
+            'must add up to something positive',
+        ]
       : []),
   ]
 }

@@ -1,6 +1,6 @@
 /**
- * What the flags of kube-apiserver mean for the server, a file a topic: the same for `t8s apiserver`, which takes all of them, and
- * for `t8s up`, which takes those that go beyond its own.
+ * What the flags of kube-apiserver mean for the server, a file a topic: the same for `t8s apiserver`, which takes all
+ * of them, and for `t8s up`, which takes those that go beyond its own.
  */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/index.ts'

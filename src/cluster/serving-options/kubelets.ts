@@ -1,4 +1,7 @@
-/** The flags about kubelets: what they are shown, what their certificates are checked by, at which addresses they are called. */
+/**
+ * The flags about kubelets: what they are shown, what their certificates are checked by, at which addresses they are
+ * called.
+ */
 import type { KubeletOptions } from '../../apiserver/streaming/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { followKeyPair, readAuthorities } from '../credentials/identity-files.ts'
@@ -6,7 +9,10 @@ import { type FlagPlace, pathOf } from './flag-place.ts'
 
 const pair = { cert: '--kubelet-client-certificate', key: '--kubelet-client-key' }
 
-/** Only what flags say is in it; undefined where they say nothing. Throws an ExplainedError for files that cannot be read. */
+/**
+ * Only what flags say is in it; undefined where they say nothing. Throws an ExplainedError for files that cannot be
+ * read.
+ */
 export function kubeletOptions(place: FlagPlace): KubeletOptions | undefined {
   const [cert, key] = [pathOf(place, 'kubelet-client-certificate'), pathOf(place, 'kubelet-client-key')]
   if (!cert !== !key) throw new ExplainedError(`${pair.cert} and ${pair.key} go together: give both or neither`)

@@ -46,12 +46,17 @@ const nodeFlags = { 'allocate-node-cidrs': 'true', 'cluster-cidr': clusterRange,
 /** Nothing is loaded, and nobody let in, where no nodes are wanted and there have never been any. */
 export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimulationOptions): ClusterSimulation {
   const isWanted = nodes !== undefined && nodes.count !== 0
-  if (!isWanted && !hasPast) return { user: undefined, controllerFlags: {}, begin: async () => {}, stop: async () => {} }
+  if (!isWanted && !hasPast)
+    return { user: undefined, controllerFlags: {}, begin: async () => {}, stop: async () => {} }
   const token = randomBytes(32).toString('base64url')
   const failed = (error: Error): void => log(`nodes are not simulated: ${error.message}`)
   let begun: Promise<RunningSimulation | undefined> | undefined
 
-  async function start(server: ServerPlace, administrator: Access, pki: ClusterPki): Promise<RunningSimulation | undefined> {
+  async function start(
+    server: ServerPlace,
+    administrator: Access,
+    pki: ClusterPki,
+  ): Promise<RunningSimulation | undefined> {
     const { fleetConfigMapOf, runSimulation, upOwner } = await import('../../simulation/index.ts')
     const connection = new Connection(administrator)
     try {
@@ -63,9 +68,20 @@ export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimu
     } finally {
       connection.close()
     }
-    const kubelet = { address: '127.0.0.1', tls: await pki.kubeletServer(), ca: pki.authority.cert, clientCA: pki.authority.cert }
-    const options = { owner: upOwner, fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups }, stages: nodes?.stages, kubelet }
-    if (onThread) return (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
+    const kubelet = {
+      address: '127.0.0.1',
+      tls: await pki.kubeletServer(),
+      ca: pki.authority.cert,
+      clientCA: pki.authority.cert,
+    }
+    const options = {
+      owner: upOwner,
+      fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups },
+      stages: nodes?.stages,
+      kubelet,
+    }
+    if (onThread)
+      return (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
     return runSimulation(options, { ...server, credentials: bearerToken(token) }, log)
   }
 

@@ -1,6 +1,6 @@
 /**
- * What the simulated nodes of a cluster may do: a user of their own with a role of its own (docs/decisions/0036-simulated-nodes.md), made
- * where nodes are simulated and nowhere else.
+ * What the simulated nodes of a cluster may do: a user of their own with a role of its own
+ * (docs/decisions/0036-simulated-nodes.md), made where nodes are simulated and nowhere else.
  */
 import type { V1PolicyRule } from '@kubernetes/client-node'
 import { apiServices, clusterRoleBindings, clusterRoles } from '../../client/kinds.ts'
@@ -38,5 +38,9 @@ const rules: readonly V1PolicyRule[] = [
 export async function grantSimulation(administrator: RestClient): Promise<void> {
   await administrator.apply(clusterRoles, { metadata: { name: role }, rules: [...rules] }, manager)
   const subjects = [{ kind: 'User', apiGroup: rbac, name: simulationUser }]
-  await administrator.apply(clusterRoleBindings, { metadata: { name: role }, subjects, roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role } }, manager)
+  await administrator.apply(
+    clusterRoleBindings,
+    { metadata: { name: role }, subjects, roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role } },
+    manager,
+  )
 }

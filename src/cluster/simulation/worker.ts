@@ -13,7 +13,11 @@ const { options, server } = workerData as SimulationTask
 const port = parentPort!
 const tell = (report: Report): void => port.postMessage(report)
 
-const running = runSimulation(options, { url: server.url, ca: server.ca, credentials: bearerToken(server.token) }, (line) => tell({ log: line }))
+const running = runSimulation(
+  options,
+  { url: server.url, ca: server.ca, credentials: bearerToken(server.token) },
+  (line) => tell({ log: line }),
+)
 running.started.then(
   () => {
     flushCompileCache()

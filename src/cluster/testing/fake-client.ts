@@ -1,6 +1,7 @@
 /**
- * A client for unit tests. What answers it is the API server itself, on a store in memory and without a port: defaults, validation,
- * resource versions, conflicts, watches, server-side apply and custom resources are what they are in a cluster.
+ * A client for unit tests. What answers it is the API server itself, on a store in memory and without a port: defaults,
+ * validation, resource versions, conflicts, watches, server-side apply and custom resources are what they are in a
+ * cluster.
  */
 import { startApiServer } from '../../apiserver/server.ts'
 import { Connection } from '../../client/connection/connection.ts'
@@ -97,10 +98,13 @@ class Fake extends RestClient implements FakeClient {
     const { client, mapper } = this.#dynamic
     const { subresources } = await mapper.forKind(object.apiVersion, object.kind)
     const { namespace } = object.metadata
-    if (namespace) await this.#dynamic.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, token)
+    if (namespace)
+      await this.#dynamic.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, token)
     const created = await this.#dynamic.create(object)
-    if (object.status && subresources.includes('status')) await this.#dynamic.update({ ...created, status: object.status }, 'status')
-    if (object.kind === 'CustomResourceDefinition') await waitFor(client, customResourceDefinitions, { name: created.metadata.name ?? '' }, isServed)
+    if (object.status && subresources.includes('status'))
+      await this.#dynamic.update({ ...created, status: object.status }, 'status')
+    if (object.kind === 'CustomResourceDefinition')
+      await waitFor(client, customResourceDefinitions, { name: created.metadata.name ?? '' }, isServed)
   }
 }
 

@@ -21,6 +21,9 @@ test('an unhandled error of a thread is logged and counted, and the thread goes 
   await thread.synced
   await thread.stop()
   assert.equal(lines.length, 1)
-  assert.match(lines[0] ?? '', /^the thread of the test: unhandled exception, the server goes on: Error: of the thread\n/)
+  assert.match(
+    lines[0] ?? '',
+    /^the thread of the test: unhandled exception, the server goes on: Error: of the thread\n/,
+  )
   assert.equal(unhandledErrors(), before + 1)
 })

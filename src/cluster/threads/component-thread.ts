@@ -1,4 +1,7 @@
-/** Runs a component on a thread of its own, where what it does delays no request: begun anew when it has failed, asked to stop at the end. */
+/**
+ * Runs a component on a thread of its own, where what it does delays no request: begun anew when it has failed, asked
+ * to stop at the end.
+ */
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,7 +20,11 @@ export interface RunningComponent {
 }
 
 /** What every component's thread tells. */
-export type ComponentReport = { readonly log: string } | { readonly unhandled: string } | { readonly synced: true } | { readonly alive: true }
+export type ComponentReport =
+  | { readonly log: string }
+  | { readonly unhandled: string }
+  | { readonly synced: true }
+  | { readonly alive: true }
 /** What every component's thread is told. */
 export type StopOrder = { readonly stop: true }
 /** The same, for those that are asked about their health too. */
@@ -41,7 +48,13 @@ const againMs = 1_000
 /** A thread that does not answer by then is unhealthy. */
 const checkMs = 2_000
 
-export function componentThread<Report extends object = ComponentReport>({ name, file, task, log, report }: ComponentThreadOptions<Report>): RunningComponent {
+export function componentThread<Report extends object = ComponentReport>({
+  name,
+  file,
+  task,
+  log,
+  report,
+}: ComponentThreadOptions<Report>): RunningComponent {
   const { promise: synced, resolve } = Promise.withResolvers<void>()
   const waiting: (() => void)[] = []
   let isStopping = false
@@ -88,10 +101,13 @@ export function componentThread<Report extends object = ComponentReport>({ name,
   }
 }
 
-/** Threads take over where compiled code is kept, where there is such a place. Node appends the version to it by itself. */
+/**
+ * Threads take over where compiled code is kept, where there is such a place. Node appends the version to it by itself.
+ */
 function environment(): NodeJS.ProcessEnv {
   const directory = getCompileCacheDir()
   return directory ? { ...process.env, NODE_COMPILE_CACHE: dirname(directory) } : process.env
 }
 
-const isOfAll = (told: object): told is ComponentReport => 'log' in told || 'unhandled' in told || 'synced' in told || 'alive' in told
+const isOfAll = (told: object): told is ComponentReport =>
+  'log' in told || 'unhandled' in told || 'synced' in told || 'alive' in told

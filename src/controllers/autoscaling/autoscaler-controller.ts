@@ -1,4 +1,7 @@
-/** Gives workloads as many replicas as what is measured of them asks for: HorizontalPodAutoscalers, each looked at once a period. */
+/**
+ * Gives workloads as many replicas as what is measured of them asks for: HorizontalPodAutoscalers, each looked at once
+ * a period.
+ */
 import { type Controller, looked, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers, pods } from '../../client/kinds.ts'
 import { isGoneOrChanged, messageOf } from '../refusals.ts'
@@ -7,7 +10,13 @@ import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
 import type { MetricStatus } from './metrics/metric-proposal.ts'
 import { changed, type History } from './replicas/limits.ts'
 import { KindMapper, readScale, writeScale } from './scale-target.ts'
-import { actionOf, type ScaledObject, type ScalingAction, type ScalingError, ScalingMetrics } from './scaling-metrics.ts'
+import {
+  actionOf,
+  type ScaledObject,
+  type ScalingAction,
+  type ScalingError,
+  ScalingMetrics,
+} from './scaling-metrics.ts'
 import { Selectors } from './selectors.ts'
 
 export interface AutoscalerOptions {
@@ -87,26 +96,39 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     const now = options.now()
     const before: AutoscalerStatus = scaler.status ?? { desiredReplicas: 0 }
     const conditions = new Conditions(before.conditions, timestamp(now))
-    const tell = (more: Partial<AutoscalerStatus>): Promise<void> => writeStatus(scaler, { ...before, ...more, conditions: conditions.all() }, context)
+    const tell = (more: Partial<AutoscalerStatus>): Promise<void> =>
+      writeStatus(scaler, { ...before, ...more, conditions: conditions.all() }, context)
     const { spec } = scaler
     const nothing: Look = { action: 'none', error: 'none' }
     const failed: Look = { action: 'none', error: 'internal' }
     if (!spec) return nothing
 
-    const read = await readScale(client, mapper, namespace, spec.scaleTargetRef).catch((error: unknown) => messageOf(error))
+    const read = await readScale(client, mapper, namespace, spec.scaleTargetRef).catch((error: unknown) =>
+      messageOf(error),
+    )
     if (typeof read === 'string') {
       events.tell(scaler, 'Warning', 'FailedGetScale', read)
-      conditions.set('AbleToScale', false, { reason: 'FailedGetScale', message: `the HPA controller was unable to get the target's current scale: ${read}` })
+      conditions.set('AbleToScale', false, {
+        reason: 'FailedGetScale',
+        message: `the HPA controller was unable to get the target's current scale: ${read}`,
+      })
       await tell({})
       return failed
     }
     const [target, scale] = read
-    conditions.set('AbleToScale', true, { reason: 'SucceededGetScale', message: "the HPA controller was able to get the target's current scale" })
+    conditions.set('AbleToScale', true, {
+      reason: 'SucceededGetScale',
+      message: "the HPA controller was able to get the target's current scale",
+    })
     const current = scale.spec?.replicas ?? 0
-    if (memory.history.recommendations.length === 0) memory.history = { ...memory.history, recommendations: [{ replicas: current, at: now }] }
+    if (memory.history.recommendations.length === 0)
+      memory.history = { ...memory.history, recommendations: [{ replicas: current, at: now }] }
 
     const decision = await decide(scaler, current, () =>
-      desiredReplicas({ scaler, scale, current, conditions, memory, mapper, selectors, options, metrics, now }, context),
+      desiredReplicas(
+        { scaler, scale, current, conditions, memory, mapper, selectors, options, metrics, now },
+        context,
+      ),
     )
     if (decision.failure !== undefined) {
       await tell({ currentReplicas: current, currentMetrics: told(decision.statuses) })
@@ -115,7 +137,10 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     }
     const { replicas, reason, statuses } = decision
     if (replicas === undefined) {
-      conditions.set('ScalingActive', false, { reason: 'ScalingDisabled', message: 'scaling is disabled since the replica count of the target is zero' })
+      conditions.set('ScalingActive', false, {
+        reason: 'ScalingDisabled',
+        message: 'scaling is disabled since the replica count of the target is zero',
+      })
       await tell({ currentReplicas: current, desiredReplicas: current, currentMetrics: undefined })
       return nothing
     }
@@ -127,7 +152,12 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     try {
       await writeScale(client, target, scale, replicas)
     } catch (error) {
-      events.tell(scaler, 'Warning', 'FailedRescale', `New size: ${replicas}; reason: ${reason}; error: ${messageOf(error)}`)
+      events.tell(
+        scaler,
+        'Warning',
+        'FailedRescale',
+        `New size: ${replicas}; reason: ${reason}; error: ${messageOf(error)}`,
+      )
       conditions.set('AbleToScale', false, {
         reason: 'FailedUpdateScale',
         message: `the HPA controller was unable to update the target scale: ${messageOf(error)}`,
@@ -135,7 +165,10 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       await tell(measured)
       return failed
     }
-    conditions.set('AbleToScale', true, { reason: 'SucceededRescale', message: `the HPA controller was able to update the target scale to ${replicas}` })
+    conditions.set('AbleToScale', true, {
+      reason: 'SucceededRescale',
+      message: `the HPA controller was able to update the target scale to ${replicas}`,
+    })
     events.tell(scaler, 'Normal', 'SuccessfulRescale', `New size: ${replicas}; reason: ${reason}`)
     memory.history = changed(memory.history, replicas - current, now)
     await tell({ ...measured, desiredReplicas: replicas, lastScaleTime: timestamp(now) })
@@ -156,18 +189,32 @@ const scaledObject = ({ metadata: { namespace = '', name = '' }, status }: Horiz
 })
 
 /** A list that is empty is not told. */
-const told = (statuses: readonly MetricStatus[] = []): MetricStatus[] | undefined => (statuses.length > 0 ? [...statuses] : undefined)
+const told = (statuses: readonly MetricStatus[] = []): MetricStatus[] | undefined =>
+  statuses.length > 0 ? [...statuses] : undefined
 
-/** Out of bounds, a target is brought back, whatever is measured; one that somebody has scaled to zero is left alone: nothing is decided. */
-async function decide({ spec }: HorizontalPodAutoscaler, current: number, measured: () => Promise<MetricsDecision>): Promise<MetricsDecision> {
+/**
+ * Out of bounds, a target is brought back, whatever is measured; one that somebody has scaled to zero is left alone:
+ * nothing is decided.
+ */
+async function decide(
+  { spec }: HorizontalPodAutoscaler,
+  current: number,
+  measured: () => Promise<MetricsDecision>,
+): Promise<MetricsDecision> {
   const { minReplicas = 1, maxReplicas = 0 } = spec ?? {}
   if (current === 0 && minReplicas !== 0) return {}
-  if (current > maxReplicas) return { replicas: maxReplicas, reason: 'Current number of replicas above Spec.MaxReplicas' }
-  if (current < minReplicas) return { replicas: minReplicas, reason: 'Current number of replicas below Spec.MinReplicas' }
+  if (current > maxReplicas)
+    return { replicas: maxReplicas, reason: 'Current number of replicas above Spec.MaxReplicas' }
+  if (current < minReplicas)
+    return { replicas: minReplicas, reason: 'Current number of replicas below Spec.MinReplicas' }
   return measured()
 }
 
-async function writeStatus(scaler: HorizontalPodAutoscaler, status: AutoscalerStatus, { client, events }: ReconcileContext): Promise<void> {
+async function writeStatus(
+  scaler: HorizontalPodAutoscaler,
+  status: AutoscalerStatus,
+  { client, events }: ReconcileContext,
+): Promise<void> {
   const next = withStatus(scaler, status)
   if (!next) return
   try {

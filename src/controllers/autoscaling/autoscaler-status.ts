@@ -25,7 +25,9 @@ export class Conditions {
     const before = this.#conditions.find((condition) => condition.type === type)
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : this.#now
     const condition: Condition = { type, status, reason, message, lastTransitionTime }
-    this.#conditions = before ? this.#conditions.map((one) => (one === before ? condition : one)) : [...this.#conditions, condition]
+    this.#conditions = before
+      ? this.#conditions.map((one) => (one === before ? condition : one))
+      : [...this.#conditions, condition]
   }
 
   all(): Condition[] {
@@ -34,6 +36,9 @@ export class Conditions {
 }
 
 /** The autoscaler with the status, or undefined where nothing changes. */
-export function withStatus(scaler: HorizontalPodAutoscaler, status: AutoscalerStatus): HorizontalPodAutoscaler | undefined {
+export function withStatus(
+  scaler: HorizontalPodAutoscaler,
+  status: AutoscalerStatus,
+): HorizontalPodAutoscaler | undefined {
   return semanticallyEqual(scaler.status, status) ? undefined : { ...scaler, status }
 }

@@ -1,4 +1,6 @@
-/** How many replicas an autoscaler wants within its bounds: what its metrics propose, limited by its past and its rules. */
+/**
+ * How many replicas an autoscaler wants within its bounds: what its metrics propose, limited by its past and its rules.
+ */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import type { HorizontalPodAutoscaler } from '../../client/kinds.ts'
 import { parseLabelSelector, type Selector } from '../../machinery/selectors/label-selector.ts'
@@ -7,7 +9,14 @@ import { selectedPods } from '../pods/owners/by-labels.ts'
 import { messageOf } from '../refusals.ts'
 import type { AutoscalerOptions, Memory } from './autoscaler-controller.ts'
 import type { Conditions } from './autoscaler-status.ts'
-import { type Metric, MetricFailure, type MetricStatus, type Proposal, propose, type ScaledPods } from './metrics/metric-proposal.ts'
+import {
+  type Metric,
+  MetricFailure,
+  type MetricStatus,
+  type Proposal,
+  propose,
+  type ScaledPods,
+} from './metrics/metric-proposal.ts'
 import { MetricsClient } from './metrics/metrics-client.ts'
 import { limit } from './replicas/limits.ts'
 import type { Tolerances } from './replicas/pod-replicas.ts'
@@ -48,12 +57,22 @@ export async function desiredReplicas(measured: Measured, context: ReconcileCont
     conditions.set('ScalingActive', false, { reason, message })
     return { failure: why }
   }
-  if (text === '') return refused('InvalidSelector', 'SelectorRequired', 'selector is required', "the HPA target's scale is missing a selector")
+  if (text === '')
+    return refused(
+      'InvalidSelector',
+      'SelectorRequired',
+      'selector is required',
+      "the HPA target's scale is missing a selector",
+    )
   if (typeof selector === 'string') return refused('InvalidSelector', 'InvalidSelector', selector)
   const pods = [...selectedPods(context.caches, namespace, selector)]
   const counting = selectors.counting(`${namespace}/${name}`, selector, pods)
   if (counting.length > 1) {
-    return refused('AmbiguousSelector', 'AmbiguousSelector', `pods by selector ${text} are controlled by multiple HPAs: [${counting.join(' ')}]`)
+    return refused(
+      'AmbiguousSelector',
+      'AmbiguousSelector',
+      `pods by selector ${text} are controlled by multiple HPAs: [${counting.join(' ')}]`,
+    )
   }
 
   const scaled = {
@@ -69,24 +88,48 @@ export async function desiredReplicas(measured: Measured, context: ReconcileCont
   const results = await Promise.all(metrics.map((metric) => proposed(metric, scaled, client, counted)))
   const failures = results.filter((result) => result instanceof MetricFailure)
   const proposals = results.filter((result): result is Proposal => !(result instanceof MetricFailure))
-  const best = proposals.reduce<Proposal | undefined>((most, proposal) => (most && most.replicas >= proposal.replicas ? most : proposal), undefined)
+  const best = proposals.reduce<Proposal | undefined>(
+    (most, proposal) => (most && most.replicas >= proposal.replicas ? most : proposal),
+    undefined,
+  )
   // The list of the status has a place for each metric.
-  const statuses = results.map((result): MetricStatus => (result instanceof MetricFailure ? { type: '' } : result.status))
+  const statuses = results.map(
+    (result): MetricStatus => (result instanceof MetricFailure ? { type: '' } : result.status),
+  )
   for (const { reason, why } of failures) context.events.tell(scaler, 'Warning', reason, why)
   const [first] = failures
   // What cannot be measured may be what keeps replicas from going.
   if (!best || (first && best.replicas < current)) {
-    if (first) conditions.set('ScalingActive', false, { reason: first.reason, message: `the HPA was unable to compute the replica count: ${first.why}` })
-    return { statuses, failure: `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${first?.message}` }
+    if (first)
+      conditions.set('ScalingActive', false, {
+        reason: first.reason,
+        message: `the HPA was unable to compute the replica count: ${first.why}`,
+      })
+    return {
+      statuses,
+      failure: `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${first?.message}`,
+    }
   }
   const message = `the HPA was able to successfully calculate a replica count from ${best.name}`
   conditions.set('ScalingActive', true, { reason: 'ValidMetricFound', message })
 
-  const { replicas, able, limited, history } = limit(best.replicas, memory.history, { current, min, max, behavior, downscaleMs: options.downscaleMs, now })
+  const { replicas, able, limited, history } = limit(best.replicas, memory.history, {
+    current,
+    min,
+    max,
+    behavior,
+    downscaleMs: options.downscaleMs,
+    now,
+  })
   memory.history = history
   conditions.set('AbleToScale', true, able)
   conditions.set('ScalingLimited', limited.isLimited, limited)
-  return { replicas, statuses, reason: best.replicas > current ? `${best.name} above target` : best.replicas < current ? 'All metrics below target' : '' }
+  return {
+    replicas,
+    statuses,
+    reason:
+      best.replicas > current ? `${best.name} above target` : best.replicas < current ? 'All metrics below target' : '',
+  }
 }
 
 function parsed(text: string): Selector | string {
@@ -97,11 +140,21 @@ function parsed(text: string): Selector | string {
   }
 }
 
-async function proposed(metric: Metric, scaled: ScaledPods, client: MetricsClient, counted: ScalingMetrics): Promise<Proposal | MetricFailure> {
+async function proposed(
+  metric: Metric,
+  scaled: ScaledPods,
+  client: MetricsClient,
+  counted: ScalingMetrics,
+): Promise<Proposal | MetricFailure> {
   const began = performance.now()
   const result = await propose(metric, scaled, client).catch(failureOf)
   const action = result instanceof MetricFailure ? 'none' : actionOf(scaled.specReplicas, result.replicas)
-  counted.computed(action, result instanceof MetricFailure ? 'internal' : 'none', metric.type, (performance.now() - began) / 1000)
+  counted.computed(
+    action,
+    result instanceof MetricFailure ? 'internal' : 'none',
+    metric.type,
+    (performance.now() - began) / 1000,
+  )
   return result
 }
 
@@ -112,6 +165,7 @@ function failureOf(error: unknown): MetricFailure {
 
 /** Those of its behavior, or those of all. */
 function tolerancesOf({ spec }: HorizontalPodAutoscaler, usual: number): Tolerances {
-  const own = (tolerance: string | undefined): number => (tolerance === undefined ? usual : Number(parseQuantity(`${tolerance}`).nano) / 1e9)
+  const own = (tolerance: string | undefined): number =>
+    tolerance === undefined ? usual : Number(parseQuantity(`${tolerance}`).nano) / 1e9
   return { down: own(spec?.behavior?.scaleDown?.tolerance), up: own(spec?.behavior?.scaleUp?.tolerance) }
 }

@@ -3,7 +3,12 @@ import type { ControllerDescriptor } from '../descriptor.ts'
 import { type ControllerFlag, concurrencyFlag } from '../flags.ts'
 
 const prefix = 'horizontal-pod-autoscaler'
-const duration = (name: string, help: string, fallback: string): ControllerFlag => ({ name: `${prefix}-${name}`, type: 'duration', help, fallback })
+const duration = (name: string, help: string, fallback: string): ControllerFlag => ({
+  name: `${prefix}-${name}`,
+  type: 'duration',
+  help,
+  fallback,
+})
 
 export const controllers: readonly ControllerDescriptor[] = [
   {
@@ -15,8 +20,16 @@ export const controllers: readonly ControllerDescriptor[] = [
       concurrencyFlag(`concurrent-${prefix}-syncs`, 'HorizontalPodAutoscalers', 5),
       duration('sync-period', 'how often an autoscaler looks at what is measured', '15s'),
       duration('downscale-stabilization', 'how long the highest recommendation holds before replicas go', '5m0s'),
-      duration('cpu-initialization-period', 'how long after its start the CPU of a pod counts only while the pod is ready', '5m0s'),
-      duration('initial-readiness-delay', 'how long after its start a pod that becomes unready has never been ready', '30s'),
+      duration(
+        'cpu-initialization-period',
+        'how long after its start the CPU of a pod counts only while the pod is ready',
+        '5m0s',
+      ),
+      duration(
+        'initial-readiness-delay',
+        'how long after its start a pod that becomes unready has never been ready',
+        '30s',
+      ),
       {
         name: `${prefix}-tolerance`,
         type: 'number',
@@ -25,7 +38,10 @@ export const controllers: readonly ControllerDescriptor[] = [
       },
     ],
     make: async (_sources, flags, registry) => {
-      const [{ autoscalerController }, { ScalingMetrics }] = await Promise.all([import('./autoscaler-controller.ts'), import('./scaling-metrics.ts')])
+      const [{ autoscalerController }, { ScalingMetrics }] = await Promise.all([
+        import('./autoscaler-controller.ts'),
+        import('./scaling-metrics.ts'),
+      ])
       return autoscalerController({
         metrics: new ScalingMetrics(registry),
         concurrency: flags.number(`concurrent-${prefix}-syncs`),

@@ -27,7 +27,10 @@ interface ResourceDocument {
 export class KindMapper {
   readonly #known = new Map<string, Resource<Scale>>()
 
-  /** The resource of a kind in the group of `apiVersion`, in the version that the server prefers. Rejects where there is none. */
+  /**
+   * The resource of a kind in the group of `apiVersion`, in the version that the server prefers. Rejects where there is
+   * none.
+   */
   async find(client: RestClient, { apiVersion = 'v1', kind }: KindReference): Promise<Resource<Scale>> {
     const [group = '', version, ...more] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
     if (version === undefined || more.length > 0) throw new Error(`unexpected GroupVersion string: ${apiVersion}`)
@@ -86,7 +89,12 @@ export async function readScale(
 const attempts = 5
 
 /** Sets the replicas; what others change of the target meanwhile does not hinder it. */
-export async function writeScale(client: RestClient, target: Resource<Scale>, scale: Scale, replicas: number): Promise<void> {
+export async function writeScale(
+  client: RestClient,
+  target: Resource<Scale>,
+  scale: Scale,
+  replicas: number,
+): Promise<void> {
   const { namespace = '', name = '' } = scale.metadata
   for (let attempt = 1, live = scale; ; attempt++) {
     try {

@@ -40,18 +40,28 @@ export class ScalingMetrics {
     const typed = [...labels, 'metric_type']
     this.#computations = registry.counter(
       `${subsystem}_metric_computation_total`,
-      `Number of metric computations. ${actionHelp} Also, ${errorHelp} The label 'metric_type' corresponds to HPA.spec.metrics[*].type`,
+      `Number of metric computations. ${actionHelp} Also, ${errorHelp} The label 'metric_type' corresponds to ` +
+        'HPA.spec.metrics[*].type',
       typed,
     )
     this.#computationSeconds = registry.histogram(
       `${subsystem}_metric_computation_duration_seconds`,
-      `The time(seconds) that the HPA controller takes to calculate one metric. ${actionHelp} Also, ${errorHelp} The label 'metric_type' corresponds to HPA.spec.metrics[*].type`,
+      `The time(seconds) that the HPA controller takes to calculate one metric. ${actionHelp} Also, ${errorHelp} ` +
+        "The label 'metric_type' corresponds to HPA.spec.metrics[*].type",
       buckets,
       typed,
     )
-    registry.gauge(`${subsystem}_num_horizontal_pod_autoscalers`, 'Current number of controlled HPA objects.', [], () => [[[], [...this.#scaled()].length]])
-    registry.gauge(`${subsystem}_desired_replicas`, 'Current desired replica count for HPA objects.', ['namespace', 'hpa_name'], () =>
-      [...this.#scaled()].map(({ namespace, name, desiredReplicas }) => [[namespace, name], desiredReplicas]),
+    registry.gauge(
+      `${subsystem}_num_horizontal_pod_autoscalers`,
+      'Current number of controlled HPA objects.',
+      [],
+      () => [[[], [...this.#scaled()].length]],
+    )
+    registry.gauge(
+      `${subsystem}_desired_replicas`,
+      'Current desired replica count for HPA objects.',
+      ['namespace', 'hpa_name'],
+      () => [...this.#scaled()].map(({ namespace, name, desiredReplicas }) => [[namespace, name], desiredReplicas]),
     )
   }
 
@@ -72,4 +82,5 @@ export class ScalingMetrics {
 }
 
 /** What becomes of so many replicas that are to be so many. */
-export const actionOf = (current: number, wanted: number): ScalingAction => (wanted > current ? 'scale_up' : wanted < current ? 'scale_down' : 'none')
+export const actionOf = (current: number, wanted: number): ScalingAction =>
+  wanted > current ? 'scale_up' : wanted < current ? 'scale_down' : 'none'

@@ -10,7 +10,10 @@ export class Selectors {
     this.#known.set(key, selector)
     const namespace = key.slice(0, key.indexOf('/') + 1)
     return [...this.#known]
-      .filter(([other, { matches }]) => other === key || (other.startsWith(namespace) && pods.some(({ metadata }) => matches(metadata.labels))))
+      .filter(
+        ([other, { matches }]) =>
+          other === key || (other.startsWith(namespace) && pods.some(({ metadata }) => matches(metadata.labels))),
+      )
       .map(([other]) => other)
       .sort()
   }

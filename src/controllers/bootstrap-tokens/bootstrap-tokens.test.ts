@@ -11,7 +11,9 @@ const secret = (fields: Record<string, string>, name = 'bootstrap-token-abcdef')
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name },
-  data: Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, Buffer.from(value).toString('base64')])),
+  data: Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [field, Buffer.from(value).toString('base64')]),
+  ),
 })
 const fields = { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef', 'usage-bootstrap-signing': 'true' }
 

@@ -1,4 +1,7 @@
-/** Signatures by which who holds a bootstrap token can trust the config map `cluster-info` (JWS with a detached payload, RFC 7515 appendix F). */
+/**
+ * Signatures by which who holds a bootstrap token can trust the config map `cluster-info` (JWS with a detached payload,
+ * RFC 7515 appendix F).
+ */
 import { createHmac } from 'node:crypto'
 import type { SigningToken } from './token.ts'
 
@@ -15,7 +18,10 @@ export function detachedSignature(content: string, { id, secret }: SigningToken)
 }
 
 /** The data of `cluster-info` with the signatures of these tokens and no others; undefined if it has them. */
-export function signedData(data: Readonly<Record<string, string>>, tokens: Iterable<SigningToken>): Record<string, string> | undefined {
+export function signedData(
+  data: Readonly<Record<string, string>>,
+  tokens: Iterable<SigningToken>,
+): Record<string, string> | undefined {
   const { kubeconfig } = data
   if (kubeconfig === undefined) return undefined
   const signed = Object.fromEntries(Object.entries(data).filter(([name]) => !name.startsWith(prefix)))

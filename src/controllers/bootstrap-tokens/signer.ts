@@ -11,13 +11,19 @@ const namespace = 'kube-public'
 export const bootstrapSigner = (now: () => number = Date.now): Controller => ({
   name: 'bootstrap-signer-controller',
   watches: [
-    watched({ resource: configMaps, selection: { namespace, fieldSelector: `metadata.name=${name}` }, keys: () => [name] }),
+    watched({
+      resource: configMaps,
+      selection: { namespace, fieldSelector: `metadata.name=${name}` },
+      keys: () => [name],
+    }),
     watched({ resource: secrets, selection: tokenSelection, keys: () => [name] }),
   ],
   async reconcile(key, { caches, client, again }) {
     const info = caches.get(configMaps, namespace, name)
     if (!info) return
-    const all = [...caches.all(secrets)].sort((one, other) => ((one.metadata.name ?? '') < (other.metadata.name ?? '') ? -1 : 1))
+    const all = [...caches.all(secrets)].sort((one, other) =>
+      (one.metadata.name ?? '') < (other.metadata.name ?? '') ? -1 : 1,
+    )
     const data = signedData(
       info.data ?? {},
       all.flatMap((secret) => signingToken(secret, now()) ?? []),

@@ -1,4 +1,7 @@
-/** Bootstrap tokens as Secrets of kube-system hold them: kubernetes.io/docs/reference/access-authn-authz/bootstrap-tokens */
+/**
+ * Bootstrap tokens as Secrets of kube-system hold them:
+ * kubernetes.io/docs/reference/access-authn-authz/bootstrap-tokens
+ */
 import type { Secret } from '../../client/kinds.ts'
 
 export const tokenNamespace = 'kube-system'
@@ -23,9 +26,14 @@ export interface SigningToken {
   readonly secret: string
 }
 
-/** The token of a Secret, if it may sign; undefined if it may not, has ended, or is none. `now` is in ms since the epoch. */
+/**
+ * The token of a Secret, if it may sign; undefined if it may not, has ended, or is none. `now` is in ms since the
+ * epoch.
+ */
 export function signingToken(secret: Secret, now: number): SigningToken | undefined {
   const [id, key] = [field(secret, 'token-id'), field(secret, 'token-secret')]
   if (!/^[a-z0-9]{6}$/.test(id) || secret.metadata.name !== `${namePrefix}${id}` || key === '') return undefined
-  return field(secret, 'usage-bootstrap-signing') === 'true' && expiration(secret) > now ? { id, secret: key } : undefined
+  return field(secret, 'usage-bootstrap-signing') === 'true' && expiration(secret) > now
+    ? { id, secret: key }
+    : undefined
 }

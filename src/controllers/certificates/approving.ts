@@ -1,10 +1,16 @@
-/** Approves the requests of kubelets for their own client certificates, if whoever asks may have them (verb `create` on `…/nodeclient`, `…/selfnodeclient`). */
+/**
+ * Approves the requests of kubelets for their own client certificates, if whoever asks may have them (verb `create` on
+ * `…/nodeclient`, `…/selfnodeclient`).
+ */
 import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { subjectAccessReviews as accessReviews } from '../../client/kinds.ts'
 import { kubeletClientRule, kubeletClientSigner } from './signer-rules.ts'
 import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signingRequests } from './signing-request.ts'
 
-/** What a request that may not be approved waits for, nobody tells: who asks may get the right yet. So long it waits at least, and at most, in ms. */
+/**
+ * What a request that may not be approved waits for, nobody tells: who asks may get the right yet. So long it waits at
+ * least, and at most, in ms.
+ */
 const leastPauseMs = 1000
 const longestPauseMs = 1000 * 1000
 
@@ -43,7 +49,12 @@ async function mayHave({ spec }: SigningRequest, subresource: string, { client }
       uid,
       groups,
       extra,
-      resourceAttributes: { group: 'certificates.k8s.io', resource: 'certificatesigningrequests', verb: 'create', subresource },
+      resourceAttributes: {
+        group: 'certificates.k8s.io',
+        resource: 'certificatesigningrequests',
+        verb: 'create',
+        subresource,
+      },
     },
   })
   return status?.allowed ?? false

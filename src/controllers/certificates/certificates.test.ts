@@ -3,7 +3,14 @@ import { test } from 'node:test'
 import { kubeletClientRule, signerRules } from './signer-rules.ts'
 import { validity } from './signing.ts'
 
-const node = { commonName: 'system:node:n', organizations: ['system:nodes'], dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [] }
+const node = {
+  commonName: 'system:node:n',
+  organizations: ['system:nodes'],
+  dnsNames: [],
+  ipAddresses: [],
+  emailAddresses: [],
+  uris: [],
+}
 const client = signerRules['kubernetes.io/kube-apiserver-client']!
 const serving = signerRules['kubernetes.io/kubelet-serving']!
 
@@ -17,11 +24,23 @@ test('who uses the API gets no other usages than those of a client', () => {
 test('kubelets ask for themselves, without names or addresses', () => {
   const usages = ['digital signature', 'client auth']
   assert.equal(kubeletClientRule(node, usages), undefined)
-  assert.equal(kubeletClientRule({ ...node, organizations: ['system:nodes', 'system:masters'] }, usages), 'subject organization is not system:nodes')
-  assert.equal(kubeletClientRule({ ...node, commonName: 'admin' }, usages), 'subject common name does not begin with system:node:')
+  assert.equal(
+    kubeletClientRule({ ...node, organizations: ['system:nodes', 'system:masters'] }, usages),
+    'subject organization is not system:nodes',
+  )
+  assert.equal(
+    kubeletClientRule({ ...node, commonName: 'admin' }, usages),
+    'subject common name does not begin with system:node:',
+  )
   assert.equal(kubeletClientRule({ ...node, dnsNames: ['n'] }, usages), 'DNS subjectAltNames are not allowed')
-  assert.equal(kubeletClientRule({ ...node, organizations: [], dnsNames: ['n'] }, usages), 'subject organization is not system:nodes')
-  assert.equal(kubeletClientRule(node, ['client auth']), 'usages did not match [client auth digital signature key encipherment]')
+  assert.equal(
+    kubeletClientRule({ ...node, organizations: [], dnsNames: ['n'] }, usages),
+    'subject organization is not system:nodes',
+  )
+  assert.equal(
+    kubeletClientRule(node, ['client auth']),
+    'usages did not match [client auth digital signature key encipherment]',
+  )
 })
 
 test('kubelets serve under a name or an address', () => {
@@ -29,7 +48,10 @@ test('kubelets serve under a name or an address', () => {
   assert.equal(serving({ ...node, ipAddresses: ['10.0.0.1'] }, usages), undefined)
   assert.equal(serving(node, usages), 'DNS or IP subjectAltName is required')
   assert.equal(serving({ ...node, organizations: [] }, usages), 'subject organization is not system:nodes')
-  assert.equal(serving({ ...node, commonName: 'admin', dnsNames: ['n'] }, []), 'usages did not match [digital signature key encipherment server auth]')
+  assert.equal(
+    serving({ ...node, commonName: 'admin', dnsNames: ['n'] }, []),
+    'usages did not match [digital signature key encipherment server auth]',
+  )
 })
 
 test('certificates begin five minutes ago, hold a year, and get those minutes back when they are short', () => {

@@ -1,4 +1,6 @@
-/** Removes CertificateSigningRequests that nobody will look at any more: decided for an hour, or not decided for a day. */
+/**
+ * Removes CertificateSigningRequests that nobody will look at any more: decided for an hour, or not decided for a day.
+ */
 import { X509Certificate } from 'node:crypto'
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { unlessGone } from '../refusals.ts'
@@ -27,7 +29,9 @@ export function endOf(request: SigningRequest): number {
   const conditions = status?.conditions ?? []
   if (conditions.length === 0) return Date.parse(metadata.creationTimestamp ?? '') + pendingMs
   const isIssued = Boolean(status?.certificate)
-  const decided = conditions.filter(({ type }) => type === 'Denied' || type === 'Failed' || (type === 'Approved' && isIssued))
+  const decided = conditions.filter(
+    ({ type }) => type === 'Denied' || type === 'Failed' || (type === 'Approved' && isIssued),
+  )
   const ends = decided.flatMap(({ lastUpdateTime }) => (lastUpdateTime ? [Date.parse(lastUpdateTime) + decidedMs] : []))
   if (isIssued && hasCondition(request, 'Approved')) ends.push(validUntil(status?.certificate ?? ''))
   return Math.min(Number.POSITIVE_INFINITY, ...ends)

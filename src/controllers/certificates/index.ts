@@ -18,8 +18,16 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'certificate',
     aliases: ['csrsigning'],
     account,
-    flags: [{ name: duration, type: 'duration', help: 'how long signed certificates hold, unless their requests say less', fallback: '8760h0m0s' }],
-    lacks: ({ signer }) => (signer.signerNames?.length === 0 ? 'there is no authority to sign with (--cluster-signing-cert-file)' : undefined),
+    flags: [
+      {
+        name: duration,
+        type: 'duration',
+        help: 'how long signed certificates hold, unless their requests say less',
+        fallback: '8760h0m0s',
+      },
+    ],
+    lacks: ({ signer }) =>
+      signer.signerNames?.length === 0 ? 'there is no authority to sign with (--cluster-signing-cert-file)' : undefined,
     make: async ({ signer }, flags) => (await import('./signing.ts')).csrSigning(signer, flags.duration(duration)),
   },
   {

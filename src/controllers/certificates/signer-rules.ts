@@ -1,4 +1,7 @@
-/** Which requests each of Kubernetes' own signers signs (kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests). */
+/**
+ * Which requests each of Kubernetes' own signers signs
+ * (kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests).
+ */
 import type { RequestedSubject } from './signing-request.ts'
 
 export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
@@ -9,7 +12,9 @@ const has = (usages: readonly string[], wanted: readonly string[]): boolean =>
   usages.length === wanted.length && wanted.every((usage) => usages.includes(usage))
 
 const ofOtherOrganization = ({ organizations }: RequestedSubject): string | undefined =>
-  organizations.length === 1 && organizations[0] === 'system:nodes' ? undefined : 'subject organization is not system:nodes'
+  organizations.length === 1 && organizations[0] === 'system:nodes'
+    ? undefined
+    : 'subject organization is not system:nodes'
 
 const withOtherName = ({ commonName }: RequestedSubject): string | undefined =>
   commonName.startsWith('system:node:') ? undefined : 'subject common name does not begin with system:node:'
@@ -24,7 +29,9 @@ export const kubeletClientRule: Rule = (subject, usages) => {
   if (subject.uris.length > 0) return 'URI subjectAltNames are not allowed'
   const wrong = withOtherName(subject)
   if (wrong) return wrong
-  const fits = has(usages, ['digital signature', 'key encipherment', 'client auth']) || has(usages, ['digital signature', 'client auth'])
+  const fits =
+    has(usages, ['digital signature', 'key encipherment', 'client auth']) ||
+    has(usages, ['digital signature', 'client auth'])
   return fits ? undefined : 'usages did not match [client auth digital signature key encipherment]'
 }
 
@@ -34,7 +41,9 @@ const kubeletServingRule: Rule = (subject, usages) => {
   if (subject.dnsNames.length === 0 && subject.ipAddresses.length === 0) return 'DNS or IP subjectAltName is required'
   if (subject.emailAddresses.length > 0) return 'Email subjectAltNames are not allowed'
   if (subject.uris.length > 0) return 'URI subjectAltNames are not allowed'
-  const fits = has(usages, ['digital signature', 'key encipherment', 'server auth']) || has(usages, ['digital signature', 'server auth'])
+  const fits =
+    has(usages, ['digital signature', 'key encipherment', 'server auth']) ||
+    has(usages, ['digital signature', 'server auth'])
   return fits ? withOtherName(subject) : 'usages did not match [digital signature key encipherment server auth]'
 }
 

@@ -1,7 +1,10 @@
 /** A CertificateSigningRequest as the controllers see it, and what a signer has to be able to do. */
 import type { CertificateSigningRequest as SigningRequest } from '../../client/kinds.ts'
 
-export { type CertificateSigningRequest as SigningRequest, certificateSigningRequests as signingRequests } from '../../client/kinds.ts'
+export {
+  type CertificateSigningRequest as SigningRequest,
+  certificateSigningRequests as signingRequests,
+} from '../../client/kinds.ts'
 
 /** What a PKCS #10 request asks for. */
 export interface RequestedSubject {
@@ -20,7 +23,10 @@ export interface CertificateTerms {
   readonly notAfter: Date
 }
 
-/** The cluster's authority. Requests are PEM; rejects with an Error for one that cannot be read or is not signed by its own key. */
+/**
+ * The cluster's authority. Requests are PEM; rejects with an Error for one that cannot be read or is not signed by its
+ * own key.
+ */
 export interface CertificateSigner {
   /** The signers (`kubernetes.io/kubelet-serving`) that it signs for; all of Kubernetes' own unless said. */
   readonly signerNames?: readonly string[]

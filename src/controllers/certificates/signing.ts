@@ -22,7 +22,14 @@ export const csrSigning = (signer: CertificateSigner, longestMs: number, now: ()
     const signerName = request?.spec?.signerName ?? ''
     const rule = own(signerRules, signerName)
     if (signer.signerNames && !signer.signerNames.includes(signerName)) return
-    if (!request || !rule || request.status?.certificate || !hasCondition(request, 'Approved') || hasCondition(request, 'Failed')) return
+    if (
+      !request ||
+      !rule ||
+      request.status?.certificate ||
+      !hasCondition(request, 'Approved') ||
+      hasCondition(request, 'Failed')
+    )
+      return
     const pem = pemOf(request)
     const { usages = [], expirationSeconds } = request.spec ?? {}
     const wrong = rule(await signer.read(pem), usages)
@@ -31,13 +38,22 @@ export const csrSigning = (signer: CertificateSigner, longestMs: number, now: ()
       return
     }
     const certificate = await signer.sign(pem, { usages, ...validity(expirationSeconds, longestMs, now()) }, signerName)
-    await client.update(signingRequests, { ...request, status: { ...request.status, certificate: Buffer.from(certificate).toString('base64') } }, 'status')
+    await client.update(
+      signingRequests,
+      { ...request, status: { ...request.status, certificate: Buffer.from(certificate).toString('base64') } },
+      'status',
+    )
   },
 })
 
 /** From when and until when a certificate holds. */
-export function validity(askedSeconds: number | undefined, longestMs: number, now: number): { readonly notBefore: Date; readonly notAfter: Date } {
-  const askedMs = askedSeconds === undefined ? longestMs : Math.min(Math.max(askedSeconds * secondMs, leastMs), longestMs)
+export function validity(
+  askedSeconds: number | undefined,
+  longestMs: number,
+  now: number,
+): { readonly notBefore: Date; readonly notAfter: Date } {
+  const askedMs =
+    askedSeconds === undefined ? longestMs : Math.min(Math.max(askedSeconds * secondMs, leastMs), longestMs)
   const start = now - backdateMs
   return { notBefore: new Date(start), notAfter: new Date((askedMs < shortMs ? now : start) + askedMs) }
 }

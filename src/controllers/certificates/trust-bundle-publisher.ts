@@ -1,4 +1,7 @@
-/** Publishes the authority that the server is checked by as a ClusterTrustBundle, for pods that project it; others of its signer are removed. */
+/**
+ * Publishes the authority that the server is checked by as a ClusterTrustBundle, for pods that project it; others of
+ * its signer are removed.
+ */
 import { createHash } from 'node:crypto'
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { type ClusterTrustBundle, clusterTrustBundles } from '../../client/kinds.ts'
@@ -19,7 +22,12 @@ export function trustBundlePublisher(trustBundle: string): Controller {
     watches: [watched({ resource: clusterTrustBundles, selection, keys: () => [all] })],
     async reconcile(_key, { caches, client }) {
       const present = caches.get(clusterTrustBundles, '', name)
-      const bundle: ClusterTrustBundle = { apiVersion: 'certificates.k8s.io/v1beta1', kind: 'ClusterTrustBundle', metadata: { name }, spec }
+      const bundle: ClusterTrustBundle = {
+        apiVersion: 'certificates.k8s.io/v1beta1',
+        kind: 'ClusterTrustBundle',
+        metadata: { name },
+        spec,
+      }
       if (!present) await client.create(clusterTrustBundles, bundle)
       else if (present.spec?.trustBundle !== trustBundle) await client.update(clusterTrustBundles, { ...present, spec })
       for (const { metadata } of caches.all(clusterTrustBundles))
@@ -32,4 +40,5 @@ export function trustBundlePublisher(trustBundle: string): Controller {
 }
 
 /** Another content has another name, so that pods see the one or the other, never something between. */
-const bundleName = (trustBundle: string): string => `${signerName.replaceAll('/', ':')}:${createHash('sha256').update(trustBundle).digest('hex').slice(0, 24)}`
+const bundleName = (trustBundle: string): string =>
+  `${signerName.replaceAll('/', ':')}:${createHash('sha256').update(trustBundle).digest('hex').slice(0, 24)}`

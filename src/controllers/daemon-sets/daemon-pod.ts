@@ -15,7 +15,10 @@ function generationOf({ metadata }: DaemonSet): string | undefined {
   return /^-?\d+$/.test(generation) ? generation : undefined
 }
 
-/** The pod for a node. The scheduler binds it: to no other node, because the required affinity of the template, which the node has met, gives way. */
+/**
+ * The pod for a node. The scheduler binds it: to no other node, because the required affinity of the template, which
+ * the node has met, gives way.
+ */
 export function daemonPod(set: DaemonSet, hash: string, node: string): Pod {
   const { metadata, spec, ...pod } = podFromTemplate(set.spec?.template ?? {}, set)
   const generation = generationOf(set)
@@ -23,13 +26,19 @@ export function daemonPod(set: DaemonSet, hash: string, node: string): Pod {
   const { affinity } = spec ?? {}
   return {
     ...pod,
-    metadata: { ...metadata, labels: { ...metadata.labels, ...(generation && { [generationLabel]: generation }), [hashLabel]: hash } },
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, ...(generation && { [generationLabel]: generation }), [hashLabel]: hash },
+    },
     spec: {
       ...(spec ?? { containers: [] }),
       tolerations: daemonTolerations(spec ?? {}),
       affinity: {
         ...affinity,
-        nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } },
+        nodeAffinity: {
+          ...affinity?.nodeAffinity,
+          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] },
+        },
       },
     },
   }
@@ -38,8 +47,10 @@ export function daemonPod(set: DaemonSet, hash: string, node: string): Pod {
 /** The node that a pod is on, or is meant for; undefined for one that is for no node in particular. */
 export function targetNode({ spec }: Pod): string | undefined {
   if (spec?.nodeName) return spec.nodeName
-  for (const { matchFields = [] } of spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []) {
-    for (const { key, operator, values = [] } of matchFields) if (key === nodeNameField && operator === 'In' && values.length === 1) return values[0]
+  for (const { matchFields = [] } of spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+    ?.nodeSelectorTerms ?? []) {
+    for (const { key, operator, values = [] } of matchFields)
+      if (key === nodeNameField && operator === 'In' && values.length === 1) return values[0]
   }
   return undefined
 }

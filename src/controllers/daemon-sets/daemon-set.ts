@@ -1,7 +1,15 @@
 /** Keeps a pod of each DaemonSet on every node that it is for. */
 import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
-import { type ControllerRevision, type DaemonSet, daemonSets, type Node, nodes, type Pod, pods } from '../../client/kinds.ts'
+import {
+  type ControllerRevision,
+  type DaemonSet,
+  daemonSets,
+  type Node,
+  nodes,
+  type Pod,
+  pods,
+} from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -54,11 +62,21 @@ export function daemonSetController({ concurrency, now = Date.now }: DaemonSetOp
   }
 }
 
-async function keep(set: DaemonSet, outstanding: Outstanding, backoff: FailedPodsBackoff, now: number, context: ReconcileContext): Promise<void> {
+async function keep(
+  set: DaemonSet,
+  outstanding: Outstanding,
+  backoff: FailedPodsBackoff,
+  now: number,
+  context: ReconcileContext,
+): Promise<void> {
   const { client, caches, again } = context
   const selector = labelSelectorOf(set.spec?.selector)
   const isMember = (pod: Pod): boolean => selector.matches(pod.metadata.labels)
-  const members = await claimed(claimable(set, pods, caches), { owner: set, owners: daemonSets, resource: pods, matches: isMember }, client)
+  const members = await claimed(
+    claimable(set, pods, caches),
+    { owner: set, owners: daemonSets, resource: pods, matches: isMember },
+    client,
+  )
   const history = await latestRevision(set, await revisionsOf(set, daemonSets, selector, context), hashLabel, client)
   const revisions = await withoutDuplicates(set, history, members, client)
   const situation: DaemonSituation = {
@@ -69,7 +87,9 @@ async function keep(set: DaemonSet, outstanding: Outstanding, backoff: FailedPod
     hash: hashOf(history.latest),
     now,
   }
-  const [done] = await Promise.allSettled([carryOut(changesOf(situation, backoff, context), situation, outstanding, context)])
+  const [done] = await Promise.allSettled([
+    carryOut(changesOf(situation, backoff, context), situation, outstanding, context),
+  ])
   const used = inUse(revisions, members, situation)
   // Older ones that pods are of count.
   await truncateHistory(revisions, used, Math.max(0, historyLimit(set) - (used.size - 1)), client)
@@ -80,12 +100,14 @@ async function keep(set: DaemonSet, outstanding: Outstanding, backoff: FailedPod
   if (ms !== undefined) again(keyOf(set), ms)
 }
 
-const selects = (set: DaemonSet, { metadata }: KubeObject): boolean => labelSelectorOf(set.spec?.selector).matches(metadata.labels)
+const selects = (set: DaemonSet, { metadata }: KubeObject): boolean =>
+  labelSelectorOf(set.spec?.selector).matches(metadata.labels)
 
 /** A node concerns the sets that it comes into question for, or does not any more. */
 function nodeChanged(node: Node | undefined, before: Node | undefined, { caches, again }: ReconcileContext): void {
   // Most of what nodes tell is how they are.
-  if (node && before && jsonEqual(node.metadata.labels, before.metadata.labels) && jsonEqual(node.spec, before.spec)) return
+  if (node && before && jsonEqual(node.metadata.labels, before.metadata.labels) && jsonEqual(node.spec, before.spec))
+    return
   for (const set of caches.all(daemonSets)) {
     const placement = placementOf(set)
     if (!isSamePlacement(placement(node), placement(before))) again(keyOf(set))
@@ -124,12 +146,22 @@ function managed(
     const delay = backoff.delay(`${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${node}`, now)
     if (delay > 0) again(keyOf(set), delay)
     else {
-      events.tell(set, 'Warning', 'FailedDaemonPod', `Found failed daemon pod ${keyOf(pod)} on node ${node}, will try to kill it`)
+      events.tell(
+        set,
+        'Warning',
+        'FailedDaemonPod',
+        `Found failed daemon pod ${keyOf(pod)} on node ${node}, will try to kill it`,
+      )
       ended.push(pod)
     }
   }
   for (const { pod, node } of succeeded) {
-    events.tell(set, 'Normal', 'SucceededDaemonPod', `Found succeeded daemon pod ${keyOf(pod)} on node ${node}, will try to delete it`)
+    events.tell(
+      set,
+      'Normal',
+      'SucceededDaemonPod',
+      `Found succeeded daemon pod ${keyOf(pod)} on node ${node}, will try to delete it`,
+    )
     ended.push(pod)
   }
   return { create, remove: [...ended, ...remove] }
@@ -140,7 +172,13 @@ async function tellStatus(set: DaemonSet, status: DaemonSetStatus, client: RestC
 }
 
 /** Names of the revisions that pods are of. */
-function inUse(revisions: readonly ControllerRevision[], members: readonly Pod[], { hash }: DaemonSituation): ReadonlySet<string> {
+function inUse(
+  revisions: readonly ControllerRevision[],
+  members: readonly Pod[],
+  { hash }: DaemonSituation,
+): ReadonlySet<string> {
   const hashes = new Set([hash, ...members.map(({ metadata }) => metadata.labels?.[hashLabel])])
-  return new Set(revisions.filter((revision) => hashes.has(hashOf(revision))).map(({ metadata }) => metadata.name ?? ''))
+  return new Set(
+    revisions.filter((revision) => hashes.has(hashOf(revision))).map(({ metadata }) => metadata.name ?? ''),
+  )
 }

@@ -13,7 +13,13 @@ export const aSet = (
 ): DaemonSet => ({
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
-  metadata: { name: 'agent', namespace: 'ns', uid: 'set', generation: 1, annotations: { 'deprecated.daemonset.template.generation': '7' } },
+  metadata: {
+    name: 'agent',
+    namespace: 'ns',
+    uid: 'set',
+    generation: 1,
+    annotations: { 'deprecated.daemonset.template.generation': '7' },
+  },
   spec: {
     selector: { matchLabels: { app: 'agent' } },
     updateStrategy,
@@ -40,7 +46,13 @@ let made = 0
 export function aPod(node: string, word: PodWord): Pod {
   const [revision, state] = word.split(' ')
   const pod = daemonPod(aSet(), revision ?? '', node)
-  const phases: Readonly<Record<string, string>> = { ready: 'Running', going: 'Running', pending: 'Pending', failed: 'Failed', succeeded: 'Succeeded' }
+  const phases: Readonly<Record<string, string>> = {
+    ready: 'Running',
+    going: 'Running',
+    pending: 'Pending',
+    failed: 'Failed',
+    succeeded: 'Succeeded',
+  }
   const isReady = state === 'ready' || state === 'going'
   const since = new Date(now - 60_000).toISOString()
   return {
@@ -52,7 +64,10 @@ export function aPod(node: string, word: PodWord): Pod {
       creationTimestamp: new Date(now - 1_000_000 + 1000 * made++).toISOString(),
       ...(state === 'going' && { deletionTimestamp: since }),
     },
-    status: { phase: phases[state ?? ''], conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: since }] },
+    status: {
+      phase: phases[state ?? ''],
+      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: since }],
+    },
   }
 }
 
@@ -61,7 +76,11 @@ export const situation = (set: DaemonSet, on: Readonly<Record<string, readonly P
   set,
   nodes: Object.keys(on).map((name) => aNode(name)),
   placement: placementOf(set),
-  pods: new Map(Object.entries(on).flatMap(([name, words]) => (words.length ? [[name, words.map((word) => aPod(name, word))]] : []))),
+  pods: new Map(
+    Object.entries(on).flatMap(([name, words]) =>
+      words.length ? [[name, words.map((word) => aPod(name, word))]] : [],
+    ),
+  ),
   hash: 'new',
   now,
 })

@@ -34,15 +34,30 @@ for (const [spec, pods, scale, expectedPods, desiredHealthy] of expected)
     assert.deepEqual(expectedOf(budget(spec), pods, scale), { expectedPods, desiredHealthy }))
 
 test('shares need to know how many pods are wanted', () => {
-  assert.deepEqual([{ minAvailable: 1 }, { minAvailable: '1%' }, { maxUnavailable: 0 }, {}].map(budget1), [false, true, true, false])
+  assert.deepEqual([{ minAvailable: 1 }, { minAvailable: '1%' }, { maxUnavailable: 0 }, {}].map(budget1), [
+    false,
+    true,
+    true,
+    false,
+  ])
 })
 const budget1 = (spec: object): boolean => needsScale(budget(spec))
 
 test('healthy is what is ready, not deleted, and not just evicted', () => {
   const pods = [pod('a'), pod('b', 'False'), pod('c', 'True', 'T'), pod('evicted'), pod('kept')]
-  const disruptedPods = { evicted: '2026-01-01T00:09:00Z', kept: '2026-01-01T00:07:00Z', gone: '2026-01-01T00:09:30Z', c: '2026-01-01T00:09:30Z' }
+  const disruptedPods = {
+    evicted: '2026-01-01T00:09:00Z',
+    kept: '2026-01-01T00:07:00Z',
+    gone: '2026-01-01T00:09:30Z',
+    c: '2026-01-01T00:09:30Z',
+  }
   const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
-  const { status, notDeleted, againMs } = budgetVerdict(budget({}, before), pods, { expectedPods: 5, desiredHealthy: 1 }, now)
+  const { status, notDeleted, againMs } = budgetVerdict(
+    budget({}, before),
+    pods,
+    { expectedPods: 5, desiredHealthy: 1 },
+    now,
+  )
   assert.deepEqual(status, {
     observedGeneration: 2,
     disruptedPods: { evicted: disruptedPods.evicted },
@@ -51,7 +66,14 @@ test('healthy is what is ready, not deleted, and not just evicted', () => {
     desiredHealthy: 1,
     expectedPods: 5,
     conditions: [
-      { observedGeneration: 2, type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods', message: '', lastTransitionTime: '2026-01-01T00:10:00Z' },
+      {
+        observedGeneration: 2,
+        type: 'DisruptionAllowed',
+        status: 'True',
+        reason: 'SufficientPods',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:10:00Z',
+      },
     ],
   })
   assert.deepEqual(
@@ -64,7 +86,11 @@ test('healthy is what is ready, not deleted, and not just evicted', () => {
 test('nothing is allowed without pods, nor when nothing is known; the time of the condition is that of its change', () => {
   const none = budgetVerdict(budget({}), [], { expectedPods: 0, desiredHealthy: 0 }, now).status
   assert.deepEqual([none.disruptionsAllowed, none.conditions?.[0]?.reason], [0, 'InsufficientPods'])
-  const failed = failedStatus(budget({}, { ...none, disruptionsAllowed: 3 }), 'found no controllers for pod "p"', now + 60_000)
+  const failed = failedStatus(
+    budget({}, { ...none, disruptionsAllowed: 3 }),
+    'found no controllers for pod "p"',
+    now + 60_000,
+  )
   assert.equal(failed.disruptionsAllowed, 0)
   assert.deepEqual(failed.conditions, [
     {
@@ -82,7 +108,10 @@ test('what a pod was to be disrupted for is stale after two minutes, but for wha
   const target = (reason: string, status = 'True', more: object = {}): Pod => ({
     ...pod('p'),
     ...more,
-    status: { phase: 'Running', conditions: [{ type: 'DisruptionTarget', status, reason, lastTransitionTime: '2026-01-01T00:09:00Z' }] },
+    status: {
+      phase: 'Running',
+      conditions: [{ type: 'DisruptionTarget', status, reason, lastTransitionTime: '2026-01-01T00:09:00Z' }],
+    },
   })
   assert.equal(staleInMs(target('EvictionByEvictionAPI'), now), 60_000)
   assert.equal(staleInMs(target('EvictionByEvictionAPI'), now + 120_000), 0)
@@ -93,7 +122,9 @@ test('what a pod was to be disrupted for is stale after two minutes, but for wha
 
 test('the condition taken back names no reason, and the generation it was told of', async () => {
   const patches: unknown[] = []
-  const client = { patch: async (...[, , name, body]: [unknown, string, string, unknown]) => patches.push([name, body]) }
+  const client = {
+    patch: async (...[, , name, body]: [unknown, string, string, unknown]) => patches.push([name, body]),
+  }
   const old = { ...pod('p'), metadata: { namespace: 'n', name: 'p', uid: 'u', generation: 3 } }
   await clearCondition(old, now, { client } as never)
   const condition = { type: 'DisruptionTarget', status: 'False', reason: null, message: null, observedGeneration: 3 }
@@ -102,9 +133,13 @@ test('the condition taken back names no reason, and the generation it was told o
 })
 
 test('selectors are told in the words of Go', () => {
-  const selector = { matchLabels: { b: '1', a: '2' }, matchExpressions: [{ key: 'k', operator: 'In', values: ['x', 'y'] }] }
+  const selector = {
+    matchLabels: { b: '1', a: '2' },
+    matchExpressions: [{ key: 'k', operator: 'In', values: ['x', 'y'] }],
+  }
   assert.equal(
     selectorWords(selector),
-    '&LabelSelector{MatchLabels:map[string]string{a: 2,b: 1,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}',
+    '&LabelSelector{MatchLabels:map[string]string{a: 2,b: ' +
+      '1,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}',
   )
 })

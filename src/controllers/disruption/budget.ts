@@ -16,12 +16,14 @@ export interface Expected {
 const deletionTimeoutMs = 2 * 60_000
 
 /** Whether it has to be known how many pods their controllers want: for shares, and for how many may be missing. */
-export const needsScale = ({ spec }: PodDisruptionBudget): boolean => spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
+export const needsScale = ({ spec }: PodDisruptionBudget): boolean =>
+  spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
 
 /** `pods`: how many there are; `scale`: how many their controllers want. */
 export function expectedOf({ spec }: PodDisruptionBudget, pods: number, scale: number): Expected {
   const { minAvailable, maxUnavailable } = spec ?? {}
-  if (maxUnavailable !== undefined) return { expectedPods: scale, desiredHealthy: Math.max(0, scale - share(maxUnavailable, scale)) }
+  if (maxUnavailable !== undefined)
+    return { expectedPods: scale, desiredHealthy: Math.max(0, scale - share(maxUnavailable, scale)) }
   if (typeof minAvailable === 'number') return { expectedPods: pods, desiredHealthy: minAvailable }
   if (minAvailable !== undefined) return { expectedPods: scale, desiredHealthy: share(minAvailable, scale) }
   return { expectedPods: 0, desiredHealthy: 0 }
@@ -44,7 +46,12 @@ export interface BudgetVerdict {
 }
 
 /** `now`: milliseconds. */
-export function budgetVerdict(budget: PodDisruptionBudget, pods: readonly Pod[], expected: Expected, now: number): BudgetVerdict {
+export function budgetVerdict(
+  budget: PodDisruptionBudget,
+  pods: readonly Pod[],
+  expected: Expected,
+  now: number,
+): BudgetVerdict {
   const disrupted = new Map(Object.entries(budget.status?.disruptedPods ?? {}))
   const deadlineOf = ({ metadata }: Pod): number | undefined => {
     const since = disrupted.get(metadata.name ?? '')
@@ -58,11 +65,18 @@ export function budgetVerdict(budget: PodDisruptionBudget, pods: readonly Pod[],
   const { expectedPods, desiredHealthy } = expected
   const disruptionsAllowed = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0
   const observedGeneration = budget.metadata.generation
-  const condition = { ...(observedGeneration !== undefined && { observedGeneration }), ...allowedCondition(disruptionsAllowed) }
+  const condition = {
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    ...allowedCondition(disruptionsAllowed),
+  }
   return {
     status: {
       ...(observedGeneration !== undefined && { observedGeneration }),
-      ...(awaited.length > 0 && { disruptedPods: Object.fromEntries(awaited.map(({ metadata: { name = '' } }) => [name, disrupted.get(name) ?? ''])) }),
+      ...(awaited.length > 0 && {
+        disruptedPods: Object.fromEntries(
+          awaited.map(({ metadata: { name = '' } }) => [name, disrupted.get(name) ?? '']),
+        ),
+      }),
       disruptionsAllowed,
       currentHealthy,
       desiredHealthy,
@@ -94,10 +108,17 @@ export function failedStatus({ status }: PodDisruptionBudget, message: string, n
 }
 
 /** The time of a condition is when its status changed last. */
-function withCondition(conditions: readonly Condition[] = [], condition: Omit<Condition, 'lastTransitionTime'>, now: number): Condition[] {
+function withCondition(
+  conditions: readonly Condition[] = [],
+  condition: Omit<Condition, 'lastTransitionTime'>,
+  now: number,
+): Condition[] {
   const known = conditions.find(({ type }) => type === condition.type)
   const isSame = known?.status === condition.status
-  const next = { ...condition, lastTransitionTime: isSame ? known.lastTransitionTime : `${new Date(now).toISOString().slice(0, 19)}Z` }
+  const next = {
+    ...condition,
+    lastTransitionTime: isSame ? known.lastTransitionTime : `${new Date(now).toISOString().slice(0, 19)}Z`,
+  }
   if (!known) return [...conditions, next]
   return conditions.map((one) => (one === known && !jsonEqual(one, next) ? next : one))
 }

@@ -1,5 +1,11 @@
 /** Keeps the status of PodDisruptionBudgets: how many of their pods may be disrupted. Evictions ask it. */
-import { type Caches, type Controller, looked, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import {
+  type Caches,
+  type Controller,
+  looked,
+  type ReconcileContext,
+  watched,
+} from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import {
   podDisruptionBudgets as budgets,
@@ -40,7 +46,9 @@ export function disruptionController(now: () => number = Date.now): Controller {
           const [first, second] = budgetsOf(pod, caches)
           const { namespace, name } = pod.metadata
           if (first && second) {
-            const message = `Pod ${JSON.stringify(namespace)}/${JSON.stringify(name)} matches multiple PodDisruptionBudgets.  Chose ${JSON.stringify(first.metadata.name)} arbitrarily.`
+            const message =
+              `Pod ${JSON.stringify(namespace)}/${JSON.stringify(name)} matches multiple PodDisruptionBudgets.  ` +
+              `Chose ${JSON.stringify(first.metadata.name)} arbitrarily.`
             events.tell(pod, 'Warning', 'MultiplePodDisruptionBudgets', message)
           }
         },
@@ -71,9 +79,20 @@ export function disruptionController(now: () => number = Date.now): Controller {
     const chosen = [...caches.in(pods, namespace)].filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
     if (chosen.length === 0) events.tell(budget, 'Normal', 'NoPods', 'No matching pods found')
     const scale = needsScale(budget) ? await expectedScale(budget, chosen, context) : 0
-    const { status, notDeleted, againMs } = budgetVerdict(budget, chosen, expectedOf(budget, chosen.length, scale), now())
+    const { status, notDeleted, againMs } = budgetVerdict(
+      budget,
+      chosen,
+      expectedOf(budget, chosen.length, scale),
+      now(),
+    )
     // Upstream names the namespace twice.
-    for (const pod of notDeleted) events.tell(pod, 'Warning', 'NotDeleted', `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`)
+    for (const pod of notDeleted)
+      events.tell(
+        pod,
+        'Warning',
+        'NotDeleted',
+        `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`,
+      )
     await write(budget, status, context)
     if (againMs !== undefined) context.again(key, againMs + 1)
   }
@@ -91,7 +110,11 @@ export function disruptionController(now: () => number = Date.now): Controller {
 }
 
 /** How many pods the controllers of these pods want, taken together. Rejects when that cannot be known. */
-async function expectedScale(budget: PodDisruptionBudget, chosen: readonly Pod[], context: ReconcileContext): Promise<number> {
+async function expectedScale(
+  budget: PodDisruptionBudget,
+  chosen: readonly Pod[],
+  context: ReconcileContext,
+): Promise<number> {
   const { events } = context
   try {
     const scales = new Map<string, WorkloadScale>()
@@ -107,12 +130,21 @@ async function expectedScale(budget: PodDisruptionBudget, chosen: readonly Pod[]
       wanted.set(scale.uid, scale.replicas)
     }
     if (hasUnmanaged) {
-      const message = `Pods selected by this PodDisruptionBudget (selector: ${selectorWords(budget.spec?.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`
+      const message =
+        `Pods selected by this PodDisruptionBudget (selector: ${selectorWords(budget.spec?.selector)}) were ` +
+        'found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may ' +
+        'result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB ' +
+        'to an integer value.'
       events.tell(budget, 'Warning', 'UnmanagedPods', message)
     }
     return [...wanted.values()].reduce((sum, replicas) => sum + replicas, 0)
   } catch (error) {
-    events.tell(budget, 'Warning', 'CalculateExpectedPodCountFailed', `Failed to calculate the number of expected pods: ${messageOf(error)}`)
+    events.tell(
+      budget,
+      'Warning',
+      'CalculateExpectedPodCountFailed',
+      `Failed to calculate the number of expected pods: ${messageOf(error)}`,
+    )
     throw error
   }
 }
@@ -122,7 +154,11 @@ function* budgetsOf(pod: Pod, caches: Caches): Generator<PodDisruptionBudget> {
     if (labelSelectorOf(budget.spec?.selector).matches(pod.metadata.labels ?? {})) yield budget
 }
 
-async function write(budget: PodDisruptionBudget, status: NonNullable<PodDisruptionBudget['status']>, { client }: ReconcileContext): Promise<void> {
+async function write(
+  budget: PodDisruptionBudget,
+  status: NonNullable<PodDisruptionBudget['status']>,
+  { client }: ReconcileContext,
+): Promise<void> {
   if (jsonEqual(status, budget.status)) return
   await client.updateStatus(budgets, { ...budget, status }).catch((error) => {
     if (!isNotFound(error)) throw error

@@ -7,7 +7,8 @@ export function selectorWords(selector: LabelSelector): string {
   if (!selector) return 'nil'
   const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   const expressions = (selector.matchExpressions ?? []).map(
-    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
   )
   const matchLabels = labels.map(([key, value]) => `${key}: ${value},`).join('')
   return `&LabelSelector{MatchLabels:map[string]string{${matchLabels}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`

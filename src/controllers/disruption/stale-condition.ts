@@ -7,7 +7,10 @@ import { rfc3339 } from '../pods/times.ts'
 const type = 'DisruptionTarget'
 const staleAfterMs = 2 * 60_000
 
-/** In how many ms the condition of a pod is stale, 0 if it is; undefined for one that has none, or whose condition stays. `now`: ms. */
+/**
+ * In how many ms the condition of a pod is stale, 0 if it is; undefined for one that has none, or whose condition
+ * stays. `now`: ms.
+ */
 export function staleInMs(pod: Pod, now: number): number | undefined {
   const condition = podCondition(pod, type)
   if (pod.metadata.deletionTimestamp || hasEnded(pod) || condition?.status !== 'True') return undefined
@@ -22,6 +25,20 @@ export async function clearCondition(
   now: number,
   { client }: Pick<ReconcileContext, 'client'>,
 ): Promise<void> {
-  const condition = { type, status: 'False', reason: null, message: null, observedGeneration, lastTransitionTime: rfc3339(now) }
-  await client.patch(pods, namespace, name, { metadata: { uid }, status: { conditions: [condition] } }, 'strategic', 'status')
+  const condition = {
+    type,
+    status: 'False',
+    reason: null,
+    message: null,
+    observedGeneration,
+    lastTransitionTime: rfc3339(now),
+  }
+  await client.patch(
+    pods,
+    namespace,
+    name,
+    { metadata: { uid }, status: { conditions: [condition] } },
+    'strategic',
+    'status',
+  )
 }

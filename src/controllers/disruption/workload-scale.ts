@@ -19,15 +19,26 @@ interface Workload extends KubeObject {
 }
 
 const isOf = ({ apiVersion, kind }: OwnerReference, of: Resource): boolean =>
-  kind === of.kind && (apiVersion.includes('/') ? [of.group, 'extensions'].includes(apiVersion.split('/')[0] ?? '') : of.group === '')
+  kind === of.kind &&
+  (apiVersion.includes('/') ? [of.group, 'extensions'].includes(apiVersion.split('/')[0] ?? '') : of.group === '')
 
-/** The scale of what a reference names; undefined if it is not there, or another one. Rejects for kinds that have no scale. */
-export async function scaleOf(reference: OwnerReference, namespace: string, context: Context): Promise<WorkloadScale | undefined> {
+/**
+ * The scale of what a reference names; undefined if it is not there, or another one. Rejects for kinds that have no
+ * scale.
+ */
+export async function scaleOf(
+  reference: OwnerReference,
+  namespace: string,
+  context: Context,
+): Promise<WorkloadScale | undefined> {
   const known = <T extends Workload>(of: Resource<T>, { name, uid }: OwnerReference): T | undefined => {
     const workload = context.caches.get(of, namespace, name)
     return workload?.metadata.uid === uid ? workload : undefined
   }
-  const scale = ({ metadata, spec }: Workload): WorkloadScale => ({ uid: metadata.uid ?? '', replicas: spec?.replicas ?? 0 })
+  const scale = ({ metadata, spec }: Workload): WorkloadScale => ({
+    uid: metadata.uid ?? '',
+    replicas: spec?.replicas ?? 0,
+  })
   if (isOf(reference, replicationControllers)) {
     const found = known(replicationControllers, reference)
     if (found) return scale(found)
@@ -51,11 +62,17 @@ interface ResourceList {
 }
 
 /** Any other kind is asked for its scale, as it may be a custom one. */
-async function scaleByApi({ apiVersion, kind, name, uid }: OwnerReference, namespace: string, { client }: Context): Promise<WorkloadScale | undefined> {
+async function scaleByApi(
+  { apiVersion, kind, name, uid }: OwnerReference,
+  namespace: string,
+  { client }: Context,
+): Promise<WorkloadScale | undefined> {
   const unknown = new Error(`no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`)
-  const list = await client.request<ResourceList>('GET', `${apiVersion.includes('/') ? '/apis' : '/api'}/${apiVersion}`).catch((error) => {
-    throw isMissing(error) ? unknown : error
-  })
+  const list = await client
+    .request<ResourceList>('GET', `${apiVersion.includes('/') ? '/apis' : '/api'}/${apiVersion}`)
+    .catch((error) => {
+      throw isMissing(error) ? unknown : error
+    })
   const served = list.resources.find((one) => one.kind === kind && !one.name.includes('/'))
   if (!served) throw unknown
   const of = resource<Scale>(apiVersion, kind, served.name, served.namespaced)

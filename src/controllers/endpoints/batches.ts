@@ -1,4 +1,7 @@
-/** Changes that come within a period are looked at together: each key once, when the period that began with its first change is over. */
+/**
+ * Changes that come within a period are looked at together: each key once, when the period that began with its first
+ * change is over.
+ */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 
 /** Says to look at a key again. */

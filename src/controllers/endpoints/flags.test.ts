@@ -7,7 +7,12 @@ import { FlagValues } from '../flags.ts'
 import { controllers } from './index.ts'
 
 const none = () => Promise.reject(new Error('nothing is signed here'))
-const sources: ControllerSurroundings = { rootCA: '', signer: { read: none, sign: none }, signToken: none, features: defaultFeatures }
+const sources: ControllerSurroundings = {
+  rootCA: '',
+  signer: { read: none, sign: none },
+  signToken: none,
+  features: defaultFeatures,
+}
 
 /** What is said of a flag's value; undefined where nothing is wrong with it. */
 async function fault(name: string, value: string): Promise<string | undefined> {
@@ -22,7 +27,10 @@ async function fault(name: string, value: string): Promise<string | undefined> {
 
 test('slices hold from one to a thousand endpoints', async () => {
   assert.equal(await fault('max-endpoints-per-slice', '1000'), undefined)
-  assert.equal(await fault('max-endpoints-per-slice', '0'), '--max-endpoints-per-slice has to be a whole number from 1 to 1000, not 0')
+  assert.equal(
+    await fault('max-endpoints-per-slice', '0'),
+    '--max-endpoints-per-slice has to be a whole number from 1 to 1000, not 0',
+  )
   assert.equal(
     await fault('mirroring-max-endpoints-per-subset', '1001'),
     '--mirroring-max-endpoints-per-subset has to be a whole number from 1 to 1000, not 1001',
@@ -30,5 +38,6 @@ test('slices hold from one to a thousand endpoints', async () => {
 })
 
 test('without flags all of them are made, under their own names', async () => {
-  for (const { name, flags = [], make } of controllers) assert.equal((await make(sources, new FlagValues(flags), new MetricsRegistry())).name, name)
+  for (const { name, flags = [], make } of controllers)
+    assert.equal((await make(sources, new FlagValues(flags), new MetricsRegistry())).name, name)
 })

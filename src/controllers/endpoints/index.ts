@@ -10,7 +10,12 @@ const batchFlag = (name: string, of: string): ControllerFlag => ({
   fallback: '0s',
 })
 
-const maxFlag = (name: string, help: string, fallback: number): ControllerFlag => ({ name, type: 'number', help, fallback: `${fallback}` })
+const maxFlag = (name: string, help: string, fallback: number): ControllerFlag => ({
+  name,
+  type: 'number',
+  help,
+  fallback: `${fallback}`,
+})
 
 /** As many endpoints as a slice may hold. */
 const mostEndpoints = 1000
@@ -27,7 +32,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'endpoint',
     aliases: ['endpoint'],
     account: 'endpoint-controller',
-    flags: [concurrencyFlag('concurrent-endpoint-syncs', 'Endpoints', 5), batchFlag('endpoint-updates-batch-period', 'pods')],
+    flags: [
+      concurrencyFlag('concurrent-endpoint-syncs', 'Endpoints', 5),
+      batchFlag('endpoint-updates-batch-period', 'pods'),
+    ],
     make: async (_sources, flags) =>
       (await import('./legacy/endpoints-controller.ts')).endpointsController({
         concurrency: flags.number('concurrent-endpoint-syncs'),
@@ -45,7 +53,10 @@ export const controllers: readonly ControllerDescriptor[] = [
       maxFlag('max-endpoints-per-slice', 'endpoints that are in an EndpointSlice at most', 100),
     ],
     make: async (_sources, flags, registry) => {
-      const [{ sliceController }, { ServiceSliceMetrics }] = await Promise.all([import('./slices/slice-controller.ts'), import('./slices/metrics.ts')])
+      const [{ sliceController }, { ServiceSliceMetrics }] = await Promise.all([
+        import('./slices/slice-controller.ts'),
+        import('./slices/metrics.ts'),
+      ])
       return sliceController({
         concurrency: flags.number('concurrent-service-endpoint-syncs'),
         batchMs: flags.duration('endpointslice-updates-batch-period'),

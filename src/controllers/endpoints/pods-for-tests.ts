@@ -16,22 +16,46 @@ export interface PodTraits {
 }
 
 export const podNamed = (name: string, traits: PodTraits = {}): Pod => {
-  const { ip = '10.0.0.1', ips = [ip], isReady = true, phase = 'Running', nodeName = 'n', hostname, subdomain, ports = {}, readySince } = traits
+  const {
+    ip = '10.0.0.1',
+    ips = [ip],
+    isReady = true,
+    phase = 'Running',
+    nodeName = 'n',
+    hostname,
+    subdomain,
+    ports = {},
+    readySince,
+  } = traits
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: 'ns', uid: `uid-${name}`, labels: { app: 'web' }, ...(traits.isDeleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
+    metadata: {
+      name,
+      namespace: 'ns',
+      uid: `uid-${name}`,
+      labels: { app: 'web' },
+      ...(traits.isDeleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    },
     spec: {
       nodeName,
       hostname,
       subdomain,
-      containers: [{ name: 'c', image: 'i', ports: Object.entries(ports).map(([port, containerPort]) => ({ name: port, containerPort })) }],
+      containers: [
+        {
+          name: 'c',
+          image: 'i',
+          ports: Object.entries(ports).map(([port, containerPort]) => ({ name: port, containerPort })),
+        },
+      ],
     },
     status: {
       phase,
       podIP: ips[0],
       podIPs: ips.filter((address) => address !== '').map((address) => ({ ip: address })),
-      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', ...(readySince && { lastTransitionTime: readySince }) }],
+      conditions: [
+        { type: 'Ready', status: isReady ? 'True' : 'False', ...(readySince && { lastTransitionTime: readySince }) },
+      ],
     },
   }
 }

@@ -9,12 +9,14 @@ import type { Notice } from './batches.ts'
 
 export type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
 
-const selectorLabels = ({ spec }: Service): (readonly [name: string, value: string])[] => Object.entries(spec?.selector ?? {})
+const selectorLabels = ({ spec }: Service): (readonly [name: string, value: string])[] =>
+  Object.entries(spec?.selector ?? {})
 
 const namespaceOf = ({ metadata }: Service | Pod): string => metadata.namespace ?? ''
 
 /** Whether the controllers keep the endpoints of a Service: others keep those of one without a selector. */
-export const hasSelector = ({ spec }: Service): boolean => spec?.selector !== undefined && spec.selector !== null && spec.type !== 'ExternalName'
+export const hasSelector = ({ spec }: Service): boolean =>
+  spec?.selector !== undefined && spec.selector !== null && spec.type !== 'ExternalName'
 
 /** Services by the first label that they ask for; those that ask for none by their namespace. */
 function firstLabel(service: Service): string[] {
@@ -36,29 +38,37 @@ function* servicesOf(caches: Caches, pod: Pod): Generator<string> {
   const labelKeys = Object.entries(labels).map(([name, value]) => labelKey(namespace, name, value))
   for (const key of [namespace, ...labelKeys]) {
     for (const service of caches.by(services, firstLabel, key)) {
-      if (selectorLabels(service).every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value)) yield keyOf(service)
+      if (selectorLabels(service).every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value))
+        yield keyOf(service)
     }
   }
 }
 
 /** Whether a pod has an address that may be told. */
-export const hasAddress = (pod: Pod): boolean => !hasEnded(pod) && Boolean(pod.status?.podIP || pod.status?.podIPs?.length)
+export const hasAddress = (pod: Pod): boolean =>
+  !hasEnded(pod) && Boolean(pod.status?.podIP || pod.status?.podIPs?.length)
 
 /** The pod's addresses of a family, as it tells them. */
 export const addressesOf = ({ status }: Pod, isIPv6: boolean): string[] =>
-  (status?.podIPs ?? (status?.podIP ? [{ ip: status.podIP }] : [])).map(({ ip }) => ip).filter((ip) => ip !== '' && ip.includes(':') === isIPv6)
+  (status?.podIPs ?? (status?.podIP ? [{ ip: status.podIP }] : []))
+    .map(({ ip }) => ip)
+    .filter((ip) => ip !== '' && ip.includes(':') === isIPv6)
 
 /** The name by which the Service's domain knows the pod, if it has one. */
 export const hostnameIn = ({ spec }: Pod, service: Service): string | undefined =>
   spec?.hostname && spec.subdomain === service.metadata.name ? spec.hostname : undefined
 
-/** The number of the port that a Service's port leads to; undefined where it is a name that no container of the pod has. */
+/**
+ * The number of the port that a Service's port leads to; undefined where it is a name that no container of the pod has.
+ */
 export function targetPortOf({ spec }: Pod, { targetPort, port, protocol = 'TCP' }: ServicePort): number | undefined {
   if (typeof targetPort === 'number') return targetPort
   if (targetPort === undefined) return port
   const sidecars = spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? []
   for (const { ports } of [...(spec?.containers ?? []), ...sidecars]) {
-    const found = ports?.find((candidate) => candidate.name === targetPort && (candidate.protocol ?? 'TCP') === protocol)
+    const found = ports?.find(
+      (candidate) => candidate.name === targetPort && (candidate.protocol ?? 'TCP') === protocol,
+    )
     if (found) return found.containerPort
   }
   return undefined
@@ -87,7 +97,8 @@ export const watchedPods = (notice: Notice): Watched =>
     keys: () => [],
     changed(pod, before, context) {
       if (!changesEndpoints(pod, before)) return
-      for (const state of [pod, before]) if (state) for (const key of servicesOf(context.caches, state)) notice(key, context)
+      for (const state of [pod, before])
+        if (state) for (const key of servicesOf(context.caches, state)) notice(key, context)
     },
   })
 

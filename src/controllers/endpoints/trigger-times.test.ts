@@ -5,7 +5,10 @@ import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
 
 test('a new Service tells when it was made, later the first of the changes since; what is known tells nothing', () => {
   const times = new TriggerTimes()
-  const pods = [podNamed('a', { readySince: '2026-01-01T00:00:05Z' }), podNamed('b', { readySince: '2026-01-01T00:00:03Z' })]
+  const pods = [
+    podNamed('a', { readySince: '2026-01-01T00:00:05Z' }),
+    podNamed('b', { readySince: '2026-01-01T00:00:03Z' }),
+  ]
   assert.equal(times.next('k', serviceWith(), []), '2026-01-01T00:00:00Z')
   assert.equal(times.next('k', serviceWith(), pods), '2026-01-01T00:00:03Z')
   assert.equal(times.next('k', serviceWith(), pods), undefined)
@@ -15,6 +18,9 @@ test('a new Service tells when it was made, later the first of the changes since
 
 test('the annotation goes when there is no time to tell', () => {
   const annotated = withTriggerTime({ other: 'x' }, '2026-01-01T00:00:00Z')
-  assert.deepEqual(annotated, { other: 'x', 'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:00Z' })
+  assert.deepEqual(annotated, {
+    other: 'x',
+    'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:00Z',
+  })
   assert.deepEqual(withTriggerTime(annotated, undefined), { other: 'x' })
 })

@@ -1,4 +1,7 @@
-/** When the change happened that endpoints are written for, as an annotation tells it: what proxies measure their delay from. */
+/**
+ * When the change happened that endpoints are written for, as an annotation tells it: what proxies measure their delay
+ * from.
+ */
 import type { Pod, Service } from '../../client/kinds.ts'
 import { podCondition } from '../pods/phase.ts'
 
@@ -9,7 +12,9 @@ interface Known {
   readonly pods: ReadonlyMap<string, string>
 }
 
-/** Remembers of each Service which changes have been seen. Times are RFC 3339, so that their order is that of the texts. */
+/**
+ * Remembers of each Service which changes have been seen. Times are RFC 3339, so that their order is that of the texts.
+ */
 export class TriggerTimes {
   readonly #known = new Map<string, Known>()
 
@@ -40,7 +45,10 @@ export class TriggerTimes {
 }
 
 /** Annotations with this time, or without any. */
-export function withTriggerTime(annotations: Readonly<Record<string, string>> | undefined, time: string | undefined): Record<string, string> | undefined {
+export function withTriggerTime(
+  annotations: Readonly<Record<string, string>> | undefined,
+  time: string | undefined,
+): Record<string, string> | undefined {
   const { [triggerTimeAnnotation]: _, ...others } = annotations ?? {}
   if (time) return { ...others, [triggerTimeAnnotation]: time }
   return Object.keys(others).length > 0 ? others : undefined

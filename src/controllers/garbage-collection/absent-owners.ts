@@ -1,4 +1,7 @@
-/** The owners that were found not to be there, the latest of them: their many dependents need not ask again. Uids never come back. */
+/**
+ * The owners that were found not to be there, the latest of them: their many dependents need not ask again. Uids never
+ * come back.
+ */
 import type { Identity } from './graph/node.ts'
 
 const most = 500
@@ -25,4 +28,5 @@ export class AbsentOwners {
   }
 }
 
-const keyOf = ({ apiVersion, kind, namespace, name, uid }: Identity): string => [apiVersion, kind, namespace, name, uid].join(' ')
+const keyOf = ({ apiVersion, kind, namespace, name, uid }: Identity): string =>
+  [apiVersion, kind, namespace, name, uid].join(' ')

@@ -1,4 +1,7 @@
-/** Carries out what the graph asks for: deletes what has no owner any more, releases dependents, lets owners go that waited for theirs. */
+/**
+ * Carries out what the graph asks for: deletes what has no owner any more, releases dependents, lets owners go that
+ * waited for theirs.
+ */
 import { isConflict, isMissing } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
@@ -53,7 +56,8 @@ export class Collector {
     try {
       if (!node.resource) await this.#verify(node)
       else if (isDeletingDependents(node.state)) await this.#waitForDependents(node)
-      else if (!node.state.beingDeleted && node.state.owners.length > 0) await this.#write(node, (latest) => this.#judge(node, latest))
+      else if (!node.state.beingDeleted && node.state.owners.length > 0)
+        await this.#write(node, (latest) => this.#judge(node, latest))
     } catch (error) {
       if (!(error instanceof UnknownKind)) throw error
       this.#parts.park(uid)
@@ -67,10 +71,13 @@ export class Collector {
     const dependents = [...node.dependents]
     for (let at = 0; at < dependents.length; at += releasedAtOnce) {
       await Promise.all(
-        dependents.slice(at, at + releasedAtOnce).map((dependent) => this.#write(dependent, (latest) => this.#release(dependent, latest, new Set([uid])))),
+        dependents
+          .slice(at, at + releasedAtOnce)
+          .map((dependent) => this.#write(dependent, (latest) => this.#release(dependent, latest, new Set([uid])))),
       )
     }
-    if (this.#orphaned.size >= mostOrphaned) for (const oldest of this.#orphaned) if (this.#orphaned.delete(oldest)) break
+    if (this.#orphaned.size >= mostOrphaned)
+      for (const oldest of this.#orphaned) if (this.#orphaned.delete(oldest)) break
     this.#orphaned.add(uid)
     await this.#write(node, (latest) => this.#removeFinalizer(node, latest, orphanFinalizer))
   }
@@ -117,31 +124,46 @@ export class Collector {
     const { resourceVersion } = latest
     if (decision.action === 'release') await this.#patch(node, { resourceVersion, ownerReferences: decision.owners })
     else if (decision.action === 'delete')
-      await this.#parts.client.delete(this.#resource(node), namespace, name, { uid, resourceVersion, propagationPolicy: decision.policy })
+      await this.#parts.client.delete(this.#resource(node), namespace, name, {
+        uid,
+        resourceVersion,
+        propagationPolicy: decision.policy,
+      })
   }
 
-  /** An owner that the watch shows alive keeps its dependents: if that is late news, its end will bring them up again. */
+  /**
+   * An owner that the watch shows alive keeps its dependents: if that is late news, its end will bring them up again.
+   */
   #known(reference: OwnerReference, namespace: string): ObjectState | undefined {
     const owner = this.#parts.graph.get(reference.uid)
-    const isSolid = owner?.resource && names(reference, owner.identity) && reaches(owner.identity, namespace) && !isDeletingDependents(owner.state)
+    const isSolid =
+      owner?.resource &&
+      names(reference, owner.identity) &&
+      reaches(owner.identity, namespace) &&
+      !isDeletingDependents(owner.state)
     return isSolid ? owner.state : undefined
   }
 
   async #waitForDependents(node: Node): Promise<void> {
     const blocking = blockingDependents(node)
-    if (blocking.length === 0) return this.#write(node, (latest) => this.#removeFinalizer(node, latest, foregroundFinalizer))
+    if (blocking.length === 0)
+      return this.#write(node, (latest) => this.#removeFinalizer(node, latest, foregroundFinalizer))
     if (waitsForItself(node)) return this.#write(node, (latest) => this.#unblockOwners(node, latest))
     for (const { identity, state } of blocking) if (!isDeletingDependents(state)) this.#parts.again(identity.uid)
   }
 
   async #release(node: Node, { owners, resourceVersion }: ObjectState, uids: ReadonlySet<string>): Promise<void> {
     const kept = owners.filter(({ uid }) => !uids.has(uid))
-    if (kept.length < owners.length) await this.#patch(node, { resourceVersion, ownerReferences: kept.length > 0 ? kept : null })
+    if (kept.length < owners.length)
+      await this.#patch(node, { resourceVersion, ownerReferences: kept.length > 0 ? kept : null })
   }
 
   async #unblockOwners(node: Node, { owners, resourceVersion }: ObjectState): Promise<void> {
     if (!owners.some(({ blockOwnerDeletion }) => blockOwnerDeletion)) return
-    await this.#patch(node, { resourceVersion, ownerReferences: owners.map((owner) => ({ ...owner, blockOwnerDeletion: false })) })
+    await this.#patch(node, {
+      resourceVersion,
+      ownerReferences: owners.map((owner) => ({ ...owner, blockOwnerDeletion: false })),
+    })
   }
 
   async #removeFinalizer(node: Node, { finalizers, resourceVersion }: ObjectState, finalizer: string): Promise<void> {

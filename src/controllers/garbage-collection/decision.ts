@@ -1,10 +1,15 @@
-/** What becomes of an object, by what its owners are: it stays, loses references to owners that do not keep it, or goes. */
+/**
+ * What becomes of an object, by what its owners are: it stays, loses references to owners that do not keep it, or goes.
+ */
 import type { OwnerReference } from '../../machinery/object.ts'
 import { foregroundFinalizer, orphanFinalizer } from './graph/node.ts'
 
 export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan'
 
-/** An owner is solid when it is there and stays; dangling when it is not; waiting when it is deleted after its dependents. */
+/**
+ * An owner is solid when it is there and stays; dangling when it is not; waiting when it is deleted after its
+ * dependents.
+ */
 export type OwnerStanding = 'solid' | 'dangling' | 'waiting'
 
 export interface JudgedReference {
@@ -29,7 +34,8 @@ export function decide({ owners, finalizers, hasDependents }: Judged): Decision 
   if (solid.length === owners.length) return { action: 'keep' }
   // Waiting owners are released too, or they would wait for what stays.
   if (solid.length > 0) return { action: 'release', owners: solid.map(({ reference }) => reference) }
-  if (hasDependents && owners.some(({ standing }) => standing === 'waiting')) return { action: 'delete', policy: 'Foreground' }
+  if (hasDependents && owners.some(({ standing }) => standing === 'waiting'))
+    return { action: 'delete', policy: 'Foreground' }
   if (finalizers.includes(orphanFinalizer)) return { action: 'delete', policy: 'Orphan' }
   return { action: 'delete', policy: finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background' }
 }

@@ -1,4 +1,6 @@
-/** Deletes what is owned by nothing that is there, releases what is to stay, and lets owners go after their dependents. */
+/**
+ * Deletes what is owned by nothing that is there, releases what is to stay, and lets owners go after their dependents.
+ */
 import { once } from 'node:events'
 import type { Controller, ReconcileContext } from '../../client/controller/controller.ts'
 import { FailureLog } from '../../client/controller/failure-log.ts'
@@ -16,9 +18,15 @@ import { Owners } from './owners.ts'
 
 const name = 'garbage-collector-controller'
 /** Upstream's names of its queues, in metrics. */
-const queues = { deletions: 'garbage_collector_attempt_to_delete', releases: 'garbage_collector_attempt_to_orphan' } as const
+const queues = {
+  deletions: 'garbage_collector_attempt_to_delete',
+  releases: 'garbage_collector_attempt_to_orphan',
+} as const
 
-/** What one worker of upstream's is here: requests wait for the server's disk most of the time, and those that wait together share its writes. */
+/**
+ * What one worker of upstream's is here: requests wait for the server's disk most of the time, and those that wait
+ * together share its writes.
+ */
 const objectsPerWorker = 4
 
 export interface GarbageCollectorOptions {
@@ -27,9 +35,15 @@ export interface GarbageCollectorOptions {
   readonly registry?: MetricsRegistry
 }
 
-/** Its page `graph` is what it knows of owners and dependents, as dot: all of it, or what is tied to the objects of `?uid=`. */
+/**
+ * Its page `graph` is what it knows of owners and dependents, as dot: all of it, or what is tied to the objects of
+ * `?uid=`.
+ */
 export function garbageCollector({ workers, registry = new MetricsRegistry() }: GarbageCollectorOptions): Controller {
-  const syncErrors = registry.counter('garbagecollector_controller_resources_sync_error_total', 'Number of garbage collector resources sync errors')([])
+  const syncErrors = registry.counter(
+    'garbagecollector_controller_resources_sync_error_total',
+    'Number of garbage collector resources sync errors',
+  )([])
   let graph: Graph | undefined
   return {
     name,
@@ -58,15 +72,33 @@ async function collect(
     // A watch is late.
     if (error instanceof NotSeenYet || signal.aborted) return
     const of = graph.get(uid)?.identity
-    failures.failed(uid, error, deletions.failures(uid), of && `${of.kind} ${of.namespace ? `${of.namespace}/` : ''}${of.name}`)
+    failures.failed(
+      uid,
+      error,
+      deletions.failures(uid),
+      of && `${of.kind} ${of.namespace ? `${of.namespace}/` : ''}${of.name}`,
+    )
   }
-  const deletions: WorkQueue = new WorkQueue({ name: queues.deletions, metrics, concurrency, failed, work: (uid) => collector.attemptToDelete(uid) })
-  const releases: WorkQueue = new WorkQueue({ name: queues.releases, metrics, concurrency, failed, work: (uid) => collector.attemptToOrphan(uid) })
+  const deletions: WorkQueue = new WorkQueue({
+    name: queues.deletions,
+    metrics,
+    concurrency,
+    failed,
+    work: (uid) => collector.attemptToDelete(uid),
+  })
+  const releases: WorkQueue = new WorkQueue({
+    name: queues.releases,
+    metrics,
+    concurrency,
+    failed,
+    work: (uid) => collector.attemptToOrphan(uid),
+  })
   const graph: Graph = new Graph({
     attemptToDelete: (uid) => deletions.add(uid),
     attemptToOrphan: (uid) => releases.add(uid),
     absent: (owner) => absent.add(owner),
-    invalidNamespace: (dependent, reference) => events.tell(dependent, 'Warning', 'OwnerRefInvalidNamespace', invalidNamespace(dependent, reference)),
+    invalidNamespace: (dependent, reference) =>
+      events.tell(dependent, 'Warning', 'OwnerRefInvalidNamespace', invalidNamespace(dependent, reference)),
   })
   begun(graph)
   const collector: Collector = new Collector({
@@ -101,4 +133,5 @@ async function collect(
 
 /** Kubernetes' words. */
 const invalidNamespace = ({ namespace }: Identity, { apiVersion, kind, name: owner, uid }: OwnerReference): string =>
-  `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${owner}, uid: ${uid}] does not exist in namespace ${JSON.stringify(namespace)}`
+  `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${owner}, uid: ${uid}] does not exist in ` +
+  `namespace ${JSON.stringify(namespace)}`

@@ -10,7 +10,12 @@ export const controllers: readonly ControllerDescriptor[] = [
       { name: 'concurrent-gc-syncs', type: 'number', help: 'how many workers collect garbage', fallback: '20' },
       { name: 'enable-garbage-collector', type: 'boolean', help: 'whether garbage is collected', fallback: 'true' },
     ],
-    lacks: (_, flags) => (flags.boolean('enable-garbage-collector') ? undefined : '--enable-garbage-collector is false'),
-    make: async (_, flags, registry) => (await import('./garbage-collector.ts')).garbageCollector({ workers: flags.number('concurrent-gc-syncs'), registry }),
+    lacks: (_, flags) =>
+      flags.boolean('enable-garbage-collector') ? undefined : '--enable-garbage-collector is false',
+    make: async (_, flags, registry) =>
+      (await import('./garbage-collector.ts')).garbageCollector({
+        workers: flags.number('concurrent-gc-syncs'),
+        registry,
+      }),
   },
 ]

@@ -1,4 +1,7 @@
-/** Which resource an owner reference means by its version and kind, and which resources are watched: what discovery told last. */
+/**
+ * Which resource an owner reference means by its version and kind, and which resources are watched: what discovery told
+ * last.
+ */
 import { type DiscoveredResource, type Discovery, supports } from '../../client/discovery/discovery.ts'
 import { apiVersionOf } from '../../client/resource.ts'
 
@@ -19,7 +22,9 @@ export class Kinds {
   replace({ resources }: Discovery): boolean {
     const before = this.#resources
     this.#resources = new Map(
-      resources.filter(({ plural }) => !plural.includes('/')).map((resource) => [keyOf(apiVersionOf(resource), resource.kind), resource]),
+      resources
+        .filter(({ plural }) => !plural.includes('/'))
+        .map((resource) => [keyOf(apiVersionOf(resource), resource.kind), resource]),
     )
     return [...this.#resources.keys()].some((key) => !before.has(key))
   }
@@ -36,4 +41,9 @@ const keyOf = (apiVersion: string, kind: string): string => `${apiVersion}/${kin
 
 /** Those whose objects can own, be owned and be collected. */
 export const collectable = ({ resources }: Discovery): DiscoveredResource[] =>
-  resources.filter((resource) => resource.preferred && supports(resource, 'delete', 'list', 'watch') && !ignored.has(`${resource.group}/${resource.plural}`))
+  resources.filter(
+    (resource) =>
+      resource.preferred &&
+      supports(resource, 'delete', 'list', 'watch') &&
+      !ignored.has(`${resource.group}/${resource.plural}`),
+  )

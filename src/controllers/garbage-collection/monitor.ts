@@ -25,7 +25,15 @@ const shortestPauseMs = 200
 const longestPauseMs = 30_000
 
 /** Ends when `signal` is aborted; never rejects. */
-export async function monitor({ client, resource, graph, signal, synced, changed, failures }: MonitorOptions): Promise<void> {
+export async function monitor({
+  client,
+  resource,
+  graph,
+  signal,
+  synced,
+  changed,
+  failures,
+}: MonitorOptions): Promise<void> {
   let version = ''
   let pauseMs = shortestPauseMs
   while (!signal.aborted) {
@@ -50,7 +58,12 @@ export async function monitor({ client, resource, graph, signal, synced, changed
       if (code === 410 || code === 404) version = ''
       // A server that is started anew is missed once by everybody: that is told when it lasts.
       else if (pauseMs > shortestPauseMs || !(error instanceof ConnectionLost)) {
-        failures.failed(resource.plural, error, Number.POSITIVE_INFINITY, `${resource.plural} are not followed just now, trying again`)
+        failures.failed(
+          resource.plural,
+          error,
+          Number.POSITIVE_INFINITY,
+          `${resource.plural} are not followed just now, trying again`,
+        )
       }
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)

@@ -29,7 +29,9 @@ interface Running {
   readonly ended: Promise<void>
 }
 
-/** What kinds there are follows from objects of these; a server tells of them in discovery a little later. Milliseconds. */
+/**
+ * What kinds there are follows from objects of these; a server tells of them in discovery a little later. Milliseconds.
+ */
 const kindsOfKinds = new Set(['apiextensions.k8s.io/customresourcedefinitions', 'apiregistration.k8s.io/apiservices'])
 const afterChangesMs = [50, 500, 5000]
 /** A discovery that failed, as a whole or in part, is tried again after this. Milliseconds. */
@@ -54,7 +56,10 @@ export class Monitors {
     await this.look()
     const all = Promise.all([...this.#running.values()].map(({ synced }) => synced))
     const enough = new AbortController()
-    await Promise.race([all, delay(longestSyncMs, undefined, { signal: AbortSignal.any([signal, enough.signal]), ref: false }).catch(() => {})])
+    await Promise.race([
+      all,
+      delay(longestSyncMs, undefined, { signal: AbortSignal.any([signal, enough.signal]), ref: false }).catch(() => {}),
+    ])
     enough.abort()
   }
 
@@ -90,7 +95,12 @@ export class Monitors {
     } catch (error) {
       if (signal.aborted) return
       failed()
-      failures.failed('discovery', error, Number.POSITIVE_INFINITY, 'the garbage collector cannot learn what kinds there are, trying again')
+      failures.failed(
+        'discovery',
+        error,
+        Number.POSITIVE_INFINITY,
+        'the garbage collector cannot learn what kinds there are, trying again',
+      )
       this.#lookIn(afterFailureMs)
     }
   }

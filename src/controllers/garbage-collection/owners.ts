@@ -1,4 +1,7 @@
-/** Whether owners are there, asked of the server: what the watches have shown may be late, and nothing is deleted on hearsay. */
+/**
+ * Whether owners are there, asked of the server: what the watches have shown may be late, and nothing is deleted on
+ * hearsay.
+ */
 
 import { getMetadata } from '../../client/rest/metadata.ts'
 import { isMissing } from '../../client/rest/refusals.ts'
@@ -10,7 +13,9 @@ import type { OwnerStanding } from './decision.ts'
 import { type Identity, isDeletingDependents, type ObjectState, stateOf } from './graph/node.ts'
 import { type Kinds, UnknownKind } from './kinds.ts'
 
-/** An owner as it is; `absent` if there is none of this name and uid, `impossible` if what it owns is not in its reach. */
+/**
+ * An owner as it is; `absent` if there is none of this name and uid, `impossible` if what it owns is not in its reach.
+ */
 export type Found = ObjectState | 'absent' | 'impossible'
 
 /** So long one look at an owner serves all its dependents. Milliseconds. */
@@ -37,7 +42,9 @@ export class Owners {
     return this.#shared(namespaced ? owner : { ...owner, namespace: '' })
   }
 
-  /** An owner that was deleted stays so, but one that was alive a moment ago may be deleted by now: then everybody asks. */
+  /**
+   * An owner that was deleted stays so, but one that was alive a moment ago may be deleted by now: then everybody asks.
+   */
   async #shared(owner: Identity): Promise<Found> {
     const key = [owner.apiVersion, owner.kind, owner.namespace, owner.name, owner.uid].join(' ')
     const known = await this.#asked.get(key)
@@ -60,7 +67,11 @@ export class Owners {
 const isDeleted = (found: Found): boolean => found === 'absent' || (typeof found === 'object' && found.beingDeleted)
 
 /** An object as it is; undefined if there is none of this name and uid. */
-export async function liveState(client: RestClient, kinds: Kinds, { apiVersion, kind, namespace, name, uid }: Identity): Promise<ObjectState | undefined> {
+export async function liveState(
+  client: RestClient,
+  kinds: Kinds,
+  { apiVersion, kind, namespace, name, uid }: Identity,
+): Promise<ObjectState | undefined> {
   try {
     const { metadata } = await getMetadata(client, kinds.resource(apiVersion, kind), namespace, name)
     return metadata.uid === uid ? stateOf(metadata) : undefined

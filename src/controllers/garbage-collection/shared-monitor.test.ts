@@ -27,7 +27,13 @@ test('what an informer tells comes into the graph, changes and goes, until the m
   } as unknown as Informer<KubeObject>
   const known = Promise.withResolvers<void>()
   let isSynced = false
-  const options = { shared: { informer, synced: known.promise }, resource: configMaps, graph, signal: stopping.signal, changed() {} }
+  const options = {
+    shared: { informer, synced: known.promise },
+    resource: configMaps,
+    graph,
+    signal: stopping.signal,
+    changed() {},
+  }
   const ended = sharedMonitor({ ...options, synced: () => (isSynced = true) })
 
   const first = object('one')
@@ -42,10 +48,17 @@ test('what an informer tells comes into the graph, changes and goes, until the m
   const renewed = object('one', { resourceVersion: '2' })
   tell(renewed, first)
   assert.equal(graph.get('one')?.state.resourceVersion, '2')
-  const owned = object('one', { resourceVersion: '3', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'two', uid: 'two' }] })
+  const owned = object('one', {
+    resourceVersion: '3',
+    ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'two', uid: 'two' }],
+  })
   tell(owned, renewed)
   assert.deepEqual(
-    [graph.get('one')?.state.resourceVersion, graph.get('one')?.state.owners.map(({ uid }) => uid), graph.get('two')?.dependents.size],
+    [
+      graph.get('one')?.state.resourceVersion,
+      graph.get('one')?.state.owners.map(({ uid }) => uid),
+      graph.get('two')?.dependents.size,
+    ],
     ['3', ['two'], 1],
   )
   tell(undefined, owned)

@@ -5,7 +5,10 @@ import { byRevision, expendable, historyStep } from './history.ts'
 import { isOf, revisionOf, type Template, templateAt } from './revision.ts'
 
 const hashLabel = 'hash'
-const template = (image: string): Template => ({ metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image }] } })
+const template = (image: string): Template => ({
+  metadata: { labels: { app: 'web' } },
+  spec: { containers: [{ name: 'c', image }] },
+})
 const set = (image: string): StatefulSet => ({
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
@@ -28,24 +31,48 @@ test('a revision holds the template as a patch, and is named after its hash', ()
       namespace: 'ns',
       labels: { app: 'web', [hashLabel]: hash },
       annotations: { why: 'because' },
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u', controller: true, blockOwnerDeletion: true }],
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'StatefulSet',
+          name: 'web',
+          uid: 'u',
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
     },
-    data: { spec: { template: { $patch: 'replace', metadata: { labels: { app: 'web' } }, spec: { containers: [{ image: 'a', name: 'c' }] } } } },
+    data: {
+      spec: {
+        template: {
+          $patch: 'replace',
+          metadata: { labels: { app: 'web' } },
+          spec: { containers: [{ image: 'a', name: 'c' }] },
+        },
+      },
+    },
     revision: 3,
   })
   // kubectl compares texts.
-  assert.match(JSON.stringify(made.data), /^{"spec":{"template":{"\$patch":"replace","metadata".*"containers":\[{"image":"a","name":"c"}\]/)
+  assert.match(
+    JSON.stringify(made.data),
+    /^{"spec":{"template":{"\$patch":"replace","metadata".*"containers":\[{"image":"a","name":"c"}\]/,
+  )
 })
 
 test('other templates and other collisions make other names; a number does not', () => {
-  const name = (image: string, collisions: number, number = 1) => revisionOf(set(image), { hashLabel, number, collisions }).metadata.name
+  const name = (image: string, collisions: number, number = 1) =>
+    revisionOf(set(image), { hashLabel, number, collisions }).metadata.name
   assert.equal(new Set([name('a', 0), name('b', 0), name('a', 1)]).size, 3)
   assert.equal(name('a', 0, 1), name('a', 0, 2))
 })
 
 test('a long name leaves room for the hash', () => {
   const long = set('a')
-  const { metadata } = revisionOf({ ...long, metadata: { ...long.metadata, name: 'x'.repeat(250) } }, { hashLabel, number: 1, collisions: 0 })
+  const { metadata } = revisionOf(
+    { ...long, metadata: { ...long.metadata, name: 'x'.repeat(250) } },
+    { hashLabel, number: 1, collisions: 0 },
+  )
   assert.ok((metadata.name ?? '').length <= 253)
 })
 
@@ -88,7 +115,8 @@ test('the newest revision is that of the template', () => {
       { do: 'keep', revision: { ...b, revision: 5 } },
     ],
   ]
-  for (const [title, revisions, image, expected] of cases) assert.deepEqual(historyStep(revisions, template(image)), expected, title)
+  for (const [title, revisions, image, expected] of cases)
+    assert.deepEqual(historyStep(revisions, template(image)), expected, title)
   assert.ok(isOf(a, template('a')))
   assert.ok(!isOf(a, template('b')))
 })
@@ -98,7 +126,12 @@ test('revisions are in order of number, then of age', () => {
     ...revision('a', number),
     metadata: { name, creationTimestamp },
   })
-  const all = [at('d', 2, '2026-01-01T00:00:00Z'), at('b', 1, '2026-01-02T00:00:00Z'), at('a', 1, '2026-01-02T00:00:00Z'), at('c', 1, '2026-01-01T00:00:00Z')]
+  const all = [
+    at('d', 2, '2026-01-01T00:00:00Z'),
+    at('b', 1, '2026-01-02T00:00:00Z'),
+    at('a', 1, '2026-01-02T00:00:00Z'),
+    at('c', 1, '2026-01-01T00:00:00Z'),
+  ]
   assert.deepEqual(
     all.sort(byRevision).map(({ metadata }) => metadata.name),
     ['c', 'a', 'b', 'd'],
@@ -107,7 +140,8 @@ test('revisions are in order of number, then of age', () => {
 
 test('the oldest revisions beyond the limit go, but none that is in use', () => {
   const all = [1, 2, 3, 4].map((number) => revision(`${number}`, number))
-  const names = (inUse: string[], limit: number) => expendable(all, new Set(inUse), limit).map(({ metadata }) => metadata.name)
+  const names = (inUse: string[], limit: number) =>
+    expendable(all, new Set(inUse), limit).map(({ metadata }) => metadata.name)
   assert.deepEqual(names(['r4'], 1), ['r1', 'r2'])
   assert.deepEqual(names(['r4', 'r1'], 1), ['r2'])
   assert.deepEqual(names(['r4'], 0), ['r1', 'r2', 'r3'])

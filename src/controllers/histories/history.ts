@@ -1,4 +1,7 @@
-/** What becomes of a set's revisions: which is the newest, what number the next one has, and which are too many. Decides only. */
+/**
+ * What becomes of a set's revisions: which is the newest, what number the next one has, and which are too many. Decides
+ * only.
+ */
 
 import type { ControllerRevision } from '../../client/kinds.ts'
 import { integer } from '../../lib/exact-json.ts'
@@ -28,8 +31,15 @@ export function historyStep(revisions: readonly ControllerRevision[], template: 
   return same === newest ? { do: 'keep', revision: same } : { do: 'renumber', revision: same, number }
 }
 
-/** The oldest of `revisions`, which are in order, beyond `limit` of those that are not in use (by name). A negative limit keeps all. */
-export function expendable(revisions: readonly ControllerRevision[], inUse: ReadonlySet<string>, limit: number): readonly ControllerRevision[] {
+/**
+ * The oldest of `revisions`, which are in order, beyond `limit` of those that are not in use (by name). A negative
+ * limit keeps all.
+ */
+export function expendable(
+  revisions: readonly ControllerRevision[],
+  inUse: ReadonlySet<string>,
+  limit: number,
+): readonly ControllerRevision[] {
   const past = revisions.filter(({ metadata }) => !inUse.has(metadata.name ?? ''))
   return limit < 0 ? [] : past.slice(0, Math.max(0, past.length - limit))
 }

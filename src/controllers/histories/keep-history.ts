@@ -1,4 +1,7 @@
-/** Keeps the revisions of a set: makes the one of its template, adopts those that nobody has, removes those that are too many. */
+/**
+ * Keeps the revisions of a set: makes the one of its template, adopts those that nobody has, removes those that are too
+ * many.
+ */
 import type { Caches } from '../../client/controller/controller.ts'
 import { type ControllerRevision, controllerRevisions } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
@@ -17,8 +20,14 @@ export async function revisionsOf<Set extends RevisedSet>(
   selector: Selector,
   { client, caches }: { readonly client: RestClient; readonly caches: Caches },
 ): Promise<ControllerRevision[]> {
-  const selected = [...claimable(set, controllerRevisions, caches)].filter(({ metadata }) => selector.matches(metadata.labels))
-  const revisions = await claimed(selected, { owner: set, owners: sets, resource: controllerRevisions, matches: () => true }, client)
+  const selected = [...claimable(set, controllerRevisions, caches)].filter(({ metadata }) =>
+    selector.matches(metadata.labels),
+  )
+  const revisions = await claimed(
+    selected,
+    { owner: set, owners: sets, resource: controllerRevisions, matches: () => true },
+    client,
+  )
   return revisions.sort(byRevision)
 }
 
@@ -31,7 +40,9 @@ export interface LatestRevision {
   readonly collisions: number | undefined
 }
 
-/** Makes the newest revision that of the set's template. `revisions` are in order. Rejects with the server's refusals. */
+/**
+ * Makes the newest revision that of the set's template. `revisions` are in order. Rejects with the server's refusals.
+ */
 export async function latestRevision(
   set: RevisedSet,
   revisions: readonly ControllerRevision[],
@@ -81,12 +92,20 @@ async function create(set: RevisedSet, terms: RevisionTerms, client: RestClient)
 export const historyLimit = ({ spec }: RevisedSet): number => spec?.revisionHistoryLimit ?? 10
 
 /** Removes the oldest revisions that are not in use (by name), beyond a limit. */
-export async function truncateHistory(revisions: readonly ControllerRevision[], inUse: ReadonlySet<string>, limit: number, client: RestClient): Promise<void> {
+export async function truncateHistory(
+  revisions: readonly ControllerRevision[],
+  inUse: ReadonlySet<string>,
+  limit: number,
+  client: RestClient,
+): Promise<void> {
   for (const revision of expendable(revisions, inUse, limit)) await removeRevision(revision, client)
 }
 
 /** One that has gone already is as good. */
-export async function removeRevision({ metadata: { namespace = '', name = '' } }: ControllerRevision, client: RestClient): Promise<void> {
+export async function removeRevision(
+  { metadata: { namespace = '', name = '' } }: ControllerRevision,
+  client: RestClient,
+): Promise<void> {
   await client.delete(controllerRevisions, namespace, name).catch((error) => {
     if (!isNotFound(error)) throw error
   })

@@ -14,11 +14,16 @@ export type Template = NonNullable<RevisedSet['spec']>['template']
 /** Names are at most 253 characters long; this many are left for that of the set. */
 const longestPrefix = 223
 
-/** The patch that puts a template in the place of another. Its members are in order: `kubectl rollout undo` compares texts. */
-export const templatePatch = (template: Template): JsonObject => sortMembers({ spec: { template: { ...template, $patch: 'replace' } } }) as JsonObject
+/**
+ * The patch that puts a template in the place of another. Its members are in order: `kubectl rollout undo` compares
+ * texts.
+ */
+export const templatePatch = (template: Template): JsonObject =>
+  sortMembers({ spec: { template: { ...template, $patch: 'replace' } } }) as JsonObject
 
 /** Whether a revision is of this template. */
-export const isOf = ({ data }: ControllerRevision, template: Template): boolean => jsonEqual(data, templatePatch(template))
+export const isOf = ({ data }: ControllerRevision, template: Template): boolean =>
+  jsonEqual(data, templatePatch(template))
 
 export interface RevisionTerms {
   /** The label that tells the hash: each kind has its own. */

@@ -14,7 +14,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'job-controller',
     flags: [concurrencyFlag(jobSyncs, 'Jobs', 5)],
     make: async (_sources, flags, registry) => {
-      const [{ jobController }, { JobMetrics }] = await Promise.all([import('./job/job-controller.ts'), import('./job/metrics.ts')])
+      const [{ jobController }, { JobMetrics }] = await Promise.all([
+        import('./job/job-controller.ts'),
+        import('./job/metrics.ts'),
+      ])
       return jobController({ concurrency: flags.number(jobSyncs), metrics: new JobMetrics(registry) })
     },
   },
@@ -25,7 +28,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'cronjob-controller',
     flags: [concurrencyFlag(cronJobSyncs, 'CronJobs', 5)],
     make: async (_sources, flags, registry) => {
-      const [{ cronJobController }, { creationSkew }] = await Promise.all([import('./cron-job/cron-job-controller.ts'), import('./time-metrics.ts')])
+      const [{ cronJobController }, { creationSkew }] = await Promise.all([
+        import('./cron-job/cron-job-controller.ts'),
+        import('./time-metrics.ts'),
+      ])
       return cronJobController(flags.number(cronJobSyncs), creationSkew(registry))
     },
   },
@@ -36,7 +42,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'ttl-after-finished-controller',
     flags: [concurrencyFlag(ttlSyncs, 'ended Jobs', 5)],
     make: async (_sources, flags, registry) => {
-      const [{ ttlAfterFinished }, { deletionDelay }] = await Promise.all([import('./ttl-after-finished.ts'), import('./time-metrics.ts')])
+      const [{ ttlAfterFinished }, { deletionDelay }] = await Promise.all([
+        import('./ttl-after-finished.ts'),
+        import('./time-metrics.ts'),
+      ])
       return ttlAfterFinished(flags.number(ttlSyncs), deletionDelay(registry))
     },
   },

@@ -8,7 +8,11 @@ import { finishedCondition } from './finished.ts'
 import { deletionDelay } from './time-metrics.ts'
 
 /** `delay` is told how late Jobs go, in seconds. `now`: milliseconds. */
-export function ttlAfterFinished(concurrency: number, delay: HistogramSeries = deletionDelay(), now: () => number = Date.now): Controller {
+export function ttlAfterFinished(
+  concurrency: number,
+  delay: HistogramSeries = deletionDelay(),
+  now: () => number = Date.now,
+): Controller {
   const alarms = new Alarms(now)
   return {
     name: 'ttl-after-finished-controller',
@@ -24,7 +28,9 @@ export function ttlAfterFinished(concurrency: number, delay: HistogramSeries = d
       const fresh = await context.client.get(jobs, namespace, name).catch(unlessGone)
       const freshWait = fresh && expiresInMs(fresh, now())
       if (!fresh || freshWait === undefined || freshWait > 0) return
-      await context.client.delete(jobs, namespace, name, { uid: fresh.metadata.uid, propagationPolicy: 'Foreground' }).catch(unlessGone)
+      await context.client
+        .delete(jobs, namespace, name, { uid: fresh.metadata.uid, propagationPolicy: 'Foreground' })
+        .catch(unlessGone)
       delay.observe(-freshWait / 1000)
     },
   }

@@ -58,8 +58,12 @@ test('what remains is told by kind and by finalizer, in order; times change with
 })
 
 test('failures are told with their number', () => {
-  const conditions = statusAfter(undefined, { ...empty, failures: ['z', 'a'], discoveryFailure: 'no' }, now)?.conditions ?? []
+  const conditions =
+    statusAfter(undefined, { ...empty, failures: ['z', 'a'], discoveryFailure: 'no' }, now)?.conditions ?? []
   const of = (type: string) => conditions.find((condition) => condition.type === type)
   assert.equal(of('NamespaceDeletionContentFailure')?.message, 'Failed to delete all resource types, 2 remaining: a, z')
-  assert.deepEqual([of('NamespaceDeletionDiscoveryFailure')?.reason, of('NamespaceDeletionDiscoveryFailure')?.message], ['DiscoveryFailed', 'no'])
+  assert.deepEqual(
+    [of('NamespaceDeletionDiscoveryFailure')?.reason, of('NamespaceDeletionDiscoveryFailure')?.message],
+    ['DiscoveryFailed', 'no'],
+  )
 })

@@ -1,4 +1,7 @@
-/** Deletes what is in a namespace, whatever its kind: pods first, the rest when they are gone (KEP-5080), and tells what remains and why. */
+/**
+ * Deletes what is in a namespace, whatever its kind: pods first, the rest when they are gone (KEP-5080), and tells what
+ * remains and why.
+ */
 import { type DiscoveredResource, type Discovery, discover, supports } from '../../client/discovery/discovery.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
 import { metadataPages } from '../../client/rest/metadata.ts'
@@ -28,10 +31,17 @@ export interface ContentReport {
 const finalizerEstimate = 15
 
 /** `deletedAt` and `now` are in ms. Rejects only if the server cannot be asked at all. */
-export async function deleteContent(client: RestClient, namespace: string, deletedAt: number, now: () => number): Promise<ContentReport> {
+export async function deleteContent(
+  client: RestClient,
+  namespace: string,
+  deletedAt: number,
+  now: () => number,
+): Promise<ContentReport> {
   const discovery = await discover(client)
   const discoveryFailure = discoveryMessage(discovery)
-  const deletable = discovery.resources.filter((resource) => resource.namespaced && resource.preferred && supports(resource, 'delete'))
+  const deletable = discovery.resources.filter(
+    (resource) => resource.namespaced && resource.preferred && supports(resource, 'delete'),
+  )
   const isPod = ({ group, plural }: DiscoveredResource): boolean => group === '' && plural === 'pods'
   const failures: string[] = []
   const remaining: Remaining[] = []
@@ -47,7 +57,9 @@ export async function deleteContent(client: RestClient, namespace: string, delet
       if (grace === 0 && left.finalizers.size === 0) failures.push(unexpected(namespace, resource))
     } catch (error) {
       // The server's words name the resource, those of a broken connection do not.
-      failures.push(error instanceof StatusError ? error.message : `${resource.plural}.${resource.group}: ${reasonOf(error)}`)
+      failures.push(
+        error instanceof StatusError ? error.message : `${resource.plural}.${resource.group}: ${reasonOf(error)}`,
+      )
     }
   }
   for (const resource of deletable.filter(isPod)) await deleteAll(resource)
@@ -61,20 +73,31 @@ const unexpected = (namespace: string, { group, version, plural }: DiscoveredRes
 /** client-go's words for groups that cannot be discovered. */
 function discoveryMessage({ failed }: Discovery): string | undefined {
   if (failed.length === 0) return undefined
-  const groups = [...failed].sort().map((groupVersion) => `${groupVersion}: stale GroupVersion discovery: ${groupVersion}`)
-  return `Discovery failed for some groups, ${failed.length} failing: unable to retrieve the complete list of server APIs: ${groups.join(', ')}`
+  const groups = [...failed]
+    .sort()
+    .map((groupVersion) => `${groupVersion}: stale GroupVersion discovery: ${groupVersion}`)
+  return (
+    `Discovery failed for some groups, ${failed.length} failing: unable to retrieve the complete list of server ` +
+    `APIs: ${groups.join(', ')}`
+  )
 }
 
 /** Deletes the objects of a kind; what is left of them, if anything. */
-async function deleteObjects(client: RestClient, resource: DiscoveredResource, namespace: string): Promise<Remaining | undefined> {
+async function deleteObjects(
+  client: RestClient,
+  resource: DiscoveredResource,
+  namespace: string,
+): Promise<Remaining | undefined> {
   if (!supports(resource, 'list')) {
-    if (supports(resource, 'deletecollection')) await unlessUnsupported(client.deleteCollection(resource, { namespace }, background))
+    if (supports(resource, 'deletecollection'))
+      await unlessUnsupported(client.deleteCollection(resource, { namespace }, background))
     return undefined
   }
   // Most kinds have nothing in most namespaces.
   const there = await unlessUnsupported(whatIsThere(client, resource, namespace))
   if (!there) return undefined
-  if (supports(resource, 'deletecollection')) await unlessUnsupported(client.deleteCollection(resource, { namespace }, background))
+  if (supports(resource, 'deletecollection'))
+    await unlessUnsupported(client.deleteCollection(resource, { namespace }, background))
   else for (const name of there.names) await unlessUnsupported(client.delete(resource, namespace, name, background))
   return unlessUnsupported(whatIsThere(client, resource, namespace))
 }

@@ -10,7 +10,12 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'namespace-controller',
     flags: [
       concurrencyFlag('concurrent-namespace-syncs', 'namespaces', 10),
-      { name: 'namespace-sync-period', type: 'duration', help: 'how often namespaces that go away are looked at, whatever happens', fallback: '5m0s' },
+      {
+        name: 'namespace-sync-period',
+        type: 'duration',
+        help: 'how often namespaces that go away are looked at, whatever happens',
+        fallback: '5m0s',
+      },
     ],
     make: async (_, flags) =>
       (await import('./namespace-controller.ts')).namespaceController({

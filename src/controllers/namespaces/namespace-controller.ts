@@ -1,4 +1,6 @@
-/** Empties namespaces that are deleted, says in their conditions what holds them, and lets them go when nothing is left. */
+/**
+ * Empties namespaces that are deleted, says in their conditions what holds them, and lets them go when nothing is left.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { type Namespace, namespaces } from '../../client/kinds.ts'
@@ -13,8 +15,8 @@ export interface NamespaceControllerOptions {
 }
 
 /**
- * A namespace is not let go earlier after its deletion: a server admits requests by what it knows of namespaces, and what was admitted
- * before the deletion may be written after it.
+ * A namespace is not let go earlier after its deletion: a server admits requests by what it knows of namespaces, and
+ * what was admitted before the deletion may be written after it.
  */
 const settleMs = 2000
 /** What remains is looked at again after this, then after twice as long, up to half of what it may take. */
@@ -44,7 +46,9 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
       const started = Date.now()
       const report = await deleteContent(client, name, deletedAt, Date.now)
       const status = statusAfter(namespace.status, report, `${new Date().toISOString().slice(0, 19)}Z`)
-      const told = status ? await client.updateStatus(namespaces, { ...namespace, status }).catch(unlessGone) : namespace
+      const told = status
+        ? await client.updateStatus(namespaces, { ...namespace, status }).catch(unlessGone)
+        : namespace
       if (!told) return
       const troubles = [...(report.discoveryFailure ? [report.discoveryFailure] : []), ...report.failures]
       if (troubles.length > 0) throw new Error(troubles.join('; '))

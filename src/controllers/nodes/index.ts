@@ -14,7 +14,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     account,
     flags: addressFlags,
     make: async (_sources, flags, registry) => {
-      const [{ nodeAddresses }, { RangeMetrics }] = await Promise.all([import('./addresses/controller.ts'), import('./addresses/metrics.ts')])
+      const [{ nodeAddresses }, { RangeMetrics }] = await Promise.all([
+        import('./addresses/controller.ts'),
+        import('./addresses/metrics.ts'),
+      ])
       return nodeAddresses(flags, new RangeMetrics(registry))
     },
   },
@@ -25,10 +28,16 @@ export const controllers: readonly ControllerDescriptor[] = [
     account,
     flags: lifecycleFlags,
     make: async (_sources, flags, registry) => {
-      const [{ nodeLifecycle }, { NodeMetrics }] = await Promise.all([import('./lifecycle/controller.ts'), import('./lifecycle/metrics.ts')])
+      const [{ nodeLifecycle }, { NodeMetrics }] = await Promise.all([
+        import('./lifecycle/controller.ts'),
+        import('./lifecycle/metrics.ts'),
+      ])
       return nodeLifecycle({
         metrics: new NodeMetrics(registry),
-        grace: { monitor: flags.duration('node-monitor-grace-period'), startup: flags.duration('node-startup-grace-period') },
+        grace: {
+          monitor: flags.duration('node-monitor-grace-period'),
+          startup: flags.duration('node-startup-grace-period'),
+        },
         rates: {
           normal: flags.number('node-eviction-rate'),
           secondary: flags.number('secondary-node-eviction-rate'),
@@ -44,7 +53,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'noexec_taint_node',
     account,
     make: async (_sources, _flags, registry) => {
-      const [{ taintEviction }, { nodeTaintMetrics }] = await Promise.all([import('./taint-eviction/controller.ts'), import('../pods/eviction-metrics.ts')])
+      const [{ taintEviction }, { nodeTaintMetrics }] = await Promise.all([
+        import('./taint-eviction/controller.ts'),
+        import('../pods/eviction-metrics.ts'),
+      ])
       return taintEviction(nodeTaintMetrics(registry))
     },
   },
@@ -62,7 +74,10 @@ export const controllers: readonly ControllerDescriptor[] = [
       },
     ],
     make: async (_sources, flags, registry) => {
-      const [{ podGarbage }, { PodGarbageMetrics }] = await Promise.all([import('./pod-garbage/controller.ts'), import('./pod-garbage/metrics.ts')])
+      const [{ podGarbage }, { PodGarbageMetrics }] = await Promise.all([
+        import('./pod-garbage/controller.ts'),
+        import('./pod-garbage/metrics.ts'),
+      ])
       return podGarbage({ kept: flags.number('terminated-pod-gc-threshold'), metrics: new PodGarbageMetrics(registry) })
     },
   },

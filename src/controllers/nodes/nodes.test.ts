@@ -21,9 +21,16 @@ const grace = { monitor: 50 * second, startup: 60 * second }
 const rates = { normal: 0.1, secondary: 0.01, unhealthyShare: 0.55, largeSize: 50 }
 
 type Condition = NonNullable<NonNullable<Node['status']>['conditions']>[number]
-const ready = (status = 'True', lastHeartbeatTime = created): Condition => ({ type: 'Ready', status, lastHeartbeatTime })
+const ready = (status = 'True', lastHeartbeatTime = created): Condition => ({
+  type: 'Ready',
+  status,
+  lastHeartbeatTime,
+})
 
-const node = (name: string, more: { conditions?: Condition[]; spec?: Node['spec']; labels?: Record<string, string> } = {}): Node => ({
+const node = (
+  name: string,
+  more: { conditions?: Condition[]; spec?: Node['spec']; labels?: Record<string, string> } = {},
+): Node => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name, uid: `uid-${name}`, creationTimestamp: created, labels: more.labels },
@@ -46,7 +53,12 @@ test('a node is silent when neither its status nor its lease have changed for th
   const first = heard(told, undefined, undefined, start)
   assert.equal(isSilent(first, grace, start + 50 * second), false)
   assert.equal(isSilent(first, grace, start + 51 * second), true)
-  const beat = heard(node('n', { conditions: [ready('True', '2026-01-01T00:00:40Z')] }), undefined, first, start + 40 * second)
+  const beat = heard(
+    node('n', { conditions: [ready('True', '2026-01-01T00:00:40Z')] }),
+    undefined,
+    first,
+    start + 40 * second,
+  )
   assert.equal(isSilent(beat, grace, start + 90 * second), false)
   const renewed = heard(told, lease('2026-01-01T00:00:30.000000Z'), first, start + 45 * second)
   assert.equal(isSilent(renewed, grace, start + 95 * second), false)
@@ -161,18 +173,38 @@ test('nodes that come and go are noticed once', () => {
 })
 
 test('older names of labels follow the newer ones', () => {
-  assert.deepEqual(olderLabels(node('n', { labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'arm64', 'beta.kubernetes.io/arch': 'x' } })), {
-    'beta.kubernetes.io/os': 'linux',
-    'beta.kubernetes.io/arch': 'arm64',
-  })
+  assert.deepEqual(
+    olderLabels(
+      node('n', {
+        labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'arm64', 'beta.kubernetes.io/arch': 'x' },
+      }),
+    ),
+    {
+      'beta.kubernetes.io/os': 'linux',
+      'beta.kubernetes.io/arch': 'arm64',
+    },
+  )
   assert.equal(olderLabels(node('n', { labels: { 'beta.kubernetes.io/os': 'linux' } })), undefined)
 })
 
 type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number]
-const pod = (more: { tolerations?: Toleration[]; nodeName?: string; deleted?: boolean; name?: string; reason?: string; created?: string } = {}): Pod => ({
+const pod = (
+  more: {
+    tolerations?: Toleration[]
+    nodeName?: string
+    deleted?: boolean
+    name?: string
+    reason?: string
+    created?: string
+  } = {},
+): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: more.name ?? 'p', creationTimestamp: more.created ?? created, ...(more.deleted && { deletionTimestamp: created }) },
+  metadata: {
+    name: more.name ?? 'p',
+    creationTimestamp: more.created ?? created,
+    ...(more.deleted && { deletionTimestamp: created }),
+  },
   spec: { containers: [], nodeName: more.nodeName, tolerations: more.tolerations },
   status: { reason: more.reason },
 })
@@ -217,13 +249,19 @@ test('of pods that have ended, evicted ones go first, then the oldest', () => {
 })
 
 test('pods without a node, or on one that is out of service, are removed once they are deleted', () => {
-  const lost = node('n', { conditions: [ready('Unknown')], spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] } })
+  const lost = node('n', {
+    conditions: [ready('Unknown')],
+    spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] },
+  })
   assert.equal(isUnscheduledAndDeleted(pod({ deleted: true })), true)
   assert.equal(isUnscheduledAndDeleted(pod()), false)
   assert.equal(isUnscheduledAndDeleted(pod({ deleted: true, nodeName: 'n' })), false)
   assert.equal(isOnLostNode(pod({ deleted: true, nodeName: 'n' }), lost), true)
   assert.equal(isOnLostNode(pod({ nodeName: 'n' }), lost), false)
-  assert.equal(isOnLostNode(pod({ deleted: true, nodeName: 'n' }), node('n', { conditions: [ready()], spec: lost.spec })), false)
+  assert.equal(
+    isOnLostNode(pod({ deleted: true, nodeName: 'n' }), node('n', { conditions: [ready()], spec: lost.spec })),
+    false,
+  )
 })
 
 test('the time that kubelets keep secrets grows with the cluster, and shrinks later than it grew', () => {
@@ -238,7 +276,10 @@ test('nodes get the parts of the range in turn, and those that are given back', 
   const ranges = new NodeRanges(parseCidr('10.244.0.0/22')!, 24)
   ranges.take(parseCidr('10.244.1.0/24')!)
   ranges.take(parseCidr('192.168.0.0/16')!)
-  assert.deepEqual([ranges.takeFree(), ranges.takeFree(), ranges.takeFree(), ranges.takeFree()], ['10.244.0.0/24', '10.244.2.0/24', '10.244.3.0/24', undefined])
+  assert.deepEqual(
+    [ranges.takeFree(), ranges.takeFree(), ranges.takeFree(), ranges.takeFree()],
+    ['10.244.0.0/24', '10.244.2.0/24', '10.244.3.0/24', undefined],
+  )
   ranges.release(parseCidr('10.244.2.0/24')!)
   assert.equal(ranges.takeFree(), '10.244.2.0/24')
   assert.equal(new NodeRanges(parseCidr('fd00::/48')!, 64).takeFree(), 'fd00::/64')
@@ -251,7 +292,11 @@ test('the flags of ranges have to go together', () => {
   assert.deepEqual(ranges({ 'cluster-cidr': '10.0.0.0/8' }), [])
   assert.throws(() => ranges({ 'allocate-node-cidrs': 'true' }), /needs --cluster-cidr/)
   assert.throws(() => ranges({ 'allocate-node-cidrs': 'true', 'cluster-cidr': '10/8' }), /no address range/)
-  const both = ranges({ 'allocate-node-cidrs': 'true', 'cluster-cidr': '10.244.0.0/16,fd00::/56', 'node-cidr-mask-size-ipv4': '25' })
+  const both = ranges({
+    'allocate-node-cidrs': 'true',
+    'cluster-cidr': '10.244.0.0/16,fd00::/56',
+    'node-cidr-mask-size-ipv4': '25',
+  })
   assert.deepEqual(
     both.map(({ nodePrefix }) => nodePrefix),
     [25, 64],

@@ -5,7 +5,10 @@ import { unlessGone } from '../refusals.ts'
 
 const annotation = 'node.alpha.kubernetes.io/ttl'
 
-/** From and up to how many nodes, and for how many seconds. They overlap, so that one node more or less does not change all others. */
+/**
+ * From and up to how many nodes, and for how many seconds. They overlap, so that one node more or less does not change
+ * all others.
+ */
 const steps = [
   { least: 0, most: 100, seconds: 0 },
   { least: 90, most: 500, seconds: 15 },

@@ -16,20 +16,51 @@ interface PodLike {
   created?: string
 }
 
-const pod = (name: string, { node = 'n', phase = 'Running', ready = true, cost, restarts, sidecar, created = '2026-01-01T00:00:00Z' }: PodLike = {}): Pod => ({
+const pod = (
+  name: string,
+  {
+    node = 'n',
+    phase = 'Running',
+    ready = true,
+    cost,
+    restarts,
+    sidecar,
+    created = '2026-01-01T00:00:00Z',
+  }: PodLike = {},
+): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name, uid: name, creationTimestamp: created, ...(cost && { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } }) },
-  spec: { nodeName: node, containers: [], ...(sidecar !== undefined && { initContainers: [{ name: 's', restartPolicy: 'Always' }] }) },
+  metadata: {
+    name,
+    uid: name,
+    creationTimestamp: created,
+    ...(cost && { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } }),
+  },
+  spec: {
+    nodeName: node,
+    containers: [],
+    ...(sidecar !== undefined && { initContainers: [{ name: 's', restartPolicy: 'Always' }] }),
+  },
   status: {
     phase,
-    conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: typeof ready === 'string' ? ready : '2026-01-02T00:00:00Z' }],
-    ...(restarts !== undefined && { containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: true, restartCount: restarts }] }),
-    ...(sidecar !== undefined && { initContainerStatuses: [{ name: 's', image: 'i', imageID: '', ready: true, restartCount: sidecar }] }),
+    conditions: [
+      {
+        type: 'Ready',
+        status: ready ? 'True' : 'False',
+        lastTransitionTime: typeof ready === 'string' ? ready : '2026-01-02T00:00:00Z',
+      },
+    ],
+    ...(restarts !== undefined && {
+      containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: true, restartCount: restarts }],
+    }),
+    ...(sidecar !== undefined && {
+      initContainerStatuses: [{ name: 's', image: 'i', imageID: '', ready: true, restartCount: sidecar }],
+    }),
   },
 })
 
-const first = (pods: Pod[], count = 1, related: Pod[] = []) => podsToDelete(pods, count, { related, now }).map(({ metadata }) => metadata.name)
+const first = (pods: Pod[], count = 1, related: Pod[] = []) =>
+  podsToDelete(pods, count, { related, now }).map(({ metadata }) => metadata.name)
 
 const orders: [string, Pod, Pod][] = [
   ['one without a node before one with', pod('z', { node: '' }), pod('a')],
@@ -41,7 +72,11 @@ const orders: [string, Pod, Pod][] = [
   ['cheaper before newer', pod('z', { cost: '1' }), pod('a', { cost: '2', ready: '2026-01-09T23:59:59Z' })],
   ['ready for minutes before ready for days', pod('z', { ready: '2026-01-09T23:55:00Z' }), pod('a')],
   ['often restarted before seldom restarted', pod('z', { restarts: 3 }), pod('a', { restarts: 1 })],
-  ['often restarted before one with restarted sidecars', pod('z', { restarts: 2 }), pod('a', { restarts: 1, sidecar: 9 })],
+  [
+    'often restarted before one with restarted sidecars',
+    pod('z', { restarts: 2 }),
+    pod('a', { restarts: 1, sidecar: 9 }),
+  ],
   ['often restarted sidecars before seldom restarted ones', pod('z', { sidecar: 2 }), pod('a', { sidecar: 1 })],
   ['created minutes ago before created days ago', pod('z', { created: '2026-01-09T23:55:00Z' }), pod('a')],
 ]
@@ -59,14 +94,22 @@ test('of two pods, the one whose node has more of the same work', () => {
 })
 
 test('pods that are ready for about as long are equals', () => {
-  assert.deepEqual(first([pod('b', { ready: '2026-01-02T01:00:00Z' }), pod('a', { ready: '2026-01-02T00:00:00Z' })]), ['a'])
+  assert.deepEqual(first([pod('b', { ready: '2026-01-02T01:00:00Z' }), pod('a', { ready: '2026-01-02T00:00:00Z' })]), [
+    'a',
+  ])
 })
 
 test('where only progress counts, costs do not, and times do to the second', () => {
   const names = (pods: Pod[]) => leastAdvanced(pods, 1).map(({ metadata }) => metadata.name)
-  assert.deepEqual(names([pod('b', { cost: '-9', ready: '2026-01-02T00:00:00Z' }), pod('a', { ready: '2026-01-02T00:00:01Z' })]), ['a'])
+  assert.deepEqual(
+    names([pod('b', { cost: '-9', ready: '2026-01-02T00:00:00Z' }), pod('a', { ready: '2026-01-02T00:00:01Z' })]),
+    ['a'],
+  )
   assert.deepEqual(names([pod('b', { ready: false }), pod('a', { phase: 'Pending' })]), ['a'])
-  assert.deepEqual(names([pod('b', { created: '2026-01-01T00:00:00Z' }), pod('a', { created: '2026-01-01T00:00:01Z' })]), ['a'])
+  assert.deepEqual(
+    names([pod('b', { created: '2026-01-01T00:00:00Z' }), pod('a', { created: '2026-01-01T00:00:01Z' })]),
+    ['a'],
+  )
 })
 
 test('who deletes all keeps their order', () => {
@@ -88,7 +131,8 @@ test('a deletion cost is a plain 32-bit integer', () => {
 
 test('without PodDeletionCost annotations do not say which pods go first', () => {
   const pods = [pod('cheap', { cost: '-5' }), pod('dear', { cost: '5' })]
-  const first = (ignoresCost: boolean, all: readonly Pod[]) => podsToDelete(all, 1, { related: [], now: 0, ignoresCost })[0]?.metadata.name
+  const first = (ignoresCost: boolean, all: readonly Pod[]) =>
+    podsToDelete(all, 1, { related: [], now: 0, ignoresCost })[0]?.metadata.name
   assert.deepEqual([first(false, pods), first(false, pods.toReversed())], ['cheap', 'cheap'])
   assert.equal(first(true, pods) === first(true, pods.toReversed()) && first(true, pods) === 'cheap', false)
 })

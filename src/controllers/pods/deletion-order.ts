@@ -18,7 +18,11 @@ export interface DeletionOrder {
 }
 
 /** The `count` of these pods that go first. */
-export function podsToDelete(pods: readonly Pod[], count: number, { related, now, ignoresCost = false }: DeletionOrder): Pod[] {
+export function podsToDelete(
+  pods: readonly Pod[],
+  count: number,
+  { related, now, ignoresCost = false }: DeletionOrder,
+): Pod[] {
   // Those who delete all need no order.
   if (count >= pods.length) return [...pods]
   const onNode = new Map<string, number>()
@@ -34,10 +38,16 @@ export function podsToDelete(pods: readonly Pod[], count: number, { related, now
   return pods.toSorted(order).slice(0, count)
 }
 
-/** The `count` of these pods that have come least far: for those to whom neither costs nor other pods of a node are anything. */
+/**
+ * The `count` of these pods that have come least far: for those to whom neither costs nor other pods of a node are
+ * anything.
+ */
 export function leastAdvanced(pods: readonly Pod[], count: number): Pod[] {
   const order = (a: Pod, b: Pod): number =>
-    byProgress(a, b) || newerFirst(isReady(a) ? readySince(a) : 0, isReady(b) ? readySince(b) : 0) || byRestarts(a, b) || newerFirst(createdAt(a), createdAt(b))
+    byProgress(a, b) ||
+    newerFirst(isReady(a) ? readySince(a) : 0, isReady(b) ? readySince(b) : 0) ||
+    byRestarts(a, b) ||
+    newerFirst(createdAt(a), createdAt(b))
   return pods.toSorted(order).slice(0, count)
 }
 
@@ -55,19 +65,24 @@ export function deletionCost({ metadata }: Pod): number {
   return cost >= -int32 && cost < int32 ? cost : 0
 }
 
-const createdAt = ({ metadata }: Pod): number | undefined => (metadata.creationTimestamp ? Date.parse(metadata.creationTimestamp) : undefined)
+const createdAt = ({ metadata }: Pod): number | undefined =>
+  metadata.creationTimestamp ? Date.parse(metadata.creationTimestamp) : undefined
 
 /** Those that were restarted more often first; sidecars decide between equals. */
 function byRestarts(a: Pod, b: Pod): number {
   return (
-    mostRestarts(b.status?.containerStatuses) - mostRestarts(a.status?.containerStatuses) || mostRestarts(sidecarStatuses(b)) - mostRestarts(sidecarStatuses(a))
+    mostRestarts(b.status?.containerStatuses) - mostRestarts(a.status?.containerStatuses) ||
+    mostRestarts(sidecarStatuses(b)) - mostRestarts(sidecarStatuses(a))
   )
 }
 
-const mostRestarts = (statuses: readonly { readonly restartCount: number }[] = []): number => Math.max(0, ...statuses.map(({ restartCount }) => restartCount))
+const mostRestarts = (statuses: readonly { readonly restartCount: number }[] = []): number =>
+  Math.max(0, ...statuses.map(({ restartCount }) => restartCount))
 
 function sidecarStatuses({ spec, status }: Pod) {
-  const sidecars = new Set(spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name))
+  const sidecars = new Set(
+    spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
+  )
   return status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name))
 }
 
@@ -77,7 +92,10 @@ function newerFirst(a: number | undefined, b: number | undefined): number {
   return a === undefined || b === undefined ? (a === undefined ? -1 : 1) : b - a
 }
 
-/** Newer first, those without a time before all. Times of the same order of magnitude count as equal (KEP-2185): then the uid, which is as good as chance. */
+/**
+ * Newer first, those without a time before all. Times of the same order of magnitude count as equal (KEP-2185): then
+ * the uid, which is as good as chance.
+ */
 function byAge(a: number | undefined, b: number | undefined, podA: Pod, podB: Pod, now: number): number {
   if (a === b) return 0
   if (a === undefined || b === undefined) return a === undefined ? -1 : 1

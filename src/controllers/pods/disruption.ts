@@ -4,9 +4,25 @@ import { type PodCondition, podCondition } from './phase.ts'
 import { rfc3339 } from './times.ts'
 
 /** A patch of the status. */
-export function withDisruption(pod: Pod, reason: string, message: string, now = Date.now()): { readonly conditions: readonly PodCondition[] } {
+export function withDisruption(
+  pod: Pod,
+  reason: string,
+  message: string,
+  now = Date.now(),
+): { readonly conditions: readonly PodCondition[] } {
   const present = podCondition(pod, 'DisruptionTarget')
   const since = present?.status === 'True' ? present.lastTransitionTime : undefined
   const observedGeneration = pod.metadata.generation
-  return { conditions: [{ type: 'DisruptionTarget', status: 'True', reason, message, observedGeneration, lastTransitionTime: since ?? rfc3339(now) }] }
+  return {
+    conditions: [
+      {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason,
+        message,
+        observedGeneration,
+        lastTransitionTime: since ?? rfc3339(now),
+      },
+    ],
+  }
 }

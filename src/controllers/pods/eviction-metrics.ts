@@ -10,10 +10,14 @@ export class EvictionMetrics {
 
   /** `controller` is whose pods they are, `taint` what they do not tolerate. */
   constructor(registry: MetricsRegistry, subsystem: string, controller: string, taint: string) {
-    this.#deletions = registry.counter(`${subsystem}_pod_deletions_total`, `Total number of Pods deleted by ${controller} since its start.`)([])
+    this.#deletions = registry.counter(
+      `${subsystem}_pod_deletions_total`,
+      `Total number of Pods deleted by ${controller} since its start.`,
+    )([])
     this.#seconds = registry.histogram(
       `${subsystem}_pod_deletion_duration_seconds`,
-      `Latency, in seconds, between the time when a ${taint} effect has been activated for the Pod and its deletion via ${controller}.`,
+      `Latency, in seconds, between the time when a ${taint} effect has been activated for the Pod and its ` +
+        `deletion via ${controller}.`,
       buckets,
     )([])
   }

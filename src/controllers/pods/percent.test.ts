@@ -14,5 +14,6 @@ test('a percentage is a part of all, rounded as wanted', () => {
     ['many', 4, 'up', undefined],
     [undefined, 4, 'up', undefined],
   ]
-  for (const [value, total, round, expected] of cases) assert.equal(countOf(value, total, round), expected, `${value} of ${total}, ${round}`)
+  for (const [value, total, round, expected] of cases)
+    assert.equal(countOf(value, total, round), expected, `${value} of ${total}, ${round}`)
 })

@@ -4,7 +4,12 @@ import type { Pod } from '../../client/kinds.ts'
 import { availableInMs, isActive, isTerminating } from './phase.ts'
 
 const readyAt = Date.parse('2026-01-01T00:00:00Z')
-const pod = (phase: string, ready = 'True', lastTransitionTime: string | undefined = '2026-01-01T00:00:00Z', deletionTimestamp?: string): Pod => ({
+const pod = (
+  phase: string,
+  ready = 'True',
+  lastTransitionTime: string | undefined = '2026-01-01T00:00:00Z',
+  deletionTimestamp?: string,
+): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'p', ...(deletionTimestamp && { deletionTimestamp }) },

@@ -4,7 +4,8 @@ import type { Pod } from '../../client/kinds.ts'
 export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
 
 /** A pod's condition of that type, if it is told. */
-export const podCondition = ({ status }: Pod, type: string): PodCondition | undefined => status?.conditions?.find((condition) => condition.type === type)
+export const podCondition = ({ status }: Pod, type: string): PodCondition | undefined =>
+  status?.conditions?.find((condition) => condition.type === type)
 
 export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
@@ -22,7 +23,10 @@ export function readySince(pod: Pod): number | undefined {
   return ready?.status === 'True' && ready.lastTransitionTime ? Date.parse(ready.lastTransitionTime) : undefined
 }
 
-/** In how many milliseconds a pod is available if it stays ready: 0 when it is, Infinity when it is not ready. `now` is in milliseconds. */
+/**
+ * In how many milliseconds a pod is available if it stays ready: 0 when it is, Infinity when it is not ready. `now` is
+ * in milliseconds.
+ */
 export function availableInMs(pod: Pod, minReadySeconds: number, now: number): number {
   if (!isReady(pod)) return Number.POSITIVE_INFINITY
   if (minReadySeconds === 0) return 0
@@ -31,9 +35,13 @@ export function availableInMs(pod: Pod, minReadySeconds: number, now: number): n
 }
 
 /** Whether a pod has been ready for `minReadySeconds`. `now` is in milliseconds. */
-export const isAvailable = (pod: Pod, minReadySeconds: number, now: number): boolean => availableInMs(pod, minReadySeconds, now) === 0
+export const isAvailable = (pod: Pod, minReadySeconds: number, now: number): boolean =>
+  availableInMs(pod, minReadySeconds, now) === 0
 
-/** In how many milliseconds the next of some pods is available that is ready already; undefined if there is none. `now` is in milliseconds. */
+/**
+ * In how many milliseconds the next of some pods is available that is ready already; undefined if there is none. `now`
+ * is in milliseconds.
+ */
 export function nextAvailableMs(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
   const soonest = Math.min(...pods.map((pod) => availableInMs(pod, minReadySeconds, now)).filter((ms) => ms > 0))
   return Number.isFinite(soonest) ? soonest : undefined

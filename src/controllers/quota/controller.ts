@@ -1,6 +1,7 @@
 /**
- * What namespaces use of their quotas, counted anew: each period, when a quota limits something else, and when objects go. A server that
- * counts by itself (docs/decisions/0025-quota-is-counted-in-the-server.md) is left to it: then only the period remains, and what it has not done in time.
+ * What namespaces use of their quotas, counted anew: each period, when a quota limits something else, and when objects
+ * go. A server that counts by itself (docs/decisions/0025-quota-is-counted-in-the-server.md) is left to it: then only
+ * the period remains, and what it has not done in time.
  */
 import { masked, sameAmounts } from '../../api/core/quota/resource-lists.ts'
 import { type Caches, type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
@@ -28,7 +29,11 @@ const serverTimeMs = 1000
 /** Kinds that other controllers follow as well. */
 const shared = [pods, services, persistentVolumeClaims] as readonly Resource[]
 
-export function resourceQuotaController({ concurrency, syncPeriodMs, serverCounts = isOwnServer }: QuotaOptions): Controller {
+export function resourceQuotaController({
+  concurrency,
+  syncPeriodMs,
+  serverCounts = isOwnServer,
+}: QuotaOptions): Controller {
   const kinds = new CountedKinds()
   const departures = new Departures()
   let asked: Promise<boolean> | undefined
@@ -49,10 +54,17 @@ export function resourceQuotaController({ concurrency, syncPeriodMs, serverCount
     }
   }
 
-  async function objectsOf({ resource }: CountedKind, namespace: string, { caches, client }: ReconcileContext): Promise<Iterable<KubeObject>> {
+  async function objectsOf(
+    { resource }: CountedKind,
+    namespace: string,
+    { caches, client }: ReconcileContext,
+  ): Promise<Iterable<KubeObject>> {
     const known = shared.find(({ group, plural }) => group === resource.group && plural === resource.plural)
     if (known) return caches.in(known, namespace)
-    return departures.in(resource, namespace) ?? (await client.list(resource, { namespace, metadataOnly: !hasAmounts(resource) })).items
+    return (
+      departures.in(resource, namespace) ??
+      (await client.list(resource, { namespace, metadataOnly: !hasAmounts(resource) })).items
+    )
   }
 
   return {
@@ -66,7 +78,8 @@ export function resourceQuotaController({ concurrency, syncPeriodMs, serverCount
           resource,
           keys: () => [],
           changed(object, before, context) {
-            // What is new, or asks for more, was held against the quota; what goes, ends or asks for less sets something free.
+            // What is new, or asks for more, was held against the quota; what goes, ends or asks for less sets
+            // something free.
             if (!before || (resource === pods && object && !(hasEnded(object) && !hasEnded(before)))) return
             leftToServer(context.client).then(
               (isLeft) => isLeft || countAgain(before.metadata.namespace ?? '', context),
@@ -93,8 +106,13 @@ export function resourceQuotaController({ concurrency, syncPeriodMs, serverCount
       }
       const counted = await kinds.of(quota, client)
       if (!isLeft) {
-        const others = counted.filter(({ resource }) => !shared.some(({ plural, group }) => plural === resource.plural && group === resource.group))
-        for (const { resource } of others) departures.follow({ client, resource, metadataOnly: !hasAmounts(resource), log }, (of) => countAgain(of, context))
+        const others = counted.filter(
+          ({ resource }) => !shared.some(({ plural, group }) => plural === resource.plural && group === resource.group),
+        )
+        for (const { resource } of others)
+          departures.follow({ client, resource, metadataOnly: !hasAmounts(resource), log }, (of) =>
+            countAgain(of, context),
+          )
       }
       const hard = quota.spec?.hard ?? {}
       let used = { ...quota.status?.used }
@@ -127,7 +145,8 @@ async function isOwnServer(client: RestClient): Promise<boolean> {
 const allQuotas = (caches: Caches): string[] => [...caches.all(resourceQuotas)].map(keyOf)
 
 /** Whether all that a quota shall limit is limited, and nothing else. */
-export const isCounted = ({ spec, status }: ResourceQuota): boolean => status?.used !== undefined && sameAmounts(spec?.hard ?? {}, status.hard ?? {})
+export const isCounted = ({ spec, status }: ResourceQuota): boolean =>
+  status?.used !== undefined && sameAmounts(spec?.hard ?? {}, status.hard ?? {})
 
 /** Of what else is counted, only these use more than their number. */
 const hasAmounts = ({ group, plural }: Resource): boolean => group === 'resource.k8s.io' && plural === 'resourceclaims'

@@ -35,7 +35,9 @@ export class CountedKinds {
     if (!this.#resources || performance.now() > this.#until) {
       this.#until = performance.now() + believedMs
       this.#resources = discover(client).then(({ resources }) =>
-        resources.filter(({ preferred, namespaced, verbs }) => preferred && namespaced && verbs.has('list') && verbs.has('create')),
+        resources.filter(
+          ({ preferred, namespaced, verbs }) => preferred && namespaced && verbs.has('list') && verbs.has('create'),
+        ),
       )
       this.#resources.catch(() => {
         this.#until = 0
@@ -46,12 +48,18 @@ export class CountedKinds {
 }
 
 /** What objects of a kind use of a quota: nothing outside its scopes. */
-export function usedOf({ spec }: ResourceQuota, { usage, names }: CountedKind, objects: Iterable<KubeObject>): ResourceList {
+export function usedOf(
+  { spec }: ResourceQuota,
+  { usage, names }: CountedKind,
+  objects: Iterable<KubeObject>,
+): ResourceList {
   const scopes: readonly Scope[] = [
     ...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' })),
     ...(spec?.scopeSelector?.matchExpressions ?? []),
   ]
   let used: ResourceList = Object.fromEntries(names.map((name) => [name, '0']))
-  for (const object of objects) if (scopes.every((scope) => usage.inScope?.(scope, object) ?? false)) used = sum(used, masked(usage.usage(object), names))
+  for (const object of objects)
+    if (scopes.every((scope) => usage.inScope?.(scope, object) ?? false))
+      used = sum(used, masked(usage.usage(object), names))
   return used
 }

@@ -10,7 +10,12 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'resourcequota-controller',
     flags: [
       concurrencyFlag('concurrent-resource-quota-syncs', 'ResourceQuotas', 5),
-      { name: 'resource-quota-sync-period', type: 'duration', help: 'how often what is used of quotas is counted anew', fallback: '5m0s' },
+      {
+        name: 'resource-quota-sync-period',
+        type: 'duration',
+        help: 'how often what is used of quotas is counted anew',
+        fallback: '5m0s',
+      },
     ],
     make: async (_sources, flags) =>
       (await import('./controller.ts')).resourceQuotaController({

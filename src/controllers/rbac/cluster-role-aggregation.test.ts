@@ -19,7 +19,12 @@ const resources = (rules: readonly Rule[]) => rules.map((rule) => rule.resources
 
 test('rules come in the order of the names of their roles, each once', () => {
   const all = role('all', {}, [], [{ matchLabels: { x: 'y' } }])
-  const roles = [role('b', { x: 'y' }, [rule('secrets'), rule('pods')]), role('a', { x: 'y' }, [rule('secrets')]), role('c', { x: 'z' }, [rule('nodes')]), all]
+  const roles = [
+    role('b', { x: 'y' }, [rule('secrets'), rule('pods')]),
+    role('a', { x: 'y' }, [rule('secrets')]),
+    role('c', { x: 'z' }, [rule('nodes')]),
+    all,
+  ]
   assert.deepEqual(resources(aggregatedRules(all, roles)), ['secrets', 'pods'])
 })
 
@@ -29,7 +34,12 @@ test('a role does not gather itself', () => {
 })
 
 test('selectors are alternatives; what the first chooses comes first', () => {
-  const all = role('all', {}, [], [{ matchExpressions: [{ key: 'tier', operator: 'Exists' }] }, { matchLabels: { x: 'y' } }])
+  const all = role(
+    'all',
+    {},
+    [],
+    [{ matchExpressions: [{ key: 'tier', operator: 'Exists' }] }, { matchLabels: { x: 'y' } }],
+  )
   const roles = [role('a', { x: 'y' }, [rule('pods')]), role('b', { tier: '1' }, [rule('secrets')])]
   assert.deepEqual(resources(aggregatedRules(all, roles)), ['secrets', 'pods'])
 })

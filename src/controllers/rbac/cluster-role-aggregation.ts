@@ -35,7 +35,8 @@ export function aggregatedRules({ metadata, aggregationRule }: ClusterRole, role
   const others = [...roles].filter((role) => role.metadata.name !== metadata.name).sort(byName)
   for (const selector of selectors) {
     const selected = labelSelectorOf(selector)
-    for (const role of others) if (selected.matches(role.metadata.labels ?? {})) chosen.set(role.metadata.name ?? '', role)
+    for (const role of others)
+      if (selected.matches(role.metadata.labels ?? {})) chosen.set(role.metadata.name ?? '', role)
   }
   const rules: Rule[] = []
   for (const role of chosen.values()) {

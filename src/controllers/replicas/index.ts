@@ -1,4 +1,7 @@
-/** Equal pods, many of them: ReplicaSets and ReplicationControllers keep their number, Deployments replace them bit by bit. */
+/**
+ * Equal pods, many of them: ReplicaSets and ReplicationControllers keep their number, Deployments replace them bit by
+ * bit.
+ */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
 import { replicaSetKind, replicationControllerKind } from './pod-sets/kind.ts'
@@ -12,7 +15,8 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['deployment'],
     account: 'deployment-controller',
     flags: [concurrencyFlag('concurrent-deployment-syncs', 'Deployments', fallbackConcurrency)],
-    make: async (_sources, flags) => (await import('./deployments/controller.ts')).deploymentController(flags.number('concurrent-deployment-syncs')),
+    make: async (_sources, flags) =>
+      (await import('./deployments/controller.ts')).deploymentController(flags.number('concurrent-deployment-syncs')),
   },
   {
     name: replicaSetKind.controller,
@@ -21,7 +25,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'replicaset-controller',
     flags: [concurrencyFlag('concurrent-replicaset-syncs', 'ReplicaSets', fallbackConcurrency)],
     make: async ({ features }, flags, registry) => {
-      const [{ podSetController }, { deletionAges }] = await Promise.all([import('./pod-sets/controller.ts'), import('./pod-sets/metrics.ts')])
+      const [{ podSetController }, { deletionAges }] = await Promise.all([
+        import('./pod-sets/controller.ts'),
+        import('./pod-sets/metrics.ts'),
+      ])
       const countsTerminating = features.isOn('DeploymentReplicaSetTerminatingReplicas')
       return podSetController(
         { ...replicaSetKind, countsTerminating, ignoresDeletionCost: !features.isOn('PodDeletionCost') },

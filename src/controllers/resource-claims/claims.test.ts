@@ -15,7 +15,17 @@ const podOf = (uid: string, phase = 'Running'): Pod => ({
 })
 
 /** A claim that was made for `owner` and, if it has it reserved, is: what is written of it, and whether it goes. */
-async function settled({ owner, isReserved, cached, live }: { owner: Pod; isReserved: boolean; cached?: Pod; live?: Pod }) {
+async function settled({
+  owner,
+  isReserved,
+  cached,
+  live,
+}: {
+  owner: Pod
+  isReserved: boolean
+  cached?: Pod
+  live?: Pod
+}) {
   const claim: ResourceClaim = {
     apiVersion: 'resource.k8s.io/v1',
     kind: 'ResourceClaim',
@@ -48,8 +58,14 @@ test('a claim is kept for a pod that the cache does not show yet, or shows the o
 
 test('a claim is given back by a pod that has ended, or has gone', async () => {
   const owner = podOf('p')
-  assert.deepEqual(await settled({ owner, isReserved: true, cached: podOf('p', 'Succeeded') }), ['reserved for 0', 'deleted'])
-  assert.deepEqual(await settled({ owner, isReserved: true, cached: podOf('next'), live: podOf('next') }), ['reserved for 0', 'deleted'])
+  assert.deepEqual(await settled({ owner, isReserved: true, cached: podOf('p', 'Succeeded') }), [
+    'reserved for 0',
+    'deleted',
+  ])
+  assert.deepEqual(await settled({ owner, isReserved: true, cached: podOf('next'), live: podOf('next') }), [
+    'reserved for 0',
+    'deleted',
+  ])
   // Its owner is seen to by the garbage collector.
   assert.deepEqual(await settled({ owner, isReserved: true }), ['reserved for 0'])
 })

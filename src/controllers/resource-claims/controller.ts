@@ -1,8 +1,25 @@
-/** Makes the ResourceClaims that pods ask for by template, reserves those of pods with a node, and frees them when their pods have ended. */
+/**
+ * Makes the ResourceClaims that pods ask for by template, reserves those of pods with a node, and frees them when their
+ * pods have ended.
+ */
 
-import { byClaim, claimFrom, claimName, claimNames, type PodClaim, podClaimAnnotation, usesClaims } from '../../api/dra/pod-claims.ts'
+import {
+  byClaim,
+  claimFrom,
+  claimName,
+  claimNames,
+  type PodClaim,
+  podClaimAnnotation,
+  usesClaims,
+} from '../../api/dra/pod-claims.ts'
 import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
-import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceClaimTemplates as templates } from '../../client/kinds.ts'
+import {
+  resourceClaims as claims,
+  type Pod,
+  pods,
+  type ResourceClaim,
+  resourceClaimTemplates as templates,
+} from '../../client/kinds.ts'
 import { byController, isControlledBy } from '../pods/owners/owner.ts'
 import { messageOf, unlessGone } from '../refusals.ts'
 import { isDone, settleClaim } from './claims.ts'
@@ -16,7 +33,9 @@ const podKey = ({ metadata }: Pod): string => `pod/${metadata.namespace}/${metad
 const claimKey = (namespace: string | undefined, name: string | undefined): string => `claim/${namespace}/${name}`
 
 const byTemplate = ({ metadata, spec }: Pod): Iterable<string> =>
-  (spec?.resourceClaims ?? []).flatMap(({ resourceClaimTemplateName: name }) => (name ? [`${metadata.namespace}/${name}`] : []))
+  (spec?.resourceClaims ?? []).flatMap(({ resourceClaimTemplateName: name }) =>
+    name ? [`${metadata.namespace}/${name}`] : [],
+  )
 
 export function resourceClaimController(metrics = new ClaimMetrics()): Controller {
   /** Claims that were made and may not be seen yet: their names, by pod and its claim. */
@@ -24,7 +43,11 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
   const madeKey = ({ metadata }: Pod, claim: string): string => `${metadata.uid}/${claim}`
 
   /** The claim that a pod has, or has now; none where none is needed. Undefined where it cannot be made yet. */
-  async function ensured(pod: Pod, podClaim: PodClaim, { caches, client, events }: ReconcileContext): Promise<string | undefined> {
+  async function ensured(
+    pod: Pod,
+    podClaim: PodClaim,
+    { caches, client, events }: ReconcileContext,
+  ): Promise<string | undefined> {
     const { namespace = '' } = pod.metadata
     const known = claimName(pod, podClaim)
     const { name, resourceClaimTemplateName: templateName } = podClaim
@@ -32,14 +55,16 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
     const present = known === undefined ? undefined : caches.get(claims, namespace, known)
     if (present && isControlledBy(present, pod)) return known
     const uid = pod.metadata.uid ?? ''
-    for (const { metadata } of caches.by(claims, byController, uid)) if (metadata.annotations?.[podClaimAnnotation] === name) return metadata.name
+    for (const { metadata } of caches.by(claims, byController, uid))
+      if (metadata.annotations?.[podClaimAnnotation] === name) return metadata.name
     const unseen = made.get(madeKey(pod, name))
     if (unseen !== undefined && unseen !== known) return unseen
     const template = caches.get(templates, namespace, templateName)
     try {
       if (!template)
         throw new Error(
-          `resource claim template ${JSON.stringify(templateName)}: resourceclaimtemplate.resource.k8s.io ${JSON.stringify(templateName)} not found`,
+          `resource claim template ${JSON.stringify(templateName)}: resourceclaimtemplate.resource.k8s.io ` +
+            `${JSON.stringify(templateName)} not found`,
         )
       const { metadata } = await client.create(claims, claimFrom(template, pod, name)).catch((error) => {
         metrics.created('failure', template.spec?.spec)
@@ -66,7 +91,9 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
     }
     // Once it is written, the pod is looked at again.
     if (statuses.length > 0) {
-      await context.client.patch(pods, namespace, name, { status: { resourceClaimStatuses: statuses } }, 'strategic', 'status').catch(unlessGone)
+      await context.client
+        .patch(pods, namespace, name, { status: { resourceClaimStatuses: statuses } }, 'strategic', 'status')
+        .catch(unlessGone)
     } else if (pod.spec?.nodeName) await reserve(pod, context)
   }
 
@@ -86,7 +113,8 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
           if (pod || !before || !usesClaims(before)) return
           for (const { name } of before.spec?.resourceClaims ?? []) made.delete(madeKey(before, name))
           for (const key of keysOfClaims(before)) again(key)
-          for (const { metadata } of caches.by(claims, byController, before.metadata.uid ?? '')) again(claimKey(metadata.namespace, metadata.name))
+          for (const { metadata } of caches.by(claims, byController, before.metadata.uid ?? ''))
+            again(claimKey(metadata.namespace, metadata.name))
         },
       }),
       watched({
@@ -134,5 +162,9 @@ async function reserve(pod: Pod, { caches, client }: ReconcileContext): Promise<
 
 function mayReserve({ status }: ResourceClaim, uid: string): boolean {
   const reserved = status?.reservedFor ?? []
-  return status?.allocation !== undefined && reserved.length < mostReservations && !reserved.some((reservation) => reservation.uid === uid)
+  return (
+    status?.allocation !== undefined &&
+    reserved.length < mostReservations &&
+    !reserved.some((reservation) => reservation.uid === uid)
+  )
 }

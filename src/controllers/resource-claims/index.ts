@@ -8,7 +8,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['resource-claim-controller'],
     account: 'resource-claim-controller',
     make: async (_sources, _flags, registry) => {
-      const [{ resourceClaimController }, { ClaimMetrics }] = await Promise.all([import('./controller.ts'), import('./metrics.ts')])
+      const [{ resourceClaimController }, { ClaimMetrics }] = await Promise.all([
+        import('./controller.ts'),
+        import('./metrics.ts'),
+      ])
       return resourceClaimController(new ClaimMetrics(registry))
     },
   },

@@ -38,7 +38,8 @@ export class ClaimMetrics {
   }
 }
 
-const adminAccess = (spec: ResourceClaim['spec']): string => `${spec?.devices?.requests?.some(({ exactly }) => exactly?.adminAccess) ?? false}`
+const adminAccess = (spec: ResourceClaim['spec']): string =>
+  `${spec?.devices?.requests?.some(({ exactly }) => exactly?.adminAccess) ?? false}`
 
 const labelsOf = ({ metadata, spec, status }: ResourceClaim): string[] => [
   `${status?.allocation !== undefined}`,

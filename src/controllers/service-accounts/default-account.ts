@@ -9,10 +9,22 @@ export const serviceAccountController: Controller = {
   concurrency: 4,
   watches: [
     watched({ resource: namespaces }),
-    watched({ resource: accounts, selection: { fieldSelector: `metadata.name=${accountName}` }, keys: ({ metadata }) => [metadata.namespace ?? ''] }),
+    watched({
+      resource: accounts,
+      selection: { fieldSelector: `metadata.name=${accountName}` },
+      keys: ({ metadata }) => [metadata.namespace ?? ''],
+    }),
   ],
   async reconcile(namespace, { client, caches }) {
-    if (caches.get(namespaces, '', namespace)?.status?.phase !== 'Active' || caches.get(accounts, namespace, accountName)) return
-    await client.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: accountName, namespace } })
+    if (
+      caches.get(namespaces, '', namespace)?.status?.phase !== 'Active' ||
+      caches.get(accounts, namespace, accountName)
+    )
+      return
+    await client.create(accounts, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: accountName, namespace },
+    })
   },
 }

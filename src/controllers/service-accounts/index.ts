@@ -17,9 +17,13 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'root_ca_cert_publisher',
     aliases: ['root-ca-cert-publisher'],
     account: 'root-ca-cert-publisher',
-    lacks: ({ rootCA }) => (rootCA ? undefined : 'nobody says by which authorities the API server is known (--root-ca-file)'),
+    lacks: ({ rootCA }) =>
+      rootCA ? undefined : 'nobody says by which authorities the API server is known (--root-ca-file)',
     make: async ({ rootCA }, _flags, registry) => {
-      const [{ rootCaPublisher }, { publisherMetrics }] = await Promise.all([import('./root-ca-publisher.ts'), import('./publisher-metrics.ts')])
+      const [{ rootCaPublisher }, { publisherMetrics }] = await Promise.all([
+        import('./root-ca-publisher.ts'),
+        import('./publisher-metrics.ts'),
+      ])
       return rootCaPublisher(rootCA, publisherMetrics(registry))
     },
   },
@@ -45,7 +49,8 @@ export const controllers: readonly ControllerDescriptor[] = [
     name: 'serviceaccount-token-controller',
     queue: 'serviceaccount_tokens_secret',
     aliases: ['serviceaccount-token'],
-    lacks: ({ signToken }) => (signToken ? undefined : 'there is no key to sign tokens with (--service-account-private-key-file)'),
+    lacks: ({ signToken }) =>
+      signToken ? undefined : 'there is no key to sign tokens with (--service-account-private-key-file)',
     flags: [concurrencyFlag('concurrent-serviceaccount-token-syncs', 'generated token Secrets', 5)],
     make: async ({ rootCA, signToken }, flags) =>
       (await import('./token-secrets.ts')).tokensController({

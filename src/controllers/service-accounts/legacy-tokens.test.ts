@@ -5,13 +5,19 @@ import { nextStep } from './legacy-tokens.ts'
 
 const dayMs = 24 * 3600 * 1000
 const now = Date.parse('2026-01-31T12:00:00Z')
-const account: ServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' }, secrets: [{ name: 's' }] }
+const account: ServiceAccount = {
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: 'a' },
+  secrets: [{ name: 's' }],
+}
 const secret = (labels: Record<string, string> = {}, created = '2025-01-01T00:00:00Z'): Secret => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name: 's', labels, creationTimestamp: created },
 })
-const step = (one: Secret, { isMounted = false, of = [account] } = {}) => nextStep(one, { account: of[0], isMounted: () => isMounted }, 10 * dayMs, now)
+const step = (one: Secret, { isMounted = false, of = [account] } = {}) =>
+  nextStep(one, { account: of[0], isMounted: () => isMounted }, 10 * dayMs, now)
 const used = (day: string) => ({ 'kubernetes.io/legacy-token-last-used': day })
 const invalid = (day: string) => ({ 'kubernetes.io/legacy-token-invalid-since': day })
 

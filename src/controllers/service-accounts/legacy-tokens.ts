@@ -1,9 +1,17 @@
 /**
- * Removes generated token Secrets that nobody uses (KEP-2799): first their tokens are marked as invalid, and a period later they go.
- * When a token was used last is told by the server, in a label.
+ * Removes generated token Secrets that nobody uses (KEP-2799): first their tokens are marked as invalid, and a period
+ * later they go. When a token was used last is told by the server, in a label.
  */
 import { type Controller, looked, type ReconcileContext } from '../../client/controller/controller.ts'
-import { serviceAccounts as accounts, configMaps, type Pod, pods, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
+import {
+  serviceAccounts as accounts,
+  configMaps,
+  type Pod,
+  pods,
+  type Secret,
+  type ServiceAccount,
+  secrets,
+} from '../../client/kinds.ts'
 import { isGoneOrChanged } from '../refusals.ts'
 
 export interface LegacyTokensOptions {
@@ -22,7 +30,11 @@ const dayMs = 24 * 3600 * 1000
 
 export const legacyTokens = ({ unusedMs, now = Date.now }: LegacyTokensOptions): Controller => ({
   name: 'legacy-serviceaccount-token-cleaner-controller',
-  watches: [looked(secrets, { fieldSelector: 'type=kubernetes.io/service-account-token' }), looked(accounts), looked(pods)],
+  watches: [
+    looked(secrets, { fieldSelector: 'type=kubernetes.io/service-account-token' }),
+    looked(accounts),
+    looked(pods),
+  ],
   run: async ({ again }) => again('all'),
   async reconcile(key, context) {
     context.again(key, dayMs)
@@ -34,7 +46,10 @@ export const legacyTokens = ({ unusedMs, now = Date.now }: LegacyTokensOptions):
     for (const secret of caches.all(secrets)) {
       const step = nextStep(
         secret,
-        { account: accountOf(secret, context), isMounted: () => isMounted(secret, caches.in(pods, secret.metadata.namespace ?? '')) },
+        {
+          account: accountOf(secret, context),
+          isMounted: () => isMounted(secret, caches.in(pods, secret.metadata.namespace ?? '')),
+        },
         unusedMs,
         now(),
       )
@@ -50,7 +65,12 @@ interface Surroundings {
 }
 
 /** What is to be done about a Secret. `now` is in ms since the epoch. */
-export function nextStep({ metadata }: Secret, { account, isMounted }: Surroundings, unusedMs: number, now: number): 'mark' | 'remove' | undefined {
+export function nextStep(
+  { metadata }: Secret,
+  { account, isMounted }: Surroundings,
+  unusedMs: number,
+  now: number,
+): 'mark' | 'remove' | undefined {
   const { labels = {}, name } = metadata
   if (metadata.deletionTimestamp || Date.parse(metadata.creationTimestamp ?? '') >= now - unusedMs) return undefined
   const keptSince = dayText(now - unusedMs)
@@ -63,9 +83,21 @@ export function nextStep({ metadata }: Secret, { account, isMounted }: Surroundi
   return invalidSince < keptSince ? 'remove' : undefined
 }
 
-async function carryOut(step: 'mark' | 'remove' | undefined, { metadata }: Secret, { client }: ReconcileContext, now: number): Promise<void> {
+async function carryOut(
+  step: 'mark' | 'remove' | undefined,
+  { metadata }: Secret,
+  { client }: ReconcileContext,
+  now: number,
+): Promise<void> {
   const { namespace = '', name = '', uid, resourceVersion } = metadata
-  if (step === 'mark') await client.patch(secrets, namespace, name, { metadata: { uid, labels: { [invalidSinceLabel]: dayText(now) } } }, 'merge')
+  if (step === 'mark')
+    await client.patch(
+      secrets,
+      namespace,
+      name,
+      { metadata: { uid, labels: { [invalidSinceLabel]: dayText(now) } } },
+      'merge',
+    )
   if (step === 'remove') await client.delete(secrets, namespace, name, { resourceVersion })
 }
 
@@ -84,7 +116,11 @@ function accountOf({ metadata }: Secret, { caches }: ReconcileContext): ServiceA
 /** Whether a pod names the Secret, wherever. */
 function isMounted({ metadata: { name } }: Secret, all: Iterable<Pod>): boolean {
   for (const { spec } of all) {
-    const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...(spec?.ephemeralContainers ?? [])]
+    const containers = [
+      ...(spec?.containers ?? []),
+      ...(spec?.initContainers ?? []),
+      ...(spec?.ephemeralContainers ?? []),
+    ]
     const named = [
       ...(spec?.imagePullSecrets ?? []).map((secret) => secret.name),
       ...containers.flatMap(({ env, envFrom }) => [

@@ -7,7 +7,12 @@ import { StatusError } from '../../machinery/status-error.ts'
 export function publisherMetrics(registry = new MetricsRegistry()): (work: Promise<void>) => Promise<void> {
   const help = 'Number of namespace syncs happened in root ca cert publisher.'
   const syncs = registry.counter('root_ca_cert_publisher_sync_total', help, ['code'])
-  const seconds = registry.histogram('root_ca_cert_publisher_sync_duration_seconds', help, exponentialBuckets(0.001, 2, 15), ['code'])
+  const seconds = registry.histogram(
+    'root_ca_cert_publisher_sync_duration_seconds',
+    help,
+    exponentialBuckets(0.001, 2, 15),
+    ['code'],
+  )
   return async (work) => {
     const began = performance.now()
     let code = '500'

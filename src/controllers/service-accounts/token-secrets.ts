@@ -1,7 +1,7 @@
 /**
- * Fills Secrets of type `kubernetes.io/service-account-token` with a token of their account, removes those whose account has gone, and
- * removes the reference to a deleted one from its account.
- * Such tokens live as long as their Secret; `kubectl create token` makes better ones.
+ * Fills Secrets of type `kubernetes.io/service-account-token` with a token of their account, removes those whose
+ * account has gone, and removes the reference to a deleted one from its account. Such tokens live as long as their
+ * Secret; `kubectl create token` makes better ones.
  */
 import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
@@ -28,7 +28,11 @@ export const tokensController = (options: TokenSecretsOptions): Controller => ({
       resource: accounts,
       *keys({ metadata }, caches) {
         for (const secret of caches.all(secrets)) {
-          if (secret.metadata.namespace === metadata.namespace && secret.metadata.annotations?.[nameAnnotation] === metadata.name) yield keyOfSecret(secret)
+          if (
+            secret.metadata.namespace === metadata.namespace &&
+            secret.metadata.annotations?.[nameAnnotation] === metadata.name
+          )
+            yield keyOfSecret(secret)
         }
       },
     }),
@@ -41,18 +45,30 @@ export const tokensController = (options: TokenSecretsOptions): Controller => ({
     const account = await accountOf(secret, context)
     if (account) await fill(secret, account, context, options)
     else
-      await context.client.delete(secrets, namespace, name, { uid: secret.metadata.uid, resourceVersion: secret.metadata.resourceVersion }).catch(ignoreMissing)
+      await context.client
+        .delete(secrets, namespace, name, {
+          uid: secret.metadata.uid,
+          resourceVersion: secret.metadata.resourceVersion,
+        })
+        .catch(ignoreMissing)
   },
 })
 
 const keyOfSecret = ({ metadata }: Secret): string => `${metadata.namespace}/${metadata.name}`
 
-/** The account that a Secret names, if it is there and the one meant. What the cache does not have is asked for: it may be new. */
-async function accountOf({ metadata }: Secret, { caches, client }: ReconcileContext): Promise<ServiceAccount | undefined> {
+/**
+ * The account that a Secret names, if it is there and the one meant. What the cache does not have is asked for: it may
+ * be new.
+ */
+async function accountOf(
+  { metadata }: Secret,
+  { caches, client }: ReconcileContext,
+): Promise<ServiceAccount | undefined> {
   const { namespace = '', annotations } = metadata
   const name = annotations?.[nameAnnotation] ?? ''
   const uid = annotations?.[uidAnnotation]
-  const isMeant = (account: ServiceAccount | undefined): boolean => account !== undefined && (!uid || uid === account.metadata.uid)
+  const isMeant = (account: ServiceAccount | undefined): boolean =>
+    account !== undefined && (!uid || uid === account.metadata.uid)
   const cached = caches.get(accounts, namespace, name)
   if (isMeant(cached)) return cached
   const live = await client.get(accounts, namespace, name).catch(ignoreMissing)
@@ -67,12 +83,20 @@ async function removeReference(namespace: string, name: string, { caches, client
     // Another Secret of the name, of any type, may be there by now.
     if (await client.find(secrets, namespace, name)) return
     const live = await client.find(accounts, namespace, account.metadata.name ?? '')
-    if (live && isListed(live)) await client.update(accounts, { ...live, secrets: live.secrets?.filter((one) => one.name !== name) }).catch(ignoreMissing)
+    if (live && isListed(live))
+      await client
+        .update(accounts, { ...live, secrets: live.secrets?.filter((one) => one.name !== name) })
+        .catch(ignoreMissing)
   }
 }
 
 /** Puts in what is missing; what is there stays, but for the authority, which is kept up to date. */
-async function fill(secret: Secret, account: ServiceAccount, { client }: ReconcileContext, { rootCA, sign }: TokenSecretsOptions): Promise<void> {
+async function fill(
+  secret: Secret,
+  account: ServiceAccount,
+  { client }: ReconcileContext,
+  { rootCA, sign }: TokenSecretsOptions,
+): Promise<void> {
   const { metadata, data = {} } = secret
   const { namespace = '', name = '', uid = '' } = account.metadata
   const ca = base64(rootCA)
@@ -88,7 +112,12 @@ async function fill(secret: Secret, account: ServiceAccount, { client }: Reconci
   await client.update(secrets, {
     ...secret,
     metadata: { ...metadata, annotations: { ...metadata.annotations, [uidAnnotation]: uid } },
-    data: { ...data, 'ca.crt': ca, namespace: data.namespace || base64(namespace), token: data.token || base64(await sign(claims)) },
+    data: {
+      ...data,
+      'ca.crt': ca,
+      namespace: data.namespace || base64(namespace),
+      token: data.token || base64(await sign(claims)),
+    },
   })
 }
 

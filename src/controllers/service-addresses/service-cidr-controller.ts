@@ -26,7 +26,10 @@ export const serviceCidrController = (now: () => number): Controller => ({
   component: 'service-cidrs-controller',
   watches: [
     // Any range may hold what another lets go.
-    watched({ resource: serviceCIDRs, keys: ({ metadata }, caches) => [metadata.name ?? '', ...leaving(caches.all(serviceCIDRs))] }),
+    watched({
+      resource: serviceCIDRs,
+      keys: ({ metadata }, caches) => [metadata.name ?? '', ...leaving(caches.all(serviceCIDRs))],
+    }),
     watched({ resource: ipAddresses, keys: (_address, caches) => leaving(caches.all(serviceCIDRs)) }),
   ],
   async reconcile(name, context) {
@@ -36,14 +39,22 @@ export const serviceCidrController = (now: () => number): Controller => ({
     const { finalizers = [], deletionTimestamp } = cidr.metadata
     const isHolding = finalizers.includes(finalizer)
     if (!deletionTimestamp) {
-      const held = isHolding ? cidr : await client.update(serviceCIDRs, { ...cidr, metadata: { ...cidr.metadata, finalizers: [...finalizers, finalizer] } })
+      const held = isHolding
+        ? cidr
+        : await client.update(serviceCIDRs, {
+            ...cidr,
+            metadata: { ...cidr.metadata, finalizers: [...finalizers, finalizer] },
+          })
       return tell(held, isReady, context)
     }
     if (!isHolding) return
     if (!mayGo(cidr, caches.all(serviceCIDRs), caches.all(ipAddresses))) return tell(cidr, isHeld, context)
     const leftMs = Date.parse(deletionTimestamp) + graceMs - now()
     if (leftMs > 0) return again(name, leftMs)
-    await client.update(serviceCIDRs, { ...cidr, metadata: { ...cidr.metadata, finalizers: finalizers.filter((one) => one !== finalizer) } })
+    await client.update(serviceCIDRs, {
+      ...cidr,
+      metadata: { ...cidr.metadata, finalizers: finalizers.filter((one) => one !== finalizer) },
+    })
   },
 })
 
@@ -61,7 +72,8 @@ async function tell(cidr: ServiceCIDR, readiness: Readiness, { client, events }:
   try {
     await client.updateStatus(serviceCIDRs, { ...cidr, status })
   } catch (error) {
-    if (readiness === isReady) events.tell(cidr, 'Warning', 'KubernetesServiceCIDRError', 'The ServiceCIDR Status can not be set to Ready=True')
+    if (readiness === isReady)
+      events.tell(cidr, 'Warning', 'KubernetesServiceCIDRError', 'The ServiceCIDR Status can not be set to Ready=True')
     throw error
   }
 }

@@ -1,6 +1,12 @@
 /** Does what is planned for a StatefulSet's pods, and tells so in its events. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
-import { type PersistentVolumeClaim, type Pod, persistentVolumeClaims, pods, type StatefulSet } from '../../client/kinds.ts'
+import {
+  type PersistentVolumeClaim,
+  type Pod,
+  persistentVolumeClaims,
+  pods,
+  type StatefulSet,
+} from '../../client/kinds.ts'
 import type { Outstanding } from '../pods/writing/outstanding.ts'
 import { slowStart } from '../pods/writing/slow-start.ts'
 import { isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound, messageOf } from '../refusals.ts'
@@ -11,7 +17,12 @@ import { correctedMember } from './member.ts'
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 
 /** Resolves when all is done; rejects with the first failure: what would have come after it is not done then. */
-export async function carryOut({ phases }: Plan, set: StatefulSet, outstanding: Outstanding, context: Context): Promise<void> {
+export async function carryOut(
+  { phases }: Plan,
+  set: StatefulSet,
+  outstanding: Outstanding,
+  context: Context,
+): Promise<void> {
   for (const steps of phases) {
     expect(steps, set, outstanding)
     const tried = new Set<Step>()
@@ -30,7 +41,11 @@ export async function carryOut({ phases }: Plan, set: StatefulSet, outstanding: 
   }
 }
 
-function expect(steps: readonly Step[], { metadata: { uid = '' } }: StatefulSet, { creations, deletions }: Outstanding): void {
+function expect(
+  steps: readonly Step[],
+  { metadata: { uid = '' } }: StatefulSet,
+  { creations, deletions }: Outstanding,
+): void {
   const created = steps.filter((step) => step.do === 'create').length
   const deleted = steps.flatMap((step) => (step.do === 'delete' ? [step.pod.metadata.uid ?? ''] : []))
   if (created) creations.expectCreations(uid, created)
@@ -62,7 +77,13 @@ async function create(pod: Pod, claims: ClaimChanges, set: StatefulSet, context:
     await writeClaims(pod, claims, set, context)
     // The pod is made when they have gone: that is looked at again then.
     if (claims.going.length) {
-      tell('create', pod, set, context, new Error(claims.going.map((name) => `pvc ${name} is being deleted`).join(', ')))
+      tell(
+        'create',
+        pod,
+        set,
+        context,
+        new Error(claims.going.map((name) => `pvc ${name} is being deleted`).join(', ')),
+      )
       return false
     }
     await context.client.create(pods, pod)
@@ -89,7 +110,11 @@ async function remove(pod: Pod, set: StatefulSet, context: Context): Promise<boo
   return true
 }
 
-async function correct({ pod, isWrong, claims, isUpdate }: Extract<Step, { do: 'correct' }>, set: StatefulSet, context: Context): Promise<void> {
+async function correct(
+  { pod, isWrong, claims, isUpdate }: Extract<Step, { do: 'correct' }>,
+  set: StatefulSet,
+  context: Context,
+): Promise<void> {
   try {
     await writeClaims(pod, claims, set, context)
     if (isWrong) await repair(pod, set, context)
@@ -101,18 +126,32 @@ async function correct({ pod, isWrong, claims, isUpdate }: Extract<Step, { do: '
 }
 
 /** What is written is made of the pod as it is: the cache has less than all of it. */
-async function repair({ metadata: { namespace = '', name = '', uid } }: Pod, set: StatefulSet, { client }: Context): Promise<void> {
+async function repair(
+  { metadata: { namespace = '', name = '', uid } }: Pod,
+  set: StatefulSet,
+  { client }: Context,
+): Promise<void> {
   const pod = await client.get(pods, namespace, name)
   const corrected = pod.metadata.uid === uid ? correctedMember(set, pod) : undefined
   if (corrected) await client.update(pods, corrected)
 }
 
-async function writeClaims(pod: Pod, { missing, changed }: ClaimChanges, set: StatefulSet, context: Context): Promise<void> {
+async function writeClaims(
+  pod: Pod,
+  { missing, changed }: ClaimChanges,
+  set: StatefulSet,
+  context: Context,
+): Promise<void> {
   for (const claim of missing) await createClaim(claim, pod, set, context)
   for (const claim of changed) await context.client.update(persistentVolumeClaims, claim)
 }
 
-async function createClaim(claim: PersistentVolumeClaim, pod: Pod, set: StatefulSet, { client, events }: Context): Promise<void> {
+async function createClaim(
+  claim: PersistentVolumeClaim,
+  pod: Pod,
+  set: StatefulSet,
+  { client, events }: Context,
+): Promise<void> {
   try {
     await client.create(persistentVolumeClaims, claim)
   } catch (error) {
@@ -130,7 +169,13 @@ async function createClaim(claim: PersistentVolumeClaim, pod: Pod, set: Stateful
 const reasons = { create: 'Create', update: 'Update', delete: 'Delete' } as const
 
 /** `error`: it has failed. */
-function tell(verb: keyof typeof reasons, { metadata: { name } }: Pod, set: StatefulSet, { events }: Context, error?: unknown): void {
+function tell(
+  verb: keyof typeof reasons,
+  { metadata: { name } }: Pod,
+  set: StatefulSet,
+  { events }: Context,
+  error?: unknown,
+): void {
   const subject = `${verb} Pod ${name} in StatefulSet ${set.metadata.name}`
   if (error === undefined) events.tell(set, 'Normal', `Successful${reasons[verb]}`, `${subject} successful`)
   else events.tell(set, 'Warning', `Failed${reasons[verb]}`, `${subject} failed error: ${messageOf(error)}`)

@@ -24,6 +24,7 @@ export const replicasOf = ({ spec }: StatefulSet): number => spec?.replicas ?? 1
 export const startOf = ({ spec }: StatefulSet): number => spec?.ordinals?.start ?? 0
 
 /** Whether the set wants a pod of that ordinal. */
-export const isWanted = (set: StatefulSet, ordinal: number): boolean => ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set)
+export const isWanted = (set: StatefulSet, ordinal: number): boolean =>
+  ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set)
 
 export const revisionNameOf = ({ metadata }: Pod): string | undefined => metadata.labels?.[revisionLabel]

@@ -12,6 +12,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'statefulset-controller',
     flags: [concurrencyFlag(concurrency, 'StatefulSets', 5)],
     make: async ({ features }, flags, registry) =>
-      (await import('./stateful-set.ts')).statefulSetController({ concurrency: flags.number(concurrency), registry, features }),
+      (await import('./stateful-set.ts')).statefulSetController({
+        concurrency: flags.number(concurrency),
+        registry,
+        features,
+      }),
   },
 ]

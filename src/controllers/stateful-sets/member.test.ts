@@ -46,7 +46,8 @@ test('ordinals are read from names that the set gives', () => {
     ['web-2147483647', 2147483647],
     ['web-2147483648', undefined],
   ]
-  for (const [name, expected] of cases) assert.equal(ordinalOf(aSet(), { ...aPod(0, 'ready'), metadata: { name } }), expected, name)
+  for (const [name, expected] of cases)
+    assert.equal(ordinalOf(aSet(), { ...aPod(0, 'ready'), metadata: { name } }), expected, name)
 })
 
 test('a pod that lost its labels gets them again', () => {

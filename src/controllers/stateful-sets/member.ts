@@ -14,12 +14,24 @@ export function memberOf(set: StatefulSet, { name: revision, template }: SetRevi
   const spec = pod.spec ?? { containers: [] }
   return {
     ...pod,
-    metadata: { ...pod.metadata, name, labels: { ...pod.metadata.labels, ...identityLabels(name, ordinal), [revisionLabel]: revision } },
-    spec: { ...spec, hostname: name, subdomain: set.spec?.serviceName, volumes: withClaims(set, ordinal, spec.volumes ?? []) },
+    metadata: {
+      ...pod.metadata,
+      name,
+      labels: { ...pod.metadata.labels, ...identityLabels(name, ordinal), [revisionLabel]: revision },
+    },
+    spec: {
+      ...spec,
+      hostname: name,
+      subdomain: set.spec?.serviceName,
+      volumes: withClaims(set, ordinal, spec.volumes ?? []),
+    },
   }
 }
 
-const identityLabels = (name: string, ordinal: number): Record<string, string> => ({ [podNameLabel]: name, [podIndexLabel]: `${ordinal}` })
+const identityLabels = (name: string, ordinal: number): Record<string, string> => ({
+  [podNameLabel]: name,
+  [podIndexLabel]: `${ordinal}`,
+})
 
 /** A volume for each claim; one of the template that has the name of a claim gives way. */
 function withClaims(set: StatefulSet, ordinal: number, volumes: readonly Volume[]): Volume[] {
@@ -40,13 +52,16 @@ export function correctedMember(set: StatefulSet, pod: Pod): Pod | undefined {
   const isNamed = labels?.[podNameLabel] === name
   const hasVolumes = claimTemplates(set).every((template) =>
     pod.spec?.volumes?.some(
-      (volume) => volume.name === templateName(template) && volume.persistentVolumeClaim?.claimName === claimName(set, template, ordinal),
+      (volume) =>
+        volume.name === templateName(template) &&
+        volume.persistentVolumeClaim?.claimName === claimName(set, template, ordinal),
     ),
   )
   if (isNamed && hasVolumes) return undefined
   return {
     ...pod,
     metadata: { ...pod.metadata, labels: { ...labels, ...identityLabels(name, ordinal) } },
-    ...(pod.spec && !hasVolumes && { spec: { ...pod.spec, volumes: withClaims(set, ordinal, pod.spec.volumes ?? []) } }),
+    ...(pod.spec &&
+      !hasVolumes && { spec: { ...pod.spec, volumes: withClaims(set, ordinal, pod.spec.volumes ?? []) } }),
   }
 }

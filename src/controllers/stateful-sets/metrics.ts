@@ -1,16 +1,29 @@
-/** How many pods of StatefulSets are unavailable, and may be (`statefulset_controller_*`): looked up when somebody asks. */
+/**
+ * How many pods of StatefulSets are unavailable, and may be (`statefulset_controller_*`): looked up when somebody asks.
+ */
 import type { StatefulSet } from '../../client/kinds.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { maxUnavailable } from './decisions/update.ts'
 import { replicasOf } from './identity.ts'
 
 /** Tells of the sets that `all` gives, from now on. */
-export function setMetrics(registry: MetricsRegistry, all: () => Iterable<StatefulSet>, obeysMaxUnavailable: boolean): void {
+export function setMetrics(
+  registry: MetricsRegistry,
+  all: () => Iterable<StatefulSet>,
+  obeysMaxUnavailable: boolean,
+): void {
   const gauge = (name: string, help: string, value: (set: StatefulSet) => number): void =>
-    registry.gauge(`statefulset_controller_statefulset_${name}`, help, ['statefulset_namespace', 'statefulset_name', 'pod_management_policy'], () =>
-      [...all()]
-        .filter(({ spec }) => spec?.updateStrategy?.type !== 'OnDelete')
-        .map((set) => [[set.metadata.namespace ?? '', set.metadata.name ?? '', set.spec?.podManagementPolicy ?? ''], value(set)]),
+    registry.gauge(
+      `statefulset_controller_statefulset_${name}`,
+      help,
+      ['statefulset_namespace', 'statefulset_name', 'pod_management_policy'],
+      () =>
+        [...all()]
+          .filter(({ spec }) => spec?.updateStrategy?.type !== 'OnDelete')
+          .map((set) => [
+            [set.metadata.namespace ?? '', set.metadata.name ?? '', set.spec?.podManagementPolicy ?? ''],
+            value(set),
+          ]),
     )
   gauge('max_unavailable', 'Maximum number of unavailable pods allowed during StatefulSet rolling updates', (set) =>
     obeysMaxUnavailable ? maxUnavailable(set) : 1,

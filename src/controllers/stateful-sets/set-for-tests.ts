@@ -5,7 +5,10 @@ import { memberOf } from './member.ts'
 
 type Spec = NonNullable<StatefulSet['spec']>
 
-const template = (image: string): Spec['template'] => ({ metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image }] } })
+const template = (image: string): Spec['template'] => ({
+  metadata: { labels: { app: 'web' } },
+  spec: { containers: [{ name: 'c', image }] },
+})
 
 export const aSet = (spec: Partial<Spec> = {}): StatefulSet => ({
   apiVersion: 'apps/v1',
@@ -21,10 +24,10 @@ export const aSet = (spec: Partial<Spec> = {}): StatefulSet => ({
   },
 })
 
-export const revisions = { old: { name: 'web-old', template: template('a') }, new: { name: 'web-new', template: template('b') } } as const satisfies Record<
-  string,
-  SetRevision
->
+export const revisions = {
+  old: { name: 'web-old', template: template('a') },
+  new: { name: 'web-new', template: template('b') },
+} as const satisfies Record<string, SetRevision>
 
 /** The test's present. */
 export const now = Date.parse('2026-01-01T12:00:00Z')
@@ -46,9 +49,14 @@ export function aPod(ordinal: number, state: PodState, revision: keyof typeof re
 }
 
 /** Ordinals begin at 0 unless a key says otherwise. */
-export const pods = (states: Readonly<Record<number, PodState | readonly [PodState, keyof typeof revisions]>>, set = aSet()): Pod[] =>
+export const pods = (
+  states: Readonly<Record<number, PodState | readonly [PodState, keyof typeof revisions]>>,
+  set = aSet(),
+): Pod[] =>
   Object.entries(states).map(([ordinal, state]) =>
-    typeof state === 'string' ? aPod(Number(ordinal), state, 'old', set) : aPod(Number(ordinal), state[0], state[1], set),
+    typeof state === 'string'
+      ? aPod(Number(ordinal), state, 'old', set)
+      : aPod(Number(ordinal), state[0], state[1], set),
   )
 
 interface SituationOptions {

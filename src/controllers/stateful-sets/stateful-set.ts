@@ -46,7 +46,12 @@ export interface StatefulSetOptions {
   readonly now?: () => number
 }
 
-export function statefulSetController({ concurrency, registry, features = defaultFeatures, now = Date.now }: StatefulSetOptions): Controller {
+export function statefulSetController({
+  concurrency,
+  registry,
+  features = defaultFeatures,
+  now = Date.now,
+}: StatefulSetOptions): Controller {
   const obeysMaxUnavailable = features.isOn('MaxUnavailableStatefulSet')
   const outstanding = new Outstanding(now)
   return {
@@ -84,7 +89,11 @@ async function keep(
   const selector = labelSelectorOf(set.spec?.selector)
   const known = await revisionsOf(set, statefulSets, selector, context)
   const isMember = (pod: Pod): boolean => selector.matches(pod.metadata.labels) && ordinalOf(set, pod) !== undefined
-  const members = await claimed(claimable(set, pods, caches), { owner: set, owners: statefulSets, resource: pods, matches: isMember }, client)
+  const members = await claimed(
+    claimable(set, pods, caches),
+    { owner: set, owners: statefulSets, resource: pods, matches: isMember },
+    client,
+  )
   const { latest, revisions, collisions = 0 } = await latestRevision(set, known, hashLabel, client)
   const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? latest
   const situation: Situation = {
@@ -105,11 +114,16 @@ async function keep(
   if (ms !== undefined) again(keyOf(set), ms)
 }
 
-const selects = (set: StatefulSet, { metadata }: KubeObject): boolean => labelSelectorOf(set.spec?.selector).matches(metadata.labels)
+const selects = (set: StatefulSet, { metadata }: KubeObject): boolean =>
+  labelSelectorOf(set.spec?.selector).matches(metadata.labels)
 
-function* setsOfClaim({ metadata: { namespace = '', name = '' } }: PersistentVolumeClaim, caches: Caches): Generator<string> {
+function* setsOfClaim(
+  { metadata: { namespace = '', name = '' } }: PersistentVolumeClaim,
+  caches: Caches,
+): Generator<string> {
   for (const set of caches.in(statefulSets, namespace)) {
-    if (claimTemplates(set).some((template) => name.startsWith(`${templateName(template)}-${set.metadata.name}-`))) yield keyOf(set)
+    if (claimTemplates(set).some((template) => name.startsWith(`${templateName(template)}-${set.metadata.name}-`)))
+      yield keyOf(set)
   }
 }
 

@@ -1,8 +1,12 @@
 /**
- * What a CustomResourceDefinition says of a migration of its objects (KEP-4192): a condition, and once all of them have been written
- * anew, that only the version of now is stored. So that older versions can be taken out of it.
+ * What a CustomResourceDefinition says of a migration of its objects (KEP-4192): a condition, and once all of them have
+ * been written anew, that only the version of now is stored. So that older versions can be taken out of it.
  */
-import { type CustomResourceDefinition, customResourceDefinitions, type StorageVersionMigration } from '../../client/kinds.ts'
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  type StorageVersionMigration,
+} from '../../client/kinds.ts'
 import { nameSelector } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
@@ -14,19 +18,38 @@ const type = 'StorageMigrating'
 const fieldManager = 'migration-runner-controller'
 
 /** Says that the objects are being written anew. `now` is a timestamp. */
-export async function markMigrating(migration: StorageVersionMigration, client: RestClient, now: string): Promise<void> {
+export async function markMigrating(
+  migration: StorageVersionMigration,
+  client: RestClient,
+  now: string,
+): Promise<void> {
   const definition = await definitionOf(migration, client)
   if (!definition) return
-  await tell(definition, { status: 'True', reason: 'MigrationRunning', message: `Migration ${migration.metadata.name} is running` }, client, now)
+  await tell(
+    definition,
+    { status: 'True', reason: 'MigrationRunning', message: `Migration ${migration.metadata.name} is running` },
+    client,
+    now,
+  )
 }
 
-/** Says what has become of it. A definition that was changed in between may have had objects stored in yet another version: it keeps its list. */
-export async function markMigrated(migration: StorageVersionMigration, succeeded: boolean, client: RestClient, now: string): Promise<void> {
+/**
+ * Says what has become of it. A definition that was changed in between may have had objects stored in yet another
+ * version: it keeps its list.
+ */
+export async function markMigrated(
+  migration: StorageVersionMigration,
+  succeeded: boolean,
+  client: RestClient,
+  now: string,
+): Promise<void> {
   const definition = await definitionOf(migration, client)
   if (!definition) return
   const begun = definition.status?.conditions?.find((condition) => condition.type === type)
   const isSame = begun?.observedGeneration !== undefined && begun.observedGeneration === definition.metadata.generation
-  const outcome = isSame ? 'and the stored versions have been updated' : 'but the stored versions have not been updated due to a generation mismatch'
+  const outcome = isSame
+    ? 'and the stored versions have been updated'
+    : 'but the stored versions have not been updated due to a generation mismatch'
   const verdict: Verdict = succeeded
     ? { status: 'False', reason: 'MigrationSucceeded', message: `The migration has succeeded ${outcome}` }
     : { status: 'False', reason: 'MigrationFailed', message: 'The migration has failed' }
@@ -34,7 +57,10 @@ export async function markMigrated(migration: StorageVersionMigration, succeeded
   await tell(definition, verdict, client, now, succeeded && isSame && stored ? [stored] : undefined)
 }
 
-async function definitionOf({ spec }: StorageVersionMigration, client: RestClient): Promise<CustomResourceDefinition | undefined> {
+async function definitionOf(
+  { spec }: StorageVersionMigration,
+  client: RestClient,
+): Promise<CustomResourceDefinition | undefined> {
   const { group, resource } = spec?.resource ?? {}
   const name = `${resource}.${group}`
   // A migration may name anything; a selector by what is no name is refused.

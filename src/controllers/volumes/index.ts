@@ -9,22 +9,40 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['persistentvolume-binder'],
     account: 'persistent-volume-binder',
     flags: [
-      { name: 'pvclaimbinder-sync-period', type: 'duration', help: 'how often volumes and claims that wait are looked at again', fallback: '15s' },
-      { name: 'enable-dynamic-provisioning', type: 'boolean', help: 'whether volumes are made for claims whose class says by whom', fallback: 'true' },
+      {
+        name: 'pvclaimbinder-sync-period',
+        type: 'duration',
+        help: 'how often volumes and claims that wait are looked at again',
+        fallback: '15s',
+      },
+      {
+        name: 'enable-dynamic-provisioning',
+        type: 'boolean',
+        help: 'whether volumes are made for claims whose class says by whom',
+        fallback: 'true',
+      },
       {
         name: 'enable-hostpath-provisioner',
         type: 'boolean',
         help: 'whether classes with the provisioner kubernetes.io/host-path get directories of this machine',
         fallback: 'false',
       },
-      { name: 'hostpath-provisioner-directory', type: 'text', help: 'what holds these directories', fallback: '/tmp/hostpath_pv' },
+      {
+        name: 'hostpath-provisioner-directory',
+        type: 'text',
+        help: 'what holds these directories',
+        fallback: '/tmp/hostpath_pv',
+      },
     ],
     make: async (_sources, flags, registry) =>
       (await import('./binder/controller.ts')).volumeBinder({
         registry,
         syncPeriodMs: flags.duration('pvclaimbinder-sync-period'),
         dynamicProvisioning: flags.boolean('enable-dynamic-provisioning'),
-        hostPath: { enabled: flags.boolean('enable-hostpath-provisioner'), directory: flags.text('hostpath-provisioner-directory') },
+        hostPath: {
+          enabled: flags.boolean('enable-hostpath-provisioner'),
+          directory: flags.text('hostpath-provisioner-directory'),
+        },
         now: Date.now,
       }),
   },
@@ -55,7 +73,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'ephemeral-volume-controller',
     flags: [concurrencyFlag('concurrent-ephemeralvolume-syncs', 'pods with ephemeral volumes', 5)],
     make: async (_sources, flags, registry) =>
-      (await import('./ephemeral/controller.ts')).ephemeralVolumes(flags.number('concurrent-ephemeralvolume-syncs'), registry),
+      (await import('./ephemeral/controller.ts')).ephemeralVolumes(
+        flags.number('concurrent-ephemeralvolume-syncs'),
+        registry,
+      ),
   },
   {
     name: 'persistentvolume-expander-controller',
@@ -70,7 +91,12 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['attachdetach'],
     account: 'attachdetach-controller',
     flags: [
-      { name: 'attach-detach-reconcile-sync-period', type: 'duration', help: 'how often what cannot be attached is looked at again', fallback: '1m' },
+      {
+        name: 'attach-detach-reconcile-sync-period',
+        type: 'duration',
+        help: 'how often what cannot be attached is looked at again',
+        fallback: '1m',
+      },
       {
         name: 'disable-force-detach-on-timeout',
         type: 'boolean',

@@ -1,4 +1,7 @@
-/** Finds the store behind `--etcd-servers`: its URLs are asked for their health, and our `etcd` launcher says where it keeps its data. */
+/**
+ * Finds the store behind `--etcd-servers`: its URLs are asked for their health, and our `etcd` launcher says where it
+ * keeps its data.
+ */
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,10 +12,14 @@ import { locationHeaders } from './stand-in.ts'
 const patienceMs = 10_000
 const betweenMs = 20
 
-/** Asks until one of the URLs answers. Rejects with an ExplainedError if none does, or if something else than our launcher answers. */
+/**
+ * Asks until one of the URLs answers. Rejects with an ExplainedError if none does, or if something else than our
+ * launcher answers.
+ */
 export async function findStore(urls: readonly string[]): Promise<StoreLocation> {
   const wrong = urls.find((url) => !/^https?:\/\//.test(url) || !URL.canParse(url))
-  if (wrong !== undefined) throw new ExplainedError(`--etcd-servers ${wrong} is no URL: give one such as http://127.0.0.1:2379`)
+  if (wrong !== undefined)
+    throw new ExplainedError(`--etcd-servers ${wrong} is no URL: give one such as http://127.0.0.1:2379`)
   const deadline = performance.now() + patienceMs
   for (;;) {
     let failure: unknown
@@ -26,7 +33,9 @@ export async function findStore(urls: readonly string[]): Promise<StoreLocation>
       }
     }
     if (performance.now() > deadline) {
-      throw new ExplainedError(`--etcd-servers ${urls.join(',')}: nothing answers there: ${reasonOf(failure)}`, { cause: failure })
+      throw new ExplainedError(`--etcd-servers ${urls.join(',')}: nothing answers there: ${reasonOf(failure)}`, {
+        cause: failure,
+      })
     }
     await delay(betweenMs)
   }
@@ -44,5 +53,6 @@ async function ask(url: string): Promise<StoreLocation> {
 
 const notOurs = (url: string): ExplainedError =>
   new ExplainedError(
-    `--etcd-servers ${url}: that is an etcd, or something else, and this server keeps its data in a store of its own: start the etcd that \`t8s envtest-assets\` writes, or give --data-dir instead`,
+    `--etcd-servers ${url}: that is an etcd, or something else, and this server keeps its data in a store of its ` +
+      'own: start the etcd that `t8s envtest-assets` writes, or give --data-dir instead',
   )

@@ -1,4 +1,7 @@
-/** The command line of the `etcd` launcher: etcd's flags with the syntax of Go's flag package, most of them without effect. */
+/**
+ * The command line of the `etcd` launcher: etcd's flags with the syntax of Go's flag package, most of them without
+ * effect.
+ */
 import { resolve } from 'node:path'
 import { FlagError } from '../../apiserver/serving-flags/index.ts'
 
@@ -22,7 +25,8 @@ const effective: readonly (readonly [name: string, value: string, help: string])
 ]
 
 /** Accepted, and without effect: flags of etcd 3.6. */
-const idleFlags = `advertise-client-urls auth-token auth-token-ttl auto-compaction-mode auto-compaction-retention auto-tls backend-batch-interval
+const idleFlags =
+  `advertise-client-urls auth-token auth-token-ttl auto-compaction-mode auto-compaction-retention auto-tls backend-batch-interval
 backend-batch-limit backend-bbolt-freelist-type bcrypt-cost bootstrap-defrag-threshold-megabytes cert-file cipher-suites client-cert-allowed-hostname
 client-cert-auth client-cert-file client-crl-file client-key-file compact-hash-check-enabled compact-hash-check-time compaction-batch-limit compaction-sleep-interval
 config-file corrupt-check-time cors discovery discovery-endpoints discovery-token distributed-tracing-address distributed-tracing-instance-id
@@ -35,7 +39,9 @@ log-rotation-config-json logger max-concurrent-streams max-learners max-request-
 peer-cert-allowed-cn peer-cert-allowed-hostname peer-cert-file peer-client-cert-auth peer-client-cert-file peer-client-key-file peer-crl-file peer-key-file
 peer-skip-client-san-verification peer-tls-max-version peer-tls-min-version peer-trusted-ca-file pre-vote progress-notify-interval quota-backend-bytes self-signed-cert-validity
 snapshot-catchup-entries snapshot-count socket-reuse-address socket-reuse-port strict-reconfig-check tls-max-version tls-min-version trusted-ca-file
-v2-deprecation wal-dir warning-apply-duration warning-unary-request-duration watch-progress-notify-interval`.split(/\s+/)
+v2-deprecation wal-dir warning-apply-duration warning-unary-request-duration watch-progress-notify-interval`.split(
+    /\s+/,
+  )
 
 /** Flags that may stand alone. */
 const booleans = new Set(
@@ -51,7 +57,8 @@ export function etcdFlags(args: readonly string[], cwd: string): EtcdFlags {
   for (let i = 0; i < args.length; i++) {
     const [, name = '', text] = /^--?([^-=][^=]*)(?:=([\s\S]*))?$/.exec(args[i]!) ?? []
     if (name === '') throw new FlagError(`${JSON.stringify(args[i])} is not a valid flag`)
-    if (!idleFlags.includes(name) && !effective.some(([known]) => known === name)) throw new FlagError(`flag provided but not defined: -${name}`)
+    if (!idleFlags.includes(name) && !effective.some(([known]) => known === name))
+      throw new FlagError(`flag provided but not defined: -${name}`)
     const value = text ?? (booleans.has(name) ? 'true' : args[++i])
     if (value === undefined) throw new FlagError(`flag needs an argument: -${name}`)
     if (booleans.has(name) && !/^(1|0|t|f|T|F|true|false|TRUE|FALSE|True|False)$/.test(value)) {
@@ -69,7 +76,10 @@ export function etcdFlags(args: readonly string[], cwd: string): EtcdFlags {
 
 function clientUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== 'http:') throw new FlagError(`--listen-client-urls ${text}: this program answers plain HTTP only: give a URL such as ${usualClientUrl}`)
+  if (url?.protocol !== 'http:')
+    throw new FlagError(
+      `--listen-client-urls ${text}: this program answers plain HTTP only: give a URL such as ${usualClientUrl}`,
+    )
   return url
 }
 

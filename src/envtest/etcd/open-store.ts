@@ -1,4 +1,7 @@
-/** The store that an `etcd` launcher stands for: in memory where it may be lost, else on the disk; its folder is etcd's data directory. */
+/**
+ * The store that an `etcd` launcher stands for: in memory where it may be lost, else on the disk; its folder is etcd's
+ * data directory.
+ */
 import { join } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
@@ -22,7 +25,10 @@ export async function openStore({ dataDir, unsafeNoFsync }: StoreLocation): Prom
   try {
     makeDirectory(dataDir, 0o700)
   } catch (error) {
-    throw new ExplainedError(`cannot keep data in ${dataDir}: ${reasonOf(error)}; choose another directory with --data-dir`, { cause: error })
+    throw new ExplainedError(
+      `cannot keep data in ${dataDir}: ${reasonOf(error)}; choose another directory with --data-dir`,
+      { cause: error },
+    )
   }
   if (!unsafeNoFsync) {
     const { openLogStore } = await import('../../storage/log/index.ts')

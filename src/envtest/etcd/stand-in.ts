@@ -36,7 +36,9 @@ export async function answerHealth({ listenClientUrls, dataDir, unsafeNoFsync }:
     await stop()
     const where = listenClientUrls.map(String).join(', ')
     const why = errorCode(error) === 'EADDRINUSE' ? 'the port is in use by another process' : reasonOf(error)
-    throw new ExplainedError(`cannot listen on ${where}: ${why}; choose another with --listen-client-urls`, { cause: error })
+    throw new ExplainedError(`cannot listen on ${where}: ${why}; choose another with --listen-client-urls`, {
+      cause: error,
+    })
   }
   return { stop }
 }

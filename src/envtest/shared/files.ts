@@ -1,6 +1,6 @@
 /**
- * How launchers and the shared process meet: in a directory of the user's, by named pipes, because a shell can open those and needs
- * nothing else. `launcher-script.ts` is the other side; what stands here must agree with it.
+ * How launchers and the shared process meet: in a directory of the user's, by named pipes, because a shell can open
+ * those and needs nothing else. `launcher-script.ts` is the other side; what stands here must agree with it.
  *
  *     requests    rung by a launcher that has laid down a request
  *     server      pid of the shared process, and its descriptor of `requests`

@@ -1,4 +1,7 @@
-/** The process that the launchers of one user share: it runs their programs, each on its own, and ends a while after the last. */
+/**
+ * The process that the launchers of one user share: it runs their programs, each on its own, and ends a while after the
+ * last.
+ */
 import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { errorCode } from '../../lib/explained-error.ts'
@@ -81,7 +84,8 @@ function own(directory: string): ReturnType<typeof acquire> | undefined {
 }
 
 function openBell(directory: string): number {
-  // Launchers make it, for Node makes no named pipes. Open for writing as well, so that the last of them to let go does not end it.
+  // Launchers make it, for Node makes no named pipes. Open for writing as well, so that the last of them to let go does
+  // not end it.
   return openSync(bellPath(directory), constants.O_RDWR | constants.O_NONBLOCK)
 }
 

@@ -8,11 +8,17 @@ import type { LauncherRequest } from './files.ts'
 
 /** Suites wait for the end of each program: requests under way get no longer than this, in ms. */
 const graceMs = 500
-/** A shell that is told to end just before it begins to read does so when it has read: it gets something to read this often, ms. */
+/**
+ * A shell that is told to end just before it begins to read does so when it has read: it gets something to read this
+ * often, ms.
+ */
 const nudgeMs = 1_000
 
 /** Runs what a launcher asks for. Resolves when that has ended, well or not; never rejects. */
-export async function serveLauncher({ program, cwd, args, up, down }: LauncherRequest, stores: StoreTable): Promise<void> {
+export async function serveLauncher(
+  { program, cwd, args, up, down }: LauncherRequest,
+  stores: StoreTable,
+): Promise<void> {
   const output = new Socket({ fd: down, readable: false, writable: true })
   // A launcher that was killed reads no more.
   output.on('error', () => {})

@@ -18,14 +18,24 @@ export interface AddOptions {
 /** Whether it was added, took the place of another, or was there already. */
 export type Added = 'added' | 'replaced' | 'there already'
 
-/** Adds a context with its cluster and its user; where there is no current context, it becomes that. Throws an ExplainedError for a name that is taken. */
-export function addContext(config: ConfigSet, incoming: IncomingContext, { name, force, hint = 'take it in under another name by --as' }: AddOptions): Added {
+/**
+ * Adds a context with its cluster and its user; where there is no current context, it becomes that. Throws an
+ * ExplainedError for a name that is taken.
+ */
+export function addContext(
+  config: ConfigSet,
+  incoming: IncomingContext,
+  { name, force, hint = 'take it in under another name by --as' }: AddOptions,
+): Added {
   checkName(name)
   const present = config.entry('context', name)
   if (present) {
     if (isSame(config, present, incoming)) return 'there already'
     if (!force) {
-      throw new ExplainedError(`there is a context called ${JSON.stringify(name)} already, and it is another one: ${hint}, or replace the other by --force`)
+      throw new ExplainedError(
+        `there is a context called ${JSON.stringify(name)} already, and it is another one: ${hint}, or replace ` +
+          'the other by --force',
+      )
     }
     dropParts(config, name)
   }
@@ -48,10 +58,14 @@ export interface Incoming {
   readonly spare: readonly ConfigEntry[]
 }
 
-/** The same with `name` for the context, cluster and user of a kubeconfig that has one context, and in front of all names (`name-`) otherwise. */
+/**
+ * The same with `name` for the context, cluster and user of a kubeconfig that has one context, and in front of all
+ * names (`name-`) otherwise.
+ */
 export function renamed({ contexts, spare }: Incoming, name: string): Incoming {
   const prefixed = (old: string): string => `${name}-${old}`
-  const entryName = (entry: ConfigEntry): string => (contexts.length === 1 && !spare.includes(entry) ? name : prefixed(entry.name))
+  const entryName = (entry: ConfigEntry): string =>
+    contexts.length === 1 && !spare.includes(entry) ? name : prefixed(entry.name)
   const changed = (entry: ConfigEntry): ConfigEntry => changedEntry(entry, entryName(entry))
   return {
     contexts: contexts.map(({ name: old, context, cluster, user }) => ({
@@ -64,10 +78,16 @@ export function renamed({ contexts, spare }: Incoming, name: string): Incoming {
   }
 }
 
-/** Adds contexts under their own names, and clusters and users that no context needs where their names are free. Throws as `addContext`. */
+/**
+ * Adds contexts under their own names, and clusters and users that no context needs where their names are free. Throws
+ * as `addContext`.
+ */
 export function addAll(config: ConfigSet, { contexts, spare }: Incoming, force: boolean): Merged[] {
   const hint = 'give the names of its file a prefix by PREFIX=FILE (for one file, --as PREFIX)'
-  const merged = contexts.map((incoming) => ({ name: incoming.name, how: addContext(config, incoming, { name: incoming.name, force, hint }) }))
+  const merged = contexts.map((incoming) => ({
+    name: incoming.name,
+    how: addContext(config, incoming, { name: incoming.name, force, hint }),
+  }))
   for (const entry of spare) if (!config.has(entry.kind, entry.name)) config.put(entry)
   return merged
 }
@@ -87,7 +107,11 @@ export const allContexts = (document: ConfigDocument, from: string): IncomingCon
 /** Whether a context says the same as the one that comes, wherever its cluster and user got other names. */
 function isSame(config: ConfigSet, present: ConfigEntry, { context, cluster, user }: IncomingContext): boolean {
   const part = (kind: 'cluster' | 'user'): unknown => bodyOf(config.entry(kind, entryText(present, kind) ?? ''))
-  const ownFields = (entry: ConfigEntry): unknown => ({ ...(bodyOf(entry) as object), cluster: undefined, user: undefined })
+  const ownFields = (entry: ConfigEntry): unknown => ({
+    ...(bodyOf(entry) as object),
+    cluster: undefined,
+    user: undefined,
+  })
   return (
     isDeepStrictEqual(ownFields(present), ownFields(context)) &&
     isDeepStrictEqual(part('cluster'), bodyOf(cluster)) &&
@@ -114,4 +138,5 @@ function addPart(config: ConfigSet, entry: ConfigEntry, context: string): string
   }
 }
 
-const bodyOf = (entry: ConfigEntry | undefined): unknown => entry && (entry.plain as Readonly<Record<string, unknown>>)[entry.kind]
+const bodyOf = (entry: ConfigEntry | undefined): unknown =>
+  entry && (entry.plain as Readonly<Record<string, unknown>>)[entry.kind]

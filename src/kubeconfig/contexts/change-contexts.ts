@@ -1,4 +1,7 @@
-/** What is done to contexts that are there: one is used, renamed or removed. Each throws an ExplainedError, and has changed nothing then. */
+/**
+ * What is done to contexts that are there: one is used, renamed or removed. Each throws an ExplainedError, and has
+ * changed nothing then.
+ */
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { ConfigSet } from './config-set.ts'
 import { nearestName } from './nearest-name.ts'
@@ -8,7 +11,8 @@ const back = '-'
 
 /** Makes a context the current one; `-` is the one before. Returns its name. */
 export function useContext(config: ConfigSet, name: string): string {
-  if (name === back && !config.previousContext) throw new ExplainedError('there is no context to go back to: t8s config use NAME has not been used here yet')
+  if (name === back && !config.previousContext)
+    throw new ExplainedError('there is no context to go back to: t8s config use NAME has not been used here yet')
   const chosen = name === back && !config.has('context', back) ? config.previousContext! : name
   existing(config, chosen)
   if (config.currentContext !== chosen) config.currentContext = chosen
@@ -19,9 +23,13 @@ export function useContext(config: ConfigSet, name: string): string {
 export function renameContext(config: ConfigSet, name: string, newName: string): void {
   existing(config, name)
   checkName(newName)
-  if (name === newName) throw new ExplainedError(`the context is called ${quoted(name)} already: give it another name by -t`)
+  if (name === newName)
+    throw new ExplainedError(`the context is called ${quoted(name)} already: give it another name by -t`)
   if (config.has('context', newName)) {
-    throw new ExplainedError(`there is a context called ${quoted(newName)} already: take another name, or remove that one by t8s config remove -n ${newName}`)
+    throw new ExplainedError(
+      `there is a context called ${quoted(newName)} already: take another name, or remove that one by t8s config ` +
+        `remove -n ${newName}`,
+    )
   }
   const { currentContext } = config
   config.origin('context', name)?.document.rename('context', name, newName)

@@ -1,4 +1,7 @@
-/** The kubeconfigs that count together as documents, the first to name something wins. Nothing here reads or writes files. */
+/**
+ * The kubeconfigs that count together as documents, the first to name something wins. Nothing here reads or writes
+ * files.
+ */
 import type { ConfigDocument, ConfigEntry } from '../documents/config-document.ts'
 import type { EntryKind } from '../kubeconfig-file.ts'
 

@@ -8,9 +8,11 @@ import { ConfigSet } from './config-set.ts'
 
 const document = (text: string): ConfigDocument => new ConfigDocument(text, notAKubeconfig('FILE'))
 
-const context = (name: string, cluster = 'c', user = 'u'): string => `- {name: ${name}, context: {cluster: ${cluster}, user: ${user}}}\n`
+const context = (name: string, cluster = 'c', user = 'u'): string =>
+  `- {name: ${name}, context: {cluster: ${cluster}, user: ${user}}}\n`
 const config = (contexts: string, server = 'https://c', current = ''): string =>
-  `current-context: ${current}\nclusters:\n- {name: c, cluster: {server: "${server}"}}\nusers:\n- {name: u, user: {token: t}}\ncontexts:\n${contexts}`
+  `current-context: ${current}\nclusters:\n- {name: c, cluster: {server: "${server}"}}\nusers:\n- {name: u, ` +
+  `user: {token: t}}\ncontexts:\n${contexts}`
 
 const setOf = (...texts: readonly string[]): ConfigSet =>
   new ConfigSet(
@@ -46,7 +48,10 @@ test('what comes in gets names that nobody has', () => {
   const set = setOf(config(context('a')))
   const theirs = document(config(context('a'), 'https://other'))
   const incoming = chosenContext(theirs, 'THEIRS')
-  assert.throws(() => addContext(set, incoming, { name: 'a', force: false }), /there is a context called "a" already, and it is another one/)
+  assert.throws(
+    () => addContext(set, incoming, { name: 'a', force: false }),
+    /there is a context called "a" already, and it is another one/,
+  )
   assert.equal(addContext(set, incoming, { name: 'new', force: false }), 'added')
   assert.equal(set.text('context', 'new', 'cluster'), 'new')
   assert.equal(set.text('context', 'new', 'user'), 'u', 'the same user is no other')
@@ -59,7 +64,9 @@ test('merging takes clusters and users along that no context needs', () => {
   const set = setOf('')
   const theirs = document(`${config(context('a'))}`.replace('users:\n', 'users:\n- {name: spare, user: {token: s}}\n'))
   const contexts = allContexts(theirs, 'THEIRS')
-  assert.deepEqual(addAll(set, { contexts, spare: spareEntries(theirs, contexts) }, false), [{ name: 'a', how: 'added' }])
+  assert.deepEqual(addAll(set, { contexts, spare: spareEntries(theirs, contexts) }, false), [
+    { name: 'a', how: 'added' },
+  ])
   assert.deepEqual(set.names('user'), ['u', 'spare'])
   assert.equal(set.currentContext, 'a')
 })
@@ -74,7 +81,10 @@ test('a prefix names all of a kubeconfig with one context, and stands in front o
   }
   const one = config(context('a'))
   assert.equal(merge(one, 'dev'), 'dev dev dev')
-  assert.equal(merge(one.replace('users:\n', 'users:\n- {name: spare, user: {token: s}}\n'), 'dev'), 'dev dev dev,dev-spare')
+  assert.equal(
+    merge(one.replace('users:\n', 'users:\n- {name: spare, user: {token: s}}\n'), 'dev'),
+    'dev dev dev,dev-spare',
+  )
   assert.match(merge(config(context('a') + context('b')), 'dev'), /^dev-a,dev-b dev-\w+ dev-\w+$/)
 })
 
@@ -82,16 +92,30 @@ test('the context that is meant is the one named, the current one, or the only o
   assert.equal(chosenContext(document(config(context('a'))), 'F').name, 'a')
   assert.equal(chosenContext(document(config(context('a') + context('b'), 'https://c', 'b')), 'F').name, 'b')
   assert.equal(chosenContext(document(config(context('a') + context('b'), 'https://c', 'b')), 'F', 'a').name, 'a')
-  assert.throws(() => chosenContext(document(config(context('a') + context('b'))), 'F'), /F has several contexts.*\(a, b\)/)
+  assert.throws(
+    () => chosenContext(document(config(context('a') + context('b'))), 'F'),
+    /F has several contexts.*\(a, b\)/,
+  )
   assert.throws(() => chosenContext(document(config(context('a'))), 'F', 'x'), /F has no context called "x": it has a/)
-  assert.throws(() => chosenContext(document(config(context('a', 'gone'))), 'F'), /names the cluster "gone", which is not in it/)
+  assert.throws(
+    () => chosenContext(document(config(context('a', 'gone'))), 'F'),
+    /names the cluster "gone", which is not in it/,
+  )
 })
 
 test('servers that say the machine itself are known, and moved', () => {
-  const loopback = (server: string): boolean => loopbackServer(chosenContext(document(config(context('a'), server)), 'F')) !== undefined
-  for (const server of ['https://127.0.0.1:6443', 'https://localhost:6443', 'https://[::1]:6443', 'https://127.1.2.3', 'https://0.0.0.0:6443'])
+  const loopback = (server: string): boolean =>
+    loopbackServer(chosenContext(document(config(context('a'), server)), 'F')) !== undefined
+  for (const server of [
+    'https://127.0.0.1:6443',
+    'https://localhost:6443',
+    'https://[::1]:6443',
+    'https://127.1.2.3',
+    'https://0.0.0.0:6443',
+  ])
     assert.ok(loopback(server), server)
-  for (const server of ['https://10.0.0.1:6443', 'https://localhost.example.com', 'no url']) assert.ok(!loopback(server), server)
+  for (const server of ['https://10.0.0.1:6443', 'https://localhost.example.com', 'no url'])
+    assert.ok(!loopback(server), server)
   assert.equal(serverAt(new URL('https://127.0.0.1:6443'), 'node.example.com'), 'https://node.example.com:6443')
   assert.equal(serverAt(new URL('https://127.0.0.1:6443/k8s/'), 'fd00::1'), 'https://[fd00::1]:6443/k8s')
 })

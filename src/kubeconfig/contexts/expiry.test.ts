@@ -7,7 +7,16 @@ const token = (claims: unknown): string => `e30.${Buffer.from(JSON.stringify(cla
 
 test('tokens say their end, or nothing', () => {
   assert.equal(tokenExpiry(token({ exp: 1.5 })), 1500)
-  for (const other of ['abc', 'a.b.c', 'a.b', token({}), token({ exp: 'soon' }), token({ exp: 1e300 }), token(null), ''])
+  for (const other of [
+    'abc',
+    'a.b.c',
+    'a.b',
+    token({}),
+    token({ exp: 'soon' }),
+    token({ exp: 1e300 }),
+    token(null),
+    '',
+  ])
     assert.equal(tokenExpiry(other), undefined, other)
   assert.equal(certificateExpiry('no certificate'), undefined)
 })

@@ -9,7 +9,10 @@ import { localSource } from '../import/source.ts'
 import { existing } from './change-contexts.ts'
 import { ConfigSet } from './config-set.ts'
 
-/** Its text; the context is the current one. Rejects with an ExplainedError if there is no such context, or something of it is missing. */
+/**
+ * Its text; the context is the current one. Rejects with an ExplainedError if there is no such context, or something of
+ * it is missing.
+ */
 export async function exportedContext(files: readonly string[], name: string, embed: boolean): Promise<string> {
   const config = readConfigSet(files)
   existing(config, name)
@@ -27,7 +30,8 @@ export async function exportedContext(files: readonly string[], name: string, em
 
 /** Writes it, readable by its owner alone. Throws an ExplainedError if the file is there already. */
 export function writeExport(file: string, text: string, force: boolean): void {
-  if (!force && existsSync(file)) throw new ExplainedError(`${file} is there already: name another file, or replace it by --force`)
+  if (!force && existsSync(file))
+    throw new ExplainedError(`${file} is there already: name another file, or replace it by --force`)
   replaceFile(file, text)
 }
 
@@ -38,7 +42,10 @@ const standing = (entry: ConfigEntry, file: string, embed: boolean): Promise<Con
 function readConfigSet(files: readonly string[]): ConfigSet {
   const present = files.filter((file) => existsSync(file))
   const [first] = present
-  if (first === undefined) throw new ExplainedError(`there is no kubeconfig at ${files.join(', ')}: t8s config import brings one, and KUBECONFIG names another`)
+  if (first === undefined)
+    throw new ExplainedError(
+      `there is no kubeconfig at ${files.join(', ')}: t8s config import brings one, and KUBECONFIG names another`,
+    )
   const documents = present.map((file) => {
     try {
       return { file, document: new ConfigDocument(readFileSync(file, 'utf8'), notAKubeconfig(file)) }

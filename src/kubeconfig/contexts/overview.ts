@@ -3,7 +3,14 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import { type EntryKind, type KubeconfigEntry, type KubeconfigFile, pemOf, readKubeconfigFile, text } from '../kubeconfig-file.ts'
+import {
+  type EntryKind,
+  type KubeconfigEntry,
+  type KubeconfigFile,
+  pemOf,
+  readKubeconfigFile,
+  text,
+} from '../kubeconfig-file.ts'
 import { noContext } from './change-contexts.ts'
 import { certificateExpiry, tokenExpiry } from './expiry.ts'
 
@@ -34,7 +41,9 @@ export interface Expiries {
 export async function readKubeconfigs(files: readonly string[]): Promise<KubeconfigFile[]> {
   const present = files.filter((file) => existsSync(file))
   if (present.length === 0)
-    throw new ExplainedError(`there is no kubeconfig at ${files.join(', ')}: t8s config import brings one, and KUBECONFIG names another`)
+    throw new ExplainedError(
+      `there is no kubeconfig at ${files.join(', ')}: t8s config import brings one, and KUBECONFIG names another`,
+    )
   return Promise.all(
     present.map((file) =>
       readKubeconfigFile(file).catch((error: unknown) => {
@@ -56,7 +65,8 @@ export async function contextOverviews(files: readonly string[]): Promise<Contex
     const cluster = clusters.get(clusterName)?.entry
     const user = users.get(userName)?.entry
     const problems: string[] = []
-    if (!cluster) problems.push(clusterName ? `there is no cluster ${JSON.stringify(clusterName)}` : 'it names no cluster')
+    if (!cluster)
+      problems.push(clusterName ? `there is no cluster ${JSON.stringify(clusterName)}` : 'it names no cluster')
     if (!user && userName) problems.push(`there is no user ${JSON.stringify(userName)}`)
     const orProblem = <T>(read: Promise<T>): Promise<T | undefined> =>
       read.catch((error: unknown) => {
@@ -94,13 +104,19 @@ export async function contextOverview(files: readonly string[], name?: string): 
   if (found) return found
   const names = contexts.map((context) => context.name)
   if (name !== undefined) throw noContext(name, names)
-  throw new ExplainedError(`there is no current context in ${files.join(', ')}: name one, or take one by t8s config use`)
+  throw new ExplainedError(
+    `there is no current context in ${files.join(', ')}: name one, or take one by t8s config use`,
+  )
 }
 
 /** The first of `files` to name an entry says what it is. */
-function merged(configs: readonly KubeconfigFile[], kind: EntryKind): ReadonlyMap<string, { readonly entry: KubeconfigEntry; readonly file: string }> {
+function merged(
+  configs: readonly KubeconfigFile[],
+  kind: EntryKind,
+): ReadonlyMap<string, { readonly entry: KubeconfigEntry; readonly file: string }> {
   const all = new Map<string, { readonly entry: KubeconfigEntry; readonly file: string }>()
-  for (const config of configs) for (const [name, entry] of config.entries(kind)) if (!all.has(name)) all.set(name, { entry, file: config.file })
+  for (const config of configs)
+    for (const [name, entry] of config.entries(kind)) if (!all.has(name)) all.set(name, { entry, file: config.file })
   return all
 }
 
@@ -128,4 +144,5 @@ function credentialsOf({ fields }: KubeconfigEntry): string {
   return kinds.join(', ') || 'none'
 }
 
-const time = (field: keyof Expiries, at: number | undefined | ''): Expiries => (at ? { [field]: new Date(at).toISOString().replace('.000Z', 'Z') } : {})
+const time = (field: keyof Expiries, at: number | undefined | ''): Expiries =>
+  at ? { [field]: new Date(at).toISOString().replace('.000Z', 'Z') } : {}

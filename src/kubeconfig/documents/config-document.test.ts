@@ -85,10 +85,16 @@ test('an entry that uses an anchor of its file is written out where it goes', ()
   const to = read('')
   to.put(entry)
   assert.match(to.toString(), /cluster: \{server: "https:\/\/a", n: 0644, t: "007"\}\}/)
-  assert.throws(() => read('clusters:\n- &a {name: a, cluster: {x: *a}}\n').copyOf('cluster', 'a'), /FILE is not a kubeconfig/)
+  assert.throws(
+    () => read('clusters:\n- &a {name: a, cluster: {x: *a}}\n').copyOf('cluster', 'a'),
+    /FILE is not a kubeconfig/,
+  )
   const needed = read('clusters:\n- {name: a, cluster: &c {server: x}}\n- {name: b, cluster: *c}\n')
   needed.remove('cluster', 'a')
-  assert.throws(() => needed.toString(), /^ExplainedError: FILE is not a kubeconfig \(.*alias.*\): it was left as it is/i)
+  assert.throws(
+    () => needed.toString(),
+    /^ExplainedError: FILE is not a kubeconfig \(.*alias.*\): it was left as it is/i,
+  )
 })
 
 test('what is no kubeconfig is refused in one sentence', () => {
@@ -96,14 +102,19 @@ test('what is no kubeconfig is refused in one sentence', () => {
     assert.throws(
       () => read(bad),
       (error) =>
-        error instanceof ExplainedError && /^FILE is not a kubeconfig \([^\n]+\): it was left as it is; mend it, or name another file$/.test(error.message),
+        error instanceof ExplainedError &&
+        /^FILE is not a kubeconfig \([^\n]+\): it was left as it is; mend it, or name another file$/.test(
+          error.message,
+        ),
       bad,
     )
   }
 })
 
 test('JSON stays JSON: its layout, its numbers, and what comes in out of YAML', () => {
-  const line = '{"current-context": "a", "x": [1.0, true, null, 12345678901234567890], "contexts": [{"name": "a", "context": {"cluster": "c"}}]}'
+  const line =
+    '{"current-context": "a", "x": [1.0, true, null, 12345678901234567890], "contexts": [{"name": "a", ' +
+    '"context": {"cluster": "c"}}]}'
   assert.equal(read(line).toString(), line)
   const document = read(line)
   document.rename('context', 'a', 'b')
@@ -118,7 +129,18 @@ test('JSON stays JSON: its layout, its numbers, and what comes in out of YAML', 
   assert.deepEqual(JSON.parse(mixed.toString()), {
     apiVersion: 'v1',
     // As kubectl reads that YAML: 0644 is octal.
-    clusters: [{ cluster: { server: 'https://a', 'insecure-skip-tls-verify': true, 'x-number': 420, 'x-words': 'one\ntwo\n', 'x-nothing': null }, name: 'a' }],
+    clusters: [
+      {
+        cluster: {
+          server: 'https://a',
+          'insecure-skip-tls-verify': true,
+          'x-number': 420,
+          'x-words': 'one\ntwo\n',
+          'x-nothing': null,
+        },
+        name: 'a',
+      },
+    ],
     empty: {},
     'x-old': 'yes',
   })
@@ -126,7 +148,10 @@ test('JSON stays JSON: its layout, its numbers, and what comes in out of YAML', 
   assert.equal(read(compact).toString(), compact)
   const yaml = read('')
   yaml.put(read(compact).copyOf('cluster', 'a')!)
-  assert.equal(yaml.toString(), 'apiVersion: v1\nkind: Config\nclusters:\n- "name": a\n  "cluster":\n    "server": "https://a"\n')
+  assert.equal(
+    yaml.toString(),
+    'apiVersion: v1\nkind: Config\nclusters:\n- "name": a\n  "cluster":\n    "server": "https://a"\n',
+  )
 })
 
 test('two entries of one name are refused in the words of kubectl', () => {

@@ -1,7 +1,7 @@
 /**
- * A kubeconfig's text as a document that can be changed: comments, unknown fields, quotes and the order of things stay as they are, and
- * JSON stays JSON.
- * Scalars are texts here, whatever YAML would take them for, so that nothing that is not changed is written in another way.
+ * A kubeconfig's text as a document that can be changed: comments, unknown fields, quotes and the order of things stay
+ * as they are, and JSON stays JSON. Scalars are texts here, whatever YAML would take them for, so that nothing that is
+ * not changed is written in another way.
  */
 import { Document, isMap, isScalar, isSeq, parseDocument, Scalar, visit, type YAMLMap, YAMLSeq } from 'yaml'
 import { ExplainedError } from '../../lib/explained-error.ts'
@@ -52,7 +52,10 @@ export class ConfigDocument {
   constructor(text: string, refuse: Refusal) {
     this.#refuse = refuse
     const empty = text.trim() === ''
-    this.#document = parseDocument(empty ? 'apiVersion: v1\nkind: Config\n' : text, { schema: 'failsafe', customTags: [nothing] })
+    this.#document = parseDocument(empty ? 'apiVersion: v1\nkind: Config\n' : text, {
+      schema: 'failsafe',
+      customTags: [nothing],
+    })
     const [problem] = this.#document.errors
     if (problem) throw refuse(problem.message.split('\n')[0] ?? problem.message)
     if (!isMap(this.#document.contents)) throw refuse('it holds no fields')
@@ -108,7 +111,10 @@ export class ConfigDocument {
     this.#body(kind, name)?.delete(field)
   }
 
-  /** The entry as a node that may be put into another document; undefined if there is none. Aliases in it are written out. */
+  /**
+   * The entry as a node that may be put into another document; undefined if there is none. Aliases in it are written
+   * out.
+   */
   copyOf(kind: EntryKind, name: string): ConfigEntry | undefined {
     const entry = this.#find(kind, name)
     if (!entry) return undefined
@@ -167,7 +173,10 @@ export class ConfigDocument {
     this.#found.delete(kind)
   }
 
-  /** The text, which is as it was read where nothing was changed. Throws the refusal for what cannot be written, such as an alias whose anchor has gone. */
+  /**
+   * The text, which is as it was read where nothing was changed. Throws the refusal for what cannot be written, such as
+   * an alias whose anchor has gone.
+   */
   toString(): string {
     try {
       if (this.#json) return this.#inLines(jsonText(this.#document.contents, this.#json))
@@ -184,7 +193,9 @@ export class ConfigDocument {
 
   /** kubectl reads no kubeconfig in which two entries have one name. */
   #refuseDuplicates(kind: EntryKind): void {
-    const name = firstDuplicate((this.#list(kind)?.items ?? []).map((item) => (isMap(item) && textOf(item.get('name', true))) || ''))
+    const name = firstDuplicate(
+      (this.#list(kind)?.items ?? []).map((item) => (isMap(item) && textOf(item.get('name', true))) || ''),
+    )
     if (name !== undefined) throw this.#refuse(duplicateName(name, sections[kind]))
   }
 
@@ -209,7 +220,11 @@ export class ConfigDocument {
   #list(kind: EntryKind): YAMLSeq | undefined {
     const node = this.#document.get(sections[kind], true)
     if (isSeq(node)) return node
-    if (node === undefined || (isScalar(node) && (node.value === null || (node.type === Scalar.PLAIN && /^(~|null)?$/i.test(String(node.value))))))
+    if (
+      node === undefined ||
+      (isScalar(node) &&
+        (node.value === null || (node.type === Scalar.PLAIN && /^(~|null)?$/i.test(String(node.value)))))
+    )
       return undefined
     throw this.#refuse(`${sections[kind]} is no list`)
   }
@@ -234,12 +249,20 @@ export interface ConfigEntry {
 export function entryText({ kind, plain }: ConfigEntry, path: string): string | undefined {
   let value: unknown = plain
   for (const key of [kind, ...path.split('.')])
-    value = typeof value === 'object' && value !== null ? own(value as Readonly<Record<string, unknown>>, key) : undefined
+    value =
+      typeof value === 'object' && value !== null ? own(value as Readonly<Record<string, unknown>>, key) : undefined
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The entry under another name, with other texts in its body at paths such as `exec.command`; undefined takes a field out. */
-export function changedEntry(entry: ConfigEntry, name: string, fields: Readonly<Record<string, string | undefined>> = {}): ConfigEntry {
+/**
+ * The entry under another name, with other texts in its body at paths such as `exec.command`; undefined takes a field
+ * out.
+ */
+export function changedEntry(
+  entry: ConfigEntry,
+  name: string,
+  fields: Readonly<Record<string, string | undefined>> = {},
+): ConfigEntry {
   const node = entry.node.clone() as YAMLMap
   const body = node.get(entry.kind, true)
   if (isMap(body)) {
@@ -255,13 +278,15 @@ export function changedEntry(entry: ConfigEntry, name: string, fields: Readonly<
 /** A text as YAML 1.1 and 1.2 both read it: what either could take for something else is quoted. */
 function scalarOf(text: string): Scalar<string> {
   const scalar = new Scalar(text)
-  const plain = /^[A-Za-z/][\w./:@+=-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) && !text.endsWith(':')
+  const plain =
+    /^[A-Za-z/][\w./:@+=-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) && !text.endsWith(':')
   scalar.type = plain ? Scalar.PLAIN : Scalar.QUOTE_DOUBLE
   return scalar
 }
 
 /** A text that is not empty. */
-const textOf = (node: unknown): string | undefined => (isScalar(node) && typeof node.value === 'string' && node.value !== '' ? node.value : undefined)
+const textOf = (node: unknown): string | undefined =>
+  isScalar(node) && typeof node.value === 'string' && node.value !== '' ? node.value : undefined
 
 /** What a node without aliases says. */
 const plainOf = (node: YAMLMap): object => node.toJS(new Document()) as object

@@ -31,7 +31,9 @@ function write(node: unknown, layout: JsonLayout, line: string): string {
   const inner = `${line}${indent ?? ''}`
   const lines = (parts: readonly string[], open: string, close: string): string => {
     if (parts.length === 0) return `${open}${close}`
-    return indent === undefined ? `${open}${parts.join(`,${space}`)}${close}` : `${open}${inner}${parts.join(`,${inner}`)}${line}${close}`
+    return indent === undefined
+      ? `${open}${parts.join(`,${space}`)}${close}`
+      : `${open}${inner}${parts.join(`,${inner}`)}${line}${close}`
   }
   if (isSeq(node))
     return lines(
@@ -56,5 +58,7 @@ function scalarText(node: unknown): string {
   const text = String(node.value)
   if (node.type !== 'PLAIN') return JSON.stringify(text)
   // Numbers keep their digits.
-  return /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?)$/.test(text) ? text : JSON.stringify(fromYaml(text) ?? null)
+  return /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?)$/.test(text)
+    ? text
+    : JSON.stringify(fromYaml(text) ?? null)
 }

@@ -17,21 +17,33 @@ interface Replacement {
 }
 
 /**
- * Calls `change` with the kubeconfigs as they are while no other writer is at them, and writes what it changed. `what` is told by
- * `undo`. Rejects with an ExplainedError, with all files as they were.
+ * Calls `change` with the kubeconfigs as they are while no other writer is at them, and writes what it changed. `what`
+ * is told by `undo`. Rejects with an ExplainedError, with all files as they were.
  */
-export function changeKubeconfigs<T>({ files, target }: Locations, what: string, change: (config: ConfigSet) => T, options?: LockOptions): Promise<T> {
+export function changeKubeconfigs<T>(
+  { files, target }: Locations,
+  what: string,
+  change: (config: ConfigSet) => T,
+  options?: LockOptions,
+): Promise<T> {
   const concerned = files.filter((file) => file === target || existsSync(file))
   return withLocks(
     concerned,
     () => {
       const texts = new Map(concerned.map((file) => [file, textAt(file)]))
-      const documents = concerned.map((file) => ({ file, document: new ConfigDocument(texts.get(file) ?? '', notAKubeconfig(file)) }))
+      const documents = concerned.map((file) => ({
+        file,
+        document: new ConfigDocument(texts.get(file) ?? '', notAKubeconfig(file)),
+      }))
       const forms = new Map(documents.map(({ file, document }) => [file, document.toString()]))
       const config = new ConfigSet(documents, target, lastChange(concerned)?.change.previousContext)
       const { currentContext } = config
       const result = change(config)
-      if (currentContext && config.currentContext !== currentContext && config.names('context').includes(currentContext))
+      if (
+        currentContext &&
+        config.currentContext !== currentContext &&
+        config.names('context').includes(currentContext)
+      )
         config.previousContext = currentContext
       const replacements = documents.flatMap(({ file, document }): Replacement[] => {
         const after = document.toString()
@@ -56,26 +68,35 @@ export interface Undone {
   readonly files: readonly string[]
 }
 
-/** Takes the last change back, which is a change, too. Resolves with what it was and where. Rejects with an ExplainedError. */
+/**
+ * Takes the last change back, which is a change, too. Resolves with what it was and where. Rejects with an
+ * ExplainedError.
+ */
 export function undoLastChange({ files }: Locations, { force = false, ...options }: UndoOptions = {}): Promise<Undone> {
   const concerned = files.filter((file) => existsSync(file) || existsSync(undoFileOf(file)))
   return withLocks(
     concerned,
     () => {
       const last = lastChange(concerned)
-      if (!last) throw new ExplainedError(`there is nothing to undo: t8s config has changed nothing in ${files.join(', ')}`)
+      if (!last)
+        throw new ExplainedError(`there is nothing to undo: t8s config has changed nothing in ${files.join(', ')}`)
       const replacements = [...last.records].map(([file, { before, left }]): Replacement => {
         const present = textAt(file)
         if (!force && fingerprint(present) !== left) {
           throw new ExplainedError(
-            `${file} has been changed since (${JSON.stringify(last.change.what)} was the last change of t8s): undoing would lose that; say --force, or look at ${undoFileOf(file)}`,
+            `${file} has been changed since (${JSON.stringify(last.change.what)} was the last change of t8s): ` +
+              `undoing would lose that; say --force, or look at ${undoFileOf(file)}`,
           )
         }
         return { file, before: present, after: before }
       })
       const again = undone.test(last.change.what)
       const what = last.change.what.replace(undone, '')
-      replace(replacements, again ? what : `undo of ${what}`, currentContextOf(replacements) ?? last.change.previousContext)
+      replace(
+        replacements,
+        again ? what : `undo of ${what}`,
+        currentContextOf(replacements) ?? last.change.previousContext,
+      )
       return { what, again, files: [...last.records.keys()] }
     },
     options,
@@ -87,7 +108,9 @@ const undone = /^undo of /
 /** The context that was current until now, if another is from now on. */
 function currentContextOf(replacements: readonly Replacement[]): string | undefined {
   for (const { file, before, after } of replacements) {
-    const [now, then] = [before, after].map((text) => new ConfigDocument(text ?? '', notAKubeconfig(file)).currentContext)
+    const [now, then] = [before, after].map(
+      (text) => new ConfigDocument(text ?? '', notAKubeconfig(file)).currentContext,
+    )
     if (now && now !== then) return now
   }
   return undefined

@@ -9,9 +9,16 @@ test('files and the one to write are those of kubectl', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 't8s-locations-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const [a, b, c] = ['a', 'b', 'c'].map((name) => join(folder, name)) as [string, string, string]
-  assert.deepEqual(kubeconfigLocations({ HOME: '/home/me' }), { files: ['/home/me/.kube/config'], target: '/home/me/.kube/config' })
+  assert.deepEqual(kubeconfigLocations({ HOME: '/home/me' }), {
+    files: ['/home/me/.kube/config'],
+    target: '/home/me/.kube/config',
+  })
   assert.deepEqual(kubeconfigLocations({ KUBECONFIG: a }, b), { files: [b], target: b })
-  assert.deepEqual(kubeconfigLocations({ KUBECONFIG: `${a}::${b}:${a}:${c}` }), { files: [a, b, c], target: c }, 'the last, where none is there')
+  assert.deepEqual(
+    kubeconfigLocations({ KUBECONFIG: `${a}::${b}:${a}:${c}` }),
+    { files: [a, b, c], target: c },
+    'the last, where none is there',
+  )
   writeFileSync(b, '')
   assert.equal(kubeconfigLocations({ KUBECONFIG: `${a}:${b}:${c}` }).target, b, 'the first that is there')
 })

@@ -13,12 +13,17 @@ const usualPatienceMs = 3000
 const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Runs `action` while all of `files` are locked. They are locked in one order, so that two writers do not wait for each other. Rejects
- * with an ExplainedError where a lock is held or cannot be made.
+ * Runs `action` while all of `files` are locked. They are locked in one order, so that two writers do not wait for each
+ * other. Rejects with an ExplainedError where a lock is held or cannot be made.
  */
-export async function withLocks<T>(files: readonly string[], action: () => T, { patienceMs = usualPatienceMs }: LockOptions = {}): Promise<T> {
+export async function withLocks<T>(
+  files: readonly string[],
+  action: () => T,
+  { patienceMs = usualPatienceMs }: LockOptions = {},
+): Promise<T> {
   const held: string[] = []
-  // Who interrupts must not leave locks behind: waiting ends, and a change that has begun takes no longer than writing its files.
+  // Who interrupts must not leave locks behind: waiting ends, and a change that has begun takes no longer than writing
+  // its files.
   const interrupted = new AbortController()
   const interrupt = (): void => interrupted.abort()
   for (const signal of interruptions) process.on(signal, interrupt)
@@ -38,7 +43,8 @@ export async function withLocks<T>(files: readonly string[], action: () => T, { 
 
 async function acquire(lock: string, file: string, deadline: number, interrupted: AbortSignal): Promise<void> {
   for (;;) {
-    if (interrupted.aborted) throw new ExplainedError(`interrupted while ${file} was locked by another program: nothing was changed`)
+    if (interrupted.aborted)
+      throw new ExplainedError(`interrupted while ${file} was locked by another program: nothing was changed`)
     if (made(lock, file)) return
     const left = deadline - performance.now()
     if (left <= 0) throw heldLock(lock, file)
@@ -54,9 +60,13 @@ function made(lock: string, file: string): boolean {
     return true
   } catch (error) {
     if (errorCode(error) === 'EEXIST' && statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory()) return false
-    throw new ExplainedError(`cannot lock ${file}: ${reasonOf(error)}; nothing was changed: make its folder writable, or name another file by KUBECONFIG`, {
-      cause: error,
-    })
+    throw new ExplainedError(
+      `cannot lock ${file}: ${reasonOf(error)}; nothing was changed: make its folder writable, or name another ` +
+        'file by KUBECONFIG',
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -83,6 +93,8 @@ function heldLock(lock: string, file: string): ExplainedError {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
   const seconds = Math.max(0, Math.round((Date.now() - made) / 1000))
   return new ExplainedError(
-    `${file} is locked by another program (${lock} is ${seconds < 120 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`} old): nothing was changed; try again, or remove ${lock} if no program is writing`,
+    `${file} is locked by another program (${lock} is ` +
+      `${seconds < 120 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`} old): nothing was changed; ` +
+      `try again, or remove ${lock} if no program is writing`,
   )
 }

@@ -7,7 +7,10 @@ import { makeDirectory } from '../../lib/files/make-directory.ts'
 
 const mode = 0o600
 
-/** Writes `text` to `file`, or removes the file where there is no text. Throws an ExplainedError that says that nothing was changed. */
+/**
+ * Writes `text` to `file`, or removes the file where there is no text. Throws an ExplainedError that says that nothing
+ * was changed.
+ */
 export function replaceFile(file: string, text: string | undefined): void {
   try {
     const target = behindLinks(file)
@@ -20,9 +23,13 @@ export function replaceFile(file: string, text: string | undefined): void {
     // Another's file stays theirs, which only root can see to.
     writeFileAtomically(target, text, mode, process.getuid?.() === 0 ? before : undefined)
   } catch (error) {
-    throw new ExplainedError(`cannot write ${file}: ${reasonOf(error)}; nothing was changed: make it writable, or name another file by KUBECONFIG`, {
-      cause: error,
-    })
+    throw new ExplainedError(
+      `cannot write ${file}: ${reasonOf(error)}; nothing was changed: make it writable, or name another file by ` +
+        'KUBECONFIG',
+      {
+        cause: error,
+      },
+    )
   }
 }
 

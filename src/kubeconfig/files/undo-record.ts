@@ -1,6 +1,6 @@
 /**
- * What a change of a kubeconfig leaves beside it, in `FILE.t8s-undo`: the text before, below one line of YAML comment that says what
- * was done. It is a kubeconfig itself, as secret as the other.
+ * What a change of a kubeconfig leaves beside it, in `FILE.t8s-undo`: the text before, below one line of YAML comment
+ * that says what was done. It is a kubeconfig itself, as secret as the other.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -31,14 +31,18 @@ const title = '# t8s config undo '
 export const undoFileOf = (file: string): string => `${file}.t8s-undo`
 
 /** Tells one text from another without keeping it; a file that is not there is one, too. */
-export const fingerprint = (text: string | undefined): string => (text === undefined ? 'none' : createHash('sha256').update(text).digest('hex'))
+export const fingerprint = (text: string | undefined): string =>
+  text === undefined ? 'none' : createHash('sha256').update(text).digest('hex')
 
 /** The text of a record. */
 export function recordText({ before, ...header }: UndoRecord): string {
   return `${title}${JSON.stringify({ ...header, existed: before !== undefined })}\n${before ?? ''}`
 }
 
-/** The record beside `file`; undefined if nothing was changed there. Throws an ExplainedError for one that cannot be read. */
+/**
+ * The record beside `file`; undefined if nothing was changed there. Throws an ExplainedError for one that cannot be
+ * read.
+ */
 export function readUndoRecord(file: string): UndoRecord | undefined {
   const record = undoFileOf(file)
   let text: string
@@ -51,15 +55,22 @@ export function readUndoRecord(file: string): UndoRecord | undefined {
   const end = text.indexOf('\n')
   try {
     if (!text.startsWith(title)) throw new Error('its first line is another')
-    const { existed, ...header } = JSON.parse(text.slice(title.length, end)) as Omit<UndoRecord, 'before'> & { readonly existed: boolean }
+    const { existed, ...header } = JSON.parse(text.slice(title.length, end)) as Omit<UndoRecord, 'before'> & {
+      readonly existed: boolean
+    }
     return { ...header, before: existed ? text.slice(end + 1) : undefined }
   } catch (error) {
-    throw new ExplainedError(`${record} is not what t8s wrote (${reasonOf(error)}): remove it, and nothing can be undone there`, { cause: error })
+    throw new ExplainedError(
+      `${record} is not what t8s wrote (${reasonOf(error)}): remove it, and nothing can be undone there`,
+      { cause: error },
+    )
   }
 }
 
 /** The newest change of several files, with the record of each that it changed. */
-export function lastChange(files: readonly string[]): { readonly change: Change; readonly records: ReadonlyMap<string, UndoRecord> } | undefined {
+export function lastChange(
+  files: readonly string[],
+): { readonly change: Change; readonly records: ReadonlyMap<string, UndoRecord> } | undefined {
   const found = files.flatMap((file) => {
     const record = readUndoRecord(file)
     return record ? [[file, record] as const] : []

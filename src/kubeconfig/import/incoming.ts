@@ -1,6 +1,15 @@
-/** A context on its way in, with its cluster and its user: which one is meant, and what has to become of the files and servers that it names. */
+/**
+ * A context on its way in, with its cluster and its user: which one is meant, and what has to become of the files and
+ * servers that it names.
+ */
 import { ExplainedError } from '../../lib/explained-error.ts'
-import { type ConfigDocument, type ConfigEntry, changedEntry, entryText, type Refusal } from '../documents/config-document.ts'
+import {
+  type ConfigDocument,
+  type ConfigEntry,
+  changedEntry,
+  entryText,
+  type Refusal,
+} from '../documents/config-document.ts'
 import type { ConfigSource } from './source.ts'
 
 /** The refusal of a kubeconfig that comes from somewhere else. */
@@ -18,15 +27,24 @@ export interface IncomingContext {
   readonly user: ConfigEntry | undefined
 }
 
-/** The one that somebody means: called `wanted`, else the current one, else the only one. Throws an ExplainedError that says which there are. */
+/**
+ * The one that somebody means: called `wanted`, else the current one, else the only one. Throws an ExplainedError that
+ * says which there are.
+ */
 export function chosenContext(document: ConfigDocument, from: string, wanted?: string): IncomingContext {
   const names = document.names('context')
-  if (names.length === 0) throw new ExplainedError(`${from} has no contexts: nothing was changed; take a kubeconfig that has one`)
+  if (names.length === 0)
+    throw new ExplainedError(`${from} has no contexts: nothing was changed; take a kubeconfig that has one`)
   if (wanted !== undefined && !names.includes(wanted))
     throw new ExplainedError(`${from} has no context called ${JSON.stringify(wanted)}: it has ${names.join(', ')}`)
   const { currentContext } = document
-  const name = wanted ?? (currentContext && names.includes(currentContext) ? currentContext : names.length === 1 ? names[0] : undefined)
-  if (name === undefined) throw new ExplainedError(`${from} has several contexts, and none is the current one: choose one by --context (${names.join(', ')})`)
+  const name =
+    wanted ??
+    (currentContext && names.includes(currentContext) ? currentContext : names.length === 1 ? names[0] : undefined)
+  if (name === undefined)
+    throw new ExplainedError(
+      `${from} has several contexts, and none is the current one: choose one by --context (${names.join(', ')})`,
+    )
   return incomingContext(document, from, name)
 }
 
@@ -38,12 +56,16 @@ export function incomingContext(document: ConfigDocument, from: string, name: st
     const entry = partName === undefined ? undefined : document.copyOf(kind, partName)
     if (partName !== undefined && !entry)
       throw new ExplainedError(
-        `${from} cannot be imported: its context ${JSON.stringify(name)} names the ${kind} ${JSON.stringify(partName)}, which is not in it; mend it first`,
+        `${from} cannot be imported: its context ${JSON.stringify(name)} names the ${kind} ` +
+          `${JSON.stringify(partName)}, which is not in it; mend it first`,
       )
     return entry
   }
   const cluster = part('cluster')
-  if (!cluster) throw new ExplainedError(`${from} cannot be imported: its context ${JSON.stringify(name)} names no cluster; mend it first`)
+  if (!cluster)
+    throw new ExplainedError(
+      `${from} cannot be imported: its context ${JSON.stringify(name)} names no cluster; mend it first`,
+    )
   return { name, context, cluster, user: part('user') }
 }
 
@@ -58,8 +80,15 @@ const files = {
   ],
 } as const
 
-/** The context with paths that hold from anywhere or, with `embed`, with what the files say. Rejects with an ExplainedError for files that cannot be read. */
-export async function selfContained(incoming: IncomingContext, source: ConfigSource, embed: boolean): Promise<IncomingContext> {
+/**
+ * The context with paths that hold from anywhere or, with `embed`, with what the files say. Rejects with an
+ * ExplainedError for files that cannot be read.
+ */
+export async function selfContained(
+  incoming: IncomingContext,
+  source: ConfigSource,
+  embed: boolean,
+): Promise<IncomingContext> {
   const [cluster, user] = await Promise.all([
     selfContainedEntry(incoming.cluster, source, embed),
     incoming.user && selfContainedEntry(incoming.user, source, embed),
@@ -68,7 +97,11 @@ export async function selfContained(incoming: IncomingContext, source: ConfigSou
 }
 
 /** The same for a cluster or a user alone. */
-export async function selfContainedEntry(entry: ConfigEntry, source: ConfigSource, embed: boolean): Promise<ConfigEntry> {
+export async function selfContainedEntry(
+  entry: ConfigEntry,
+  source: ConfigSource,
+  embed: boolean,
+): Promise<ConfigEntry> {
   const fields: Record<string, string | undefined> = {}
   for (const { field, data, base64 } of files[entry.kind]) {
     const path = entryText(entry, field)

@@ -9,9 +9,16 @@ test('k3s, RKE2, kubeadm and kind leave kubeconfigs in their places', (t) => {
   const root = mkdtempSync(join(tmpdir(), 't8s-places-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const home = join(root, 'home')
-  const found = (taken: readonly string[] = []): string[] => localPlaces(home, taken, root).map(({ what, file }) => `${what} ${file.slice(root.length)}`)
+  const found = (taken: readonly string[] = []): string[] =>
+    localPlaces(home, taken, root).map(({ what, file }) => `${what} ${file.slice(root.length)}`)
   assert.deepEqual(found(), [])
-  for (const file of ['etc/rancher/k3s/k3s.yaml', 'etc/rancher/rke2/rke2.yaml', 'etc/kubernetes/admin.conf', 'home/.kube/config', 'home/.kube/kind-config-a']) {
+  for (const file of [
+    'etc/rancher/k3s/k3s.yaml',
+    'etc/rancher/rke2/rke2.yaml',
+    'etc/kubernetes/admin.conf',
+    'home/.kube/config',
+    'home/.kube/kind-config-a',
+  ]) {
     mkdirSync(dirname(join(root, file)), { recursive: true })
     writeFileSync(join(root, file), '')
   }

@@ -27,21 +27,33 @@ export async function fileSource(file: string): Promise<ConfigSource> {
 
 /** What comes in by standard input; paths in it start from here. Rejects with an ExplainedError if nothing comes. */
 export async function inputSource(input: NodeJS.ReadStream): Promise<ConfigSource> {
-  if (input.isTTY) throw new ExplainedError('standard input is the terminal: pass a kubeconfig in, as in: t8s config import NAME - < FILE')
+  if (input.isTTY)
+    throw new ExplainedError(
+      'standard input is the terminal: pass a kubeconfig in, as in: t8s config import NAME - < FILE',
+    )
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of input as AsyncIterable<Buffer>) {
     chunks.push(chunk)
-    if ((bytes += chunk.length) > maxBytes) throw new ExplainedError('more than 10 MB came in by standard input, which no kubeconfig has: nothing was changed')
+    if ((bytes += chunk.length) > maxBytes)
+      throw new ExplainedError(
+        'more than 10 MB came in by standard input, which no kubeconfig has: nothing was changed',
+      )
   }
   const text = Buffer.concat(chunks).toString()
-  if (text.trim() === '') throw new ExplainedError('nothing came in by standard input: pass a kubeconfig in, as in: t8s config import NAME - < FILE')
+  if (text.trim() === '')
+    throw new ExplainedError(
+      'nothing came in by standard input: pass a kubeconfig in, as in: t8s config import NAME - < FILE',
+    )
   return localSource('standard input', process.cwd(), text)
 }
 
 /** A file of another machine. Rejects with an ExplainedError that says what to do. */
 export async function sshSource(address: string, options: SshOptions): Promise<ConfigSource> {
-  const [{ parseSshAddress }, { remoteFiles }] = await Promise.all([import('./ssh/ssh-address.ts'), import('./ssh/remote-file.ts')])
+  const [{ parseSshAddress }, { remoteFiles }] = await Promise.all([
+    import('./ssh/ssh-address.ts'),
+    import('./ssh/remote-file.ts'),
+  ])
   const where = parseSshAddress(address)
   const files = await remoteFiles(where, options)
   try {

@@ -1,4 +1,7 @@
-/** What files say, read again when they have changed. They are looked at when the value is asked for, so nothing runs and nothing has to be stopped. */
+/**
+ * What files say, read again when they have changed. They are looked at when the value is asked for, so nothing runs
+ * and nothing has to be stopped.
+ */
 import { statSync } from 'node:fs'
 
 export interface FileValueOptions<T> {
@@ -14,7 +17,13 @@ export interface FileValueOptions<T> {
 }
 
 /** Gives the same value until the files are others. Throws what `read` throws. */
-export function fileValue<T>({ paths, read, log, everyMs = 1000, now = () => performance.now() }: FileValueOptions<T>): () => T {
+export function fileValue<T>({
+  paths,
+  read,
+  log,
+  everyMs = 1000,
+  now = () => performance.now(),
+}: FileValueOptions<T>): () => T {
   let state = stateOf(paths)
   let failed = ''
   let value = read()
@@ -31,7 +40,8 @@ export function fileValue<T>({ paths, read, log, everyMs = 1000, now = () => per
       log(`${paths.join(', ')}: read again after a change`)
     } catch (error) {
       // It may be half written: it is tried again until it can be read.
-      if (failed !== current) log(`${paths.join(', ')}: what was read before stays: ${error instanceof Error ? error.message : error}`)
+      if (failed !== current)
+        log(`${paths.join(', ')}: what was read before stays: ${error instanceof Error ? error.message : error}`)
       failed = current
     }
     return value

@@ -11,9 +11,9 @@ export interface FollowedFile {
 const pollMs = 1000
 
 /**
- * Calls back with a file's text each time it has changed since `known`, the text as the caller has it. A file that cannot be read just
- * now (it is being replaced) is looked at again; `lost` is told, once, if it stays so. Polling, because mounted configuration changes by
- * links that cannot be watched.
+ * Calls back with a file's text each time it has changed since `known`, the text as the caller has it. A file that
+ * cannot be read just now (it is being replaced) is looked at again; `lost` is told, once, if it stays so. Polling,
+ * because mounted configuration changes by links that cannot be watched.
  */
 export function followFile(
   path: string,

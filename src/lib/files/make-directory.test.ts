@@ -16,6 +16,8 @@ test('missing parents are made, what is there stays', (t) => {
   assert.throws(() => makeDirectory(join(base, 'file/below'), 0o700), { code: 'ENOTDIR' })
 })
 
-test('a file system that has no room for directories refuses at once', { skip: existsSync('/proc') ? false : 'there is no /proc on this machine' }, () => {
+test('a file system that has no room for directories refuses at once', {
+  skip: existsSync('/proc') ? false : 'there is no /proc on this machine',
+}, () => {
   assert.throws(() => makeDirectory('/proc/no-such/directory', 0o700), { code: 'ENOENT' })
 })

@@ -1,6 +1,6 @@
 /**
- * Long work in steps: between two of them everybody else who waits for the event loop gets a turn, if the steps took long. Work that
- * is short, which is nearly all, goes on at once.
+ * Long work in steps: between two of them everybody else who waits for the event loop gets a turn, if the steps took
+ * long. Work that is short, which is nearly all, goes on at once.
  */
 
 /** The patience of others, in ms. */
@@ -24,8 +24,8 @@ export function pauses(): Pause {
 }
 
 /**
- * Work that yields between its steps, for whoever carries it out: with pauses (`inSteps`) or without (`atOnce`). A step that has to
- * wait for others yields a promise, which only `inSteps` can wait for; if it rejects, the work is given up.
+ * Work that yields between its steps, for whoever carries it out: with pauses (`inSteps`) or without (`atOnce`). A step
+ * that has to wait for others yields a promise, which only `inSteps` can wait for; if it rejects, the work is given up.
  */
 export type Steps<Result> = Generator<Promise<void> | undefined, Result, undefined>
 

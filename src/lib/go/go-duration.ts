@@ -1,7 +1,18 @@
-/** Durations as Go reads and shows them (`time.ParseDuration`, `Duration.String`), in its words for those that are none. */
+/**
+ * Durations as Go reads and shows them (`time.ParseDuration`, `Duration.String`), in its words for those that are none.
+ */
 import { goQuote } from './go-quote.ts'
 
-const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const unitsMs: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
 
 /** In ms; durations may be negative. Throws an Error: `time: invalid duration "x"`. */
 export function goDurationMs(text: string): number {

@@ -22,7 +22,8 @@ export const isPrintable = (character: string): boolean => printable.test(charac
 export function goQuote(text: string): string {
   if (plain.test(text)) return `"${text}"`
   let quoted = ''
-  for (const character of text) quoted += goEscapes[character] ?? (isPrintable(character) ? character : escaped(character.codePointAt(0) ?? 0))
+  for (const character of text)
+    quoted += goEscapes[character] ?? (isPrintable(character) ? character : escaped(character.codePointAt(0) ?? 0))
   return `"${quoted}"`
 }
 

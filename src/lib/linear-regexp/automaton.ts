@@ -1,6 +1,6 @@
 /**
- * Runs a program over a text on all its ways at once. What was found out about a set of ways and a character is remembered, so that
- * most characters cost one look-up.
+ * Runs a program over a text on all its ways at once. What was found out about a set of ways and a character is
+ * remembered, so that most characters cost one look-up.
  */
 import type { LinearRegexp } from './index.ts'
 import type { Program } from './program.ts'
@@ -96,13 +96,19 @@ export class Automaton implements LinearRegexp {
       this.#states.clear()
       this.#first = undefined
     }
-    const state: State = { at, before, next: new Array<State | boolean | undefined>(129).fill(undefined), others: new Map() }
+    const state: State = {
+      at,
+      before,
+      next: new Array<State | boolean | undefined>(129).fill(undefined),
+      others: new Map(),
+    }
     this.#states.set(name, state)
     return state
   }
 }
 
-const isWord = (code: number): boolean => (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122)
+const isWord = (code: number): boolean =>
+  (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122)
 
 /** What the code point is to an assertion that looks back at it. */
 export const kindOf = (code: number): Before => (code === 10 ? 'newline' : isWord(code) ? 'word' : 'other')

@@ -52,7 +52,11 @@ const categories = /^(C[cfos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[
 export function unicodeClass(name: string, negated: boolean, fold: boolean): CharClass | undefined {
   if (name === 'Any') return { ranges: [0, 0x10ffff], negated, fold: false }
   try {
-    const property = categories.test(name) ? new RegExp(`^\\p{${name}}$`, 'u') : /^[A-Z]\w+$/.test(name) ? new RegExp(`^\\p{Script=${name}}$`, 'u') : undefined
+    const property = categories.test(name)
+      ? new RegExp(`^\\p{${name}}$`, 'u')
+      : /^[A-Z]\w+$/.test(name)
+        ? new RegExp(`^\\p{Script=${name}}$`, 'u')
+        : undefined
     return property && { ranges: [], properties: [property], negated, fold }
   } catch {
     return undefined

@@ -23,7 +23,8 @@ test('the leftmost is found, and of those there what is preferred', () => {
     ['', '', ['']],
     ['[0-9]*', '123 abc 456', ['123', '', '', '', '', '456']],
   ]
-  for (const [pattern, text, found] of cases) assert.deepEqual(regexpFinder(pattern).findAll(text), found, `${pattern} in ${text}`)
+  for (const [pattern, text, found] of cases)
+    assert.deepEqual(regexpFinder(pattern).findAll(text), found, `${pattern} in ${text}`)
 })
 
 test('no more matches are found than asked for', () => {
@@ -45,11 +46,18 @@ test('what JavaScript finds is found, for random expressions', () => {
     return `${one(depth - 1)}${one(depth - 1)}`
   }
   const pattern = (): string =>
-    Array.from({ length: 1 + random(3) }, () => `(?:${one(2)})${['', '?', '+', '*', '+?', '*?', '??', '{1,2}'][random(8)]}`).join('')
+    Array.from(
+      { length: 1 + random(3) },
+      () => `(?:${one(2)})${['', '?', '+', '*', '+?', '*?', '??', '{1,2}'][random(8)]}`,
+    ).join('')
   for (let i = 0; i < 500; i++) {
     const source = `x${pattern()}`
     const text = Array.from({ length: random(30) }, () => 'abcx'[random(4)]).join('')
-    assert.deepEqual(regexpFinder(source).findAll(text), text.match(new RegExp(source, 'g')) ?? [], `${source} in ${text}`)
+    assert.deepEqual(
+      regexpFinder(source).findAll(text),
+      text.match(new RegExp(source, 'g')) ?? [],
+      `${source} in ${text}`,
+    )
   }
 })
 

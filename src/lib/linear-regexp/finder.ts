@@ -1,6 +1,7 @@
 /**
- * Finds what an expression matches: the leftmost place, and there what Perl would find (earlier alternatives and greedy repetitions
- * first). All ways are followed at once, each with the place it began at, in the order in which they are preferred.
+ * Finds what an expression matches: the leftmost place, and there what Perl would find (earlier alternatives and greedy
+ * repetitions first). All ways are followed at once, each with the place it began at, in the order in which they are
+ * preferred.
  */
 import { Automaton, type Before, holds, kindOf } from './automaton.ts'
 import type { Program } from './program.ts'
@@ -39,7 +40,10 @@ export class Finder {
     this.#visited = new Int32Array(program.steps.length)
   }
 
-  /** What is found, from left to right, at most `limit` (negative: all). Nothing is found right behind what was found before. Throws TooMuchWork. */
+  /**
+   * What is found, from left to right, at most `limit` (negative: all). Nothing is found right behind what was found
+   * before. Throws TooMuchWork.
+   */
   findAll(text: string, limit = -1): string[] {
     const found: string[] = []
     this.#work = 0

@@ -38,7 +38,8 @@ const matches: readonly (readonly [pattern: string, text: string, matches: boole
 ]
 
 for (const [pattern, text, expected] of matches)
-  test(`/${pattern}/ ${expected ? 'matches' : 'does not match'} ${JSON.stringify(text)}`, () => assert.equal(linearRegexp(pattern).test(text), expected))
+  test(`/${pattern}/ ${expected ? 'matches' : 'does not match'} ${JSON.stringify(text)}`, () =>
+    assert.equal(linearRegexp(pattern).test(text), expected))
 
 const refused: readonly (readonly [pattern: string, why: string])[] = [
   ['(', 'missing closing ): `(`'],
@@ -56,7 +57,8 @@ const refused: readonly (readonly [pattern: string, why: string])[] = [
 ]
 
 for (const [pattern, why] of refused)
-  test(`/${pattern}/ is refused in Go's words`, () => assert.throws(() => linearRegexp(pattern), { message: `error parsing regexp: ${why}` }))
+  test(`/${pattern}/ is refused in Go's words`, () =>
+    assert.throws(() => linearRegexp(pattern), { message: `error parsing regexp: ${why}` }))
 
 test('no expression takes more than linear time', () => {
   for (const pattern of ['(a+)+$', '(a|aa)+$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(a*)*c', '(.*)(.*)(.*)(.*)x$'])

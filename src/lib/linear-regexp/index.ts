@@ -1,6 +1,7 @@
 /**
- * Regular expressions in Go's syntax (RE2) that take time linear in the text, whatever the expression: an automaton instead of
- * backtracking. Expressions come from clients and run on the serving thread, where `(a+)+$` of JavaScript's own engine would hang it.
+ * Regular expressions in Go's syntax (RE2) that take time linear in the text, whatever the expression: an automaton
+ * instead of backtracking. Expressions come from clients and run on the serving thread, where `(a+)+$` of JavaScript's
+ * own engine would hang it.
  */
 import { Automaton } from './automaton.ts'
 import { Finder } from './finder.ts'

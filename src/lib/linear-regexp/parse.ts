@@ -76,7 +76,8 @@ class Parser {
     const nodes: Node[] = []
     for (;;) {
       const char = this.#peek()
-      if (char === undefined || char === '|' || char === ')') return nodes.length === 1 ? nodes[0]! : { kind: 'sequence', nodes }
+      if (char === undefined || char === '|' || char === ')')
+        return nodes.length === 1 ? nodes[0]! : { kind: 'sequence', nodes }
       const node = this.#repeated()
       if (node) nodes.push(node)
     }
@@ -85,7 +86,8 @@ class Parser {
   /** One thing with what says how often; undefined for what stands for nothing (`(?i)`). */
   #repeated(): Node | undefined {
     const start = this.#at
-    if (this.#bounds(start)) throw new RegexpSyntaxError('missing argument to repetition operator', this.#source.slice(start, this.#at))
+    if (this.#bounds(start))
+      throw new RegexpSyntaxError('missing argument to repetition operator', this.#source.slice(start, this.#at))
     this.#at = start
     const literal = this.#quoted()
     let node = literal ?? this.#one()
@@ -95,12 +97,16 @@ class Parser {
       const operator = this.#at
       const bounds = this.#bounds(operator)
       if (!bounds) return node
-      if (before !== undefined) throw new RegexpSyntaxError('invalid nested repetition operator', this.#source.slice(before, this.#at))
+      if (before !== undefined)
+        throw new RegexpSyntaxError('invalid nested repetition operator', this.#source.slice(before, this.#at))
       before = operator
-      if (bounds.max > mostRepeats && bounds.max !== Infinity) throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
-      if (bounds.min > mostRepeats || bounds.min > bounds.max) throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
+      if (bounds.max > mostRepeats && bounds.max !== Infinity)
+        throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
+      if (bounds.min > mostRepeats || bounds.min > bounds.max)
+        throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
       node = this.#repeat(node, bounds)
-      if (bounds.counted && repeats(node) > mostRepeats) throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
+      if (bounds.counted && repeats(node) > mostRepeats)
+        throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
     }
   }
 
@@ -108,7 +114,8 @@ class Parser {
     // Of a quoted text, the last character is repeated.
     if (node.kind === 'sequence' && this.#justQuoted) {
       const last = node.nodes.at(-1)
-      if (last) return { kind: 'sequence', nodes: [...node.nodes.slice(0, -1), { kind: 'repeat', node: last, min, max, lazy }] }
+      if (last)
+        return { kind: 'sequence', nodes: [...node.nodes.slice(0, -1), { kind: 'repeat', node: last, min, max, lazy }] }
     }
     return { kind: 'repeat', node, min, max, lazy }
   }
@@ -179,7 +186,10 @@ class Parser {
         return { kind: 'chars', chars: this.#class() }
       case '.':
         this.#at++
-        return { kind: 'chars', chars: { ranges: this.#flags.dotAll ? [0, lastCode] : [0, 9, 11, lastCode], negated: false, fold: false } }
+        return {
+          kind: 'chars',
+          chars: { ranges: this.#flags.dotAll ? [0, lastCode] : [0, 9, 11, lastCode], negated: false, fold: false },
+        }
       case '^':
         this.#at++
         return { kind: 'assertion', assertion: this.#flags.multiLine ? 'line-start' : 'text-start' }
@@ -202,7 +212,8 @@ class Parser {
       const named = /^P?<([^>]*)(>?)/.exec(this.#source.slice(this.#at))
       if (named) {
         const text = this.#source.slice(start, this.#at + named[0].length)
-        if (!named[2] || !/^\w+$/.test(named[1] ?? '')) throw new RegexpSyntaxError('invalid named capture', named[2] ? text : this.#source.slice(start))
+        if (!named[2] || !/^\w+$/.test(named[1] ?? ''))
+          throw new RegexpSyntaxError('invalid named capture', named[2] ? text : this.#source.slice(start))
         if (this.#names.has(named[1] ?? '')) throw new RegexpSyntaxError('duplicate capture group name', named[1] ?? '')
         this.#names.add(named[1] ?? '')
         this.#at += named[0].length
@@ -226,7 +237,10 @@ class Parser {
       const char = this.#peek()
       this.#at++
       const bad = (): never => {
-        throw new RegexpSyntaxError(char === undefined ? 'missing closing )' : 'invalid or unsupported Perl syntax', this.#source.slice(start, this.#at))
+        throw new RegexpSyntaxError(
+          char === undefined ? 'missing closing )' : 'invalid or unsupported Perl syntax',
+          this.#source.slice(start, this.#at),
+        )
       }
       if (char === 'i') ignoreCase = on
       else if (char === 'm') multiLine = on
@@ -282,7 +296,11 @@ class Parser {
     if (char !== 'p' && char !== 'P') return undefined
     const match = /^\\[pP](?:\{(\^?)([^}]*)\}|(.))/su.exec(this.#source.slice(this.#at))
     if (!match) throw new RegexpSyntaxError('invalid character class range', this.#source.slice(this.#at))
-    const chars = unicodeClass(match[2] ?? match[3] ?? '', (char === 'P') !== (match[1] === '^'), this.#flags.ignoreCase)
+    const chars = unicodeClass(
+      match[2] ?? match[3] ?? '',
+      (char === 'P') !== (match[1] === '^'),
+      this.#flags.ignoreCase,
+    )
     if (!chars) throw new RegexpSyntaxError('invalid character class range', match[0])
     this.#at += match[0].length
     return chars
@@ -333,7 +351,9 @@ class Parser {
     }
     for (let first = true; first || this.#peek() !== ']'; first = false) {
       if (this.#at >= this.#source.length) throw new RegexpSyntaxError('missing closing ]', this.#source.slice(start))
-      const named = this.#source.startsWith('[:', this.#at) ? /^\[:(\^?)([^\]]*?):\]/.exec(this.#source.slice(this.#at)) : null
+      const named = this.#source.startsWith('[:', this.#at)
+        ? /^\[:(\^?)([^\]]*?):\]/.exec(this.#source.slice(this.#at))
+        : null
       if (named) {
         const chars = asciiClass(named[2] ?? '', named[1] === '^', this.#flags.ignoreCase)
         if (!chars) throw new RegexpSyntaxError('invalid character class range', named[0])

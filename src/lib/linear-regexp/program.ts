@@ -26,7 +26,10 @@ export function compile(node: Node, source: string): Program {
     if (steps.length >= mostSteps) throw new RegexpSyntaxError('expression too large', source)
     return steps.push(step) - 1
   }
-  /** The first step of a node that goes on with `next`. Made from the end to the beginning, so that every step knows what follows. */
+  /**
+   * The first step of a node that goes on with `next`. Made from the end to the beginning, so that every step knows
+   * what follows.
+   */
   const emit = (it: Node, next: number): number => {
     switch (it.kind) {
       case 'empty':
@@ -47,7 +50,9 @@ export function compile(node: Node, source: string): Program {
           const body = emit(it.node, loop)
           ways.push(...preferred(it.lazy, body, next))
           after = loop
-        } else for (let i = it.min; i < it.max; i++) after = add({ kind: 'fork', ways: preferred(it.lazy, emit(it.node, after), next) })
+        } else
+          for (let i = it.min; i < it.max; i++)
+            after = add({ kind: 'fork', ways: preferred(it.lazy, emit(it.node, after), next) })
         for (let i = 0; i < it.min; i++) after = emit(it.node, after)
         return after
       }
@@ -60,7 +65,8 @@ export function compile(node: Node, source: string): Program {
 }
 
 /** The way that is rather gone stands first. */
-const preferred = (lazy: boolean, again: number, onwards: number): number[] => (lazy ? [onwards, again] : [again, onwards])
+const preferred = (lazy: boolean, again: number, onwards: number): number[] =>
+  lazy ? [onwards, again] : [again, onwards]
 
 function beginsAtStart(node: Node): boolean {
   switch (node.kind) {

@@ -5,9 +5,20 @@ import { formattedLog, jsonLine, textLine } from './log.ts'
 const at = new Date(2026, 7, 16, 5, 14, 24, 570).getTime() + 0.339
 
 test('a line of text has the header of klog', () => {
-  const entry = { message: 'Skipping API storage.k8s.io/v1alpha1 because it has no resources.', severity: 'warning', at, place: 'server.go:319' } as const
-  assert.equal(textLine(entry, 1), 'W0816 05:14:24.570339       1 server.go:319] Skipping API storage.k8s.io/v1alpha1 because it has no resources.')
-  assert.equal(textLine({ ...entry, message: 'm', severity: 'error' }, 12345678), 'E0816 05:14:24.570339 12345678 server.go:319] m')
+  const entry = {
+    message: 'Skipping API storage.k8s.io/v1alpha1 because it has no resources.',
+    severity: 'warning',
+    at,
+    place: 'server.go:319',
+  } as const
+  assert.equal(
+    textLine(entry, 1),
+    'W0816 05:14:24.570339       1 server.go:319] Skipping API storage.k8s.io/v1alpha1 because it has no resources.',
+  )
+  assert.equal(
+    textLine({ ...entry, message: 'm', severity: 'error' }, 12345678),
+    'E0816 05:14:24.570339 12345678 server.go:319] m',
+  )
   assert.equal(
     textLine({ ...entry, message: 'm', severity: 'info', at: new Date(2026, 0, 2, 23, 0, 0, 0).getTime() }, 77),
     'I0102 23:00:00.000000      77 server.go:319] m',
@@ -15,12 +26,15 @@ test('a line of text has the header of klog', () => {
 })
 
 test('a line of JSON is as component-base writes it', () => {
-  assert.deepEqual(JSON.parse(jsonLine({ message: 'a "b"\nc', severity: 'info', at: 1580306777043.567, place: 'a.go:7' })), {
-    ts: 1580306777043.567,
-    caller: 'a.go:7',
-    msg: 'a "b"\nc',
-    v: 0,
-  })
+  assert.deepEqual(
+    JSON.parse(jsonLine({ message: 'a "b"\nc', severity: 'info', at: 1580306777043.567, place: 'a.go:7' })),
+    {
+      ts: 1580306777043.567,
+      caller: 'a.go:7',
+      msg: 'a "b"\nc',
+      v: 0,
+    },
+  )
   assert.equal('v' in JSON.parse(jsonLine({ message: 'm', severity: 'error', at: 1, place: 'a.go:7' })), false)
 })
 

@@ -1,4 +1,7 @@
-/** Log lines in the forms of Kubernetes' programs: klog's text, and JSON. Without either the log is plain lines for a person at a terminal. */
+/**
+ * Log lines in the forms of Kubernetes' programs: klog's text, and JSON. Without either the log is plain lines for a
+ * person at a terminal.
+ */
 import { basename } from 'node:path'
 
 export type Severity = 'info' | 'warning' | 'error'
@@ -13,11 +16,12 @@ export type LogFormat = 'text' | 'json'
 export const plainLog: Log = (line) => void process.stderr.write(`${line}\n`)
 
 /** On stderr, in a form of Kubernetes where one was asked for. */
-export const standardLog = (format: LogFormat | undefined): Log => (format ? formattedLog(format, (text) => process.stderr.write(text)) : plainLog)
+export const standardLog = (format: LogFormat | undefined): Log =>
+  format ? formattedLog(format, (text) => process.stderr.write(text)) : plainLog
 
 /**
- * A log in one of Kubernetes' forms. `write` gets whole lines with their line break. Each line names the place in the running code that has
- * logged it, which costs some microseconds a line.
+ * A log in one of Kubernetes' forms. `write` gets whole lines with their line break. Each line names the place in the
+ * running code that has logged it, which costs some microseconds a line.
  * @example formattedLog('text', (text) => process.stderr.write(text))('serving on https://127.0.0.1:6443')
  * // I1125 17:05:12.123456    4711 up-0A1B2C3D.js:4321] serving on https://127.0.0.1:6443
  */
@@ -39,18 +43,28 @@ export interface LogEntry {
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0')
 
-/** The header of klog (`Lmmdd hh:mm:ss.uuuuuu process file:line]`) and the message. The time is the machine's local one. */
+/**
+ * The header of klog (`Lmmdd hh:mm:ss.uuuuuu process file:line]`) and the message. The time is the machine's local one.
+ */
 export function textLine({ message, severity, at, place }: LogEntry, pid = process.pid): string {
   const micros = Math.floor(at * 1000)
   const time = new Date(Math.floor(micros / 1000))
   const day = digits(time.getMonth() + 1, 2) + digits(time.getDate(), 2)
   const clock = [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => digits(part, 2)).join(':')
-  return `${severity[0]!.toUpperCase()}${day} ${clock}.${digits(micros % 1_000_000, 6)} ${String(pid).padStart(7)} ${place}] ${message}`
+  return (
+    `${severity[0]!.toUpperCase()}${day} ${clock}.${digits(micros % 1_000_000, 6)} ${String(pid).padStart(7)} ` +
+    `${place}] ${message}`
+  )
 }
 
 /** As component-base writes it: `ts` in milliseconds, and no `v` for errors. */
 export function jsonLine({ message, severity, at, place }: LogEntry): string {
-  return JSON.stringify({ ts: Math.round(at * 1000) / 1000, caller: place, msg: message, ...(severity === 'error' ? {} : { v: 0 }) })
+  return JSON.stringify({
+    ts: Math.round(at * 1000) / 1000,
+    caller: place,
+    msg: message,
+    ...(severity === 'error' ? {} : { v: 0 }),
+  })
 }
 
 /** Where a function has been called from. */

@@ -106,7 +106,13 @@ export class MetricsRegistry {
     this.#whenAsked('counter', name, help, labels, read)
   }
 
-  #whenAsked(type: 'gauge' | 'counter', name: string, help: string, labels: Labels, read: () => Iterable<readonly [Labels, number]>): void {
+  #whenAsked(
+    type: 'gauge' | 'counter',
+    name: string,
+    help: string,
+    labels: Labels,
+    read: () => Iterable<readonly [Labels, number]>,
+  ): void {
     this.#metrics.push({
       render: () =>
         this.#text(
@@ -125,7 +131,13 @@ export class MetricsRegistry {
   }
 
   /** A histogram whose numbers are counted elsewhere, with the same buckets. */
-  keptHistogram(name: string, help: string, buckets: readonly number[], labels: Labels, read: () => Iterable<readonly [Labels, Distribution]>): void {
+  keptHistogram(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labels: Labels,
+    read: () => Iterable<readonly [Labels, Distribution]>,
+  ): void {
     const render = (): string => {
       const lines: string[] = []
       for (const [values, { counts, sum, count }] of read()) {

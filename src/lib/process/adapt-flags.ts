@@ -33,7 +33,9 @@ export function flagsDue(state: ProcessState): string[] {
   return due.flatMap(({ flags }) => flags)
 }
 
-/** Looks at this process now and then, until all has been told. Flags are the same for all threads: one of them does it. */
+/**
+ * Looks at this process now and then, until all has been told. Flags are the same for all threads: one of them does it.
+ */
 export function adaptFlags(): void {
   const timer = setInterval(() => {
     setFlags(...flagsDue({ resident: process.memoryUsage.rss(), workedMs: workedMs(process.cpuUsage()) }))

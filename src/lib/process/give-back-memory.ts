@@ -1,6 +1,6 @@
 /**
- * Gives memory back to the system in quiet moments. V8 collects when it needs room, so that a thread that rests keeps what it needed to
- * get so far: after a start that is a sixth of the process.
+ * Gives memory back to the system in quiet moments. V8 collects when it needs room, so that a thread that rests keeps
+ * what it needed to get so far: after a start that is a sixth of the process.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -8,7 +8,10 @@ import { trimMalloc } from './trim-malloc.ts'
 import { workedMs } from './worked-ms.ts'
 
 const lookMs = 5_000
-/** A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for a tenth. */
+/**
+ * A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for
+ * a tenth.
+ */
 const quietShare = 0.15
 /** While other threads are under load, a collection would take a processor from them. */
 const quietProcessShare = 0.6
@@ -20,7 +23,10 @@ const restMs = 30_000
 /** Everything waits while a heap is collected, some 2 ms a megabyte: larger ones are left to V8. */
 const mostBytes = 128 * 1024 * 1024
 
-/** Begins to look at this thread now and then. `collected` is told when its heap was collected. The returned function ends that. */
+/**
+ * Begins to look at this thread now and then. `collected` is told when its heap was collected. The returned function
+ * ends that.
+ */
 export function giveBackMemory(collected?: () => void): () => void {
   // Not how long the event loop was at work: on a machine that others use, it waits for its turn most of that time.
   let worked = workedMs(process.threadCpuUsage())
@@ -55,7 +61,10 @@ function heldBytes(): number {
 
 let gc: ((options: object) => void) | undefined
 
-/** The last resort is several collections, which together give back what a start has left behind; after that, one is enough. */
+/**
+ * The last resort is several collections, which together give back what a start has left behind; after that, one is
+ * enough.
+ */
 function collect(flavor: 'last-resort' | 'regular'): void {
   if (!gc) {
     // Only contexts that are made after the flag was set know the function.

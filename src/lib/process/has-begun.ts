@@ -4,9 +4,10 @@ import { adaptFlags } from './adapt-flags.ts'
 import { setFlags } from './v8-flags.ts'
 
 /**
- * When heaps are collected, what is made old at once (nothing), and how and when code is compiled (docs/decisions/0010); more is told later
- * (adapt-flags.ts). Code caches are good only for the flags with which they were made, and Node's own modules come with theirs: under these
- * flags, everything would be compiled anew in each thread.
+ * When heaps are collected, what is made old at once (nothing), and how and when code is compiled
+ * (docs/decisions/0010); more is told later (adapt-flags.ts). Code caches are good only for the flags with which they
+ * were made, and Node's own modules come with theirs: under these flags, everything would be compiled anew in each
+ * thread.
  */
 const laterFlags = [
   '--heap-growing-percent=100',
@@ -20,7 +21,10 @@ const laterFlags = [
   '--invocation-count-for-turbofan=400',
 ]
 
-/** Keeps what was compiled for the next start, and sets V8's flags for the time from now on. All threads should have loaded what they need. */
+/**
+ * Keeps what was compiled for the next start, and sets V8's flags for the time from now on. All threads should have
+ * loaded what they need.
+ */
 export function hasBegun(): void {
   // Such a program is killed as often as it is stopped; the cache should not wait for its end.
   flushCompileCache()

@@ -1,7 +1,7 @@
 /**
- * Node's HTTP/2 client binds a function to an AsyncResource for each request. What `bind` returns has a property that is deprecated
- * (DEP0172), made of functions with prototypes of their own: V8 keeps those, and the request with them, until all of the old generation is
- * collected (docs/decisions/0049).
+ * Node's HTTP/2 client binds a function to an AsyncResource for each request. What `bind` returns has a property that
+ * is deprecated (DEP0172), made of functions with prototypes of their own: V8 keeps those, and the request with them,
+ * until all of the old generation is collected (docs/decisions/0049).
  */
 import { AsyncResource } from 'node:async_hooks'
 import { isLaunched } from './launched.ts'

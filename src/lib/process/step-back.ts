@@ -6,7 +6,10 @@ import { getPriority, setPriority } from 'node:os'
 const niceness = 5
 const mostNice = 19
 
-/** Lowers the priority of the thread that calls it. On Linux alone: elsewhere a priority is that of a whole process, and nothing is done. */
+/**
+ * Lowers the priority of the thread that calls it. On Linux alone: elsewhere a priority is that of a whole process, and
+ * nothing is done.
+ */
 export function stepBack(): void {
   if (process.platform !== 'linux') return
   try {

@@ -19,9 +19,13 @@ const script = `
 
 const hasGlibc = 'glibcVersionRuntime' in ((process.report.getReport() as { header: object }).header ?? {})
 
-test('what malloc holds of freed memory goes back to the system', { skip: !hasGlibc && 'only glibc gives back holes' }, () => {
+test('what malloc holds of freed memory goes back to the system', {
+  skip: !hasGlibc && 'only glibc gives back holes',
+}, () => {
   const flags = ['--expose-gc', '--input-type=module', '--eval', script]
-  const { before, after } = JSON.parse(execFileSync(process.execPath, flags, { encoding: 'utf8', env: { ...process.env, MALLOC_ARENA_MAX: '1' } }))
+  const { before, after } = JSON.parse(
+    execFileSync(process.execPath, flags, { encoding: 'utf8', env: { ...process.env, MALLOC_ARENA_MAX: '1' } }),
+  )
   assert.ok(before > 300, `${before} MB are held`)
   assert.ok(after < before - 200, `${before} MB became ${after}`)
 })

@@ -1,6 +1,6 @@
 /**
- * Gives back what malloc holds of memory that was freed. glibc does so by itself only for what lies at the end of its heap: holes between
- * what is still used stay, and after a burst they are half of it (docs/decisions/0048).
+ * Gives back what malloc holds of memory that was freed. glibc does so by itself only for what lies at the end of its
+ * heap: holes between what is still used stay, and after a burst they are half of it (docs/decisions/0048).
  */
 import { isMainThread } from 'node:worker_threads'
 
@@ -17,8 +17,8 @@ let loading: Promise<MallocTrim | undefined> | undefined
 let rested = Number.NEGATIVE_INFINITY
 
 /**
- * To be called in quiet moments, now and then. The heap is one for all threads, so only the main one does it; in a small process,
- * and where there is no glibc, nothing happens.
+ * To be called in quiet moments, now and then. The heap is one for all threads, so only the main one does it; in a
+ * small process, and where there is no glibc, nothing happens.
  */
 export async function trimMalloc(): Promise<void> {
   if (!isMainThread || performance.now() < rested || process.memoryUsage.rss() < worthBytes) return

@@ -9,8 +9,8 @@ const intervalMicros = 10_000
 const taking = new Exclusive('cpu')
 
 /**
- * Where this thread spends its time during `durationMs`, as gzipped profile.proto; what it waits for is not in it. Ends early when `signal` is
- * aborted. Rejects with a ProfilingInUseError while another one is taken.
+ * Where this thread spends its time during `durationMs`, as gzipped profile.proto; what it waits for is not in it. Ends
+ * early when `signal` is aborted. Rejects with a ProfilingInUseError while another one is taken.
  * @example await writeFile('cpu.pb.gz', await cpuProfile(30_000)) // go tool pprof -top cpu.pb.gz
  */
 export const cpuProfile = (durationMs: number, signal?: AbortSignal): Promise<Buffer> =>
@@ -48,7 +48,8 @@ export function* samplesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Pr
     const { id, callFrame, hitCount = 0, positionTicks = [] } = node
     if (hitCount === 0 || left.has(callFrame.functionName)) continue
     const callers: StackEntry[] = []
-    for (let at = parents.get(id); at && !left.has(at.callFrame.functionName); at = parents.get(at.id)) callers.push({ frame: at.callFrame })
+    for (let at = parents.get(id); at && !left.has(at.callFrame.functionName); at = parents.get(at.id))
+      callers.push({ frame: at.callFrame })
     const nanosPerHit = ((micros.get(id) ?? 0) * 1000) / hitCount
     const sample = (ticks: number, line?: number): StackSample => ({
       stack: [{ frame: callFrame, ...(line !== undefined && { line }) }, ...callers],

@@ -1,4 +1,7 @@
-/** Profiles of what this thread allocates, by V8's sampling heap profiler. Nothing of it runs, or is loaded, while no profile is taken. */
+/**
+ * Profiles of what this thread allocates, by V8's sampling heap profiler. Nothing of it runs, or is loaded, while no
+ * profile is taken.
+ */
 import type { HeapProfiler } from 'node:inspector'
 import { encodeProfile, type StackEntry, type StackSample } from './profile.ts'
 import { Exclusive, inSession, waited } from './session.ts'
@@ -19,7 +22,8 @@ export interface HeapProfileOptions {
 }
 
 /**
- * Where this thread allocates during `durationMs`, as gzipped profile.proto. Rejects with a ProfilingInUseError while another one is taken.
+ * Where this thread allocates during `durationMs`, as gzipped profile.proto. Rejects with a ProfilingInUseError while
+ * another one is taken.
  * @example await writeFile('heap.pb.gz', await heapProfile({ of: 'live', durationMs: 10_000 }))
  */
 export const heapProfile = ({ of, durationMs, collect = false, signal }: HeapProfileOptions): Promise<Buffer> =>
@@ -48,7 +52,10 @@ export const heapProfile = ({ of, durationMs, collect = false, signal }: HeapPro
   )
 
 /** V8 gives a tree of calls, with the bytes that each allocated itself. */
-export function* samplesOf({ callFrame, selfSize, children }: HeapProfiler.SamplingHeapProfileNode, callers: readonly StackEntry[]): Generator<StackSample> {
+export function* samplesOf(
+  { callFrame, selfSize, children }: HeapProfiler.SamplingHeapProfileNode,
+  callers: readonly StackEntry[],
+): Generator<StackSample> {
   const stack = callFrame.functionName === '(root)' ? callers : [{ frame: callFrame }, ...callers]
   if (selfSize > 0) yield { stack: stack.length > 0 ? stack : [{ frame: callFrame }], values: [selfSize] }
   for (const child of children) yield* samplesOf(child, stack)

@@ -1,4 +1,6 @@
-/** Profiles as pprof reads them: profile.proto, gzipped (https://github.com/google/pprof/blob/main/proto/profile.proto). */
+/**
+ * Profiles as pprof reads them: profile.proto, gzipped (https://github.com/google/pprof/blob/main/proto/profile.proto).
+ */
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { Function as Code, Line, Location, Profile, Sample, StringTable, ValueType } from 'pprof-format'
@@ -42,11 +44,21 @@ export interface ProfileContents {
 }
 
 /** The bytes that `go tool pprof` reads. */
-export function encodeProfile({ measures, samples, period, periodMeasure, begunAt, durationMs }: ProfileContents): Buffer {
+export function encodeProfile({
+  measures,
+  samples,
+  period,
+  periodMeasure,
+  begunAt,
+  durationMs,
+}: ProfileContents): Buffer {
   const strings = new StringTable()
-  const valueType = ({ type, unit }: Measure): ValueType => new ValueType({ type: strings.dedup(type), unit: strings.dedup(unit) })
+  const valueType = ({ type, unit }: Measure): ValueType =>
+    new ValueType({ type: strings.dedup(type), unit: strings.dedup(unit) })
   const places = new Places(strings)
-  const sample = [...samples].map(({ stack, values }) => new Sample({ locationId: stack.map((entry) => places.location(entry)), value: [...values] }))
+  const sample = [...samples].map(
+    ({ stack, values }) => new Sample({ locationId: stack.map((entry) => places.location(entry)), value: [...values] }),
+  )
   const profile = new Profile({
     sampleType: measures.map(valueType),
     sample,

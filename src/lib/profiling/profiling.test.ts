@@ -6,7 +6,13 @@ import { cpuProfile, samplesOf as cpuSamples } from './cpu.ts'
 import { heapProfile, samplesOf as heapSamples } from './heap.ts'
 import { encodeProfile, type StackSample } from './profile.ts'
 
-const frame = (functionName: string, lineNumber = 9) => ({ functionName, scriptId: '1', url: 'file:///a/b.js', lineNumber, columnNumber: 0 })
+const frame = (functionName: string, lineNumber = 9) => ({
+  functionName,
+  scriptId: '1',
+  url: 'file:///a/b.js',
+  lineNumber,
+  columnNumber: 0,
+})
 const named = ({ stack, values }: StackSample) => [
   stack.map(({ frame: { functionName }, line }) => `${functionName}${line ? `:${line}` : ''}`).join(' < '),
   ...values,
@@ -30,7 +36,12 @@ test('a tree of calls becomes stacks with lines; time that is waited for is left
 
 test('a tree of allocations becomes stacks with bytes', () => {
   const leaf = { callFrame: frame('make'), selfSize: 300, id: 3, children: [] }
-  const head = { callFrame: frame('(root)'), selfSize: 7, id: 1, children: [{ callFrame: frame('main'), selfSize: 0, id: 2, children: [leaf] }] }
+  const head = {
+    callFrame: frame('(root)'),
+    selfSize: 7,
+    id: 1,
+    children: [{ callFrame: frame('main'), selfSize: 0, id: 2, children: [leaf] }],
+  }
   assert.deepEqual([...heapSamples(head, [])].map(named), [
     ['(root)', 7],
     ['make < main', 300],
@@ -50,10 +61,21 @@ test('functions and places stand once in a profile', () => {
     begunAt: 1_000,
     durationMs: 2_000,
   })
-  const { sample, function: functions, location, stringTable, timeNanos, durationNanos } = Profile.decode(gunzipSync(bytes))
+  const {
+    sample,
+    function: functions,
+    location,
+    stringTable,
+    timeNanos,
+    durationNanos,
+  } = Profile.decode(gunzipSync(bytes))
   assert.deepEqual([sample.length, functions.length, location.length], [2, 2, 2])
   assert.deepEqual(
-    functions.map(({ name, filename, startLine }) => [stringTable.strings[Number(name)], stringTable.strings[Number(filename)], Number(startLine)]),
+    functions.map(({ name, filename, startLine }) => [
+      stringTable.strings[Number(name)],
+      stringTable.strings[Number(filename)],
+      Number(startLine),
+    ]),
     [
       ['work', '/a/b.js', 10],
       ['(anonymous)', '/a/b.js', 1],

@@ -1,6 +1,6 @@
 /**
- * What Go's converter from maps to structs says of a value of the wrong type. Strategic merge patches go through it, not
- * through the JSON decoder, and clients see its words.
+ * What Go's converter from maps to structs says of a value of the wrong type. Strategic merge patches go through it,
+ * not through the JSON decoder, and clients see its words.
  */
 import { isInt64 } from '../../lib/exact-json.ts'
 import { goValue } from './go-type.ts'
@@ -33,5 +33,9 @@ function kindOf(value: unknown): GoKind {
 
 const numbers: readonly GoKind[] = ['int32', 'int64', 'float64']
 
-/** Whether Go's language could convert the one to the other, which the converter still refuses: an integer would be a code point. */
-const isConvertible = (from: GoKind, to: GoKind): boolean => numbers.includes(from) && (numbers.includes(to) || (from === 'int64' && to === 'string'))
+/**
+ * Whether Go's language could convert the one to the other, which the converter still refuses: an integer would be a
+ * code point.
+ */
+const isConvertible = (from: GoKind, to: GoKind): boolean =>
+  numbers.includes(from) && (numbers.includes(to) || (from === 'int64' && to === 'string'))

@@ -18,7 +18,11 @@ const written = (type: FieldType): Field => ({ type, keepsEmpty: true, written: 
 const text: FieldType = { kind: 'string' }
 const int32: FieldType = { kind: 'integer', format: 'int32' }
 
-const port = struct('io.k8s.api.core.v1.Port', { name: optional(text), number: written(int32), target: optional({ kind: 'int-or-string' }) })
+const port = struct('io.k8s.api.core.v1.Port', {
+  name: optional(text),
+  number: written(int32),
+  target: optional({ kind: 'int-or-string' }),
+})
 const spec = struct('io.k8s.api.core.v1.ThingSpec', {
   bytes: optional({ kind: 'string', format: 'byte' }),
   free: pointer({ kind: 'any' }),
@@ -30,8 +34,16 @@ const spec = struct('io.k8s.api.core.v1.ThingSpec', {
   rules: written({ kind: 'array', items: text }),
   since: optional({ kind: 'string', format: 'date-time' }),
 })
-const meta = struct('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta', { labels: optional({ kind: 'map', values: text }), name: optional(text) })
-const thing = struct('io.k8s.api.core.v1.Thing', { kind: optional(text), apiVersion: optional(text), metadata: written(meta), spec: written(spec) })
+const meta = struct('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta', {
+  labels: optional({ kind: 'map', values: text }),
+  name: optional(text),
+})
+const thing = struct('io.k8s.api.core.v1.Thing', {
+  kind: optional(text),
+  apiVersion: optional(text),
+  metadata: written(meta),
+  spec: written(spec),
+})
 
 const object = (value: unknown): Record<string, unknown> => decode(thing, value).object
 const refusal = (value: unknown): string => {
@@ -53,7 +65,10 @@ test('what nobody else uses is changed in place, and only where it must; otherwi
   const decoded = decode(thing, mine, { owned: true }).object as ReturnType<typeof source>
   assert.notEqual(decoded.metadata, mine.metadata)
   assert.equal(decoded.spec, mine.spec)
-  assert.deepEqual(decoded, { metadata: { name: 'a' }, spec: { ports: [{ number: 1 }, { number: 2 }], limits: { cpu: '1' }, rules: ['x'] } })
+  assert.deepEqual(decoded, {
+    metadata: { name: 'a' },
+    spec: { ports: [{ number: 1 }, { number: 2 }], limits: { cpu: '1' }, rules: ['x'] },
+  })
 
   const theirs = source()
   const copy = decode(thing, theirs).object as ReturnType<typeof source>
@@ -69,10 +84,13 @@ test('what nobody else uses is changed in place, and only where it must; otherwi
 })
 
 test('empty values vanish unless Go has a pointer, and what Go always writes appears', () => {
-  assert.deepEqual(object({ metadata: { name: '', labels: {} }, spec: { replicas: 0, policy: '', ports: [], limits: {}, named: {} } }), {
-    metadata: {},
-    spec: { named: {}, replicas: 0, rules: null },
-  })
+  assert.deepEqual(
+    object({ metadata: { name: '', labels: {} }, spec: { replicas: 0, policy: '', ports: [], limits: {}, named: {} } }),
+    {
+      metadata: {},
+      spec: { named: {}, replicas: 0, rules: null },
+    },
+  )
   assert.deepEqual(object({}), { metadata: {}, spec: { rules: null } })
 })
 
@@ -92,25 +110,56 @@ test('null is absent; in lists and maps it is the zero value', () => {
 })
 
 test('unknown fields are dropped and listed with their paths', () => {
-  const decoded = decode(thing, { Metadata: 1, metadata: { colour: 'red' }, spec: { ports: [{ number: 1 }, { numbers: 2 }], named: { 'a.b': { x: {} } } } })
+  const decoded = decode(thing, {
+    Metadata: 1,
+    metadata: { colour: 'red' },
+    spec: { ports: [{ number: 1 }, { numbers: 2 }], named: { 'a.b': { x: {} } } },
+  })
   assert.deepEqual(decoded.unknown, ['Metadata', 'metadata.colour', 'spec.ports[1].numbers', 'spec.named.a.b.x'])
   assert.equal(decoded.strict[0], 'unknown field "Metadata"')
-  assert.deepEqual(decoded.object, { metadata: {}, spec: { named: { 'a.b': { number: 0 } }, ports: [{ number: 1 }, { number: 0 }], rules: null } })
+  assert.deepEqual(decoded.object, {
+    metadata: {},
+    spec: { named: { 'a.b': { number: 0 } }, ports: [{ number: 1 }, { number: 0 }], rules: null },
+  })
 })
 
 test('wrong types are told as Go tells them', () => {
-  assert.equal(refusal({ metadata: { name: 7 } }), 'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string')
+  assert.equal(
+    refusal({ metadata: { name: 7 } }),
+    'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string',
+  )
   assert.equal(
     refusal({ metadata: { labels: ['x'] } }),
     'json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type map[string]string',
   )
-  assert.equal(refusal({ metadata: { labels: { a: {} } } }), 'json: cannot unmarshal object into Go struct field ObjectMeta.metadata.labels of type string')
-  assert.equal(refusal({ spec: { ports: [{ number: 'x' }] } }), 'json: cannot unmarshal string into Go struct field Port.spec.ports.number of type int32')
-  assert.equal(refusal({ spec: { ports: ['x'] } }), 'json: cannot unmarshal string into Go struct field ThingSpec.spec.ports of type v1.Port')
-  assert.equal(refusal({ spec: { ports: {} } }), 'json: cannot unmarshal object into Go struct field ThingSpec.spec.ports of type []v1.Port')
-  assert.equal(refusal({ spec: { named: { key: { number: true } } } }), 'json: cannot unmarshal bool into Go struct field Port.spec.named.number of type int32')
-  assert.equal(refusal({ spec: { policy: 1 } }), 'json: cannot unmarshal number into Go struct field ThingSpec.spec.policy of type v1.Policy')
-  assert.equal(refusal({ spec: 'x' }), 'json: cannot unmarshal string into Go struct field Thing.spec of type v1.ThingSpec')
+  assert.equal(
+    refusal({ metadata: { labels: { a: {} } } }),
+    'json: cannot unmarshal object into Go struct field ObjectMeta.metadata.labels of type string',
+  )
+  assert.equal(
+    refusal({ spec: { ports: [{ number: 'x' }] } }),
+    'json: cannot unmarshal string into Go struct field Port.spec.ports.number of type int32',
+  )
+  assert.equal(
+    refusal({ spec: { ports: ['x'] } }),
+    'json: cannot unmarshal string into Go struct field ThingSpec.spec.ports of type v1.Port',
+  )
+  assert.equal(
+    refusal({ spec: { ports: {} } }),
+    'json: cannot unmarshal object into Go struct field ThingSpec.spec.ports of type []v1.Port',
+  )
+  assert.equal(
+    refusal({ spec: { named: { key: { number: true } } } }),
+    'json: cannot unmarshal bool into Go struct field Port.spec.named.number of type int32',
+  )
+  assert.equal(
+    refusal({ spec: { policy: 1 } }),
+    'json: cannot unmarshal number into Go struct field ThingSpec.spec.policy of type v1.Policy',
+  )
+  assert.equal(
+    refusal({ spec: 'x' }),
+    'json: cannot unmarshal string into Go struct field Thing.spec of type v1.ThingSpec',
+  )
   assert.equal(refusal([]), 'json: cannot unmarshal array into Go value of type v1.Thing')
 })
 
@@ -133,16 +182,25 @@ test('wrong types are told as Go’s converter tells them, too', () => {
   assert.equal(conversion({ spec: { policy: 1 } }), 'cannot convert int64 to v1.Policy')
   assert.equal(conversion({ spec: { policy: [] } }), 'unrecognized type: string')
   assert.equal(conversion({ spec: { since: 1 } }), 'json: cannot unmarshal number into Go value of type string')
-  assert.equal(conversion({ spec: { ports: [{ target: true }] } }), 'json: cannot unmarshal bool into Go value of type int32')
+  assert.equal(
+    conversion({ spec: { ports: [{ target: true }] } }),
+    'json: cannot unmarshal bool into Go value of type int32',
+  )
 })
 
 test('numbers must be whole and in range', () => {
-  assert.equal(refusal({ spec: { replicas: 1.5 } }), 'json: cannot unmarshal number 1.5 into Go struct field ThingSpec.spec.replicas of type int32')
+  assert.equal(
+    refusal({ spec: { replicas: 1.5 } }),
+    'json: cannot unmarshal number 1.5 into Go struct field ThingSpec.spec.replicas of type int32',
+  )
   assert.equal(
     refusal({ spec: { replicas: 2147483648 } }),
     'json: cannot unmarshal number 2147483648 into Go struct field ThingSpec.spec.replicas of type int32',
   )
-  assert.equal(refusal({ spec: { ports: [{ target: true }] } }), 'json: cannot unmarshal bool into Go struct field Port.spec.ports.target of type int32')
+  assert.equal(
+    refusal({ spec: { ports: [{ target: true }] } }),
+    'json: cannot unmarshal bool into Go struct field Port.spec.ports.target of type int32',
+  )
 })
 
 test('integers of 64 bits keep their digits, and larger ones are refused', () => {
@@ -162,9 +220,14 @@ test('integers of 64 bits keep their digits, and larger ones are refused', () =>
     ratio: 9007199254740992,
     amount: '9007199254740993',
   })
-  assert.deepEqual(read('{"free":{"a":9223372036854775807,"b":[9223372036854775808]}}'), { free: { a: 2n ** 63n - 1n, b: [2 ** 63] } })
+  assert.deepEqual(read('{"free":{"a":9223372036854775807,"b":[9223372036854775808]}}'), {
+    free: { a: 2n ** 63n - 1n, b: [2 ** 63] },
+  })
   const refused = (field: string, value: string, goType: string, shown = `number ${value}`): void =>
-    assert.throws(() => read(`{"${field}":${value}}`), said(`json: cannot unmarshal ${shown} into Go struct field Numbers.${field} of type ${goType}`))
+    assert.throws(
+      () => read(`{"${field}":${value}}`),
+      said(`json: cannot unmarshal ${shown} into Go struct field Numbers.${field} of type ${goType}`),
+    )
   refused('long', '9223372036854775808', 'int64')
   refused('long', '-9223372036854775809', 'int64')
   refused('short', '9223372036854775807', 'int32')
@@ -174,8 +237,16 @@ test('integers of 64 bits keep their digits, and larger ones are refused', () =>
   refused('long', '1e400', 'int64')
   refused('either', '80.0', 'int32')
   refused('ratio', '1e400', 'float64')
-  assert.throws(() => read('{"free":[{"a":-1e400}]}'), said('json: cannot unmarshal number -1e400 into Go value of type float64'))
-  assert.deepEqual(read('{"long":-0,"ratio":1.0,"amount":1e3,"free":[1.0,1e3]}'), { long: -0, ratio: 1, amount: '1e3', free: [1, 1000] })
+  assert.throws(
+    () => read('{"free":[{"a":-1e400}]}'),
+    said('json: cannot unmarshal number -1e400 into Go value of type float64'),
+  )
+  assert.deepEqual(read('{"long":-0,"ratio":1.0,"amount":1e3,"free":[1.0,1e3]}'), {
+    long: -0,
+    ratio: 1,
+    amount: '1e3',
+    free: [1, 1000],
+  })
   assert.deepEqual(read('{"unheard":1e400,"long":1}'), { long: 1 })
   // A patch may bring what was a float.
   assert.deepEqual(decode(type, { long: 2 ** 60 }).object, { long: 2n ** 60n })
@@ -183,16 +254,23 @@ test('integers of 64 bits keep their digits, and larger ones are refused', () =>
 })
 
 test('quantities, bytes and times are checked and made canonical', () => {
-  assert.deepEqual(object({ spec: { limits: { cpu: 1, memory: '1024Ki' }, bytes: 'YWI=\n', since: '2020-01-01T02:00:00.5+02:00' } }).spec, {
-    bytes: 'YWI=',
-    limits: { cpu: '1', memory: '1Mi' },
-    rules: null,
-    since: '2020-01-01T00:00:00Z',
-  })
+  assert.deepEqual(
+    object({ spec: { limits: { cpu: 1, memory: '1024Ki' }, bytes: 'YWI=\n', since: '2020-01-01T02:00:00.5+02:00' } })
+      .spec,
+    {
+      bytes: 'YWI=',
+      limits: { cpu: '1', memory: '1Mi' },
+      rules: null,
+      since: '2020-01-01T00:00:00Z',
+    },
+  )
   assert.match(refusal({ spec: { limits: { cpu: 'lots' } } }), /^quantities must match the regular expression/)
   assert.equal(refusal({ spec: { bytes: 'YW' } }), 'illegal base64 data at input byte 0')
   assert.equal(refusal({ spec: { bytes: 'YWJj!WJj' } }), 'illegal base64 data at input byte 4')
-  assert.equal(refusal({ spec: { since: 'soon' } }), 'parsing time "soon" as "2006-01-02T15:04:05Z07:00": cannot parse "soon" as "2006"')
+  assert.equal(
+    refusal({ spec: { since: 'soon' } }),
+    'parsing time "soon" as "2006-01-02T15:04:05Z07:00": cannot parse "soon" as "2006"',
+  )
 })
 
 test('duplicate keys are found in the text, the last one counts', () => {
@@ -213,7 +291,10 @@ test('duplicate keys are found in the text, the last one counts', () => {
 
 test('texts that only look as if keys came twice are left in peace', () => {
   const source = JSON.stringify(
-    { metadata: { name: 'a": "b', labels: { 'x:"': '":', 'back\\': '\\"":' } }, spec: { free: { 'a"': [{ b: 1 }, { b: 2 }] } } },
+    {
+      metadata: { name: 'a": "b', labels: { 'x:"': '":', 'back\\': '\\"":' } },
+      spec: { free: { 'a"': [{ b: 1 }, { b: 2 }] } },
+    },
     null,
     1,
   )
@@ -227,20 +308,31 @@ test('duplicate keys of patches are named by their paths', () => {
 
 test('what is wrong with the form of a JSON patch is told in the order of its text', () => {
   const messages = (text: string): string[] => jsonPatchMessages(text, JSON.parse(text))
-  assert.deepEqual(messages('[{"op":"add"},{"op":"add","op":"add","path":"/x"}]'), ['json patch duplicate field "[1].op"'])
-  assert.deepEqual(messages('[{"op":"add","path":"/x","value":{"a":{"op":1}}}]'), [])
-  assert.deepEqual(messages('[{"op":"add","path":"/x","foo":{"a":1,"a":2},"foo":3},{"value":{"b":1,"b":2},"Op":"add"}]'), [
-    'json patch unknown field "[0].foo"',
-    'json patch duplicate field "[1].value.b"',
-    'json patch unknown field "[1].Op"',
+  assert.deepEqual(messages('[{"op":"add"},{"op":"add","op":"add","path":"/x"}]'), [
+    'json patch duplicate field "[1].op"',
   ])
+  assert.deepEqual(messages('[{"op":"add","path":"/x","value":{"a":{"op":1}}}]'), [])
+  assert.deepEqual(
+    messages('[{"op":"add","path":"/x","foo":{"a":1,"a":2},"foo":3},{"value":{"b":1,"b":2},"Op":"add"}]'),
+    [
+      'json patch unknown field "[0].foo"',
+      'json patch duplicate field "[1].value.b"',
+      'json patch unknown field "[1].Op"',
+    ],
+  )
   assert.deepEqual(messages('{"op":"add"}'), [])
 })
 
 test('__proto__ is a key like any other and changes no prototype', () => {
-  const decoded = decode(thing, '{"__proto__":{"polluted":1},"metadata":{"labels":{"__proto__":"x"}},"spec":{"limits":{"__proto__":"1"}}}')
+  const decoded = decode(
+    thing,
+    '{"__proto__":{"polluted":1},"metadata":{"labels":{"__proto__":"x"}},"spec":{"limits":{"__proto__":"1"}}}',
+  )
   assert.deepEqual(decoded.unknown, ['__proto__'])
-  assert.equal(JSON.stringify(decoded.object), '{"metadata":{"labels":{"__proto__":"x"}},"spec":{"limits":{"__proto__":"1"},"rules":null}}')
+  assert.equal(
+    JSON.stringify(decoded.object),
+    '{"metadata":{"labels":{"__proto__":"x"}},"spec":{"limits":{"__proto__":"1"},"rules":null}}',
+  )
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 

@@ -43,16 +43,28 @@ interface Place {
 
 type Plain = Record<string, unknown>
 
-const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Plain =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** `kind` is that of the type, if Go's decoder reads it without the type's own help. */
-function mismatch(value: unknown, type: string, kind: GoKind | undefined, { struct }: Place, run: Run, shown = goValue(value)): never {
+function mismatch(
+  value: unknown,
+  type: string,
+  kind: GoKind | undefined,
+  { struct }: Place,
+  run: Run,
+  shown = goValue(value),
+): never {
   const names = goPath(run.root, run.path)
-  const message = `json: cannot unmarshal ${shown} into Go ${names.length ? `struct field ${struct}.${names.join('.')}` : 'value'} of type ${type}`
+  const message =
+    `json: cannot unmarshal ${shown} into Go ` +
+    `${names.length ? `struct field ${struct}.${names.join('.')}` : 'value'} of type ${type}`
   throw new DecodeError(message, { conversion: conversionFault(value, kind, type) })
 }
 
-/** Names of fields on the way to a value as Go names them: those of embedded structs, too (`volumes.VolumeSource.fc`). */
+/**
+ * Names of fields on the way to a value as Go names them: those of embedded structs, too (`volumes.VolumeSource.fc`).
+ */
 function goPath(root: StructType, path: KeyPath): string[] {
   let type: FieldType | undefined = root
   return path.flatMap((element): string[] => {
@@ -77,14 +89,16 @@ const isSpecial = (value: unknown): value is bigint | symbol => typeof value ===
 function plainNumber(value: bigint | symbol): number | bigint {
   if (typeof value === 'bigint') return integerOrFloat(value)
   const float = floatOf(value)
-  if (float === undefined) throw new DecodeError(`json: cannot unmarshal ${goNumberValue(value)} into Go value of type float64`)
+  if (float === undefined)
+    throw new DecodeError(`json: cannot unmarshal ${goNumberValue(value)} into Go value of type float64`)
   return float
 }
 
 /** Counts the keys and items of free-form JSON, bounds its depth, and makes plain numbers of all others, in place. */
 function survey(value: unknown, run: Run, depth: number): void {
   if (typeof value !== 'object' || value === null) return
-  if (depth > maxDepth) throw new DecodeError(`exceeded max depth: ${fieldPath(run.path)} is nested more than ${maxDepth} levels deep`)
+  if (depth > maxDepth)
+    throw new DecodeError(`exceeded max depth: ${fieldPath(run.path)} is nested more than ${maxDepth} levels deep`)
   checkSize(run)
   if (Array.isArray(value)) {
     run.items += value.length
@@ -109,11 +123,23 @@ const freeForm: Decoder = (value, run) => {
   return value
 }
 
-/** Objects, alone or in a list, are of the type; what they have beyond it is dropped without a word, as Go's own unmarshallers do. */
+/**
+ * Objects, alone or in a list, are of the type; what they have beyond it is dropped without a word, as Go's own
+ * unmarshallers do.
+ */
 function looseDecoder(object: StructType, place: Place): Decoder {
   return (value, run) => {
-    const silent: Run = { root: run.root, path: run.path, unknown: [], counting: run.counting, owned: run.owned, keys: run.keys, items: run.items }
-    const one = (item: unknown): unknown => (isObject(item) ? structTable(object).decode(item, silent, place) : freeForm(item, silent))
+    const silent: Run = {
+      root: run.root,
+      path: run.path,
+      unknown: [],
+      counting: run.counting,
+      owned: run.owned,
+      keys: run.keys,
+      items: run.items,
+    }
+    const one = (item: unknown): unknown =>
+      isObject(item) ? structTable(object).decode(item, silent, place) : freeForm(item, silent)
     const result = Array.isArray(value) ? value.map(one) : one(value)
     run.keys = silent.keys
     run.items = silent.items
@@ -129,7 +155,9 @@ function floatOf(value: unknown): number | undefined {
 }
 
 const int32Of = (value: number | bigint): number | undefined =>
-  typeof value === 'number' && Number.isInteger(value) && value >= -2147483648 && value <= 2147483647 ? value : undefined
+  typeof value === 'number' && Number.isInteger(value) && value >= -2147483648 && value <= 2147483647
+    ? value
+    : undefined
 
 /** The integer as it is kept. Larger numbers were written as floats. */
 function int64Of(value: number | bigint): number | bigint | undefined {
@@ -138,14 +166,22 @@ function int64Of(value: number | bigint): number | bigint | undefined {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : undefined
 }
 
-function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map' } | StructType>, place: Place): Decoder {
+function scalarDecoder(
+  type: Exclude<FieldType, { kind: 'array' } | { kind: 'map' } | StructType>,
+  place: Place,
+): Decoder {
   const name = goType(type, place.named)
   switch (type.kind) {
     case 'string':
-      if (type.format === 'byte') return (value, run) => (typeof value === 'string' ? canonicalBase64(value) : mismatch(value, name, 'slice', place, run))
+      if (type.format === 'byte')
+        return (value, run) =>
+          typeof value === 'string' ? canonicalBase64(value) : mismatch(value, name, 'slice', place, run)
       if (type.format) {
         const micro = type.format === 'micro-time'
-        return (value, run) => (typeof value === 'string' ? canonicalTime(value, micro) || undefined : mismatch(value, 'string', undefined, place, run))
+        return (value, run) =>
+          typeof value === 'string'
+            ? canonicalTime(value, micro) || undefined
+            : mismatch(value, 'string', undefined, place, run)
       }
       return (value, run) => (typeof value === 'string' ? value : mismatch(value, name, 'string', place, run))
     case 'boolean':
@@ -154,17 +190,25 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
       const { format } = type
       const fitting = format === 'int32' ? int32Of : int64Of
       return (value, run) => {
-        if (typeof value !== 'number' && typeof value !== 'bigint') mismatch(value, name, format, place, run, goNumberValue(value))
+        if (typeof value !== 'number' && typeof value !== 'bigint')
+          mismatch(value, name, format, place, run, goNumberValue(value))
         return fitting(value) ?? mismatch(value, name, format, place, run, `number ${value}`)
       }
     }
     case 'number':
-      return (value, run) => (typeof value === 'number' ? value : (floatOf(value) ?? mismatch(value, name, 'float64', place, run, goNumberValue(value))))
+      return (value, run) =>
+        typeof value === 'number'
+          ? value
+          : (floatOf(value) ?? mismatch(value, name, 'float64', place, run, goNumberValue(value)))
     case 'quantity':
       return (value) => {
         try {
           return canonicalQuantity(
-            typeof value === 'string' || typeof value === 'number' ? value : typeof value === 'symbol' ? (value.description ?? '') : writeJson(value),
+            typeof value === 'string' || typeof value === 'number'
+              ? value
+              : typeof value === 'symbol'
+                ? (value.description ?? '')
+                : writeJson(value),
           )
         } catch (error) {
           throw error instanceof QuantityError ? new DecodeError(error.message) : error
@@ -173,7 +217,8 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
     case 'int-or-string':
       return (value, run) => {
         if (typeof value === 'string') return value
-        if (typeof value !== 'number' && typeof value !== 'bigint') mismatch(value, 'int32', undefined, place, run, goNumberValue(value))
+        if (typeof value !== 'number' && typeof value !== 'bigint')
+          mismatch(value, 'int32', undefined, place, run, goNumberValue(value))
         return int32Of(value) ?? mismatch(value, 'int32', undefined, place, run, `number ${value}`)
       }
     case 'any': {
@@ -341,9 +386,11 @@ class StructTable {
   }
 
   decode(value: unknown, run: Run, place: Place | undefined): Plain {
-    if (!isObject(value)) return mismatch(value, this.#type, 'struct', place ?? { struct: this.#goName, field: '' }, run)
+    if (!isObject(value))
+      return mismatch(value, this.#type, 'struct', place ?? { struct: this.#goName, field: '' }, run)
     const depth = run.path.push('') - 1
-    if (depth > maxDepth) throw new DecodeError(`exceeded max depth: the object is nested more than ${maxDepth} levels deep`)
+    if (depth > maxDepth)
+      throw new DecodeError(`exceeded max depth: the object is nested more than ${maxDepth} levels deep`)
     /** The copy, from where one is needed. */
     let result: Plain | undefined = run.owned ? undefined : {}
     let written = 0
@@ -397,7 +444,8 @@ function structTable(type: StructType): StructTable {
 }
 
 /** Decodes a whole object of the type. Throws DecodeError. */
-export const decodeStruct = (type: StructType, value: unknown, run: Run): Record<string, unknown> => structTable(type).decode(value, run, undefined)
+export const decodeStruct = (type: StructType, value: unknown, run: Run): Record<string, unknown> =>
+  structTable(type).decode(value, run, undefined)
 
 /** Whether a key at the path is one that decoding looks at: not inside unknown fields, nor inside free-form JSON. */
 export function isDecoded(type: StructType, path: KeyPath): boolean {

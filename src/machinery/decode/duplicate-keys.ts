@@ -49,8 +49,12 @@ export function surveyText(text: string): TextSurvey {
 
 export const countKeys = (text: string): number => surveyText(text).keys
 
-/** Whether the text from which the value was parsed has a key twice. What is nested deeper than `depth` is not looked at, and counts as repeated. */
-export const hasRepeatedKeys = (text: string, value: unknown, depth: number): boolean => countKeys(text) !== keysOf(value, depth)
+/**
+ * Whether the text from which the value was parsed has a key twice. What is nested deeper than `depth` is not looked
+ * at, and counts as repeated.
+ */
+export const hasRepeatedKeys = (text: string, value: unknown, depth: number): boolean =>
+  countKeys(text) !== keysOf(value, depth)
 
 function keysOf(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null || depth < 0) return 0
@@ -85,7 +89,10 @@ interface Level {
   index: number
 }
 
-/** Calls `visit` for every key in the order of the text; `repeated` says that the same object had it before. The path is only valid during the call. */
+/**
+ * Calls `visit` for every key in the order of the text; `repeated` says that the same object had it before. The path is
+ * only valid during the call.
+ */
 export function visitKeys(text: string, visit: (path: KeyPath, repeated: boolean) => void): void {
   const levels: Level[] = []
   const path: PathElement[] = []

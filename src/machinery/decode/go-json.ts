@@ -21,7 +21,13 @@ export function parseJson(text: string): unknown {
 
 /** What a value is to Go that does not fit where it stands: `string`, `number`, `array`. */
 export const goJsonType = (value: unknown): string =>
-  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value
+  Array.isArray(value)
+    ? 'array'
+    : typeof value === 'boolean'
+      ? 'bool'
+      : typeof value === 'bigint'
+        ? 'number'
+        : typeof value
 
 const goCharacter = (character: string): string =>
   JSON.stringify(character)

@@ -31,8 +31,15 @@ export function goType(type: FieldType, named?: string): string {
 }
 
 /** What stands in the JSON where Go reads a number by its text: `number 1e3`. */
-export const goNumberValue = (value: unknown): string => (typeof value === 'symbol' ? `number ${value.description}` : goValue(value))
+export const goNumberValue = (value: unknown): string =>
+  typeof value === 'symbol' ? `number ${value.description}` : goValue(value)
 
 /** What stands in the JSON: `number`, `string`, `bool`, `array`, `object`. */
 export const goValue = (value: unknown): string =>
-  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' || typeof value === 'symbol' ? 'number' : typeof value
+  Array.isArray(value)
+    ? 'array'
+    : typeof value === 'boolean'
+      ? 'bool'
+      : typeof value === 'bigint' || typeof value === 'symbol'
+        ? 'number'
+        : typeof value

@@ -18,31 +18,46 @@ export interface Decoded {
   readonly unknown: readonly string[]
   /** Paths of fields that the text has more than once; the last one counts. At most 100. */
   readonly duplicates: readonly string[]
-  /** Both as messages (`unknown field "spec.replica"`), in the order of the text: warnings, or the parts of a strict decoding error. */
+  /**
+   * Both as messages (`unknown field "spec.replica"`), in the order of the text: warnings, or the parts of a strict
+   * decoding error.
+   */
   readonly strict: readonly string[]
 }
 
 export interface DecodeOptions {
-  /** The JSON text that a parsed value was read from: duplicate keys, and integers written as floats, are looked for in it. */
+  /**
+   * The JSON text that a parsed value was read from: duplicate keys, and integers written as floats, are looked for in
+   * it.
+   */
   readonly text?: string
   /** Whether nobody else uses the parsed value: it is changed, and becomes the object where it needs no change. */
   readonly owned?: boolean
 }
 
 /**
- * Decodes JSON text (a string) or parsed JSON. Null is absent; timestamps, quantities and base64 come out canonical. Throws
- * DecodeError in Go's words
- * (`json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string`).
+ * Decodes JSON text (a string) or parsed JSON. Null is absent; timestamps, quantities and base64 come out canonical.
+ * Throws DecodeError in Go's words (`json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of
+ * type string`).
  */
 export function decode(type: StructType, input: unknown, { text, owned = false }: DecodeOptions = {}): Decoded {
   if (typeof input === 'string') return decode(type, parseJson(input), { text: input, owned: true })
   const survey = text === undefined ? undefined : surveyText(text)
   // Integers that are written as floats are refused by the types of their fields.
   const floats = text !== undefined && survey?.hasFloats ? floatTexts(text) : undefined
-  const run: Run = { root: type, path: [], unknown: [], counting: text !== undefined, owned: owned || floats !== undefined, keys: 0, items: 0 }
+  const run: Run = {
+    root: type,
+    path: [],
+    unknown: [],
+    counting: text !== undefined,
+    owned: owned || floats !== undefined,
+    keys: 0,
+    items: 0,
+  }
   const object = decodeStruct(type, floats ? floats.value : input, run)
   const { unknown } = run
-  if (text === undefined || survey?.keys === run.keys) return { object, unknown, duplicates: [], strict: unknown.map(unknownField) }
+  if (text === undefined || survey?.keys === run.keys)
+    return { object, unknown, duplicates: [], strict: unknown.map(unknownField) }
   return { object, unknown, ...repeatedKeys(type, text, unknown) }
 }
 
@@ -67,10 +82,15 @@ export const duplicateFieldMessages = (text: string, patch: unknown): string[] =
 
 const operationFields: ReadonlySet<unknown> = new Set(['op', 'path', 'from', 'value'])
 
-/** The same of a JSON patch, whose operations have few fields: `json patch duplicate field "[0].op"`, `json patch unknown field "[0].form"`. At most 100. */
+/**
+ * The same of a JSON patch, whose operations have few fields: `json patch duplicate field "[0].op"`, `json patch
+ * unknown field "[0].form"`. At most 100.
+ */
 export function jsonPatchMessages(text: string, patch: unknown): string[] {
   const areKnown = (operation: unknown): boolean =>
-    typeof operation !== 'object' || operation === null || Object.keys(operation).every((key) => operationFields.has(key))
+    typeof operation !== 'object' ||
+    operation === null ||
+    Object.keys(operation).every((key) => operationFields.has(key))
   if ((!Array.isArray(patch) || patch.every(areKnown)) && !hasRepeatedKeys(text, patch, maxDepth)) return []
   const messages = new Set<string>()
   visitKeys(text, (path, repeated) => {
@@ -83,8 +103,15 @@ export function jsonPatchMessages(text: string, patch: unknown): string[] {
   return [...messages]
 }
 
-/** The slow way, for texts that are known to have duplicate keys: finds them, and puts all messages into the order of the text. */
-function repeatedKeys(type: StructType, text: string, unknown: readonly string[]): Pick<Decoded, 'duplicates' | 'strict'> {
+/**
+ * The slow way, for texts that are known to have duplicate keys: finds them, and puts all messages into the order of
+ * the text.
+ */
+function repeatedKeys(
+  type: StructType,
+  text: string,
+  unknown: readonly string[],
+): Pick<Decoded, 'duplicates' | 'strict'> {
   const duplicates = new Set<string>()
   const strict = new Set<string>()
   const waiting = new Set(unknown)

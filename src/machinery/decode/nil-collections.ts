@@ -1,6 +1,7 @@
 /**
- * Lists and maps that Go always writes are null where they are nil. An empty one in a request is not nil, so that who sends it owns
- * the field; the binary form in which Kubernetes stores its own kinds cannot tell the two apart, and afterwards it is null as well.
+ * Lists and maps that Go always writes are null where they are nil. An empty one in a request is not nil, so that who
+ * sends it owns the field; the binary form in which Kubernetes stores its own kinds cannot tell the two apart, and
+ * afterwards it is null as well.
  */
 import type { FieldType, StructType } from '../schema.ts'
 
@@ -16,7 +17,10 @@ interface Part {
 
 const compiled = new WeakMap<StructType, Visit>()
 
-/** Makes null, in place, what is stored as nil in an object of the type. Undefined where the type has nothing of the kind. */
+/**
+ * Makes null, in place, what is stored as nil in an object of the type. Undefined where the type has nothing of the
+ * kind.
+ */
 export const nilCollections = (type: StructType): ((object: object) => void) | undefined => visitOf(type)
 
 function visitOf(type: FieldType): Visit | undefined {
@@ -70,7 +74,9 @@ const mayBeNil = ({ type, written = false }: { readonly type: FieldType; readonl
   written && (type.kind === 'array' || type.kind === 'map')
 
 const partsOf = ({ fields }: StructType): readonly Part[] =>
-  [...fields].map(([name, field]) => ({ name, mayBeNil: mayBeNil(field), below: visitOf(field.type) })).filter((part) => part.mayBeNil || part.below)
+  [...fields]
+    .map(([name, field]) => ({ name, mayBeNil: mayBeNil(field), below: visitOf(field.type) }))
+    .filter((part) => part.mayBeNil || part.below)
 
 function hasCollection(type: StructType, seen = new Set<StructType>()): boolean {
   if (seen.has(type)) return false

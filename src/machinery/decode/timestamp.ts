@@ -6,7 +6,13 @@ const micros = '2006-01-02T15:04:05.000000Z07:00'
 const usual = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
 const daysIn = (year: number, month: number): number =>
-  month === 2 ? (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
+  month === 2
+    ? year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+      ? 29
+      : 28
+    : [4, 6, 9, 11].includes(month)
+      ? 30
+      : 31
 
 interface Reader {
   readonly text: string
@@ -17,10 +23,14 @@ interface Reader {
 /** No time is as long: more of a text would make the error larger than the request. */
 const mostQuoted = 1000
 
-const quoted = (text: string): string => JSON.stringify(text.length > mostQuoted ? `${text.slice(0, mostQuoted)}…` : text)
+const quoted = (text: string): string =>
+  JSON.stringify(text.length > mostQuoted ? `${text.slice(0, mostQuoted)}…` : text)
 
 function fail({ text, layout }: Reader, rest: string, element: string): never {
-  throw new DecodeError(`parsing time ${quoted(text)} as ${JSON.stringify(layout)}: cannot parse ${quoted(rest)} as ${JSON.stringify(element)}`)
+  throw new DecodeError(
+    `parsing time ${quoted(text)} as ${JSON.stringify(layout)}: cannot parse ${quoted(rest)} as ` +
+      `${JSON.stringify(element)}`,
+  )
 }
 
 function outOfRange({ text }: Reader, what: string): never {
@@ -68,8 +78,8 @@ function fraction(reader: Reader, micro: boolean): string {
 }
 
 /**
- * The moment in UTC, to the second or (`micro`) to six digits; an empty string for Go's zero time, which counts as absent.
- * Throws DecodeError when it is no RFC 3339 timestamp.
+ * The moment in UTC, to the second or (`micro`) to six digits; an empty string for Go's zero time, which counts as
+ * absent. Throws DecodeError when it is no RFC 3339 timestamp.
  */
 export function canonicalTime(text: string, micro: boolean): string {
   if (!micro && usual.test(text)) return text.startsWith('0001-01-01T00:00:00') ? '' : text
@@ -91,7 +101,8 @@ export function canonicalTime(text: string, micro: boolean): string {
   if (second > 59) outOfRange(reader, 'second')
   const digits = fraction(reader, micro)
   const offset = zone(reader)
-  if (reader.at < text.length) throw new DecodeError(`parsing time ${quoted(text)}: extra text: ${quoted(text.slice(reader.at))}`)
+  if (reader.at < text.length)
+    throw new DecodeError(`parsing time ${quoted(text)}: extra text: ${quoted(text.slice(reader.at))}`)
   if (day < 1 || day > daysIn(year, month)) outOfRange(reader, 'day')
   const moment = new Date(0)
   moment.setUTCFullYear(year, month - 1, day)

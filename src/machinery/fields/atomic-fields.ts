@@ -13,7 +13,8 @@ export function atomicFields(object: unknown, type: StructType): string[] {
 function walk(value: unknown, node: TypedNode, path: string, found: string[]): void {
   if (Array.isArray(value)) {
     if (node.kind === 'leaf' || node.kind === 'deduced') found.push(path)
-    else if (node.kind === 'set' || node.kind === 'list') for (const [at, item] of value.entries()) walk(item, node.items, `${path}[${at}]`, found)
+    else if (node.kind === 'set' || node.kind === 'list')
+      for (const [at, item] of value.entries()) walk(item, node.items, `${path}[${at}]`, found)
   } else if (isObject(value)) {
     if (node.kind === 'leaf') found.push(path)
     else if (node.kind !== 'set' && node.kind !== 'list') {

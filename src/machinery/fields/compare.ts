@@ -89,19 +89,32 @@ function compareNodes(before: unknown, after: unknown, node: TypedNode, walk: Wa
 }
 
 /** What Go holds for a member: its zero value where the object has nothing. */
-const goValueOf = (value: unknown, { zero }: TypedField): unknown => (value === undefined || (value === null && zero !== undefined) ? zero : value)
+const goValueOf = (value: unknown, { zero }: TypedField): unknown =>
+  value === undefined || (value === null && zero !== undefined) ? zero : value
 
 const hasMembers = (value: JsonObject | undefined): boolean => {
   for (const key in value) if (value[key] !== undefined) return true
   return false
 }
 
-function compareMaps(before: JsonObject | undefined, after: JsonObject | undefined, node: Exclude<TypedNode, { kind: 'leaf' } | Collection>, walk: Walk): void {
+function compareMaps(
+  before: JsonObject | undefined,
+  after: JsonObject | undefined,
+  node: Exclude<TypedNode, { kind: 'leaf' } | Collection>,
+  walk: Walk,
+): void {
   if (node.kind === 'struct') {
     const one = (name: string): void => {
       const field = node.fields.get(name)
       // A field of the schema: nothing that objects inherit is called so.
-      if (field) compareMember(walk, field.element, field.node, before && goValueOf(before[name], field), after && goValueOf(after[name], field))
+      if (field)
+        compareMember(
+          walk,
+          field.element,
+          field.node,
+          before && goValueOf(before[name], field),
+          after && goValueOf(after[name], field),
+        )
       else if (node.others) compareMember(walk, fieldElement(name), node.others, own(before, name), own(after, name))
     }
     for (const name of Object.keys(after ?? {}).sort()) one(name)
@@ -109,8 +122,10 @@ function compareMaps(before: JsonObject | undefined, after: JsonObject | undefin
     return
   }
   const values: TypedNode = node.kind === 'map' ? node.values : node
-  for (const name of Object.keys(after ?? {}).sort()) compareMember(walk, fieldElement(name), values, own(before, name), after![name])
-  for (const name in before) if (!after || !Object.hasOwn(after, name)) compareMember(walk, fieldElement(name), values, before[name], undefined)
+  for (const name of Object.keys(after ?? {}).sort())
+    compareMember(walk, fieldElement(name), values, own(before, name), after![name])
+  for (const name in before)
+    if (!after || !Object.hasOwn(after, name)) compareMember(walk, fieldElement(name), values, before[name], undefined)
 }
 
 function compareLists(before: readonly unknown[], after: readonly unknown[], node: Collection, walk: Walk): void {

@@ -1,4 +1,7 @@
-/** The fields of an object, in two readings: those it sets (`fieldSetOf`), and all there is (`everyFieldOf`, what Added and Removed hold). */
+/**
+ * The fields of an object, in two readings: those it sets (`fieldSetOf`), and all there is (`everyFieldOf`, what Added
+ * and Removed hold).
+ */
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
 import { emptySet, leaf } from './field-set.ts'
@@ -7,10 +10,11 @@ import { fieldElement } from './path-element.ts'
 import { type Collection, isNamed, itemsByElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
 /**
- * The fields that an object sets, as applying it owns them: leaves, keys of maps, list items, empty and null maps; not the
- * structures and lists around them. Fields that the schema lacks are left out.
+ * The fields that an object sets, as applying it owns them: leaves, keys of maps, list items, empty and null maps; not
+ * the structures and lists around them. Fields that the schema lacks are left out.
  */
-export const fieldSetOf = (object: unknown, type: StructType): FieldsV1 => fieldsOf(object, typedNode(type), false) ?? emptySet
+export const fieldSetOf = (object: unknown, type: StructType): FieldsV1 =>
+  fieldsOf(object, typedNode(type), false) ?? emptySet
 
 const isEmptyMap = (value: unknown): boolean => {
   if (!isObject(value)) return value === null
@@ -20,7 +24,8 @@ const isEmptyMap = (value: unknown): boolean => {
 
 function fieldsOf(value: unknown, node: TypedNode, member: boolean): FieldsV1 | undefined {
   if (node.kind === 'leaf') return leaf
-  if (node.kind === 'set' || node.kind === 'list') return Array.isArray(value) ? fieldsOfList(value, node, member) : member ? leaf : undefined
+  if (node.kind === 'set' || node.kind === 'list')
+    return Array.isArray(value) ? fieldsOfList(value, node, member) : member ? leaf : undefined
   if (!isObject(value)) return node.kind === 'deduced' && value !== null ? leaf : member ? leaf : undefined
   const out: FieldsV1 = {}
   let any = false

@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { difference, differenceBelow, equalSets, fieldSet, has, intersection, isEmpty, parseFieldsV1, pathsOf, sorted, union } from './field-set.ts'
+import {
+  difference,
+  differenceBelow,
+  equalSets,
+  fieldSet,
+  has,
+  intersection,
+  isEmpty,
+  parseFieldsV1,
+  pathsOf,
+  sorted,
+  union,
+} from './field-set.ts'
 import { pathText } from './path-element.ts'
 
 const leaf = {}
@@ -23,7 +35,9 @@ test('union keeps what is in either set, and a member stays one when it gets fie
 test('difference takes members only; what lies below a taken one stays', () => {
   assert.deepEqual(difference(spec, { 'f:spec': leaf }), { 'f:spec': { 'f:a': leaf, 'f:b': { 'f:c': leaf } } })
   assert.deepEqual(difference(spec, { 'f:spec': { 'f:a': leaf } }), { 'f:spec': { '.': leaf, 'f:b': { 'f:c': leaf } } })
-  assert.deepEqual(difference({ 'f:data': { '.': leaf, 'f:k': leaf } }, { 'f:data': { 'f:k': leaf } }), { 'f:data': leaf })
+  assert.deepEqual(difference({ 'f:data': { '.': leaf, 'f:k': leaf } }, { 'f:data': { 'f:k': leaf } }), {
+    'f:data': leaf,
+  })
   assert.deepEqual(difference({ 'f:data': { 'f:k': leaf } }, { 'f:data': { 'f:k': leaf } }), {})
 })
 
@@ -50,8 +64,16 @@ test('sets are equal when their members are', () => {
 })
 
 test('paths come leaves first, then what is nested', () => {
-  const set = { 'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { 'f:targetPort': leaf } }, 'f:selector': leaf, 'f:tags': { 'v:"a"': leaf } }
-  assert.deepEqual([...pathsOf(set)].map(pathText), ['.selector', '.ports[port=80,protocol="TCP"].targetPort', '.tags[="a"]'])
+  const set = {
+    'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { 'f:targetPort': leaf } },
+    'f:selector': leaf,
+    'f:tags': { 'v:"a"': leaf },
+  }
+  assert.deepEqual([...pathsOf(set)].map(pathText), [
+    '.selector',
+    '.ports[port=80,protocol="TCP"].targetPort',
+    '.tags[="a"]',
+  ])
 })
 
 test('members are written in the order of Go: the dot, fields, keys by value, values', () => {
@@ -66,7 +88,17 @@ test('members are written in the order of Go: the dot, fields, keys by value, va
     'k:{"name":"ab"}': leaf,
     'k:{"name":"a"}': leaf,
   }
-  assert.deepEqual(Object.keys(sorted(set)), ['.', 'f:a', 'f:b', 'k:{"name":"a"}', 'k:{"name":"ab"}', 'k:{"port":80}', 'k:{"port":443}', 'v:"a"', 'v:"b"'])
+  assert.deepEqual(Object.keys(sorted(set)), [
+    '.',
+    'f:a',
+    'f:b',
+    'k:{"name":"a"}',
+    'k:{"name":"ab"}',
+    'k:{"port":80}',
+    'k:{"port":443}',
+    'v:"a"',
+    'v:"b"',
+  ])
 })
 
 test('values that are lists or maps come behind texts, in the order of their JSON', () => {
@@ -76,7 +108,10 @@ test('values that are lists or maps come behind texts, in the order of their JSO
 })
 
 test('FieldsV1 of a client is read: keys are sorted, unknown kinds of elements are left out, nonsense is refused', () => {
-  assert.deepEqual(parseFieldsV1({ 'k:{"b":1,"a":"x"}': {}, 'z:1': {}, 'f:a': { '.': {} } }), { 'k:{"a":"x","b":1}': leaf, 'f:a': leaf })
+  assert.deepEqual(parseFieldsV1({ 'k:{"b":1,"a":"x"}': {}, 'z:1': {}, 'f:a': { '.': {} } }), {
+    'k:{"a":"x","b":1}': leaf,
+    'f:a': leaf,
+  })
   assert.throws(() => parseFieldsV1({ nonsense: {} }))
   assert.throws(() => parseFieldsV1({ 'f:a': 1 }))
   assert.throws(() => parseFieldsV1({ 'k:{': {} }))

@@ -1,10 +1,17 @@
 /**
- * Sets of fields, held as FieldsV1 itself: a trie of path elements in which an empty node, or one with `.`, is a member.
- * Sets are never changed: operations make new ones and share what stays the same. Elements are `.` or have a colon, so that
- * none is called like a property that every object inherits.
+ * Sets of fields, held as FieldsV1 itself: a trie of path elements in which an empty node, or one with `.`, is a
+ * member. Sets are never changed: operations make new ones and share what stays the same. Elements are `.` or have a
+ * colon, so that none is called like a property that every object inherits.
  */
 import type { FieldsV1 } from '../object.ts'
-import { canonicalElement, compareElements, fieldElement, type OrderedElement, orderedElement, sortedElements } from './path-element.ts'
+import {
+  canonicalElement,
+  compareElements,
+  fieldElement,
+  type OrderedElement,
+  orderedElement,
+  sortedElements,
+} from './path-element.ts'
 
 /** A member without fields below it. */
 export const leaf: FieldsV1 = Object.freeze({})
@@ -96,7 +103,8 @@ function differenceOfNodes(a: FieldsV1, b: FieldsV1, whole: boolean): FieldsV1 |
 export const difference = (a: FieldsV1, b: FieldsV1): FieldsV1 => (isEmpty(b) ? a : differenceOfChildren(a, b, false))
 
 /** The fields of `a` that neither are in `b` nor lie below a member of it. */
-export const differenceBelow = (a: FieldsV1, b: FieldsV1): FieldsV1 => (isEmpty(b) ? a : differenceOfChildren(a, b, true))
+export const differenceBelow = (a: FieldsV1, b: FieldsV1): FieldsV1 =>
+  isEmpty(b) ? a : differenceOfChildren(a, b, true)
 
 function intersectionOfChildren(a: FieldsV1, b: FieldsV1): FieldsV1 {
   const out: FieldsV1 = {}
@@ -174,7 +182,8 @@ function ordered(set: FieldsV1): FieldsV1 {
   }
   if (isInOrder && !changed) return set
   const out: FieldsV1 = {}
-  for (const element of isInOrder ? Object.keys(set) : sortedElements(Object.keys(set))) out[element] = changed?.get(element) ?? set[element]!
+  for (const element of isInOrder ? Object.keys(set) : sortedElements(Object.keys(set)))
+    out[element] = changed?.get(element) ?? set[element]!
   return out
 }
 

@@ -5,17 +5,28 @@ import { own } from '../../lib/own.ts'
 export type JsonObject = Record<string, unknown>
 
 /** Whether the value is a JSON object (no list, not null). */
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026', '\u2028': '\\u2028', '\u2029': '\\u2029' }
+const escapes: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+}
 
-/** Go's `encoding/json` text of a value: compact, with `<`, `>`, `&` and the line separators escaped. Members keep their order. */
+/**
+ * Go's `encoding/json` text of a value: compact, with `<`, `>`, `&` and the line separators escaped. Members keep their
+ * order.
+ */
 export function goJson(value: unknown): string {
   return escapedJson(writeJson(value) ?? 'null')
 }
 
 /** JSON that is there already, with what Go escapes in it escaped. */
-export const escapedJson = (json: string): string => (/[<>&\u2028\u2029]/.test(json) ? json.replace(/[<>&\u2028\u2029]/g, (c) => escapes[c]!) : json)
+export const escapedJson = (json: string): string =>
+  /[<>&\u2028\u2029]/.test(json) ? json.replace(/[<>&\u2028\u2029]/g, (c) => escapes[c]!) : json
 
 /** The value with the members of all objects in order, as Go writes maps. */
 export function sortMembers(value: unknown): unknown {
@@ -28,7 +39,10 @@ export function sortMembers(value: unknown): unknown {
   )
 }
 
-/** Whether two JSON values are the same. Members that are undefined count as absent; null, `{}` and `[]` are three things. */
+/**
+ * Whether two JSON values are the same. Members that are undefined count as absent; null, `{}` and `[]` are three
+ * things.
+ */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

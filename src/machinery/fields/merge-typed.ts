@@ -5,10 +5,20 @@
 import { own, setOwn } from '../../lib/own.ts'
 import type { StructType } from '../schema.ts'
 import { isObject, type JsonObject, jsonEqual } from './json.ts'
-import { type Collection, elementOrUndefined, itemElement, itemsByElement, type ListKey, memberOf, type TypedNode, typedNode } from './typed-node.ts'
+import {
+  type Collection,
+  elementOrUndefined,
+  itemElement,
+  itemsByElement,
+  type ListKey,
+  memberOf,
+  type TypedNode,
+  typedNode,
+} from './typed-node.ts'
 
 /** `object` with everything that `applied` says. Neither is changed. */
-export const mergeTyped = <T>(object: T, applied: unknown, type: StructType): T => merge(object, applied, typedNode(type)) as T
+export const mergeTyped = <T>(object: T, applied: unknown, type: StructType): T =>
+  merge(object, applied, typedNode(type)) as T
 
 const isEmptyMap = (value: unknown): boolean => {
   if (!isObject(value)) return true
@@ -29,13 +39,18 @@ function merge(before: unknown, applied: unknown, node: TypedNode): unknown {
       if (isEmptyList(before)) return applied
       return isEmptyList(applied) ? before : mergeLists(before as unknown[], applied as unknown[], node)
     default:
-      if (node.kind === 'deduced' && applied !== null && !(isObject(before) && isObject(applied))) return jsonEqual(before, applied) ? before : applied
+      if (node.kind === 'deduced' && applied !== null && !(isObject(before) && isObject(applied)))
+        return jsonEqual(before, applied) ? before : applied
       if (isEmptyMap(before)) return applied
       return isEmptyMap(applied) ? before : mergeMaps(before as JsonObject, applied as JsonObject, node)
   }
 }
 
-function mergeMaps(before: JsonObject, applied: JsonObject, node: Exclude<TypedNode, { kind: 'leaf' } | Collection>): JsonObject {
+function mergeMaps(
+  before: JsonObject,
+  applied: JsonObject,
+  node: Exclude<TypedNode, { kind: 'leaf' } | Collection>,
+): JsonObject {
   let out: JsonObject | undefined
   for (const name of Object.keys(applied)) {
     const below = memberOf(node, name)
@@ -48,10 +63,14 @@ function mergeMaps(before: JsonObject, applied: JsonObject, node: Exclude<TypedN
   return out ?? before
 }
 
-/** Whether both lists hold the same items in the same order, as far as their keys go. What is applied holds none twice. */
+/**
+ * Whether both lists hold the same items in the same order, as far as their keys go. What is applied holds none twice.
+ */
 function areAlike(before: readonly unknown[], applied: readonly unknown[], node: Collection): boolean {
   if (before.length !== applied.length) return false
-  return before.every((item, i) => (node.kind === 'set' ? isScalar(item) && item === applied[i] : haveSameKeys(item, applied[i], node.keys)))
+  return before.every((item, i) =>
+    node.kind === 'set' ? isScalar(item) && item === applied[i] : haveSameKeys(item, applied[i], node.keys),
+  )
 }
 
 const isScalar = (value: unknown): boolean => value !== undefined && (typeof value !== 'object' || value === null)

@@ -1,6 +1,6 @@
 /**
- * Path elements of FieldsV1 as strings: `f:name` (a field), `k:{"name":"x"}` (a list item by its keys), `v:"x"` (an item of
- * a set), `i:0` (an index). Their order and the way they read in messages are those of structured-merge-diff.
+ * Path elements of FieldsV1 as strings: `f:name` (a field), `k:{"name":"x"}` (a list item by its keys), `v:"x"` (an
+ * item of a set), `i:0` (an index). Their order and the way they read in messages are those of structured-merge-diff.
  */
 import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import { goJson, type JsonObject, sortMembers } from './json.ts'
@@ -37,13 +37,16 @@ interface Part {
 }
 
 function partOf(name: string, value: unknown): Part {
-  const plain = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
+  const plain =
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
   return { name, rank: rank(value), value: plain ? value : goJson(value) }
 }
 
 function partsOf(element: string): readonly Part[] {
   const value = body(element)
-  return element[0] === 'k' ? Object.entries(value as JsonObject).map(([name, key]) => partOf(name, key)) : [partOf('', value)]
+  return element[0] === 'k'
+    ? Object.entries(value as JsonObject).map(([name, key]) => partOf(name, key))
+    : [partOf('', value)]
 }
 
 function compareParts(a: readonly Part[], b: readonly Part[]): number {
@@ -60,7 +63,10 @@ function compareParts(a: readonly Part[], b: readonly Part[]): number {
 export interface OrderedElement {
   readonly element: string
   readonly kind: number
-  /** What stands before and in the quotes of a plain string, which is what most keys and values are. Of values that are lists or maps, their text. Both empty for others. */
+  /**
+   * What stands before and in the quotes of a plain string, which is what most keys and values are. Of values that are
+   * lists or maps, their text. Both empty for others.
+   */
   readonly before: string
   readonly text: string
   /** Read when it is first needed. */
@@ -79,7 +85,12 @@ export function orderedElement(element: string): OrderedElement {
   } else if (kind === order.k || kind === order.v) {
     const start = kind === order.v ? 3 : element.indexOf('":"') + 3
     const end = element.length - (kind === order.v ? 1 : 2)
-    if (start > 2 && element.indexOf('"', start) === end && element.charCodeAt(start - 1) === 0x22 && !element.includes('\\')) {
+    if (
+      start > 2 &&
+      element.indexOf('"', start) === end &&
+      element.charCodeAt(start - 1) === 0x22 &&
+      !element.includes('\\')
+    ) {
       before = element.slice(0, start)
       text = element.slice(start, end)
     }
@@ -132,7 +143,8 @@ export function canonicalElement(element: string): string | undefined {
   if (kind === 'v') return valueElement(body(element))
   if (kind === 'k') {
     const keys = body(element)
-    if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) throw new Error(`key ${JSON.stringify(element)} has no keys`)
+    if (typeof keys !== 'object' || keys === null || Array.isArray(keys))
+      throw new Error(`key ${JSON.stringify(element)} has no keys`)
     return `k:${goJson(sortMembers(keys))}`
   }
   if (kind === 'i') {

@@ -8,7 +8,15 @@ const inSpec = (fields: object) => ({ 'f:spec': fields }) as Parameters<typeof r
 test('what lies in lists, maps and structures that are atomic now is owned as one', () => {
   const item = { 'v:"a"': {} }
   assert.deepEqual(
-    reconciled(inSpec({ 'f:args': { '.': {}, ...item }, 'f:limits': { 'f:cpu': {} }, 'f:selector': { 'f:matchLabels': { 'f:a': {} } }, 'f:mode': {} }), stack),
+    reconciled(
+      inSpec({
+        'f:args': { '.': {}, ...item },
+        'f:limits': { 'f:cpu': {} },
+        'f:selector': { 'f:matchLabels': { 'f:a': {} } },
+        'f:mode': {},
+      }),
+      stack,
+    ),
     inSpec({ 'f:args': {}, 'f:limits': {}, 'f:selector': {}, 'f:mode': {} }),
   )
   const containers = (args: object) => inSpec({ 'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:args': args } } })

@@ -1,4 +1,7 @@
-/** Sets of fields that were written down when the schema had more fields to own: what is one value today is owned as one. */
+/**
+ * Sets of fields that were written down when the schema had more fields to own: what is one value today is owned as
+ * one.
+ */
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
 import { isEmpty, leaf } from './field-set.ts'
@@ -26,7 +29,8 @@ function reconcile(set: FieldsV1, node: TypedNode): FieldsV1 {
   return out ?? set
 }
 
-const isScalar = ({ type }: Extract<TypedNode, { kind: 'leaf' }>): boolean => !['array', 'map', 'struct', 'any'].includes(type.kind)
+const isScalar = ({ type }: Extract<TypedNode, { kind: 'leaf' }>): boolean =>
+  !['array', 'map', 'struct', 'any'].includes(type.kind)
 
 function nodeBelow(node: Exclude<TypedNode, { kind: 'leaf' }>, element: string): TypedNode | undefined {
   if (node.kind === 'set' || node.kind === 'list') return node.items

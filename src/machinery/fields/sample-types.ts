@@ -34,7 +34,12 @@ const container = struct('Container', {
   image: field(string),
   args: field(list(string), { listType: 'atomic' }),
   env: field(list(env), { patchStrategy: ['merge'], patchMergeKey: 'name' }),
-  ports: field(list(port), { listType: 'map', listMapKeys: ['port', 'protocol'], patchStrategy: ['merge'], patchMergeKey: 'port' }),
+  ports: field(list(port), {
+    listType: 'map',
+    listMapKeys: ['port', 'protocol'],
+    patchStrategy: ['merge'],
+    patchMergeKey: 'port',
+  }),
   resources: field(struct('Resources', { limits: field(map({ kind: 'quantity' })) }), { written: true }),
 })
 const volume = struct('Volume', {
@@ -58,14 +63,32 @@ const spec = struct('StackSpec', {
   replicas: field(integer),
   mode: field(string),
   paused: field({ kind: 'boolean' }),
-  containers: field(list(container), { listType: 'map', listMapKeys: ['name'], patchStrategy: ['merge'], patchMergeKey: 'name', written: true }),
-  volumes: field(list(volume), { listType: 'map', listMapKeys: ['name'], patchStrategy: ['merge', 'retainKeys'], patchMergeKey: 'name' }),
-  ports: field(list(port), { listType: 'map', listMapKeys: ['port', 'protocol'], patchStrategy: ['merge'], patchMergeKey: 'port' }),
+  containers: field(list(container), {
+    listType: 'map',
+    listMapKeys: ['name'],
+    patchStrategy: ['merge'],
+    patchMergeKey: 'name',
+    written: true,
+  }),
+  volumes: field(list(volume), {
+    listType: 'map',
+    listMapKeys: ['name'],
+    patchStrategy: ['merge', 'retainKeys'],
+    patchMergeKey: 'name',
+  }),
+  ports: field(list(port), {
+    listType: 'map',
+    listMapKeys: ['port', 'protocol'],
+    patchStrategy: ['merge'],
+    patchMergeKey: 'port',
+  }),
   tags: field(list(string), { listType: 'set' }),
   args: field(list(string)),
   options: field(map(string)),
   limits: field(map(string), { mapType: 'atomic' }),
-  selector: field(struct('Selector', { matchLabels: field(map(string)) }, { atomic: true }), { patchStrategy: ['replace'] }),
+  selector: field(struct('Selector', { matchLabels: field(map(string)) }, { atomic: true }), {
+    patchStrategy: ['replace'],
+  }),
   free: field({ kind: 'any' }),
   loose: field({ kind: 'any', deduced: true }),
 })

@@ -22,7 +22,12 @@ export type TypedNode =
   | StructNode
   | { readonly kind: 'map'; readonly values: TypedNode }
   | { readonly kind: 'set'; readonly items: TypedNode }
-  | { readonly kind: 'list'; readonly keys: readonly ListKey[]; readonly declaredKeys: readonly string[]; readonly items: TypedNode }
+  | {
+      readonly kind: 'list'
+      readonly keys: readonly ListKey[]
+      readonly declaredKeys: readonly string[]
+      readonly items: TypedNode
+    }
   /** Free-form JSON whose maps are granular. */
   | { readonly kind: 'deduced' }
 
@@ -55,7 +60,12 @@ export function typedNode(type: StructType): StructNode {
   const node: StructNode = {
     kind: 'struct',
     get fields() {
-      fields ??= new Map([...type.fields].map(([name, field]) => [name, { element: fieldElement(name), node: nodeOfField(field), zero: zeroOf(field) }]))
+      fields ??= new Map(
+        [...type.fields].map(([name, field]) => [
+          name,
+          { element: fieldElement(name), node: nodeOfField(field), zero: zeroOf(field) },
+        ]),
+      )
       return fields
     },
     get others() {
@@ -95,7 +105,11 @@ function nodeOfList({ type, listType, listMapKeys, patchStrategy, patchMergeKey 
     kind: 'list',
     items: nodeOfType(items),
     declaredKeys: keys,
-    keys: [...keys].sort().map((name) => ({ name, text: `${goJson(name)}:`, default: items.kind === 'struct' ? items.fields.get(name)?.default : undefined })),
+    keys: [...keys].sort().map((name) => ({
+      name,
+      text: `${goJson(name)}:`,
+      default: items.kind === 'struct' ? items.fields.get(name)?.default : undefined,
+    })),
   })
   if (listType === 'map') return keyed(listMapKeys ?? [])
   if (listType === 'set') return { kind: 'set', items: nodeOfType(items) }
@@ -159,17 +173,25 @@ function placeOf(node: Collection, item: unknown): string | { readonly problem: 
   if (!isObject(item)) return { problem: 'associative list with keys may not have non-map elements' }
   let text = 'k:{'
   for (const key of node.keys) {
-    // A key that is null is there: only one that is absent has its default. An item without one of the keys is another than all with it.
+    // A key that is null is there: only one that is absent has its default. An item without one of the keys is another
+    // than all with it.
     const given = own(item, key.name)
     const value = given === undefined ? key.default : given
     if (value !== undefined) text += (text.length > 3 ? ',' : '') + key.text + scalarText(value)
   }
   if (text.length > 3) return `${text}}`
   const names = node.declaredKeys.map((name) => JSON.stringify(name)).join(' ')
-  return { problem: `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)` }
+  return {
+    problem:
+      `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default ` +
+      'values for any key fields)',
+  }
 }
 
-/** The items of a list by element, in the list's order. Items that cannot be told apart stand together; unreadable ones are left out. */
+/**
+ * The items of a list by element, in the list's order. Items that cannot be told apart stand together; unreadable ones
+ * are left out.
+ */
 export function itemsByElement(node: Collection, list: readonly unknown[]): Map<string, unknown[]> {
   const out = new Map<string, unknown[]>()
   for (const item of list) {

@@ -24,12 +24,22 @@ test('an applied object owns leaves, map keys and list items, not what is around
 })
 
 test('an empty map and null are owned, an empty list is not', () => {
-  assert.deepEqual(fields({ options: {}, args: null, containers: null, ports: [], tags: [] }), { 'f:options': {}, 'f:args': {}, 'f:containers': {} })
+  assert.deepEqual(fields({ options: {}, args: null, containers: null, ports: [], tags: [] }), {
+    'f:options': {},
+    'f:args': {},
+    'f:containers': {},
+  })
 })
 
 test('atomic maps, structures and lists and free JSON are one field; deduced maps are granular', () => {
   assert.deepEqual(
-    fields({ limits: { cpu: '1' }, selector: { matchLabels: { a: 'b' } }, args: ['x'], free: { a: { b: 1 } }, loose: { a: { b: 1 }, c: [1] } }),
+    fields({
+      limits: { cpu: '1' },
+      selector: { matchLabels: { a: 'b' } },
+      args: ['x'],
+      free: { a: { b: 1 } },
+      loose: { a: { b: 1 }, c: [1] },
+    }),
     {
       'f:limits': {},
       'f:selector': {},
@@ -41,14 +51,22 @@ test('atomic maps, structures and lists and free JSON are one field; deduced map
 })
 
 test("a key's text is Go's JSON", () => {
-  assert.deepEqual(fields({ containers: [{ name: 'a<b"é' }] }), { 'f:containers': { 'k:{"name":"a\\u003cb\\"é"}': { '.': {}, 'f:name': {} } } })
+  assert.deepEqual(fields({ containers: [{ name: 'a<b"é' }] }), {
+    'f:containers': { 'k:{"name":"a\\u003cb\\"é"}': { '.': {}, 'f:name': {} } },
+  })
 })
 
 test('what is new is added with everything around it, except what Go always writes', () => {
-  const { added } = compare({}, of({ containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }], options: { k: 'v' } }), stack)
+  const { added } = compare(
+    {},
+    of({ containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }], options: { k: 'v' } }),
+    stack,
+  )
   assert.deepEqual(added, {
     'f:spec': {
-      'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:resources': { '.': {}, 'f:limits': { '.': {}, 'f:cpu': {} } } } },
+      'f:containers': {
+        'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:resources': { '.': {}, 'f:limits': { '.': {}, 'f:cpu': {} } } },
+      },
       'f:options': { '.': {}, 'f:k': {} },
     },
   })
@@ -62,7 +80,10 @@ test('changes are told by leaf, list items by key whatever their order', () => {
     ],
     options: { k: '1', gone: '1' },
   }
-  const two = { containers: [{ name: 'b', image: '2' }, { name: 'a', image: '1' }, { name: 'c' }], options: { k: '1', come: '1' } }
+  const two = {
+    containers: [{ name: 'b', image: '2' }, { name: 'a', image: '1' }, { name: 'c' }],
+    options: { k: '1', come: '1' },
+  }
   assert.deepEqual(after(one, two), {
     added: { 'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:name': {} } }, 'f:options': { 'f:come': {} } },
     modified: { 'f:containers': { 'k:{"name":"b"}': { 'f:image': {} } } },
@@ -75,7 +96,10 @@ test('items that cannot be told apart are compared as one', () => {
     { name: 'A', value: '1' },
     { name: 'A', value: '2' },
   ]
-  const changed = after({ containers: [{ name: 'c', env: twice }] }, { containers: [{ name: 'c', env: [twice[0], { name: 'A', value: '3' }] }] })
+  const changed = after(
+    { containers: [{ name: 'c', env: twice }] },
+    { containers: [{ name: 'c', env: [twice[0], { name: 'A', value: '3' }] }] },
+  )
   assert.deepEqual(changed.modified, { 'f:containers': { 'k:{"name":"c"}': { 'f:env': { 'k:{"name":"A"}': {} } } } })
 })
 
@@ -87,7 +111,11 @@ test('what becomes a map, or is none any more, differs itself and in its members
     assert.deepEqual(after(a, no), { added: undefined, modified, removed: members })
     assert.deepEqual(after(no, a), { added: members, modified, removed: undefined })
   }
-  assert.deepEqual(after({ loose: { a: null } }, a), { added: { 'f:loose': { 'f:a': { 'f:b': {} } } }, modified: undefined, removed: undefined })
+  assert.deepEqual(after({ loose: { a: null } }, a), {
+    added: { 'f:loose': { 'f:a': { 'f:b': {} } } },
+    modified: undefined,
+    removed: undefined,
+  })
 })
 
 test('quantities are compared as text', () => {
@@ -95,7 +123,9 @@ test('quantities are compared as text', () => {
     { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }] },
     { containers: [{ name: 'c', resources: { limits: { cpu: '1000m' } } }] },
   )
-  assert.deepEqual(modified, { 'f:containers': { 'k:{"name":"c"}': { 'f:resources': { 'f:limits': { 'f:cpu': {} } } } } })
+  assert.deepEqual(modified, {
+    'f:containers': { 'k:{"name":"c"}': { 'f:resources': { 'f:limits': { 'f:cpu': {} } } } },
+  })
 })
 
 const order = (live: string[], applied: string[]) =>
@@ -117,7 +147,12 @@ test('applied items come in their own order among the rest', () => {
 })
 
 test('merging shares what does not change and changes nothing that was given', () => {
-  const live = Object.freeze(of({ options: Object.freeze({ a: '1' }), ports: Object.freeze([Object.freeze({ port: 80, protocol: 'TCP', name: 'x' })]) }))
+  const live = Object.freeze(
+    of({
+      options: Object.freeze({ a: '1' }),
+      ports: Object.freeze([Object.freeze({ port: 80, protocol: 'TCP', name: 'x' })]),
+    }),
+  )
   const merged = mergeTyped<{ spec: { options: object; ports: object[] } }>(
     live as never,
     of({
@@ -147,7 +182,10 @@ test('fields are removed, or they alone are kept', () => {
     },
   }
   assert.deepEqual(removeFields(object, set, stack), of({ options: null, tags: ['y'], ports: [{ port: 1 }] }))
-  assert.deepEqual(extractFields(object, set, stack), of({ replicas: 1, options: { a: '1', b: '2' }, tags: ['x'], ports: [{ name: 'n' }] }))
+  assert.deepEqual(
+    extractFields(object, set, stack),
+    of({ replicas: 1, options: { a: '1', b: '2' }, tags: ['x'], ports: [{ name: 'n' }] }),
+  )
 })
 
 test('what does not fit the type is said as structured-merge-diff says it', () => {
@@ -155,13 +193,20 @@ test('what does not fit the type is said as structured-merge-diff says it', () =
   assert.deepEqual(errors({ nothing: 1 }), ['.spec.nothing: field not declared in schema'])
   assert.deepEqual(errors({ replicas: 'many' }), ['.spec.replicas: expected numeric (int or float), got string'])
   assert.deepEqual(errors({ mode: 5 }), ['.spec.mode: expected string, got &value.valueUnstructured{Value:5}'])
-  assert.deepEqual(errors({ containers: { a: { b: 'c' } } }), ['.spec.containers: expected list, got &{map[a:map[b:c]]}'])
+  assert.deepEqual(errors({ containers: { a: { b: 'c' } } }), [
+    '.spec.containers: expected list, got &{map[a:map[b:c]]}',
+  ])
   assert.deepEqual(errors({ tags: ['a', 'a'] }), ['.spec.tags: duplicate entries for key [="a"]'])
-  assert.deepEqual(errors({ ports: [{ port: 80 }, { port: 80, protocol: 'TCP' }] }), ['.spec.ports: duplicate entries for key [port=80,protocol="TCP"]'])
+  assert.deepEqual(errors({ ports: [{ port: 80 }, { port: 80, protocol: 'TCP' }] }), [
+    '.spec.ports: duplicate entries for key [port=80,protocol="TCP"]',
+  ])
   assert.deepEqual(errors({ ports: [{ name: 'x' }] }), [])
-  assert.deepEqual(errors({ ports: [{ name: 'x' }, { name: 'y' }] }), ['.spec.ports: duplicate entries for key [protocol="TCP"]'])
+  assert.deepEqual(errors({ ports: [{ name: 'x' }, { name: 'y' }] }), [
+    '.spec.ports: duplicate entries for key [protocol="TCP"]',
+  ])
   assert.deepEqual(errors({ containers: [{ image: 'x' }] }), [
-    '.spec.containers: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+    '.spec.containers: element 0: associative list with keys has an element that omits all key fields ["name"] ' +
+      "(and doesn't have default values for any key fields)",
   ])
   assert.deepEqual(errors({ options: null, replicas: null, free: [1, { a: 2 }] }), [])
 })

@@ -1,12 +1,20 @@
 /**
- * Whether an applied object fits its type: known fields, right kinds of values, no list item twice. What is wrong is said in
- * structured-merge-diff's words, which print values as Go does.
+ * Whether an applied object fits its type: known fields, right kinds of values, no list item twice. What is wrong is
+ * said in structured-merge-diff's words, which print values as Go does.
  */
 import { writeJson } from '../../lib/exact-json.ts'
 import type { FieldType, StructType } from '../schema.ts'
 import { isObject } from './json.ts'
 import { elementText, fieldElement, pathText } from './path-element.ts'
-import { type Collection, elementOrUndefined, isNamed, itemElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
+import {
+  type Collection,
+  elementOrUndefined,
+  isNamed,
+  itemElement,
+  memberOf,
+  type TypedNode,
+  typedNode,
+} from './typed-node.ts'
 
 /** What is wrong with the object, one line each (`.spec.replicas: expected numeric …`); empty when it fits. */
 export function typeErrors(object: unknown, type: StructType): string[] {
@@ -18,7 +26,8 @@ export function typeErrors(object: unknown, type: StructType): string[] {
 }
 
 /** The text of such errors together. */
-export const typeErrorText = (errors: readonly string[]): string => (errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((e) => `  ${e}`)].join('\n'))
+export const typeErrorText = (errors: readonly string[]): string =>
+  errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((e) => `  ${e}`)].join('\n')
 
 /** Whether nothing is wrong. May say no where all is well, and then the walk finds nothing. */
 function fits(value: unknown, node: TypedNode): boolean {
@@ -65,7 +74,10 @@ function fitsType(value: unknown, type: FieldType): boolean {
 
 /** Whether each item has a key, and no two have the same. */
 function haveKeys(list: readonly unknown[], node: Collection): boolean {
-  const key = node.kind === 'list' && node.keys.length === 1 && node.keys[0]!.default === undefined ? node.keys[0]!.name : undefined
+  const key =
+    node.kind === 'list' && node.keys.length === 1 && node.keys[0]!.default === undefined
+      ? node.keys[0]!.name
+      : undefined
   const seen = new Set<unknown>()
   for (const item of list) {
     // Names tell items apart as well as the elements that are made of them.
@@ -81,9 +93,16 @@ interface Walk {
   readonly path: string[]
 }
 
-const say = ({ errors, path }: Walk, text: string): void => void errors.push(path.length ? `${pathText(path)}: ${text}` : text)
+const say = ({ errors, path }: Walk, text: string): void =>
+  void errors.push(path.length ? `${pathText(path)}: ${text}` : text)
 
-function below<T>(walk: Walk, element: string, look: (value: unknown, as: T, walk: Walk) => void, value: unknown, as: T): void {
+function below<T>(
+  walk: Walk,
+  element: string,
+  look: (value: unknown, as: T, walk: Walk) => void,
+  value: unknown,
+  as: T,
+): void {
   walk.path.push(element)
   look(value, as, walk)
   walk.path.pop()
@@ -138,7 +157,8 @@ function checkType(value: unknown, type: FieldType, walk: Walk): void {
     case 'any':
       return
     case 'array':
-      if (Array.isArray(value)) for (const [i, item] of value.entries()) below(walk, `i:${i}`, checkType, item, type.items)
+      if (Array.isArray(value))
+        for (const [i, item] of value.entries()) below(walk, `i:${i}`, checkType, item, type.items)
       else say(walk, `expected list, got &{${goValue(value)}}`)
       return
     case 'map':
@@ -147,15 +167,18 @@ function checkType(value: unknown, type: FieldType, walk: Walk): void {
         say(walk, `expected map, got &{${goValue(value)}}`)
         return
       }
-      if (type.kind === 'map') for (const name of Object.keys(value)) below(walk, fieldElement(name), checkType, value[name], type.values)
+      if (type.kind === 'map')
+        for (const name of Object.keys(value)) below(walk, fieldElement(name), checkType, value[name], type.values)
       else check(value, typedNode(type), walk)
       return
     case 'integer':
     case 'number':
-      if (typeof value !== 'number' && typeof value !== 'bigint') say(walk, `expected numeric (int or float), got ${goType(value)}`)
+      if (typeof value !== 'number' && typeof value !== 'bigint')
+        say(walk, `expected numeric (int or float), got ${goType(value)}`)
       return
     case 'string':
-      if (typeof value !== 'string') say(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+      if (typeof value !== 'string')
+        say(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
       return
     case 'boolean':
       if (typeof value !== 'boolean') say(walk, `expected boolean, got &{${goValue(value)}}`)
@@ -189,5 +212,8 @@ function goSyntax(value: unknown): string {
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
   if (!isObject(value)) return writeJson(value)
   const members = Object.keys(value).sort()
-  return `map[string]interface {}{${members.map((name) => `${JSON.stringify(name)}:${goSyntax(value[name])}`).join(', ')}}`
+  return (
+    'map[string]interface ' +
+    `{}{${members.map((name) => `${JSON.stringify(name)}:${goSyntax(value[name])}`).join(', ')}}`
+  )
 }

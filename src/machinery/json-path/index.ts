@@ -1,10 +1,16 @@
-/** JSONPath: compiled once, evaluated often; for printer columns, selectable fields and the paths of `/scale`. Nothing is ever executed. */
+/**
+ * JSONPath: compiled once, evaluated often; for printer columns, selectable fields and the paths of `/scale`. Nothing
+ * is ever executed.
+ */
 import { own } from '../../lib/own.ts'
 import { type Operand, type Operator, parseSteps, type Step } from './parse.ts'
 
 export { JsonPathError } from './parse.ts'
 
-/** All values that a path finds, in order; what is missing is left out. Undefined where a step does not fit the value (an index of an object). */
+/**
+ * All values that a path finds, in order; what is missing is left out. Undefined where a step does not fit the value
+ * (an index of an object).
+ */
 export type JsonPath = (value: unknown) => readonly unknown[] | undefined
 
 /** Throws JsonPathError. */
@@ -26,7 +32,8 @@ function fieldsOf(value: unknown, names: readonly string[]): readonly unknown[] 
   return [at]
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isMissing = (value: unknown): boolean => value === null || value === undefined
 
 function follow(values: readonly unknown[], steps: readonly Step[]): readonly unknown[] | undefined {
@@ -81,7 +88,10 @@ function descendants(value: unknown): unknown[] {
   return found
 }
 
-function slice(items: readonly unknown[], { from = 0, to = items.length, by }: Extract<Step, { kind: 'slice' }>): readonly unknown[] | undefined {
+function slice(
+  items: readonly unknown[],
+  { from = 0, to = items.length, by }: Extract<Step, { kind: 'slice' }>,
+): readonly unknown[] | undefined {
   if (by <= 0) return undefined
   const start = from < 0 ? from + items.length : from
   const end = to < 0 ? to + items.length : Math.min(to, items.length)
@@ -95,7 +105,8 @@ function holds(item: unknown, { left, operator, right }: Extract<Step, { kind: '
   return found.length === 1 && against.length === 1 && compare(found[0], operator, against[0])
 }
 
-const valuesOf = (item: unknown, operand: Operand): readonly unknown[] => ('path' in operand ? (follow([item], operand.path) ?? []) : [operand.literal])
+const valuesOf = (item: unknown, operand: Operand): readonly unknown[] =>
+  'path' in operand ? (follow([item], operand.path) ?? []) : [operand.literal]
 
 const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
 

@@ -35,11 +35,13 @@ test('paths find what is there, and leave out what is missing', () => {
 })
 
 test('a step that does not fit the value gives no answer', () => {
-  for (const path of ['.spec[0]', '.spec.replicas.deeper', '.spec.list[9]', '.spec.list.name']) assert.equal(jsonPath(path)(object), undefined, path)
+  for (const path of ['.spec[0]', '.spec.replicas.deeper', '.spec.list[9]', '.spec.list.name'])
+    assert.equal(jsonPath(path)(object), undefined, path)
 })
 
 test('what is no path is refused', () => {
-  for (const path of ['spec', '.a[', '.a[x]', '.a b', '.a[?(x)]']) assert.throws(() => jsonPath(path), JsonPathError, path)
+  for (const path of ['spec', '.a[', '.a[x]', '.a b', '.a[?(x)]'])
+    assert.throws(() => jsonPath(path), JsonPathError, path)
 })
 
 test('filters compare integers beyond 2^53 with others', () => {

@@ -1,4 +1,7 @@
-/** Parses JSONPath as Kubernetes' clients know it: `.spec.a`, `['b.c']`, `[0]`, `[1:3:2]`, `[*]`, `..name`, `[?(@.type=="Ready")]`, `['a','b']`. */
+/**
+ * Parses JSONPath as Kubernetes' clients know it: `.spec.a`, `['b.c']`, `[0]`, `[1:3:2]`, `[*]`, `..name`,
+ * `[?(@.type=="Ready")]`, `['a','b']`.
+ */
 
 export type Step =
   | { readonly kind: 'field'; readonly name: string }
@@ -108,7 +111,12 @@ function filter(text: string): Step {
   const found = operatorIn(text)
   if (!found) return { kind: 'filter', left: operand(text.trim()) }
   const { operator, at } = found
-  return { kind: 'filter', left: operand(text.slice(0, at).trim()), operator, right: operand(text.slice(at + operator.length).trim()) }
+  return {
+    kind: 'filter',
+    left: operand(text.slice(0, at).trim()),
+    operator,
+    right: operand(text.slice(at + operator.length).trim()),
+  }
 }
 
 function operatorIn(text: string): { readonly operator: Operator; readonly at: number } | undefined {

@@ -3,9 +3,14 @@ import { test } from 'node:test'
 import type { StatusError } from '../status-error.ts'
 import { applyOperations, FailedTest, jsonPatch, PatchError } from './json-patch.ts'
 
-const object = () => ({ kind: 'ConfigMap', metadata: { labels: { 'example.com/x': 'y', l: '1' }, finalizers: ['f'] }, data: { k: 'v', m: 'w' } })
+const object = () => ({
+  kind: 'ConfigMap',
+  metadata: { labels: { 'example.com/x': 'y', l: '1' }, finalizers: ['f'] },
+  data: { k: 'v', m: 'w' },
+})
 const data = (...operations: object[]) => (jsonPatch(object(), operations) as ReturnType<typeof object>).data
-const finalizers = (...operations: object[]) => (jsonPatch(object(), operations) as ReturnType<typeof object>).metadata.finalizers
+const finalizers = (...operations: object[]) =>
+  (jsonPatch(object(), operations) as ReturnType<typeof object>).metadata.finalizers
 const fails = (code: number, operations: unknown) =>
   assert.throws(
     () => jsonPatch(object(), operations),
@@ -14,10 +19,17 @@ const fails = (code: number, operations: unknown) =>
 const failed = (...operations: object[]) => fails(422, operations)
 
 test('add, replace and remove members', () => {
-  assert.deepEqual(data({ op: 'add', path: '/data/n', value: '1' }, { op: 'replace', path: '/data/k', value: '2' }, { op: 'remove', path: '/data/m' }), {
-    k: '2',
-    n: '1',
-  })
+  assert.deepEqual(
+    data(
+      { op: 'add', path: '/data/n', value: '1' },
+      { op: 'replace', path: '/data/k', value: '2' },
+      { op: 'remove', path: '/data/m' },
+    ),
+    {
+      k: '2',
+      n: '1',
+    },
+  )
   assert.deepEqual(jsonPatch(object(), [{ op: 'remove', path: '/metadata/labels/example.com~1x' }]), {
     ...object(),
     metadata: { labels: { l: '1' }, finalizers: ['f'] },
@@ -30,18 +42,29 @@ test('replace of an absent member adds it, remove of one fails', () => {
 })
 
 test('items are added at an index, at the end, and counted from the end', () => {
-  assert.deepEqual(finalizers({ op: 'add', path: '/metadata/finalizers/-', value: 'last' }, { op: 'add', path: '/metadata/finalizers/0', value: 'first' }), [
-    'first',
-    'f',
-    'last',
-  ])
-  assert.deepEqual(finalizers({ op: 'add', path: '/metadata/finalizers/-1', value: 'last' }, { op: 'remove', path: '/metadata/finalizers/-2' }), ['last'])
+  assert.deepEqual(
+    finalizers(
+      { op: 'add', path: '/metadata/finalizers/-', value: 'last' },
+      { op: 'add', path: '/metadata/finalizers/0', value: 'first' },
+    ),
+    ['first', 'f', 'last'],
+  )
+  assert.deepEqual(
+    finalizers(
+      { op: 'add', path: '/metadata/finalizers/-1', value: 'last' },
+      { op: 'remove', path: '/metadata/finalizers/-2' },
+    ),
+    ['last'],
+  )
   for (const index of ['9', 'x', '-3']) failed({ op: 'add', path: `/metadata/finalizers/${index}`, value: 'x' })
   failed({ op: 'remove', path: '/metadata/finalizers/1' })
 })
 
 test('values are moved and copied; what was copied is a value of its own', () => {
-  assert.deepEqual(data({ op: 'copy', from: '/data/k', path: '/data/c' }, { op: 'move', from: '/data/m', path: '/data/moved' }), { k: 'v', c: 'v', moved: 'w' })
+  assert.deepEqual(
+    data({ op: 'copy', from: '/data/k', path: '/data/c' }, { op: 'move', from: '/data/m', path: '/data/moved' }),
+    { k: 'v', c: 'v', moved: 'w' },
+  )
   failed({ op: 'move', from: '/data/absent', path: '/data/x' })
   const copied = jsonPatch<{ a: { x: number }; b?: { x: number } }>({ a: { x: 1 } }, [
     { op: 'copy', from: '/a', path: '/b' },
@@ -51,7 +74,10 @@ test('values are moved and copied; what was copied is a value of its own', () =>
 })
 
 test('test compares deeply; an absent member equals null', () => {
-  assert.deepEqual(data({ op: 'test', path: '/metadata/finalizers', value: ['f'] }, { op: 'test', path: '/binaryData', value: null }), { k: 'v', m: 'w' })
+  assert.deepEqual(
+    data({ op: 'test', path: '/metadata/finalizers', value: ['f'] }, { op: 'test', path: '/binaryData', value: null }),
+    { k: 'v', m: 'w' },
+  )
   failed({ op: 'test', path: '/data/k', value: 4 })
   failed({ op: 'test', path: '/data/absent', value: 'x' })
 })
@@ -110,22 +136,49 @@ test('a failed operation says what upstream says', () => {
 })
 
 for (const [operation, message] of [
-  [{ op: 'add', path: '/nowhere/x', value: 1 }, 'add operation does not apply: doc is missing path: "/nowhere/x": missing value'],
+  [
+    { op: 'add', path: '/nowhere/x', value: 1 },
+    'add operation does not apply: doc is missing path: "/nowhere/x": missing value',
+  ],
   [{ op: 'add', value: 1 }, 'add operation failed to decode path: missing value'],
-  [{ op: 'add', path: '/metadata/finalizers/x', value: 1 }, `error in add for path: '/metadata/finalizers/x': strconv.Atoi: parsing "x": invalid syntax`],
-  [{ op: 'remove', path: '/nowhere/x' }, 'remove operation does not apply: doc is missing path: "/nowhere/x": missing value'],
-  [{ op: 'remove', path: '/data/x' }, "error in remove for path: '/data/x': Unable to remove nonexistent key: x: missing value"],
+  [
+    { op: 'add', path: '/metadata/finalizers/x', value: 1 },
+    `error in add for path: '/metadata/finalizers/x': strconv.Atoi: parsing "x": invalid syntax`,
+  ],
+  [
+    { op: 'remove', path: '/nowhere/x' },
+    'remove operation does not apply: doc is missing path: "/nowhere/x": missing value',
+  ],
+  [
+    { op: 'remove', path: '/data/x' },
+    "error in remove for path: '/data/x': Unable to remove nonexistent key: x: missing value",
+  ],
   [
     { op: 'remove', path: '/metadata/finalizers/1' },
     "error in remove for path: '/metadata/finalizers/1': Unable to access invalid index: 1: invalid index referenced",
   ],
-  [{ op: 'replace', path: '/data/k/x', value: 1 }, 'replace operation does not apply: doc is missing path: /data/k/x: missing value'],
-  [{ op: 'replace', path: '/metadata/finalizers/-', value: 1 }, 'replace operation does not apply: doc is missing key: /metadata/finalizers/-: missing value'],
+  [
+    { op: 'replace', path: '/data/k/x', value: 1 },
+    'replace operation does not apply: doc is missing path: /data/k/x: missing value',
+  ],
+  [
+    { op: 'replace', path: '/metadata/finalizers/-', value: 1 },
+    'replace operation does not apply: doc is missing key: /metadata/finalizers/-: missing value',
+  ],
   [{ op: 'replace', value: 1 }, 'replace operation failed to decode path: operation missing path field: missing value'],
   [{ op: 'move', path: '/x' }, 'move operation failed to decode from: operation, missing from field: missing value'],
-  [{ op: 'move', from: '/data/x', path: '/x' }, "error in move for path: 'x': Unable to remove nonexistent key: x: missing value"],
-  [{ op: 'move', from: '/data/k', path: '/a/b' }, 'move operation does not apply: doc is missing destination path: /a/b: missing value'],
-  [{ op: 'copy', from: '/a/b', path: '/x' }, 'copy operation does not apply: doc is missing from path: /a/b: missing value'],
+  [
+    { op: 'move', from: '/data/x', path: '/x' },
+    "error in move for path: 'x': Unable to remove nonexistent key: x: missing value",
+  ],
+  [
+    { op: 'move', from: '/data/k', path: '/a/b' },
+    'move operation does not apply: doc is missing destination path: /a/b: missing value',
+  ],
+  [
+    { op: 'copy', from: '/a/b', path: '/x' },
+    'copy operation does not apply: doc is missing from path: /a/b: missing value',
+  ],
   [{ op: 'test', path: '/a/b', value: 1 }, 'test operation does not apply: is missing path: /a/b: missing value'],
   [{ op: 'merge', path: '/x' }, 'Unexpected kind: merge'],
 ] as const) {

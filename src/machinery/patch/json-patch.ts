@@ -27,10 +27,15 @@ export class FailedTest extends PatchError {}
  */
 export function jsonPatch<T extends object>(object: T, operations: unknown): T {
   if (!Array.isArray(operations))
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(operations)} into Go value of type []handlers.jsonPatchOp`)
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonKind(operations)} into Go value of type ` +
+        '[]handlers.jsonPatchOp',
+    )
   for (const operation of operations) checkForm(operation)
   if (operations.length > maxOperations)
-    throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`)
+    throw requestEntityTooLarge(
+      `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
+    )
   try {
     return applyOperations(object, operations as JsonObject[])
   } catch (error) {
@@ -40,7 +45,9 @@ export function jsonPatch<T extends object>(object: T, operations: unknown): T {
   }
 }
 
-/** The same for operations that no client of the server has sent. Throws a PatchError for the first that does not apply. */
+/**
+ * The same for operations that no client of the server has sent. Throws a PatchError for the first that does not apply.
+ */
 export function applyOperations<T extends object>(object: T, operations: readonly object[]): T {
   const patched = new Document(object)
   for (const operation of operations) patched.apply(operation as JsonObject)
@@ -48,10 +55,16 @@ export function applyOperations<T extends object>(object: T, operations: readonl
 }
 
 function checkForm(operation: unknown): void {
-  if (!isObject(operation)) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(operation)} into Go value of type handlers.jsonPatchOp`)
+  if (!isObject(operation))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonKind(operation)} into Go value of type handlers.jsonPatchOp`,
+    )
   for (const field of ['op', 'path', 'from'])
     if (operation[field] !== undefined && operation[field] !== null && typeof operation[field] !== 'string')
-      throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(operation[field])} into Go struct field jsonPatchOp.${field} of type string`)
+      throw badRequest(
+        `error decoding patch: json: cannot unmarshal ${jsonKind(operation[field])} into Go struct field ` +
+          `jsonPatchOp.${field} of type string`,
+      )
 }
 
 /** The steps of a JSON pointer; undefined when it names nothing inside the document. */
@@ -118,14 +131,16 @@ class Document {
 
   #replace(path: string, value: unknown): void {
     if (path === '') {
-      if (!isObject(value) && !Array.isArray(value)) throw new PatchError('replace operation value must be object or array')
+      if (!isObject(value) && !Array.isArray(value))
+        throw new PatchError('replace operation value must be object or array')
       this.root = value
       return
     }
     const { container, key } = this.#place(path, `replace operation does not apply: doc is missing path: ${path}`)
     if (Array.isArray(container)) {
       const index = indexOf(container, key)
-      if (typeof index === 'string') throw new PatchError(`replace operation does not apply: doc is missing key: ${path}: ${isMissing}`)
+      if (typeof index === 'string')
+        throw new PatchError(`replace operation does not apply: doc is missing key: ${path}: ${isMissing}`)
       container[index] = value
     } else setOwn(container as JsonObject, key, value)
   }
@@ -145,7 +160,10 @@ class Document {
     const place = this.#place(path, `copy operation does not apply: doc is missing destination path: ${path}`)
     this.#copied += writeJson(copied).length
     if (this.#copied > maxCopiedBytes)
-      throw new PatchError(`Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${maxCopiedBytes}`)
+      throw new PatchError(
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the ` +
+          `limit ${maxCopiedBytes}`,
+      )
     // Both places may change later: neither may go on as the document's own.
     at('error while adding value during copy', () => add(place, structuredClone(copied)))
   }
@@ -197,7 +215,9 @@ const pathOf = ({ op, path }: JsonObject, missing = `operation missing path fiel
   typeof path === 'string' ? path : fail(`${op} operation failed to decode path: ${missing}`)
 
 const fromOf = ({ op, from }: JsonObject): string =>
-  typeof from === 'string' ? from : fail(`${op} operation failed to decode from: operation, missing from field: ${isMissing}`)
+  typeof from === 'string'
+    ? from
+    : fail(`${op} operation failed to decode from: operation, missing from field: ${isMissing}`)
 
 /** The index that a key names, up to `end`; or why it names none. */
 function indexOf(list: readonly unknown[], key: string, end = list.length - 1): number | string {
@@ -212,7 +232,8 @@ const indexIn = (list: readonly unknown[], key: string, end?: number): number =>
   return typeof index === 'string' ? fail(index) : index
 }
 
-const get = ({ container, key }: Place): unknown => (Array.isArray(container) ? container[indexIn(container, key)] : own(container as JsonObject, key))
+const get = ({ container, key }: Place): unknown =>
+  Array.isArray(container) ? container[indexIn(container, key)] : own(container as JsonObject, key)
 
 function add({ container, key }: Place, value: unknown): void {
   if (!Array.isArray(container)) setOwn(container as JsonObject, key, value)

@@ -5,7 +5,10 @@ import { mergePatch } from './merge-patch.ts'
 
 test('members are merged, null removes, lists are replaced', () => {
   const object = { a: { b: 1, c: 2 }, list: [1, 2], gone: 1 }
-  assert.deepEqual(mergePatch(object, { a: { c: null, d: 3 }, list: [3], gone: null, absent: null }), { a: { b: 1, d: 3 }, list: [3] })
+  assert.deepEqual(mergePatch(object, { a: { c: null, d: 3 }, list: [3], gone: null, absent: null }), {
+    a: { b: 1, d: 3 },
+    list: [3],
+  })
   assert.deepEqual(object, { a: { b: 1, c: 2 }, list: [1, 2], gone: 1 })
 })
 
@@ -28,7 +31,10 @@ test('a patch that is no object is a bad request; __proto__ is a member like any
       () => mergePatch({}, patch),
       (e: StatusError) => e.code === 400 && e.reason === 'BadRequest',
     )
-  const patched = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}, "a": {"__proto__": {"polluted": true}}}'))
+  const patched = mergePatch(
+    {},
+    JSON.parse('{"__proto__": {"polluted": true}, "a": {"__proto__": {"polluted": true}}}'),
+  )
   assert.equal((patched as { polluted?: boolean }).polluted, undefined)
   assert.equal(JSON.stringify(patched), '{"__proto__":{"polluted":true},"a":{"__proto__":{"polluted":true}}}')
 })

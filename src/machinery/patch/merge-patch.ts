@@ -6,9 +6,15 @@ import { own, setOwn } from '../../lib/own.ts'
 import { isObject, type JsonObject } from '../fields/json.ts'
 import { badRequest } from '../status-error.ts'
 
-/** The object with the patch applied; neither is changed, and what the patch leaves alone is shared. A patch that is no object is a 400. */
+/**
+ * The object with the patch applied; neither is changed, and what the patch leaves alone is shared. A patch that is no
+ * object is a 400.
+ */
 export function mergePatch<T extends object>(object: T, patch: unknown): T {
-  if (!isObject(patch)) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`)
+  if (!isObject(patch))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`,
+    )
   return mergeMembers(object as JsonObject, patch) as T
 }
 
@@ -25,7 +31,14 @@ function mergeMembers(object: JsonObject, patch: JsonObject): JsonObject {
     const value = patch[key]
     const before = own(object, key)
     if (value === null && before === undefined) continue
-    const after = value === null ? undefined : isObject(before) ? (isObject(value) ? mergeMembers(before, value) : value) : withoutNulls(value)
+    const after =
+      value === null
+        ? undefined
+        : isObject(before)
+          ? isObject(value)
+            ? mergeMembers(before, value)
+            : value
+          : withoutNulls(value)
     if (after === before) continue
     out ??= { ...object }
     if (after === undefined) delete out[key]

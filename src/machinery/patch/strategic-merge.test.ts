@@ -79,7 +79,12 @@ test('items with the same key are merged, new ones come first', () => {
 })
 
 test('null removes, lists without a merge strategy and maps with strategy replace are replaced', () => {
-  const { args, options, selector, volumes } = spec({ args: ['y'], options: { b: null, c: '3' }, selector: { matchLabels: { c: 'd' } }, volumes: null })
+  const { args, options, selector, volumes } = spec({
+    args: ['y'],
+    options: { b: null, c: '3' },
+    selector: { matchLabels: { c: 'd' } },
+    volumes: null,
+  })
   assert.deepEqual(
     { args, options, selector, volumes },
     { args: ['y'], options: { a: '1', c: '3' }, selector: { matchLabels: { c: 'd' } }, volumes: undefined },
@@ -96,18 +101,23 @@ test('items and maps are deleted and replaced by directive', () => {
     }),
     ['app'],
   )
-  assert.deepEqual(spec({ containers: [{ name: 'app', env: [{ $patch: 'replace' }, { name: 'ONLY' }] }] }).containers[0]!.env, [{ name: 'ONLY' }])
+  assert.deepEqual(
+    spec({ containers: [{ name: 'app', env: [{ $patch: 'replace' }, { name: 'ONLY' }] }] }).containers[0]!.env,
+    [{ name: 'ONLY' }],
+  )
   assert.deepEqual(spec({ options: { $patch: 'replace', d: '4' } }).options, { d: '4' })
   assert.deepEqual(spec({ options: { $patch: 'delete' } }).options, {})
 })
 
 test('an order can be set', () => {
   assert.deepEqual(names({ '$setElementOrder/containers': [{ name: 'side' }, { name: 'app' }] }), ['side', 'app'])
-  assert.deepEqual(names({ '$setElementOrder/containers': [{ name: 'app' }, { name: 'z' }, { name: 'side' }], containers: [{ name: 'z' }] }), [
-    'app',
-    'z',
-    'side',
-  ])
+  assert.deepEqual(
+    names({
+      '$setElementOrder/containers': [{ name: 'app' }, { name: 'z' }, { name: 'side' }],
+      containers: [{ name: 'z' }],
+    }),
+    ['app', 'z', 'side'],
+  )
   fails(500, { '$setElementOrder/containers': [{ name: 'side' }], containers: [{ name: 'app', image: 'app:4' }] })
   fails(500, { '$setElementOrder/containers': 'app' })
 })
@@ -116,17 +126,21 @@ test('lists of scalars are sets: items are added, deleted by a parallel list, an
   const finalizers = (metadata: object) => patched({ metadata }).metadata.finalizers
   assert.deepEqual(finalizers({ finalizers: ['d', 'a'] }), ['d', 'a', 'b', 'c'])
   assert.deepEqual(finalizers({ '$deleteFromPrimitiveList/finalizers': ['b'] }), ['a', 'c'])
-  assert.deepEqual(finalizers({ finalizers: ['d', 'a'], '$setElementOrder/finalizers': ['d', 'c', 'a'], '$deleteFromPrimitiveList/finalizers': ['b'] }), [
-    'd',
-    'c',
-    'a',
-  ])
+  assert.deepEqual(
+    finalizers({
+      finalizers: ['d', 'a'],
+      '$setElementOrder/finalizers': ['d', 'c', 'a'],
+      '$deleteFromPrimitiveList/finalizers': ['b'],
+    }),
+    ['d', 'c', 'a'],
+  )
 })
 
 test('$retainKeys drops what it does not name, and must name what the patch sets', () => {
-  assert.deepEqual(spec({ volumes: [{ name: 'v', $retainKeys: ['name', 'secret'], secret: { secretName: 'q' } }] }).volumes, [
-    { name: 'v', secret: { secretName: 'q' } },
-  ])
+  assert.deepEqual(
+    spec({ volumes: [{ name: 'v', $retainKeys: ['name', 'secret'], secret: { secretName: 'q' } }] }).volumes,
+    [{ name: 'v', secret: { secretName: 'q' } }],
+  )
   fails(400, { volumes: [{ name: 'v', $retainKeys: ['secret'], emptyDir: {} }] }, 'invalid patch format of retainKeys')
 })
 
@@ -136,25 +150,38 @@ test('ports merge by port alone', () => {
     { port: 53, protocol: 'UDP', name: 'u' },
   ]
   const live = { spec: { ports } }
-  assert.deepEqual(strategicMergePatch(live, { spec: { ports: [{ port: 53, name: 'renamed' }, { port: 80 }] } }, stack).spec.ports, [
-    { port: 53, name: 'renamed' },
-    ports[1],
-    { port: 80 },
-  ])
+  assert.deepEqual(
+    strategicMergePatch(live, { spec: { ports: [{ port: 53, name: 'renamed' }, { port: 80 }] } }, stack).spec.ports,
+    [{ port: 53, name: 'renamed' }, ports[1], { port: 80 }],
+  )
 })
 
 test('directives do not reach the object where it has nothing to merge with', () => {
   const { spec } = strategicMergePatch<{ spec?: unknown }>(
     {},
-    { spec: { $retainKeys: ['options'], options: { x: '1', gone: null }, containers: [{ name: 'a', $patch: 'delete' }, { name: 'b' }] } },
+    {
+      spec: {
+        $retainKeys: ['options'],
+        options: { x: '1', gone: null },
+        containers: [{ name: 'a', $patch: 'delete' }, { name: 'b' }],
+      },
+    },
     stack,
   )
   assert.deepEqual(spec, { options: { x: '1' }, containers: [{ name: 'b' }] })
 })
 
 test('malformed patches are told in upstream’s words and codes', () => {
-  fails(500, { containers: [{ image: 'nameless' }] }, 'map: map[image:nameless] does not contain declared merge key: name')
-  fails(500, { containers: [{ name: 'app', $patch: 'sort' }] }, 'unknown patch type: sort in map: map[$patch:sort name:app]')
+  fails(
+    500,
+    { containers: [{ image: 'nameless' }] },
+    'map: map[image:nameless] does not contain declared merge key: name',
+  )
+  fails(
+    500,
+    { containers: [{ name: 'app', $patch: 'sort' }] },
+    'unknown patch type: sort in map: map[$patch:sort name:app]',
+  )
   fails(500, { options: { $patch: 'sort' } })
   fails(422, { containers: [[]] })
   assert.throws(
@@ -165,7 +192,12 @@ test('malformed patches are told in upstream’s words and codes', () => {
 
 test('neither object nor patch is changed', () => {
   const before = object()
-  const patch = { spec: { '$setElementOrder/containers': [{ name: 'app' }], containers: [{ name: 'app', $retainKeys: ['name'], image: null }] } }
+  const patch = {
+    spec: {
+      '$setElementOrder/containers': [{ name: 'app' }],
+      containers: [{ name: 'app', $retainKeys: ['name'], image: null }],
+    },
+  }
   const copy = structuredClone(patch)
   strategicMergePatch(before, patch, stack)
   assert.deepEqual(before, object())

@@ -13,6 +13,9 @@ import { mergeMembers } from './strategic-merge/merge.ts'
  * 400 when the patch or a directive is malformed, 422 for lists of lists, 500 for other misuse, as upstream has it.
  */
 export function strategicMergePatch<T extends object>(object: T, patch: unknown, type: StructType): T {
-  if (!isObject(patch)) throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`)
+  if (!isObject(patch))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`,
+    )
   return mergeMembers(object as JsonObject, patch, type) as T
 }

@@ -12,7 +12,8 @@ export const tag = (number: number, wireType: number): Buffer => varint(number *
 
 /** A field with a length: a string, bytes, or the parts of a message. */
 export function field(number: number, content: string | Buffer | readonly Buffer[]): Buffer {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.isBuffer(content) ? content : Buffer.concat(content)
+  const bytes =
+    typeof content === 'string' ? Buffer.from(content) : Buffer.isBuffer(content) ? content : Buffer.concat(content)
   return Buffer.concat([tag(number, 2), varint(bytes.length), bytes])
 }
 
@@ -26,4 +27,10 @@ export function double(at: number, value: number): Buffer {
 
 /** A message in its envelope, as clients send it. */
 export const envelope = (apiVersion: string, kind: string, message: readonly Buffer[]): Buffer =>
-  Buffer.concat([magic, field(1, [field(1, apiVersion), field(2, kind)]), field(2, message), field(3, ''), field(4, '')])
+  Buffer.concat([
+    magic,
+    field(1, [field(1, apiVersion), field(2, kind)]),
+    field(2, message),
+    field(3, ''),
+    field(4, ''),
+  ])

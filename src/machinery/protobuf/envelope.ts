@@ -16,7 +16,9 @@ export interface Envelope {
 export function openEnvelope(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new DecodeError('empty data')
   if (!bytes.subarray(0, magic.length).equals(magic)) {
-    throw new DecodeError(`provided data does not appear to be a protobuf message, expected prefix [${magic.join(' ')}]`)
+    throw new DecodeError(
+      `provided data does not appear to be a protobuf message, expected prefix [${magic.join(' ')}]`,
+    )
   }
   if (bytes.length === magic.length) throw new DecodeError('empty body')
   const reader = new WireReader(bytes.subarray(magic.length))
@@ -25,7 +27,8 @@ export function openEnvelope(bytes: Buffer): Envelope {
   while (!reader.done) {
     const { number, wireType } = reader.tag('Unknown')
     if (number > 4) reader.skip(wireType)
-    else if (wireType !== wireTypes.bytes) throw new DecodeError(`proto: wrong wireType = ${wireType} for field ${names[number - 1]}`)
+    else if (wireType !== wireTypes.bytes)
+      throw new DecodeError(`proto: wrong wireType = ${wireType} for field ${names[number - 1]}`)
     else if (number === 1) type = reader.message(() => typeMeta(reader))
     else if (number === 2) raw = reader.slice()
     // Content encoding and type: readers do not look at them.
@@ -41,7 +44,8 @@ function typeMeta(reader: WireReader): { apiVersion: string; kind: string } {
   while (!reader.done) {
     const { number, wireType } = reader.tag('TypeMeta')
     if (number > 2) reader.skip(wireType)
-    else if (wireType !== wireTypes.bytes) throw new DecodeError(`proto: wrong wireType = ${wireType} for field ${number === 1 ? 'APIVersion' : 'Kind'}`)
+    else if (wireType !== wireTypes.bytes)
+      throw new DecodeError(`proto: wrong wireType = ${wireType} for field ${number === 1 ? 'APIVersion' : 'Kind'}`)
     else if (number === 1) type.apiVersion = reader.text()
     else type.kind = reader.text()
   }

@@ -51,11 +51,15 @@ const nested = struct('Nested', {})
 ;(nested.fields as Map<string, Field>).set('inner', { type: nested, keepsEmpty: true })
 
 const numbers: Readonly<Record<string, string>> = {
-  Thing: 'name:1 data:2 count:3 small:4 ratio:5 ready:6 codes:7 since:8 renewed:9 port:10 limits:11 volumes:12 template:13 extra:14 schema:15 labels:16',
+  Thing:
+    'name:1 data:2 count:3 small:4 ratio:5 ready:6 codes:7 since:8 renewed:9 port:10 limits:11 volumes:12 ' +
+    'template:13 extra:14 schema:15 labels:16',
   Volume: 'name:1 +VolumeSource:2',
   VolumeSource: 'emptyDir:2 secret:6',
   EmptyDir: 'medium:1',
-  Schema: 'type:5 default:8 enum:20 items/schema-or-list:24 additionalProperties/schema-or-bool:30 dependencies/schema-or-strings:32',
+  Schema:
+    'type:5 default:8 enum:20 items/schema-or-list:24 additionalProperties/schema-or-bool:30 ' +
+    'dependencies/schema-or-strings:32',
   Nested: 'inner:1',
 }
 const messages = messageDecoder((definition) => numbers[definition.slice('io.k8s.api.test.v1.'.length)])
@@ -77,7 +81,9 @@ describe('the envelope', () => {
   })
 
   test('that ends too early is refused', () => {
-    assert.throws(() => openEnvelope(envelope('v1', 'ConfigMap', [field(1, 'x')]).subarray(0, -8)), { message: 'unexpected EOF' })
+    assert.throws(() => openEnvelope(envelope('v1', 'ConfigMap', [field(1, 'x')]).subarray(0, -8)), {
+      message: 'unexpected EOF',
+    })
   })
 })
 
@@ -111,12 +117,20 @@ describe('a message', () => {
   })
 
   test('shows times in RFC 3339, and the zero time not at all', () => {
-    assert.deepEqual(decode(field(8, [number(1, 1_700_000_000), number(2, 999_000_000)]), field(9, [number(1, 1_700_000_000), number(2, 1_234_567)])), {
-      since: '2023-11-14T22:13:20Z',
-      renewed: '2023-11-14T22:13:20.001234Z',
-    })
+    assert.deepEqual(
+      decode(
+        field(8, [number(1, 1_700_000_000), number(2, 999_000_000)]),
+        field(9, [number(1, 1_700_000_000), number(2, 1_234_567)]),
+      ),
+      {
+        since: '2023-11-14T22:13:20Z',
+        renewed: '2023-11-14T22:13:20.001234Z',
+      },
+    )
     assert.deepEqual(decode(field(8, ''), field(9, '')), {})
-    assert.throws(() => decode(field(8, [number(1, 2 ** 50)])), { message: 'Time.MarshalJSON: year outside of range [0,9999]' })
+    assert.throws(() => decode(field(8, [number(1, 2 ** 50)])), {
+      message: 'Time.MarshalJSON: year outside of range [0,9999]',
+    })
   })
 
   test('has a number or a string where both may stand', () => {
@@ -130,7 +144,10 @@ describe('a message', () => {
   })
 
   test('gives an entry of a map without a value the empty one', () => {
-    assert.deepEqual(decode(field(16, [field(1, 'a')]), field(11, [field(1, 'cpu')])), { labels: { a: '' }, limits: { cpu: '0' } })
+    assert.deepEqual(decode(field(16, [field(1, 'a')]), field(11, [field(1, 'cpu')])), {
+      labels: { a: '' },
+      limits: { cpu: '0' },
+    })
   })
 
   test('takes any key of a map as a key', () => {
@@ -140,16 +157,24 @@ describe('a message', () => {
   })
 
   test('has the fields of an inlined message beside its own', () => {
-    assert.deepEqual(decode(field(12, [field(1, 'tmp'), field(2, [field(2, '')])]), field(12, [field(1, 'keys'), field(2, [field(6, 's')])])), {
-      volumes: [
-        { name: 'tmp', emptyDir: {} },
-        { name: 'keys', secret: 's' },
-      ],
-    })
+    assert.deepEqual(
+      decode(
+        field(12, [field(1, 'tmp'), field(2, [field(2, '')])]),
+        field(12, [field(1, 'keys'), field(2, [field(6, 's')])]),
+      ),
+      {
+        volumes: [
+          { name: 'tmp', emptyDir: {} },
+          { name: 'keys', secret: 's' },
+        ],
+      },
+    )
   })
 
   test('has lists as values of a map', () => {
-    assert.deepEqual(decode(field(14, [field(1, 'scopes'), field(2, [field(1, 'a'), field(1, 'b')])])), { extra: { scopes: ['a', 'b'] } })
+    assert.deepEqual(decode(field(14, [field(1, 'scopes'), field(2, [field(1, 'a'), field(1, 'b')])])), {
+      extra: { scopes: ['a', 'b'] },
+    })
   })
 
   test('holds raw JSON', () => {
@@ -164,10 +189,18 @@ describe('a message', () => {
     assert.deepEqual(decodeSchema(field(24, [field(2, string), field(2, '')])), { items: [{ type: 'string' }, {}] })
     assert.deepEqual(decodeSchema(field(30, [number(1, 1)])), { additionalProperties: true })
     assert.deepEqual(decodeSchema(field(30, [number(1, 0)])), { additionalProperties: false })
-    assert.deepEqual(decodeSchema(field(30, [number(1, 1), field(2, string)])), { additionalProperties: { type: 'string' } })
-    assert.deepEqual(decodeSchema(field(32, [field(1, 'a'), field(2, [field(2, 'b')])]), field(32, [field(1, 'c'), field(2, [field(1, string)])])), {
-      dependencies: { a: ['b'], c: { type: 'string' } },
+    assert.deepEqual(decodeSchema(field(30, [number(1, 1), field(2, string)])), {
+      additionalProperties: { type: 'string' },
     })
+    assert.deepEqual(
+      decodeSchema(
+        field(32, [field(1, 'a'), field(2, [field(2, 'b')])]),
+        field(32, [field(1, 'c'), field(2, [field(1, string)])]),
+      ),
+      {
+        dependencies: { a: ['b'], c: { type: 'string' } },
+      },
+    )
     assert.deepEqual(decodeSchema(raw(20, 'null'), raw(20, '"a"')), { enum: [null, 'a'] })
   })
 
@@ -224,7 +257,13 @@ describe('what is no message', () => {
       seed = (seed * 48271) % 2147483647
       return seed % below
     }
-    const whole = Buffer.concat([field(1, 'a'), number(3, 7), field(12, [field(1, 'v'), field(2, [field(2, '')])]), raw(13, '{}'), field(8, [number(1, 5)])])
+    const whole = Buffer.concat([
+      field(1, 'a'),
+      number(3, 7),
+      field(12, [field(1, 'v'), field(2, [field(2, '')])]),
+      raw(13, '{}'),
+      field(8, [number(1, 5)]),
+    ])
     for (let round = 0; round < 5000; round++) {
       const broken = Buffer.from(whole.subarray(0, 1 + random(whole.length)))
       broken[random(broken.length)] = random(256)

@@ -1,6 +1,6 @@
 /**
- * Messages of kinds, compiled from their schema and the numbers of their fields when they are first met. What comes out is
- * what `JSON.parse` would have given of the same object; `decode` makes it canonical.
+ * Messages of kinds, compiled from their schema and the numbers of their fields when they are first met. What comes out
+ * is what `JSON.parse` would have given of the same object; `decode` makes it canonical.
  */
 import { setOwn } from '../../lib/own.ts'
 import { DecodeError } from '../decode/decode-error.ts'
@@ -9,9 +9,10 @@ import { readIntOrString, readQuantity, readRawJson, readSchemaOr, readTime, typ
 import { WireReader, wireTypes } from './wire.ts'
 
 /**
- * The field numbers of a definition's message: `NAME:NUMBER` with spaces between. `+TYPE:NUMBER` is a message whose fields
- * stand beside the others in JSON (`+VolumeSource:2`; with its package unless that is the same). `NAME/FORM:NUMBER` names a form
- * that the schema does not tell (see `SchemaForm`; `object`: a message without fields). Undefined: no protobuf form is known.
+ * The field numbers of a definition's message: `NAME:NUMBER` with spaces between. `+TYPE:NUMBER` is a message whose
+ * fields stand beside the others in JSON (`+VolumeSource:2`; with its package unless that is the same).
+ * `NAME/FORM:NUMBER` names a form that the schema does not tell (see `SchemaForm`; `object`: a message without fields).
+ * Undefined: no protobuf form is known.
  */
 export type FieldNumbers = (definition: string) => string | undefined
 
@@ -55,7 +56,8 @@ function readFields(reader: WireReader, { goName, fields }: Message, into: JsonO
       continue
     }
     const { name, value, packed } = field
-    if (wireType !== value.wireType && !(packed && wireType === wireTypes.bytes)) throw wrongWireType(wireType, name ?? goName)
+    if (wireType !== value.wireType && !(packed && wireType === wireTypes.bytes))
+      throw wrongWireType(wireType, name ?? goName)
     if (name === undefined) value.read(reader, wireType, into)
     else {
       const result = value.read(reader, wireType, into[name])
@@ -169,10 +171,15 @@ export function messageDecoder(numbersOf: FieldNumbers): MessageDecoder {
       const number = Number(entry.slice(colon + 1))
       const [name = '', form] = entry.slice(0, colon).split('/')
       if (name.startsWith('+')) {
-        const inlined = name.includes('.') ? name.slice(1) : `${definition.slice(0, definition.lastIndexOf('.'))}.${name.slice(1)}`
+        const inlined = name.includes('.')
+          ? name.slice(1)
+          : `${definition.slice(0, definition.lastIndexOf('.'))}.${name.slice(1)}`
         const message = compile(inlined, owner)
         fields[number] = {
-          value: { wireType: bytes, read: (reader, _, into) => reader.message(() => readFields(reader, message, into as JsonObject)) },
+          value: {
+            wireType: bytes,
+            read: (reader, _, into) => reader.message(() => readFields(reader, message, into as JsonObject)),
+          },
           packed: false,
         }
         continue
@@ -196,14 +203,21 @@ export function messageDecoder(numbersOf: FieldNumbers): MessageDecoder {
 
   const structOf = (type: StructType): ValueReader => ({
     wireType: bytes,
-    read: (reader, _, current) => reader.message(() => readFields(reader, messageOf(type), (current ?? {}) as JsonObject)),
+    read: (reader, _, current) =>
+      reader.message(() => readFields(reader, messageOf(type), (current ?? {}) as JsonObject)),
   })
 
   /** Undefined where no protobuf form is known. */
   function valueReader(type: FieldType, form: string | undefined, owner: StructType): ValueReader | undefined {
     switch (type.kind) {
       case 'string':
-        return type.format === 'byte' ? base64 : type.format === 'date-time' ? times : type.format === 'micro-time' ? microTimes : strings
+        return type.format === 'byte'
+          ? base64
+          : type.format === 'date-time'
+            ? times
+            : type.format === 'micro-time'
+              ? microTimes
+              : strings
       case 'boolean':
         return booleans
       case 'integer':
@@ -218,7 +232,9 @@ export function messageDecoder(numbersOf: FieldNumbers): MessageDecoder {
         if (form === 'object') return emptyObjects
         if (form === undefined) return rawJson
         const schema = structOf(owner)
-        return scalar(bytes, (reader) => readSchemaOr(reader, form as SchemaForm, (inner) => schema.read(inner, bytes, undefined)))
+        return scalar(bytes, (reader) =>
+          readSchemaOr(reader, form as SchemaForm, (inner) => schema.read(inner, bytes, undefined)),
+        )
       }
       case 'array': {
         const item = valueReader(type.items, form, owner)

@@ -1,4 +1,7 @@
-/** Messages whose JSON form is no object of their fields: times, quantities, int-or-string, raw JSON, schemas or something else. */
+/**
+ * Messages whose JSON form is no object of their fields: times, quantities, int-or-string, raw JSON, schemas or
+ * something else.
+ */
 import { parseJson } from '../../lib/exact-json.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { type WireReader, wireTypes } from './wire.ts'
@@ -25,7 +28,10 @@ function scalars(
 
 const timeFields = { 1: 'int64', 2: 'int64' } as const
 
-/** Seconds and nanoseconds since 1970 as RFC 3339, with `digits` of the second's fraction; an empty message is the zero time: absent. */
+/**
+ * Seconds and nanoseconds since 1970 as RFC 3339, with `digits` of the second's fraction; an empty message is the zero
+ * time: absent.
+ */
 export function readTime(reader: WireReader, digits: 0 | 6): string | undefined {
   const fields = scalars(reader, digits ? 'MicroTime' : 'Time', timeFields)
   if (fields.length === 0) return undefined
@@ -40,7 +46,8 @@ export function readTime(reader: WireReader, digits: 0 | 6): string | undefined 
 }
 
 /** A quantity's text; an empty message is zero. */
-export const readQuantity = (reader: WireReader): string => (scalars(reader, 'Quantity', { 1: 'text' })[1] as string | undefined) || '0'
+export const readQuantity = (reader: WireReader): string =>
+  (scalars(reader, 'Quantity', { 1: 'text' })[1] as string | undefined) || '0'
 
 /** A number, or a string if the type (field 1) says so. */
 export function readIntOrString(reader: WireReader): number | string {
@@ -73,7 +80,8 @@ export function readSchemaOr(reader: WireReader, form: SchemaForm, schema: (read
       const schemaNumber = form === 'schema-or-bool' ? 2 : 1
       if (number === schemaNumber && wireType === wireTypes.bytes) one = schema(reader)
       else if (number === 1 && wireType === wireTypes.varint) allowed = reader.unsigned() !== 0
-      else if (number === 2 && wireType === wireTypes.bytes) list.push(form === 'schema-or-list' ? schema(reader) : reader.text())
+      else if (number === 2 && wireType === wireTypes.bytes)
+        list.push(form === 'schema-or-list' ? schema(reader) : reader.text())
       else reader.skip(wireType)
     }
   })

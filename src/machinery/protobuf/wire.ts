@@ -1,4 +1,7 @@
-/** Protobuf's wire format: tags, varints, lengths, unknown fields. Errors are DecodeErrors in the words of Go's generated code. */
+/**
+ * Protobuf's wire format: tags, varints, lengths, unknown fields. Errors are DecodeErrors in the words of Go's
+ * generated code.
+ */
 import { integer } from '../../lib/exact-json.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { maxValues, tooManyValues } from '../decode/limits/value-limit.ts'
@@ -37,7 +40,10 @@ export class WireReader {
     return this.#position >= this.#end
   }
 
-  /** The next field of a message of type `message`. Throws for numbers and wire types that none has, and 413 when there are too many fields. */
+  /**
+   * The next field of a message of type `message`. Throws for numbers and wire types that none has, and 413 when there
+   * are too many fields.
+   */
   tag(message: string): Tag {
     if (++this.#tags > maxTags) throw tooManyValues()
     const value = this.unsigned()

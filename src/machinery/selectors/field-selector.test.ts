@@ -29,6 +29,9 @@ test('refusals are told in upstream words', () => {
   assert.throws(() => parseFieldSelector('a=b=c'), { code: 400 })
   const selector = parseFieldSelector('spec.unknown=x')
   assert.equal(unknownField(selector, { 'spec.nodeName': true })?.message, 'field label not supported: spec.unknown')
-  assert.equal(unknownField(selector, undefined)?.message, '"spec.unknown" is not a known field selector: only "metadata.name", "metadata.namespace"')
+  assert.equal(
+    unknownField(selector, undefined)?.message,
+    '"spec.unknown" is not a known field selector: only "metadata.name", "metadata.namespace"',
+  )
   assert.equal(unknownField(parseFieldSelector('metadata.namespace=x'), undefined), undefined)
 })

@@ -29,7 +29,11 @@ export function parseFieldSelector(text: string): FieldSelector {
       value: unescapeValue(term.slice(operator.at + operator.text.length)),
     })
   }
-  return { requirements, matches: (field) => requirements.every(({ field: name, equal, value }) => ((field(name) ?? '') === value) === equal) }
+  return {
+    requirements,
+    matches: (field) =>
+      requirements.every(({ field: name, equal, value }) => ((field(name) ?? '') === value) === equal),
+  }
 }
 
 function splitTerms(text: string): string[] {
@@ -62,10 +66,12 @@ function unescapeValue(value: string): string {
   let result = ''
   for (let at = 0; at < value.length; at++) {
     let character = value[at] ?? ''
-    if (character === ',' || character === '=') throw badRequest(`invalid field selector: unescaped character in value: ${character}`)
+    if (character === ',' || character === '=')
+      throw badRequest(`invalid field selector: unescaped character in value: ${character}`)
     if (character === '\\') {
       character = value[++at] ?? ''
-      if (character !== '\\' && character !== ',' && character !== '=') throw badRequest(`invalid field selector: invalid escape sequence: \\${character}`)
+      if (character !== '\\' && character !== ',' && character !== '=')
+        throw badRequest(`invalid field selector: invalid escape sequence: \\${character}`)
     }
     result += character
   }
@@ -79,8 +85,13 @@ export const escapeFieldValue = (value: string): string => value.replace(/[\\,=]
  * The refusal of the first field that the kind does not know. `own` are the kind's own fields: without them the kind
  * knows name and namespace alone, and upstream says so in other words.
  */
-export function unknownField({ requirements }: FieldSelector, own: Readonly<Record<string, unknown>> | undefined): StatusError | undefined {
-  const unknown = requirements.find(({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace' && !(own && Object.hasOwn(own, field)))
+export function unknownField(
+  { requirements }: FieldSelector,
+  own: Readonly<Record<string, unknown>> | undefined,
+): StatusError | undefined {
+  const unknown = requirements.find(
+    ({ field }) => field !== 'metadata.name' && field !== 'metadata.namespace' && !(own && Object.hasOwn(own, field)),
+  )
   if (!unknown) return undefined
   return badRequest(
     own

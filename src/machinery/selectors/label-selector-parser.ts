@@ -42,20 +42,23 @@ export function parseRequirements(text: string): Requirement[] {
   const requirements: Requirement[] = []
   let at = 0
   /** Where a value or key may stand, `in` and `notin` are plain words. */
-  const plain = (token: Token): Token => (token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', text: token.text } : token)
+  const plain = (token: Token): Token =>
+    token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', text: token.text } : token
   const peek = (): Token => plain(tokens[at] ?? end)
   const take = (): Token => plain(tokens[at++] ?? end)
 
   for (;;) {
     const next = peek()
     if (next.kind === 'end') return requirements
-    if (next.kind !== 'identifier' && next.kind !== '!') throw badRequest(`found '${next.text}', expected: !, identifier, or 'end of string'`)
+    if (next.kind !== 'identifier' && next.kind !== '!')
+      throw badRequest(`found '${next.text}', expected: !, identifier, or 'end of string'`)
     requirements.push(requirement())
     const after = take()
     if (after.kind === 'end') return requirements
     if (after.kind !== ',') throw badRequest(`found '${after.text}', expected: ',' or 'end of string'`)
     const following = peek()
-    if (following.kind !== 'identifier' && following.kind !== '!') throw badRequest(`found '${following.text}', expected: identifier after ','`)
+    if (following.kind !== 'identifier' && following.kind !== '!')
+      throw badRequest(`found '${following.text}', expected: identifier after ','`)
   }
 
   function requirement(): Requirement {
@@ -77,7 +80,16 @@ export function parseRequirements(text: string): Requirement[] {
 
   function operatorHere(): Operator {
     const { kind, text: literal } = tokens[at++] ?? end
-    if (kind === 'in' || kind === 'notin' || kind === '=' || kind === '==' || kind === '!=' || kind === '>' || kind === '<') return kind
+    if (
+      kind === 'in' ||
+      kind === 'notin' ||
+      kind === '=' ||
+      kind === '==' ||
+      kind === '!=' ||
+      kind === '>' ||
+      kind === '<'
+    )
+      return kind
     throw wrong(`found '${literal}', expected: in, notin, =, ==, !=, gt, lt`)
   }
 
@@ -94,7 +106,8 @@ export function parseRequirements(text: string): Requirement[] {
     const open = take()
     if (open.kind !== '(') throw wrong(`found '${open.text}' expected: '('`)
     const first = peek()
-    if (first.kind !== 'identifier' && first.kind !== ',' && first.kind !== ')') throw wrong(`found '${first.text}', expected: ',', ')' or identifier`)
+    if (first.kind !== 'identifier' && first.kind !== ',' && first.kind !== ')')
+      throw wrong(`found '${first.text}', expected: ',', ')' or identifier`)
     const values: string[] = []
     let needsValue = true
     for (;;) {
@@ -120,11 +133,16 @@ function checkValues(key: string, operator: Operator, values: readonly string[])
   const errors: string[] = []
   if (operator === '>' || operator === '<')
     values.forEach((value, index) => {
-      if (!integer.test(value)) errors.push(`values[${index}]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
+      if (!integer.test(value))
+        errors.push(
+          `values[${index}]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must ` +
+            'be an integer',
+        )
     })
   values.forEach((value, index) => {
     const messages = labelValue(value)
-    if (messages.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${messages.join('; ')}`)
+    if (messages.length > 0)
+      errors.push(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${messages.join('; ')}`)
   })
   if (errors.length > 0) throw wrong(errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`)
 }

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { labelSelectorOf, labelSelectorText, labelsText, parseLabelSelector, selectorText, validateLabelSelector } from './label-selector.ts'
+import {
+  labelSelectorOf,
+  labelSelectorText,
+  labelsText,
+  parseLabelSelector,
+  selectorText,
+  validateLabelSelector,
+} from './label-selector.ts'
 
 const objects: Record<string, Record<string, string> | undefined> = {
   a: { app: 'web', tier: 'front' },
@@ -50,7 +57,11 @@ test('texts that are no selectors are refused in upstream words', () => {
     ['app,', "found '', expected: identifier after ','"],
     [',app', "found ',', expected: !, identifier, or 'end of string'"],
     ['!', "unable to parse requirement: found '', expected: identifier"],
-    ['n>big', `unable to parse requirement: values[0]: Invalid value: "big": for 'Gt', 'Lt' operators, the value must be an integer`],
+    [
+      'n>big',
+      "unable to parse requirement: values[0]: Invalid value: \"big\": for 'Gt', 'Lt' operators, the value must be " +
+        'an integer',
+    ],
     ['-app=web', /^unable to parse requirement: <nil>: Invalid value: "-app": name part must consist of/],
     ['app=-web', /^unable to parse requirement: values\[0\]\[app\]: Invalid value: "-web": a valid label must be/],
   ]

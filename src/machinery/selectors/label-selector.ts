@@ -99,12 +99,24 @@ function requirementText({ key, operator, values }: Requirement): string {
   }
 }
 
-const objectOperators: Readonly<Record<string, Operator>> = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' }
+const objectOperators: Readonly<Record<string, Operator>> = {
+  In: 'in',
+  NotIn: 'notin',
+  Exists: 'exists',
+  DoesNotExist: '!',
+}
 
-/** The selector of a LabelSelector object: none matches nothing, an empty one everything. Throws an Error when it is not valid. */
+/**
+ * The selector of a LabelSelector object: none matches nothing, an empty one everything. Throws an Error when it is not
+ * valid.
+ */
 export function labelSelectorOf(selector: LabelSelector | undefined | null): Selector {
   if (!selector) return nothing
-  const requirements: Requirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] }))
+  const requirements: Requirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
+    key,
+    operator: '=',
+    values: [value],
+  }))
   for (const { key, operator, values } of selector.matchExpressions ?? []) {
     const known = own(objectOperators, operator)
     if (!known) throw new Error(`"${operator}" is not a valid label selector operator`)
@@ -137,9 +149,13 @@ export function validateLabelSelector(selector: LabelSelector | undefined, path:
     const values = given ?? []
     const here = `${path}.matchExpressions[${at}]`
     if (operator === 'In' || operator === 'NotIn') {
-      if (values.length === 0) errors.push(required(`${here}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+      if (values.length === 0)
+        errors.push(required(`${here}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
     } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-      if (values.length > 0) errors.push(forbiddenField(`${here}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
+      if (values.length > 0)
+        errors.push(
+          forbiddenField(`${here}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+        )
     } else errors.push(invalidValue(`${here}.operator`, operator ?? '', 'not a valid selector operator'))
     for (const message of qualifiedName(key ?? '')) errors.push(invalidValue(`${here}.key`, key ?? '', message))
     values.forEach((value, index) => {

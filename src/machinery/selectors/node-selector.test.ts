@@ -3,8 +3,12 @@ import { test } from 'node:test'
 import { type NodeSelectorTerm, nodeSelectorOf, requiredNodes } from './node-selector.ts'
 
 const node = { metadata: { name: 'n', labels: { disk: 'ssd', cores: '8', word: 'x' } } }
-const expression = (key: string, operator: string, ...values: string[]): NodeSelectorTerm => ({ matchExpressions: [{ key, operator, values }] })
-const field = (operator: string, ...values: string[]): NodeSelectorTerm => ({ matchFields: [{ key: 'metadata.name', operator, values }] })
+const expression = (key: string, operator: string, ...values: string[]): NodeSelectorTerm => ({
+  matchExpressions: [{ key, operator, values }],
+})
+const field = (operator: string, ...values: string[]): NodeSelectorTerm => ({
+  matchFields: [{ key: 'metadata.name', operator, values }],
+})
 
 test('terms ask for labels and the name of a node', () => {
   const cases: [string, NodeSelectorTerm[], boolean][] = [
@@ -22,7 +26,18 @@ test('terms ask for labels and the name of a node', () => {
     ['Gt of a label that is missing', [expression('gpu', 'Gt', '1')], false],
     ['Gt what is no number', [expression('cores', 'Gt', 'few')], false],
     ['an operator that nobody knows', [expression('disk', 'Like', 'ssd')], false],
-    ['all of a term', [{ matchExpressions: [...expression('disk', 'Exists').matchExpressions!, ...expression('gpu', 'Exists').matchExpressions!] }], false],
+    [
+      'all of a term',
+      [
+        {
+          matchExpressions: [
+            ...expression('disk', 'Exists').matchExpressions!,
+            ...expression('gpu', 'Exists').matchExpressions!,
+          ],
+        },
+      ],
+      false,
+    ],
     ['one of the terms', [expression('gpu', 'Exists'), expression('disk', 'Exists')], true],
     ['a term that asks for nothing', [{}], false],
     ['no terms', [], false],
@@ -31,17 +46,23 @@ test('terms ask for labels and the name of a node', () => {
     ['not that name', [field('NotIn', 'n')], false],
     ['name and label', [{ ...field('In', 'n'), ...expression('gpu', 'Exists') }], false],
   ]
-  for (const [title, nodeSelectorTerms, expected] of cases) assert.equal(nodeSelectorOf({ nodeSelectorTerms })(node), expected, title)
+  for (const [title, nodeSelectorTerms, expected] of cases)
+    assert.equal(nodeSelectorOf({ nodeSelectorTerms })(node), expected, title)
 })
 
 test('a pod chooses by its nodeSelector and its required affinity, both of which have to hold', () => {
-  const required = (...nodeSelectorTerms: NodeSelectorTerm[]) => ({ nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } })
+  const required = (...nodeSelectorTerms: NodeSelectorTerm[]) => ({
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
+  })
   assert.equal(requiredNodes({}), undefined)
   assert.equal(requiredNodes({ nodeSelector: {}, affinity: { nodeAffinity: {} } }), undefined)
   assert.equal(requiredNodes({ nodeSelector: { disk: 'ssd' } })?.(node), true)
   assert.equal(requiredNodes({ nodeSelector: { disk: 'hdd' } })?.(node), false)
   assert.equal(requiredNodes({ affinity: required(expression('cores', 'Exists')) })?.(node), true)
   assert.equal(requiredNodes({ affinity: required() })?.(node), false)
-  assert.equal(requiredNodes({ nodeSelector: { disk: 'hdd' }, affinity: required(expression('cores', 'Exists')) })?.(node), false)
+  assert.equal(
+    requiredNodes({ nodeSelector: { disk: 'hdd' }, affinity: required(expression('cores', 'Exists')) })?.(node),
+    false,
+  )
   assert.equal(requiredNodes({ nodeSelector: { disk: 'ssd' } })?.({ metadata: {} }), false)
 })

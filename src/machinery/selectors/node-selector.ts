@@ -1,6 +1,6 @@
 /**
- * Node selectors: which nodes a pod, a volume or a device may be on. They are compiled once and asked for many nodes. What is
- * not valid in one (an operator that nobody knows, `Gt` without a number) matches no node.
+ * Node selectors: which nodes a pod, a volume or a device may be on. They are compiled once and asked for many nodes.
+ * What is not valid in one (an operator that nobody knows, `Gt` without a number) matches no node.
  */
 import { own } from '../../lib/own.ts'
 import { type Labels, selectorOf } from './label-selector.ts'
@@ -26,7 +26,9 @@ export interface NodeSelector {
 /** What a pod says about the nodes that it may be on. */
 export interface RequiredNodes {
   readonly nodeSelector?: Labels
-  readonly affinity?: { readonly nodeAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector } }
+  readonly affinity?: {
+    readonly nodeAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector }
+  }
 }
 
 /** What is asked of a node. */
@@ -53,7 +55,9 @@ export function nodeSelectorTermOf({ matchExpressions = [], matchFields = [] }: 
   return ({ metadata }) => fields({ [nodeNameField]: metadata.name ?? '' }) && labels(metadata.labels)
 }
 
-/** A pod's `nodeSelector` and its required affinity to nodes, both of which have to hold. Undefined if it says nothing. */
+/**
+ * A pod's `nodeSelector` and its required affinity to nodes, both of which have to hold. Undefined if it says nothing.
+ */
 export function requiredNodes({ nodeSelector, affinity }: RequiredNodes): NodeMatcher | undefined {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
   const chosen = required && nodeSelectorOf(required)
@@ -63,7 +67,14 @@ export function requiredNodes({ nodeSelector, affinity }: RequiredNodes): NodeMa
   return chosen ? (node) => matches(node.metadata.labels) && chosen(node) : (node) => matches(node.metadata.labels)
 }
 
-const operators: Readonly<Record<string, Operator>> = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!', Gt: '>', Lt: '<' }
+const operators: Readonly<Record<string, Operator>> = {
+  In: 'in',
+  NotIn: 'notin',
+  Exists: 'exists',
+  DoesNotExist: '!',
+  Gt: '>',
+  Lt: '<',
+}
 const integer = /^[+-]?\d+$/
 
 function matcherOf(requirements: readonly NodeSelectorRequirement[]): (labels: Labels | undefined) => boolean {

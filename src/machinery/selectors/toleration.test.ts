@@ -14,7 +14,8 @@ test('tolerations bear taints by key, value and effect', () => {
     [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }, true],
     [{ key: 'a', operator: 'Unknown', value: 'b' }, false],
   ]
-  for (const [toleration, expected] of cases) assert.equal(tolerates(toleration, taint), expected, JSON.stringify(toleration))
+  for (const [toleration, expected] of cases)
+    assert.equal(tolerates(toleration, taint), expected, JSON.stringify(toleration))
   assert.equal(isTolerated(taint, [{ key: 'x' }, { operator: 'Exists' }]), true)
   assert.equal(isTolerated(taint, undefined), false)
   assert.equal(tolerates({ key: 'a' }, { key: 'a', effect: 'NoSchedule' }), true)

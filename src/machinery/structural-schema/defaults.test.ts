@@ -15,7 +15,8 @@ describe('defaults', () => {
     assert.deepEqual(filled({ spec }, { spec: {} }), { spec: { a: 1, b: 1 } })
   })
 
-  test('do not make the object that they are in', () => assert.deepEqual(filled({ spec: { type: 'object', properties: { a: integer } } }, {}), {}))
+  test('do not make the object that they are in', () =>
+    assert.deepEqual(filled({ spec: { type: 'object', properties: { a: integer } } }, {}), {}))
 
   test('replace null where a field is not nullable', () => {
     assert.deepEqual(filled({ a: integer, b: { ...integer, nullable: true } }, { a: null, b: null }), { a: 1, b: null })
@@ -23,7 +24,10 @@ describe('defaults', () => {
 
   test('come in items and in members of maps', () => {
     const item: SchemaSource = { type: 'object', properties: { a: integer } }
-    const properties: Record<string, SchemaSource> = { list: { type: 'array', items: item }, map: { type: 'object', additionalProperties: item } }
+    const properties: Record<string, SchemaSource> = {
+      list: { type: 'array', items: item },
+      map: { type: 'object', additionalProperties: item },
+    }
     assert.deepEqual(filled(properties, { list: [{}], map: { k: {} } }), { list: [{ a: 1 }], map: { k: { a: 1 } } })
   })
 
@@ -39,5 +43,6 @@ describe('defaults', () => {
     assert.deepEqual(other, { spec: { list: [] } })
   })
 
-  test('of null are none', () => assert.deepEqual(filled({ a: { type: 'string', nullable: true, default: null } }, {}), {}))
+  test('of null are none', () =>
+    assert.deepEqual(filled({ a: { type: 'string', nullable: true, default: null } }, {}), {}))
 })

@@ -20,7 +20,8 @@ export function fillDefaults(value: unknown, schema: StructuralSchema | undefine
     for (const [name, property] of schema.properties) {
       if (!property.has.defaults) continue
       const own = Object.hasOwn(value, name)
-      if (property.default !== undefined && (!own || (value[name] === null && !property.nullable))) setOwn(value, name, copy(property.default))
+      if (property.default !== undefined && (!own || (value[name] === null && !property.nullable)))
+        setOwn(value, name, copy(property.default))
       else if (!own) continue
       fillDefaults(value[name], property)
     }
@@ -34,4 +35,5 @@ export function fillDefaults(value: unknown, schema: StructuralSchema | undefine
 }
 
 /** A default's own copy for one object; no default is null. */
-const copy = (value: unknown): unknown => (value === undefined ? null : typeof value === 'object' && value !== null ? structuredClone(value) : value)
+const copy = (value: unknown): unknown =>
+  value === undefined ? null : typeof value === 'object' && value !== null ? structuredClone(value) : value

@@ -29,7 +29,8 @@ export function fieldPathTarget(path: string, root: SchemaSource, arrayNotation 
       if (typeof quoted === 'string') return quoted
       fault = enter(quoted.name)
       at = quoted.next
-      if (!fault && tokens[at] !== ']') fault = at < tokens.length ? `expected ] but got ${tokens[at]}` : 'unexpected end of JSON path'
+      if (!fault && tokens[at] !== ']')
+        fault = at < tokens.length ? `expected ] but got ${tokens[at]}` : 'unexpected end of JSON path'
       at++
     } else fault = `expected [ or . but got: ${token}`
     if (fault) return fault
@@ -38,12 +39,16 @@ export function fieldPathTarget(path: string, root: SchemaSource, arrayNotation 
 }
 
 /** `'a.b'`: dots and brackets are part of a quoted name. */
-function quotedName(tokens: readonly string[], from: number): { readonly name: string; readonly next: number } | string {
+function quotedName(
+  tokens: readonly string[],
+  from: number,
+): { readonly name: string; readonly next: number } | string {
   if (from >= tokens.length) return 'unexpected end of JSON path'
   let text = ''
   for (let at = from; at < tokens.length; at++) {
     text += tokens[at]
-    if (text.length > 1 && text.startsWith("'") && /[^\\]'$/.test(text)) return { name: text.slice(1, -1).replaceAll("\\'", "'"), next: at + 1 }
+    if (text.length > 1 && text.startsWith("'") && /[^\\]'$/.test(text))
+      return { name: text.slice(1, -1).replaceAll("\\'", "'"), next: at + 1 }
     if (!text.startsWith("'")) break
   }
   return `expected single quoted string but got ${text}`

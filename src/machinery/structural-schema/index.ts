@@ -1,8 +1,9 @@
 /**
- * Structural schemas (KEP-1178): what a CustomResourceDefinition says about its objects, and what follows from it for each of
- * them: which fields are pruned, which are filled in, what is refused, what apply merges.
+ * Structural schemas (KEP-1178): what a CustomResourceDefinition says about its objects, and what follows from it for
+ * each of them: which fields are pruned, which are filled in, what is refused, what apply merges.
  *
- * An object that comes in goes `prune` → `dropNulls` → `embeddedDecodeFault` (400) → `fillDefaults` → `schemaFaults` (422).
+ * An object that comes in goes `prune` → `dropNulls` → `embeddedDecodeFault` (400) → `fillDefaults` → `schemaFaults`
+ * (422).
  */
 
 export { fillDefaults } from './defaults.ts'

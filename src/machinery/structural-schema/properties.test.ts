@@ -3,7 +3,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { typeErrors } from '../fields/validate-typed.ts'
 import { objectMetaType } from './embedded/object-meta.ts'
-import { dropNulls, fillDefaults, prune, type SchemaSource, schemaFaults, structType, structuralFaults, structuralSchema } from './index.ts'
+import {
+  dropNulls,
+  fillDefaults,
+  prune,
+  type SchemaSource,
+  schemaFaults,
+  structType,
+  structuralFaults,
+  structuralSchema,
+} from './index.ts'
 
 /** Numbers from 0 to 1 (mulberry32). */
 function chances(seed: number): () => number {
@@ -40,7 +49,11 @@ class Maker {
   }
 
   schema(depth: number): SchemaSource {
-    const type = this.one(depth > 0 ? ['object', 'array', 'string', 'integer', 'number', 'boolean'] : ['string', 'integer', 'number', 'boolean'])
+    const type = this.one(
+      depth > 0
+        ? ['object', 'array', 'string', 'integer', 'number', 'boolean']
+        : ['string', 'integer', 'number', 'boolean'],
+    )
     return {
       type,
       ...(this.often(0.2) && { nullable: true }),
@@ -51,7 +64,10 @@ class Maker {
       ...(type === 'string' && this.often(0.4) && this.narrow()),
       ...(type === 'array' && {
         items: this.schema(depth - 1),
-        ...(this.often(0.3) && { 'x-kubernetes-list-type': this.one(['set', 'atomic', 'map']), 'x-kubernetes-list-map-keys': ['a'] }),
+        ...(this.often(0.3) && {
+          'x-kubernetes-list-type': this.one(['set', 'atomic', 'map']),
+          'x-kubernetes-list-map-keys': ['a'],
+        }),
       }),
       ...(type === 'object' && this.structure(depth)),
     }
@@ -83,8 +99,21 @@ class Maker {
 
   value(depth: number): unknown {
     if (depth > 0 && this.often(0.4)) return this.fields(() => this.value(depth - 1))
-    if (depth > 0 && this.often(0.3)) return Array.from({ length: Math.floor(this.chance() * 4) }, () => this.value(depth - 1))
-    return this.one([null, true, 0, 1.5, -3, 1e21, '', 'a', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', '2024-01-01', 'ÄÖ😀'])
+    if (depth > 0 && this.often(0.3))
+      return Array.from({ length: Math.floor(this.chance() * 4) }, () => this.value(depth - 1))
+    return this.one([
+      null,
+      true,
+      0,
+      1.5,
+      -3,
+      1e21,
+      '',
+      'a',
+      'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!',
+      '2024-01-01',
+      'ÄÖ😀',
+    ])
   }
 }
 
@@ -95,7 +124,12 @@ test('pruning and defaults, done twice, change nothing more, and nothing breaks'
     const maker = new Maker(seed)
     const source: SchemaSource = { ...maker.schema(0), type: 'object', ...maker.structure(4) }
     const schema = structuralSchema(source)
-    const object = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, ...maker.fields(() => maker.value(4)) }
+    const object = {
+      apiVersion: 'example.com/v1',
+      kind: 'Thing',
+      metadata: { name: 'a' },
+      ...maker.fields(() => maker.value(4)),
+    }
     const old = structuredClone(object)
     structuralFaults(source, 'spec.validation.openAPIV3Schema')
     prune(object, schema)
@@ -114,7 +148,10 @@ test('pruning and defaults, done twice, change nothing more, and nothing breaks'
       [],
       `seed ${seed}`,
     )
-    typeErrors(object, structType(schema, { group: 'example.com', version: 'v1', kind: 'Thing', metadata: objectMetaType }))
+    typeErrors(
+      object,
+      structType(schema, { group: 'example.com', version: 'v1', kind: 'Thing', metadata: objectMetaType }),
+    )
   }
 })
 
@@ -123,6 +160,9 @@ test('a schema says the same of a value however often it is compiled', () => {
     const maker = new Maker(seed)
     const source: SchemaSource = { type: 'object', properties: { f: maker.schema(3) } }
     const object = { f: maker.value(4) }
-    assert.deepEqual(schemaFaults(object, structuralSchema(source)), schemaFaults(object, structuralSchema(JSON.parse(JSON.stringify(source)))))
+    assert.deepEqual(
+      schemaFaults(object, structuralSchema(source)),
+      schemaFaults(object, structuralSchema(JSON.parse(JSON.stringify(source)))),
+    )
   }
 })

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { dropNulls, embeddedDecodeFault, prune, type SchemaSource, type StructuralSchema, structuralSchema } from './index.ts'
+import {
+  dropNulls,
+  embeddedDecodeFault,
+  prune,
+  type SchemaSource,
+  type StructuralSchema,
+  structuralSchema,
+} from './index.ts'
 
 const string: SchemaSource = { type: 'string' }
 const pruned = (properties: Record<string, SchemaSource>, object: Record<string, unknown>): [string[], unknown] => {
@@ -26,12 +33,21 @@ describe('pruning', () => {
   test('keeps everything below x-kubernetes-preserve-unknown-fields but what is specified there', () => {
     const known: SchemaSource = { type: 'object', properties: { k: string } }
     const any: SchemaSource = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known } }
-    assert.deepEqual(pruned({ any }, { any: { x: { y: 1 }, known: { k: 'v', gone: 1 } } }), [['any.known.gone'], { any: { x: { y: 1 }, known: { k: 'v' } } }])
+    assert.deepEqual(pruned({ any }, { any: { x: { y: 1 }, known: { k: 'v', gone: 1 } } }), [
+      ['any.known.gone'],
+      { any: { x: { y: 1 }, known: { k: 'v' } } },
+    ])
   })
 
   test('metadata of an embedded resource keeps what ObjectMeta has', () => {
-    const item: SchemaSource = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } }
-    const object = { item: { apiVersion: 'v1', kind: 'K', metadata: { name: 'e', bogus: 1 }, spec: { b: 1 }, status: {} } }
+    const item: SchemaSource = {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      properties: { spec: { type: 'object' } },
+    }
+    const object = {
+      item: { apiVersion: 'v1', kind: 'K', metadata: { name: 'e', bogus: 1 }, spec: { b: 1 }, status: {} },
+    }
     assert.deepEqual(pruned({ item }, object), [
       ['item.spec.b', 'item.status', 'item.metadata.bogus'],
       { item: { apiVersion: 'v1', kind: 'K', metadata: { name: 'e' }, spec: {} } },
@@ -46,7 +62,11 @@ describe('pruning', () => {
 
   test('fields are told apart from what every object inherits', () => {
     const object = JSON.parse('{"constructor":1,"__proto__":{"a":1},"toString":2}')
-    assert.deepEqual(prune(object, structuralSchema({ type: 'object', properties: { a: string } })), ['__proto__', 'constructor', 'toString'])
+    assert.deepEqual(prune(object, structuralSchema({ type: 'object', properties: { a: string } })), [
+      '__proto__',
+      'constructor',
+      'toString',
+    ])
   })
 })
 
@@ -58,8 +78,15 @@ test('nulls vanish where they may not be, unless a default follows', () => {
 })
 
 test('metadata of an embedded resource that is no ObjectMeta is told in the words of the decoder', () => {
-  const item: SchemaSource = { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true }
-  const schema: StructuralSchema = structuralSchema({ type: 'object', properties: { spec: { type: 'array', items: item } } })
+  const item: SchemaSource = {
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    'x-kubernetes-preserve-unknown-fields': true,
+  }
+  const schema: StructuralSchema = structuralSchema({
+    type: 'object',
+    properties: { spec: { type: 'array', items: item } },
+  })
   const object = { spec: [{ metadata: { name: 'a' } }, { metadata: { labels: { a: 1 } } }] }
   assert.deepEqual(prune(object, schema), [])
   assert.equal(embeddedDecodeFault({ spec: object.spec.slice(0, 1) }, schema), undefined)

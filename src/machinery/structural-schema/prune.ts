@@ -11,9 +11,9 @@ const mostNoted = 10_000
 const isMeta = (name: string): boolean => name === 'metadata' || name === 'kind' || name === 'apiVersion'
 
 /**
- * Removes fields that the schema does not know, in place, and answers their paths (`spec.layers[0].extra`) in upstream's order, at
- * most 100 of them. The root keeps `apiVersion`, `kind` and its `metadata` untouched; `metadata` of embedded resources keeps what
- * ObjectMeta has.
+ * Removes fields that the schema does not know, in place, and answers their paths (`spec.layers[0].extra`) in
+ * upstream's order, at most 100 of them. The root keeps `apiVersion`, `kind` and its `metadata` untouched; `metadata`
+ * of embedded resources keeps what ObjectMeta has.
  */
 export function prune(object: Record<string, unknown>, schema: StructuralSchema): string[] {
   const pruned: string[] = []
@@ -37,19 +37,27 @@ const byBytes = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 function pruneValue(value: unknown, schema: StructuralSchema | undefined, path: string, pruned: string[]): void {
   if (typeof value !== 'object' || value === null) return
   if (schema?.preserves) skip(value, schema, path, pruned, false)
-  else if (Array.isArray(value)) for (let i = 0; i < value.length; i++) pruneValue(value[i], schema?.items, `${path}[${i}]`, pruned)
+  else if (Array.isArray(value))
+    for (let i = 0; i < value.length; i++) pruneValue(value[i], schema?.items, `${path}[${i}]`, pruned)
   else if (isObject(value)) pruneObject(value, schema, path, pruned, false)
 }
 
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
-function pruneObject(object: Record<string, unknown>, schema: StructuralSchema | undefined, path: string, pruned: string[], root: boolean): void {
+function pruneObject(
+  object: Record<string, unknown>,
+  schema: StructuralSchema | undefined,
+  path: string,
+  pruned: string[],
+  root: boolean,
+): void {
   const meta = root || schema?.embedded === true
   for (const name in object) {
     if (meta && isMeta(name)) continue
     const property = schema?.properties?.get(name)
     if (property) pruneValue(object[name], property, join(path, name), pruned)
-    else if (schema?.others !== undefined) pruneValue(object[name], typeof schema.others === 'object' ? schema.others : undefined, join(path, name), pruned)
+    else if (schema?.others !== undefined)
+      pruneValue(object[name], typeof schema.others === 'object' ? schema.others : undefined, join(path, name), pruned)
     else {
       delete object[name]
       if (pruned.length < mostNoted) pruned.push(join(path, name))
@@ -58,10 +66,17 @@ function pruneObject(object: Record<string, unknown>, schema: StructuralSchema |
 }
 
 /** Below `x-kubernetes-preserve-unknown-fields`: only what is specified is pruned. */
-function skip(value: unknown, schema: StructuralSchema | undefined, path: string, pruned: string[], root: boolean): void {
+function skip(
+  value: unknown,
+  schema: StructuralSchema | undefined,
+  path: string,
+  pruned: string[],
+  root: boolean,
+): void {
   if (!schema || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    if (schema.items) for (let i = 0; i < value.length; i++) skip(value[i], schema.items, `${path}[${i}]`, pruned, false)
+    if (schema.items)
+      for (let i = 0; i < value.length; i++) skip(value[i], schema.items, `${path}[${i}]`, pruned, false)
     return
   }
   if (!isObject(value) || (!schema.properties && schema.others === undefined)) return
@@ -69,7 +84,8 @@ function skip(value: unknown, schema: StructuralSchema | undefined, path: string
     if ((root || schema.embedded) && isMeta(name)) continue
     const property = schema.properties?.get(name)
     if (property) pruneValue(value[name], property, join(path, name), pruned)
-    else if (schema.others !== undefined) pruneValue(value[name], typeof schema.others === 'object' ? schema.others : undefined, join(path, name), pruned)
+    else if (schema.others !== undefined)
+      pruneValue(value[name], typeof schema.others === 'object' ? schema.others : undefined, join(path, name), pruned)
   }
 }
 

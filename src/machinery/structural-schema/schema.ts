@@ -1,6 +1,6 @@
 /**
- * Structural schemas (KEP-1178) in the form that pruning, defaults and validation read. Texts for people are dropped, and
- * equal schemas within one definition are one: many thousands of fields have a few hundred shapes.
+ * Structural schemas (KEP-1178) in the form that pruning, defaults and validation read. Texts for people are dropped,
+ * and equal schemas within one definition are one: many thousands of fields have a few hundred shapes.
  */
 import { writeJson } from '../../lib/exact-json.ts'
 import { itemsOf, othersOf, propertiesOf, type SchemaSource } from './source.ts'
@@ -28,12 +28,27 @@ export interface StructuralSchema {
   readonly oneOf: readonly StructuralSchema[] | undefined
   readonly not: StructuralSchema | undefined
   /** Which walks have anything to do here or below. */
-  readonly has: { readonly defaults: boolean; readonly embedded: boolean; readonly listTypes: boolean; readonly rules: boolean }
+  readonly has: {
+    readonly defaults: boolean
+    readonly embedded: boolean
+    readonly listTypes: boolean
+    readonly rules: boolean
+  }
 }
 
 export type Keywords = Omit<
   SchemaSource,
-  'title' | 'description' | 'externalDocs' | 'example' | 'items' | 'properties' | 'additionalProperties' | 'allOf' | 'anyOf' | 'oneOf' | 'not'
+  | 'title'
+  | 'description'
+  | 'externalDocs'
+  | 'example'
+  | 'items'
+  | 'properties'
+  | 'additionalProperties'
+  | 'allOf'
+  | 'anyOf'
+  | 'oneOf'
+  | 'not'
 >
 
 /** The compiled form of a valid schema. */
@@ -41,7 +56,9 @@ export function structuralSchema(source: SchemaSource): StructuralSchema {
   return new Compiler().compile(source)
 }
 
-/** Compiles schemas that have much in common, such as those of a definition's versions: what is equal in them is one. */
+/**
+ * Compiles schemas that have much in common, such as those of a definition's versions: what is equal in them is one.
+ */
 export function structuralSchemas(): (source: SchemaSource) => StructuralSchema {
   const compiler = new Compiler()
   return (source) => compiler.compile(source)
@@ -63,7 +80,11 @@ class Compiler {
         source.properties && Object.keys(source.properties).length > 0
           ? new Map(propertiesOf(source).map(([name, it]) => [name, this.compile(it)]))
           : undefined,
-      others: others ? this.compile(others) : typeof source.additionalProperties === 'boolean' ? source.additionalProperties : undefined,
+      others: others
+        ? this.compile(others)
+        : typeof source.additionalProperties === 'boolean'
+          ? source.additionalProperties
+          : undefined,
       allOf: this.#all(source.allOf),
       anyOf: this.#all(source.anyOf),
       oneOf: this.#all(source.oneOf),
@@ -113,9 +134,19 @@ class Compiler {
 
   /** Tells schemas of one definition apart: their own keywords, and which schemas are in them. */
   #text({ keywords, items, properties, others, allOf, anyOf, oneOf, not }: StructuralSchema): string {
-    const names = (list: readonly StructuralSchema[] | undefined): readonly (number | string)[] | 0 => list?.map((it) => this.#name(it)) ?? 0
+    const names = (list: readonly StructuralSchema[] | undefined): readonly (number | string)[] | 0 =>
+      list?.map((it) => this.#name(it)) ?? 0
     const members = properties ? [...properties].map(([name, it]) => [name, this.#name(it)]) : 0
-    return writeJson([keywords, this.#name(items), members, this.#name(others), names(allOf), names(anyOf), names(oneOf), this.#name(not)])
+    return writeJson([
+      keywords,
+      this.#name(items),
+      members,
+      this.#name(others),
+      names(allOf),
+      names(anyOf),
+      names(oneOf),
+      this.#name(not),
+    ])
   }
 }
 

@@ -60,7 +60,8 @@ export interface ValidationRule {
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
 
 /** The one schema of a list's items; a list of schemas is not supported. */
-export const itemsOf = ({ items }: SchemaSource): SchemaSource | undefined => (items === undefined || items === null || isList(items) ? undefined : items)
+export const itemsOf = ({ items }: SchemaSource): SchemaSource | undefined =>
+  items === undefined || items === null || isList(items) ? undefined : items
 
 /** The schema of members that are not named, if there is one. */
 export const othersOf = ({ additionalProperties: others }: SchemaSource): SchemaSource | undefined =>
@@ -70,10 +71,14 @@ export const othersOf = ({ additionalProperties: others }: SchemaSource): Schema
 export const propertyOf = ({ properties }: SchemaSource, name: string): SchemaSource | undefined =>
   properties && Object.hasOwn(properties, name) ? properties[name] : undefined
 
-export const propertiesOf = ({ properties }: SchemaSource): readonly (readonly [string, SchemaSource])[] => (properties ? Object.entries(properties) : [])
+export const propertiesOf = ({ properties }: SchemaSource): readonly (readonly [string, SchemaSource])[] =>
+  properties ? Object.entries(properties) : []
 
 /** All schemas directly in a schema, with the way to each. */
-export function* children(schema: SchemaSource, path: string): Generator<readonly [schema: SchemaSource, path: string]> {
+export function* children(
+  schema: SchemaSource,
+  path: string,
+): Generator<readonly [schema: SchemaSource, path: string]> {
   for (const [name, property] of propertiesOf(schema)) yield [property, `${path}.properties[${name}]`]
   const others = othersOf(schema)
   if (others) yield [others, `${path}.additionalProperties`]

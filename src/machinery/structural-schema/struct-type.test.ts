@@ -7,7 +7,12 @@ import { type SchemaSource, structType, structuralSchema } from './index.ts'
 
 const string: SchemaSource = { type: 'string' }
 const typeOf = (properties: Record<string, SchemaSource>) =>
-  structType(structuralSchema({ type: 'object', properties }), { group: 'example.com', version: 'v1', kind: 'Thing', metadata: objectMetaType })
+  structType(structuralSchema({ type: 'object', properties }), {
+    group: 'example.com',
+    version: 'v1',
+    kind: 'Thing',
+    metadata: objectMetaType,
+  })
 
 test('lists and maps are granular as the schema says', () => {
   const keyed: SchemaSource = {
@@ -52,11 +57,21 @@ test('lists and maps are granular as the schema says', () => {
 })
 
 test('applied objects are held to it', () => {
-  const embedded: SchemaSource = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object', properties: { a: string } } } }
+  const embedded: SchemaSource = {
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    properties: { spec: { type: 'object', properties: { a: string } } },
+  }
   const type = typeOf({ embedded, port: { 'x-kubernetes-int-or-string': true } })
   assert.deepEqual(
     typeErrors(
-      { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, embedded: { metadata: { labels: { a: 'b' } }, spec: { a: 'x' } }, port: '80%' },
+      {
+        apiVersion: 'example.com/v1',
+        kind: 'Thing',
+        metadata: { name: 'a' },
+        embedded: { metadata: { labels: { a: 'b' } }, spec: { a: 'x' } },
+        port: '80%',
+      },
       type,
     ),
     [],

@@ -14,7 +14,10 @@ export interface TypeNames {
 }
 
 /** The type of a definition's objects. */
-export function structType(schema: StructuralSchema, { group, version, kind, metadata, definition }: TypeNames): StructType {
+export function structType(
+  schema: StructuralSchema,
+  { group, version, kind, metadata, definition }: TypeNames,
+): StructType {
   const fields = fieldsOf(schema)
   for (const name of ['apiVersion', 'kind']) fields.set(name, keeping({ type: { kind: 'string' } }))
   fields.set('metadata', keeping({ type: metadata }))
@@ -102,5 +105,14 @@ function objectType(schema: StructuralSchema): FieldType {
     for (const name of ['apiVersion', 'kind']) fields.set(name, keeping({ type: { kind: 'string' } }))
     fields.set('metadata', keeping({ type: objectMetaType }))
   }
-  return { kind: 'struct', definition: '', goName: '', fields, ...othersIn(schema), required: new Set(schema.keywords.required), atomic, groupVersionKinds: [] }
+  return {
+    kind: 'struct',
+    definition: '',
+    goName: '',
+    fields,
+    ...othersIn(schema),
+    required: new Set(schema.keywords.required),
+    atomic,
+    groupVersionKinds: [],
+  }
 }

@@ -8,7 +8,12 @@ const canonicalIPv6 = (address: string): string => new URL(`http://[${address}]`
 export function addressWarnings(address: string | undefined, path: string): string[] {
   if (!address || !isIPv6(address)) return []
   const canonical = canonicalIPv6(address)
-  return canonical === address ? [] : [`${path}: IPv6 address ${JSON.stringify(address)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`]
+  return canonical === address
+    ? []
+    : [
+        `${path}: IPv6 address ${JSON.stringify(address)} should be in RFC 5952 canonical format ` +
+          `(${JSON.stringify(canonical)})`,
+      ]
 }
 
 const rangeText = (range: Cidr): string => `${addressAt(range, 0)}/${range.prefix}`
@@ -23,7 +28,8 @@ export function cidrWarnings(text: string, path: string): string[] {
   const shown = JSON.stringify(text)
   if (single && single.base !== range.base)
     return [
-      `${path}: CIDR value ${shown} is ambiguous in this context (should be ${JSON.stringify(rangeText(range))} or ${JSON.stringify(rangeText(single))}?)`,
+      `${path}: CIDR value ${shown} is ambiguous in this context (should be ${JSON.stringify(rangeText(range))} ` +
+        `or ${JSON.stringify(rangeText(single))}?)`,
     ]
   return range.family === 6 && rangeText(range) !== text
     ? [`${path}: IPv6 CIDR value ${shown} should be in RFC 5952 canonical format (${JSON.stringify(rangeText(range))})`]

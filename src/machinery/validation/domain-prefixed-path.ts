@@ -7,7 +7,8 @@ export function domainPrefixedPathFaults(value: string, field: string): readonly
   const slash = value.indexOf('/')
   const domain = value.slice(0, slash)
   const path = value.slice(slash + 1)
-  if (slash <= 0 || path === '') return [invalidValue(field, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+  if (slash <= 0 || path === '')
+    return [invalidValue(field, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
   return [
     ...dnsSubdomain(domain).map((message) => invalidValue(field, domain, message)),
     ...(/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)

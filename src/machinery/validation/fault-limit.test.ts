@@ -23,7 +23,11 @@ test('rules end early when an object has too many faults, and the last one says 
   assert.equal(looked, maxFaults + 1)
   assert.deepEqual(faults.slice(maxFaults - 1), [
     { reason: 'FieldValueRequired', field: `list[${maxFaults - 1}]`, message: 'Required value' },
-    { reason: 'FieldValueTooMany', field: '<nil>', message: `Too many: ${maxFaults} errors: correct them to have the rest of the object checked` },
+    {
+      reason: 'FieldValueTooMany',
+      field: '<nil>',
+      message: `Too many: ${maxFaults} errors: correct them to have the rest of the object checked`,
+    },
   ])
 })
 

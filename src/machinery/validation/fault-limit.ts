@@ -1,13 +1,17 @@
 /**
  * A bound for how much validation says about one object. Rules are plain functions that return lists, many thousands of
- * them; a body of 3 MiB can hold so many faults that telling them takes minutes and gigabytes. All faults come from the factories of
- * `field-error.ts`, so they are counted there: whoever validates says `limitFaults`, and rules end early when it is enough.
+ * them; a body of 3 MiB can hold so many faults that telling them takes minutes and gigabytes. All faults come from the
+ * factories of `field-error.ts`, so they are counted there: whoever validates says `limitFaults`, and rules end early
+ * when it is enough.
  */
 import type { FieldError } from './field-error.ts'
 
 /** More than anybody reads. */
 export const maxFaults = 1000
-/** Of all messages together: some show whole values, which may be large themselves. No fault follows the one that goes beyond. */
+/**
+ * Of all messages together: some show whole values, which may be large themselves. No fault follows the one that goes
+ * beyond.
+ */
 const maxCharacters = 256 * 1024
 
 interface Count {

@@ -22,13 +22,24 @@ export interface FieldError {
   readonly message: string
 }
 
-const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026', '\u2028': '\\u2028', '\u2029': '\\u2029' }
+const escapes: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+}
 
-/** How a value shows in a message: strings quoted, everything else as JSON, in which Go escapes what HTML would take for its own. */
+/**
+ * How a value shows in a message: strings quoted, everything else as JSON, in which Go escapes what HTML would take for
+ * its own.
+ */
 function show(value: unknown): string {
   if (value === undefined || value === null) return 'null'
   const text = writeJson(value)
-  return typeof value === 'object' ? text.replace(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? character) : text
+  return typeof value === 'object'
+    ? text.replace(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? character)
+    : text
 }
 
 const suffix = (detail?: string): string => (detail ? `: ${detail}` : '')
@@ -41,7 +52,8 @@ export function fieldError(reason: FieldError['reason'], field: string, message:
 }
 
 /** The field has to be there. */
-export const required = (field: string, detail?: string): FieldError => fieldError('FieldValueRequired', field, `Required value${suffix(detail)}`)
+export const required = (field: string, detail?: string): FieldError =>
+  fieldError('FieldValueRequired', field, `Required value${suffix(detail)}`)
 
 /** The field's value is not allowed; `detail` says what is. */
 export const invalidValue = (field: string, value: unknown, detail?: string): FieldError =>
@@ -52,7 +64,8 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
   fieldError(
     'FieldValueNotSupported',
     field,
-    `Unsupported value: ${show(value)}${supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''}`,
+    'Unsupported value: ' +
+      `${show(value)}${supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''}`,
   )
 
 /** The value stands in the list twice. */
@@ -60,14 +73,17 @@ export const duplicate = (field: string, value: unknown, detail?: string): Field
   fieldError('FieldValueDuplicate', field, `Duplicate value: ${show(value)}${suffix(detail)}`)
 
 /** The field may not be set, or not be changed, here. */
-export const forbiddenField = (field: string, detail: string): FieldError => fieldError('FieldValueForbidden', field, `Forbidden: ${detail}`)
+export const forbiddenField = (field: string, detail: string): FieldError =>
+  fieldError('FieldValueForbidden', field, `Forbidden: ${detail}`)
 
 /** The value is longer than `max` bytes. */
-export const tooLong = (field: string, max: number): FieldError => fieldError('FieldValueTooLong', field, `Too long: may not be more than ${max} bytes`)
+export const tooLong = (field: string, max: number): FieldError =>
+  fieldError('FieldValueTooLong', field, `Too long: may not be more than ${max} bytes`)
 
 /** The list has `count` items where `max` are allowed. */
 export const tooMany = (field: string, count: number, max: number): FieldError =>
   fieldError('FieldValueTooMany', field, `Too many: ${count}: must have at most ${max} items`)
 
 /** The value names something that is not there. */
-export const notFoundValue = (field: string, value: unknown): FieldError => fieldError('FieldValueNotFound', field, `Not found: ${show(value)}`)
+export const notFoundValue = (field: string, value: unknown): FieldError =>
+  fieldError('FieldValueNotFound', field, `Not found: ${show(value)}`)

@@ -1,10 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FieldError, required } from './field-error.ts'
-import { all, each, follows, immutable, intOrPercent, nonNegative, oneOf, optionalText, portOrName, positive, requiredRule, valid } from './field-rules.ts'
+import {
+  all,
+  each,
+  follows,
+  immutable,
+  intOrPercent,
+  nonNegative,
+  oneOf,
+  optionalText,
+  portOrName,
+  positive,
+  requiredRule,
+  valid,
+} from './field-rules.ts'
 import { dnsLabel } from './names.ts'
 
-const told = (errors: readonly FieldError[]): string[] => errors.map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
+const told = (errors: readonly FieldError[]): string[] =>
+  errors.map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
 
 test('what is absent is fine, unless it is needed', () => {
   const errors = [
@@ -16,7 +30,10 @@ test('what is absent is fine, unless it is needed', () => {
     ...intOrPercent(undefined, 'a'),
   ]
   assert.deepEqual(errors, [])
-  assert.deepEqual(told([...oneOf('', 'a', ['x'], 'needed'), ...requiredRule('', 'b', dnsLabel)]), ['a: Required value', 'b: Required value'])
+  assert.deepEqual(told([...oneOf('', 'a', ['x'], 'needed'), ...requiredRule('', 'b', dnsLabel)]), [
+    'a: Required value',
+    'b: Required value',
+  ])
 })
 
 test('a rule names the path, the value and what is wrong with it', () => {

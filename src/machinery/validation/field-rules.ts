@@ -1,6 +1,6 @@
 /**
- * Rules for single fields, from which kinds compose their validation: each takes a value and its path and returns what is
- * wrong. A field that is absent is fine unless the rule's name says otherwise.
+ * Rules for single fields, from which kinds compose their validation: each takes a value and its path and returns what
+ * is wrong. A field that is absent is fine unless the rule's name says otherwise.
  */
 import { semanticallyEqual } from '../equality.ts'
 import { type LabelSelector, labelSelectorOf } from '../selectors/label-selector.ts'
@@ -28,7 +28,11 @@ export function all(...found: (readonly FieldError[])[]): readonly FieldError[] 
 }
 
 /** A rule for each item of a list. */
-export function each<T>(list: readonly T[] | undefined, path: string, rule: (item: T, path: string) => readonly FieldError[]): readonly FieldError[] {
+export function each<T>(
+  list: readonly T[] | undefined,
+  path: string,
+  rule: (item: T, path: string) => readonly FieldError[],
+): readonly FieldError[] {
   if (!list?.length) return valid
   let errors: FieldError[] | undefined
   for (let i = 0; i < list.length; i++) {
@@ -64,7 +68,12 @@ export const positive = (value: number | undefined, path: string): readonly Fiel
   !isAbsent(value) && value <= 0 ? [invalidValue(path, value, 'must be greater than 0')] : valid
 
 /** One of a closed set of words; with `needed`, an absent or empty one is refused as required. */
-export function oneOf(value: string | undefined, path: string, words: readonly string[], needed?: 'needed'): readonly FieldError[] {
+export function oneOf(
+  value: string | undefined,
+  path: string,
+  words: readonly string[],
+  needed?: 'needed',
+): readonly FieldError[] {
   if (needed && !value) return [required(path)]
   return isAbsent(value) || words.includes(value) ? valid : [notSupported(path, value, words)]
 }
@@ -80,14 +89,16 @@ export const unlessOld =
     old?.includes(value) ? [] : rule(value)
 
 /** As `follows`, and the empty text counts as absent. */
-export const optionalText = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] => (value ? follows(value, path, rule) : valid)
+export const optionalText = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] =>
+  value ? follows(value, path, rule) : valid
 
 /** As `follows`, and what is absent or empty is refused as required. */
 export const requiredRule = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] =>
   value ? follows(value, path, rule) : [required(path)]
 
 /** The text must be there, whatever it says. */
-export const requiredText = (value: string | undefined, path: string, detail?: string): readonly FieldError[] => (value ? valid : [required(path, detail)])
+export const requiredText = (value: string | undefined, path: string, detail?: string): readonly FieldError[] =>
+  value ? valid : [required(path, detail)]
 
 /** A port's number. */
 export const port = (value: number, path: string): readonly FieldError[] => told(portNumber(value), value, path)
@@ -108,7 +119,9 @@ export const nonNegativeQuantity = (value: string, path: string): readonly Field
 export function intOrPercent(value: number | string | undefined, path: string): readonly FieldError[] {
   if (isAbsent(value)) return valid
   if (typeof value === 'number') return nonNegative(value, path)
-  return percentOf(value) === undefined ? [invalidValue(path, value, "must be an integer or percentage (e.g '5%%')")] : valid
+  return percentOf(value) === undefined
+    ? [invalidValue(path, value, "must be an integer or percentage (e.g '5%%')")]
+    : valid
 }
 
 /** The number of a percentage; undefined for anything else. */
@@ -121,7 +134,9 @@ export const atMostAll = (value: number | string | undefined, path: string): rea
 
 /** Whether a LabelSelector has requirements. */
 export const hasRequirements = (selector: LabelSelector | undefined): boolean =>
-  selector !== undefined && (Object.keys(selector.matchLabels ?? {}).length > 0 || (selector.matchExpressions?.length ?? 0) > 0)
+  selector !== undefined &&
+  (Object.keys(selector.matchLabels ?? {}).length > 0 || (selector.matchExpressions?.length ?? 0) > 0)
 
 /** Whether a valid LabelSelector matches labels. */
-export const selects = (selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean => labelSelectorOf(selector).matches(labels)
+export const selects = (selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean =>
+  labelSelectorOf(selector).matches(labels)

@@ -1,4 +1,5 @@
 /** Values in Go's notation, which a few of upstream's messages show where all others show JSON. */
 
 /** `[]string{"a", "b"}`. */
-export const goList = (values: readonly string[]): string => `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`
+export const goList = (values: readonly string[]): string =>
+  `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`

@@ -1,6 +1,7 @@
 /**
- * Values of Kubernetes' internal types as messages show them. Most built-in kinds are validated as internal types, which have no JSON
- * names: Go's encoding/json writes them with the names of Go's fields, in their order, with nothing left out.
+ * Values of Kubernetes' internal types as messages show them. Most built-in kinds are validated as internal types,
+ * which have no JSON names: Go's encoding/json writes them with the names of Go's fields, in their order, with nothing
+ * left out.
  */
 import { isObject, sortMembers } from '../fields/json.ts'
 
@@ -56,7 +57,9 @@ export const labelSelector: Show = (value) => {
   const expressions = Array.isArray(matchExpressions) ? matchExpressions : []
   return {
     ...(isObject(matchLabels) && Object.keys(matchLabels).length > 0 && { matchLabels: sortMembers(matchLabels) }),
-    ...(expressions.length > 0 && { matchExpressions: expressions.map((one) => inOrder(one as object, ['key', 'operator', 'values'])) }),
+    ...(expressions.length > 0 && {
+      matchExpressions: expressions.map((one) => inOrder(one as object, ['key', 'operator', 'values'])),
+    }),
   }
 }
 
@@ -82,7 +85,11 @@ const metaFields = [
 export const objectMeta: Show = (value) => {
   const { labels, annotations, ...rest } = isObject(value) ? value : {}
   return inOrder(
-    { ...rest, ...(labels !== undefined && { labels: sortMembers(labels) }), ...(annotations !== undefined && { annotations: sortMembers(annotations) }) },
+    {
+      ...rest,
+      ...(labels !== undefined && { labels: sortMembers(labels) }),
+      ...(annotations !== undefined && { annotations: sortMembers(annotations) }),
+    },
     metaFields,
   )
 }

@@ -5,34 +5,75 @@ import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { dnsSubdomain } from './names.ts'
 
 const rules = { namespaced: true, nameRule: dnsSubdomain }
-const base: ObjectMeta = { name: 'a', namespace: 'n', uid: 'u', resourceVersion: '1', creationTimestamp: '2020-01-01T00:00:00Z' }
-const told = (errors: { field: string; message: string }[]): string[] => errors.map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
+const base: ObjectMeta = {
+  name: 'a',
+  namespace: 'n',
+  uid: 'u',
+  resourceVersion: '1',
+  creationTimestamp: '2020-01-01T00:00:00Z',
+}
+const told = (errors: { field: string; message: string }[]): string[] =>
+  errors.map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
 const owner = { apiVersion: 'v1', kind: 'Secret', name: 'o', uid: 'u-1' }
 
 test('metadata that is refused on create', () => {
   const cases: [Partial<ObjectMeta>, string[]][] = [
     [{}, []],
-    [{ finalizers: ['kubernetes', 'example.com/ok'], labels: { 'example.com/a': '' }, annotations: { 'Example.COM/k': 'ü' } }, []],
+    [
+      {
+        finalizers: ['kubernetes', 'example.com/ok'],
+        labels: { 'example.com/a': '' },
+        annotations: { 'Example.COM/k': 'ü' },
+      },
+      [],
+    ],
     [{ name: '' }, ['metadata.name: Required value: name or generateName is required']],
     [{ namespace: '' }, ['metadata.namespace: Required value']],
-    [{ labels: { a: 'x'.repeat(64) } }, [`metadata.labels: Invalid value: "${'x'.repeat(64)}": must be no more than 63 bytes`]],
-    [{ annotations: { big: 'x'.repeat(262144) } }, ['metadata.annotations: Too long: may not be more than 262144 bytes']],
+    [
+      { labels: { a: 'x'.repeat(64) } },
+      [`metadata.labels: Invalid value: "${'x'.repeat(64)}": must be no more than 63 bytes`],
+    ],
+    [
+      { annotations: { big: 'x'.repeat(262144) } },
+      ['metadata.annotations: Too long: may not be more than 262144 bytes'],
+    ],
     [{ annotations: { big: 'x'.repeat(262141) } }, []],
-    [{ finalizers: ['nodomain'] }, ['metadata.finalizers[0]: Invalid value: "nodomain": name is neither a standard finalizer name nor is it fully qualified']],
+    [
+      { finalizers: ['nodomain'] },
+      [
+        'metadata.finalizers[0]: Invalid value: "nodomain": name is neither a standard finalizer name nor is it ' +
+          'fully qualified',
+      ],
+    ],
     [{ finalizers: ['orphan', 'example.com/ok'] }, []],
     [
       { finalizers: ['orphan', 'foregroundDeletion'] },
-      ['metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set'],
+      [
+        'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and ' +
+          'foregroundDeletion cannot be both set',
+      ],
     ],
-    [{ ownerReferences: [{ ...owner, apiVersion: 'a/b/c' }] }, ['metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty']],
-    [{ ownerReferences: [{ ...owner, uid: '' }] }, ['metadata.ownerReferences.uid: Invalid value: "": must not be empty']],
+    [
+      { ownerReferences: [{ ...owner, apiVersion: 'a/b/c' }] },
+      ['metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty'],
+    ],
+    [
+      { ownerReferences: [{ ...owner, uid: '' }] },
+      ['metadata.ownerReferences.uid: Invalid value: "": must not be empty'],
+    ],
     [
       { ownerReferences: [{ ...owner, kind: 'Event' }] },
-      ['metadata.ownerReferences: Invalid value: {"apiVersion":"v1","kind":"Event","name":"o","uid":"u-1"}: /v1, Kind=Event is disallowed from being an owner'],
+      [
+        'metadata.ownerReferences: Invalid value: {"apiVersion":"v1","kind":"Event","name":"o","uid":"u-1"}: ' +
+          '/v1, Kind=Event is disallowed from being an owner',
+      ],
     ],
   ]
-  for (const [change, expected] of cases) assert.deepEqual(told(validateMetadata({ ...base, ...change }, rules)), expected)
-  assert.deepEqual(told(validateMetadata(base, { ...rules, namespaced: false })), ['metadata.namespace: Forbidden: not allowed on this type'])
+  for (const [change, expected] of cases)
+    assert.deepEqual(told(validateMetadata({ ...base, ...change }, rules)), expected)
+  assert.deepEqual(told(validateMetadata(base, { ...rules, namespaced: false })), [
+    'metadata.namespace: Forbidden: not allowed on this type',
+  ])
 })
 
 test('an object has one controller at most', () => {
@@ -48,18 +89,28 @@ test('what an update may not change', () => {
   const cases: [ObjectMeta, ObjectMeta, string[]][] = [
     [base, base, []],
     [{ ...base, uid: 'x' }, base, ['metadata.uid: Invalid value: "x": field is immutable']],
-    [{ ...base, resourceVersion: undefined }, base, ['metadata.resourceVersion: Invalid value: "": must be specified for an update']],
+    [
+      { ...base, resourceVersion: undefined },
+      base,
+      ['metadata.resourceVersion: Invalid value: "": must be specified for an update'],
+    ],
     [{ ...deleted, finalizers: [] }, deleted, []],
     [{ ...base, finalizers: ['plain'] }, { ...base, finalizers: ['plain'] }, []],
     [
       { ...base, finalizers: ['plain', 'new', 'orphan'] },
       { ...base, finalizers: ['plain'] },
-      ['metadata.finalizers[1]: Invalid value: "new": name is neither a standard finalizer name nor is it fully qualified'],
+      [
+        'metadata.finalizers[1]: Invalid value: "new": name is neither a standard finalizer name nor is it fully ' +
+          'qualified',
+      ],
     ],
     [
       { ...deleted, finalizers: ['x/z', 'x/b'] },
       deleted,
-      ['metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/b", "x/z"}'],
+      [
+        'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found ' +
+          'new finalizers []string{"x/b", "x/z"}',
+      ],
     ],
   ]
   for (const [meta, old, expected] of cases) assert.deepEqual(told(validateMetadataUpdate(meta, old)), expected)

@@ -29,14 +29,22 @@ export const isFinalizer = (name: string): boolean => name.includes('/') || stan
 export const unknownFinalizer = 'name is neither a standard finalizer name nor is it fully qualified'
 
 /** What is wrong with an object's metadata, on create and on update. */
-export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule, anyFinalizer = false }: MetadataRules, path = 'metadata'): FieldError[] {
+export function validateMetadata(
+  meta: ObjectMeta,
+  { namespaced, nameRule, anyFinalizer = false }: MetadataRules,
+  path = 'metadata',
+): FieldError[] {
   const errors: FieldError[] = []
-  if (meta.generateName) for (const message of nameRule(meta.generateName, true)) errors.push(invalidValue(`${path}.generateName`, meta.generateName, message))
+  if (meta.generateName)
+    for (const message of nameRule(meta.generateName, true))
+      errors.push(invalidValue(`${path}.generateName`, meta.generateName, message))
   if (!meta.name) errors.push(required(`${path}.name`, 'name or generateName is required'))
   else for (const message of nameRule(meta.name, false)) errors.push(invalidValue(`${path}.name`, meta.name, message))
   if (namespaced) {
     if (!meta.namespace) errors.push(required(`${path}.namespace`))
-    else for (const message of dnsLabel(meta.namespace)) errors.push(invalidValue(`${path}.namespace`, meta.namespace, message))
+    else
+      for (const message of dnsLabel(meta.namespace))
+        errors.push(invalidValue(`${path}.namespace`, meta.namespace, message))
   } else if (meta.namespace) errors.push(forbiddenField(`${path}.namespace`, 'not allowed on this type'))
   if (meta.generation !== undefined && meta.generation < 0)
     errors.push(invalidValue(`${path}.generation`, meta.generation, 'must be greater than or equal to 0'))
@@ -46,16 +54,26 @@ export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule, anyFi
 }
 
 /** Finalizers that were there before are left alone: they may be older than the rules. */
-function finalizerErrors(errors: FieldError[], finalizers: readonly string[] | undefined, path: string, any: boolean, before: readonly string[] = []): void {
+function finalizerErrors(
+  errors: FieldError[],
+  finalizers: readonly string[] | undefined,
+  path: string,
+  any: boolean,
+  before: readonly string[] = [],
+): void {
   if (!finalizers) return
   const known = new Set(before)
   const added = finalizers.filter((finalizer) => !known.has(finalizer))
-  for (const finalizer of added) for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
+  for (const finalizer of added)
+    for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
-    errors.push(invalidValue(`${path}.finalizers`, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
+    errors.push(
+      invalidValue(`${path}.finalizers`, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'),
+    )
   if (any) return
   for (const finalizer of added)
-    if (!isFinalizer(finalizer)) errors.push(invalidValue(`${path}.finalizers[${finalizers.indexOf(finalizer)}]`, finalizer, unknownFinalizer))
+    if (!isFinalizer(finalizer))
+      errors.push(invalidValue(`${path}.finalizers[${finalizers.indexOf(finalizer)}]`, finalizer, unknownFinalizer))
 }
 
 /** What an update may not change. `meta` has what the server fills in (uid, creationTimestamp, …) filled in already. */
@@ -71,14 +89,34 @@ export function validateMetadataUpdate(
     const extra = (meta.finalizers ?? []).filter((finalizer) => !known.has(finalizer))
     if (extra.length > 0) {
       const listed = goList([...new Set(extra)].sort())
-      errors.push(forbiddenField(`${path}.finalizers`, `no new finalizers can be added if the object is being deleted, found new finalizers ${listed}`))
+      errors.push(
+        forbiddenField(
+          `${path}.finalizers`,
+          `no new finalizers can be added if the object is being deleted, found new finalizers ${listed}`,
+        ),
+      )
     }
   }
-  if (!meta.resourceVersion) errors.push(invalidValue(`${path}.resourceVersion`, meta.resourceVersion ?? '', 'must be specified for an update'))
-  if ((meta.generation ?? 0) < (old.generation ?? 0)) errors.push(invalidValue(`${path}.generation`, meta.generation ?? 0, 'must not be decremented'))
-  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const)
+  if (!meta.resourceVersion)
+    errors.push(invalidValue(`${path}.resourceVersion`, meta.resourceVersion ?? '', 'must be specified for an update'))
+  if ((meta.generation ?? 0) < (old.generation ?? 0))
+    errors.push(invalidValue(`${path}.generation`, meta.generation ?? 0, 'must not be decremented'))
+  for (const field of [
+    'name',
+    'namespace',
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  ] as const)
     if (meta[field] !== old[field])
-      errors.push(invalidValue(`${path}.${field}`, meta[field] ?? (field.startsWith('deletion') ? null : ''), 'field is immutable'))
+      errors.push(
+        invalidValue(
+          `${path}.${field}`,
+          meta[field] ?? (field.startsWith('deletion') ? null : ''),
+          'field is immutable',
+        ),
+      )
   sharedRules(errors, meta, path)
   finalizerErrors(errors, meta.finalizers, path, anyFinalizer, old.finalizers)
   return errors
@@ -98,7 +136,10 @@ export function validateLabels(labels: Readonly<Record<string, string>> | undefi
 }
 
 /** What is wrong with a map of annotations, wherever it stands. */
-export function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, path: string): FieldError[] {
+export function validateAnnotations(
+  annotations: Readonly<Record<string, string>> | undefined,
+  path: string,
+): FieldError[] {
   const errors: FieldError[] = []
   if (annotations) annotationErrors(errors, annotations, path)
   return errors
@@ -136,7 +177,8 @@ function ownerErrors(errors: FieldError[], owners: readonly OwnerReference[], pa
         invalidValue(
           path,
           owners.map(shownOwner),
-          `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`,
+          'Only one reference can have Controller set to true. Found "true" in references for ' +
+            `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`,
         ),
       )
     else controller = owner
@@ -151,7 +193,14 @@ function splitGroupVersion(apiVersion: string): [version: string, group: string]
 }
 
 /** An owner in the order of Go's fields, in which messages show it. */
-const shownOwner = ({ apiVersion = '', kind = '', name = '', uid = '', controller, blockOwnerDeletion }: OwnerReference): OwnerReference => ({
+const shownOwner = ({
+  apiVersion = '',
+  kind = '',
+  name = '',
+  uid = '',
+  controller,
+  blockOwnerDeletion,
+}: OwnerReference): OwnerReference => ({
   apiVersion,
   kind,
   name,

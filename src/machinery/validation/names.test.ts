@@ -2,8 +2,20 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import * as names from './names.ts'
 
-const { dnsSubdomain, dnsLabel, dns1035Label, qualifiedName, labelValue, configMapKey, portName, ipAddress, cidr, pathSegment, envVarName, relaxedEnvVarName } =
-  names
+const {
+  dnsSubdomain,
+  dnsLabel,
+  dns1035Label,
+  qualifiedName,
+  labelValue,
+  configMapKey,
+  portName,
+  ipAddress,
+  cidr,
+  pathSegment,
+  envVarName,
+  relaxedEnvVarName,
+} = names
 
 test('texts that every rule accepts', () => {
   const accepted: [names.TextRule, string[]][] = [
@@ -20,7 +32,8 @@ test('texts that every rule accepts', () => {
     [ipAddress, ['10.9.8.7', '2001:db8::ffff', '::']],
     [cidr, ['10.0.0.0/8', '2001:db8::/64', '0.0.0.0/0']],
   ]
-  for (const [rule, values] of accepted) for (const value of values) assert.deepEqual(rule(value), [], `${rule.name}(${value})`)
+  for (const [rule, values] of accepted)
+    for (const value of values) assert.deepEqual(rule(value), [], `${rule.name}(${value})`)
 })
 
 test('what is wrong is told in upstream words', () => {
@@ -38,29 +51,50 @@ test('what is wrong is told in upstream words', () => {
     [
       dns1035Label,
       '1st',
-      [/^a DNS-1035 label must .*\(e\.g\. 'my-name', {2}or 'abc-123', regex used for validation is '\[a-z\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?'\)$/],
+      [
+        /^a DNS-1035 label must .*\(e\.g\. 'my-name', {2}or 'abc-123', regex used for validation is '\[a-z\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?'\)$/,
+      ],
     ],
     [pathSegment, '..', ["may not be '..'"]],
     [pathSegment, 'a/b%', ["may not contain '/'", "may not contain '%'"]],
     [qualifiedName, 'a/', ['name part must be non-empty', /^name part must consist of/]],
     [qualifiedName, '/a', ['prefix part must be non-empty']],
-    [qualifiedName, 'a/b/c', [/^a valid label key must consist .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/]],
+    [
+      qualifiedName,
+      'a/b/c',
+      [
+        /^a valid label key must consist .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
+      ],
+    ],
     [qualifiedName, 'Upper.Prefix/a', [/^prefix part a lowercase RFC 1123 subdomain/]],
     [qualifiedName, 'k'.repeat(64), ['name part must be no more than 63 bytes']],
     [labelValue, 'x'.repeat(64), ['must be no more than 63 bytes']],
     [qualifiedName, `${'p'.repeat(254)}/a`, ['prefix part must be no more than 253 bytes']],
-    [names.underscoredSubdomain, 'A', [/^a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '\.'/]],
+    [
+      names.underscoredSubdomain,
+      'A',
+      [/^a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '\.'/],
+    ],
     [labelValue, '-', [/^a valid label must be an empty string or consist of/]],
     [
       configMapKey,
       'a b',
       [
-        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or " +
+          "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
       ],
     ],
     [configMapKey, '..x', ["must not start with '..'"]],
     [relaxedEnvVarName, 'a=b', [/printable ASCII/]],
-    [portName, '-a--1234567890abc', ['must be no more than 15 characters', 'must not contain consecutive hyphens', 'must not begin or end with a hyphen']],
+    [
+      portName,
+      '-a--1234567890abc',
+      [
+        'must be no more than 15 characters',
+        'must not contain consecutive hyphens',
+        'must not begin or end with a hyphen',
+      ],
+    ],
     [ipAddress, '1.2.3', [/^must be a valid IP address/]],
     [ipAddress, '010.1.1.1', ['must not have leading 0s']],
     [cidr, '10.0.0.0/33', [/^must be a valid CIDR value/]],

@@ -33,7 +33,8 @@ const unprintable = /[^\x20-\x7e]|=/
 
 /** How a rule with a regular expression is told: words, examples, the expression. */
 const mismatch = (words: string, expression: string, ...examples: string[]): string =>
-  `${words} (e.g. ${examples.map((example) => `'${example}'`).join(',  or ')}, regex used for validation is '${expression}')`
+  `${words} (e.g. ${examples.map((example) => `'${example}'`).join(',  or ')}, regex used for validation is ` +
+  `'${expression}')`
 
 const tooLongText = (max: number): string => `must be no more than ${max} characters`
 /** Since 1.36 the rules of label keys and values count in bytes; those of names still say characters. */
@@ -41,23 +42,27 @@ const tooManyBytes = (max: number): string => `must be no more than ${max} bytes
 const empty = 'must be non-empty'
 
 const underscoredWords = mismatch(
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must " +
+    'start and end with an alphanumeric character',
   `${underscoredLabel}(\\.${underscoredLabel})*`,
   'example.com',
 )
 const subdomainWords = mismatch(
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
+    'and end with an alphanumeric character',
   subdomain1123,
   'example.com',
 )
 const labelWords = mismatch(
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
+    'with an alphanumeric character',
   label1123,
   'my-name',
   '123-abc',
 )
 const label1035Words = mismatch(
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic " +
+    'character, and end with an alphanumeric character',
   label1035,
   'my-name',
   'abc-123',
@@ -70,7 +75,8 @@ const qualifiedWords = mismatch(
   '123-abc',
 )
 const labelValueWords = mismatch(
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start " +
+    'and end with an alphanumeric character',
   `(${qualified})?`,
   'MyValue',
   'my_value',
@@ -84,27 +90,37 @@ const configMapKeyWords = mismatch(
   'key-name',
 )
 const envVarWords = mismatch(
-  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
+  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must " +
+    'not start with a digit',
   '[-._a-zA-Z][-._a-zA-Z0-9]*',
   'my.env-name',
   'MY_ENV.NAME',
   'MyEnvName1',
 )
 const wildcardWords = mismatch(
-  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of " +
+    "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
   `\\*\\.${subdomain1123}`,
   '*.example.com',
 )
-const httpHeaderWords = mismatch("a valid HTTP header must consist of alphanumeric characters or '-'", '[-A-Za-z0-9]+', 'X-Header-Name')
+const httpHeaderWords = mismatch(
+  "a valid HTTP header must consist of alphanumeric characters or '-'",
+  '[-A-Za-z0-9]+',
+  'X-Header-Name',
+)
 
 /** A generateName may end in a dash: it is judged as if a letter followed. */
-const masked = (value: string, generated?: boolean): string => (generated && value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value)
+const masked = (value: string, generated?: boolean): string =>
+  generated && value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value
 
 /** Most names: `example.com`, up to 253 characters. */
 export function dnsSubdomain(value: string, generated?: boolean): string[] {
   const text = masked(value, generated)
   if (text.length <= 253 && subdomain1123Pattern.test(text)) return []
-  return [...(text.length > 253 ? [tooLongText(253)] : []), ...(subdomain1123Pattern.test(text) ? [] : [subdomainWords])]
+  return [
+    ...(text.length > 253 ? [tooLongText(253)] : []),
+    ...(subdomain1123Pattern.test(text) ? [] : [subdomainWords]),
+  ]
 }
 
 /** As dnsSubdomain; parts may begin with an underscore, and have some within. */
@@ -139,7 +155,10 @@ export const wildcardSubdomain: TextRule = (value) => [
 export function pathSegment(value: string, generated?: boolean): string[] {
   if (!generated && (value === '.' || value === '..')) return [`may not be '${value}'`]
   if (!value.includes('/') && !value.includes('%')) return []
-  return [...(value.includes('/') ? ["may not contain '/'"] : []), ...(value.includes('%') ? ["may not contain '%'"] : [])]
+  return [
+    ...(value.includes('/') ? ["may not contain '/'"] : []),
+    ...(value.includes('%') ? ["may not contain '%'"] : []),
+  ]
 }
 
 /** Keys of labels and annotations, finalizers, resource names: `name` or `example.com/name`. */
@@ -147,7 +166,9 @@ export function qualifiedName(value: string): string[] {
   const slash = value.indexOf('/')
   if (slash < 0) return namePart(value)
   if (value.indexOf('/', slash + 1) >= 0)
-    return [`a valid label key ${qualifiedWords} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
+    return [
+      `a valid label key ${qualifiedWords} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ]
   const prefix = value.slice(0, slash)
   const errors = prefix === '' ? [`prefix part ${empty}`] : prefixPart(prefix)
   const more = namePart(value.slice(slash + 1))
@@ -157,12 +178,16 @@ export function qualifiedName(value: string): string[] {
 function prefixPart(text: string): string[] {
   const hasForm = subdomain1123Pattern.test(text)
   if (text.length <= 253 && hasForm) return []
-  return [...(text.length > 253 ? [`prefix part ${tooManyBytes(253)}`] : []), ...(hasForm ? [] : [`prefix part ${subdomainWords}`])]
+  return [
+    ...(text.length > 253 ? [`prefix part ${tooManyBytes(253)}`] : []),
+    ...(hasForm ? [] : [`prefix part ${subdomainWords}`]),
+  ]
 }
 
 function namePart(text: string): string[] {
   if (text.length <= 63 && qualifiedPattern.test(text)) return []
-  const errors = text === '' ? [`name part ${empty}`] : Buffer.byteLength(text) > 63 ? [`name part ${tooManyBytes(63)}`] : []
+  const errors =
+    text === '' ? [`name part ${empty}`] : Buffer.byteLength(text) > 63 ? [`name part ${tooManyBytes(63)}`] : []
   if (!qualifiedPattern.test(text)) errors.push(`name part ${qualifiedWords}`)
   return errors
 }
@@ -170,7 +195,10 @@ function namePart(text: string): string[] {
 /** Values of labels. */
 export function labelValue(value: string): string[] {
   if (value.length <= 63 && labelValuePattern.test(value)) return []
-  return [...(Buffer.byteLength(value) > 63 ? [tooManyBytes(63)] : []), ...(labelValuePattern.test(value) ? [] : [labelValueWords])]
+  return [
+    ...(Buffer.byteLength(value) > 63 ? [tooManyBytes(63)] : []),
+    ...(labelValuePattern.test(value) ? [] : [labelValueWords]),
+  ]
 }
 
 /** What would escape from a directory when used as a file's name. */
@@ -187,12 +215,17 @@ export function configMapKey(value: string): string[] {
 }
 
 /** Names of environment variables by the strict rule that held before 1.34. */
-export const envVarName: TextRule = (value) => [...(envVarPattern.test(value) ? [] : [envVarWords]), ...directoryEscape(value)]
+export const envVarName: TextRule = (value) => [
+  ...(envVarPattern.test(value) ? [] : [envVarWords]),
+  ...directoryEscape(value),
+]
 
 /** Names of environment variables since 1.34 (KEP-4369): printable ASCII without `=`. */
 export function relaxedEnvVarName(value: string): string[] {
   if (value === '') return [`environment variable name ${empty}`]
-  return unprintable.test(value) ? ["a valid environment variable name must consist only of printable ASCII characters other than '='"] : []
+  return unprintable.test(value)
+    ? ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
+    : []
 }
 
 /** Names of HTTP headers in probes and hooks. */
@@ -210,7 +243,8 @@ export function portName(value: string): string[] {
 }
 
 /** Numbers of ports. */
-export const portNumber = (value: number): string[] => (value >= 1 && value <= 65535 ? [] : ['must be between 1 and 65535, inclusive'])
+export const portNumber = (value: number): string[] =>
+  value >= 1 && value <= 65535 ? [] : ['must be between 1 and 65535, inclusive']
 
 const leadingZero = /(^|\.)0\d/
 const mapped = /^::ffff:(\d+\.){3}\d+$/i
@@ -219,8 +253,10 @@ const dotted = /^\d+(\.\d+){3}$/
 /** IPv4 or IPv6 addresses; leading zeros and IPv4-mapped addresses are refused. */
 export function ipAddress(value: string): string[] {
   if (isIPv4(value)) return []
-  if (isIPv6(value) && !value.includes('%')) return mapped.test(value) ? ['must not be an IPv4-mapped IPv6 address'] : []
-  if (dotted.test(value) && leadingZero.test(value) && value.split('.').every((part) => Number(part) <= 255)) return ['must not have leading 0s']
+  if (isIPv6(value) && !value.includes('%'))
+    return mapped.test(value) ? ['must not be an IPv4-mapped IPv6 address'] : []
+  if (dotted.test(value) && leadingZero.test(value) && value.split('.').every((part) => Number(part) <= 255))
+    return ['must not have leading 0s']
   return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
 }
 
@@ -231,13 +267,17 @@ const reservedRanges: readonly (readonly [RegExp, (ip: string) => string])[] = [
   [/^(224\.0\.0\.|ff[0-9a-f]2:)/i, () => 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
 ]
 
-/** Addresses that traffic may be sent to: none by which somebody could catch traffic of nodes to themselves. The text is an address. */
+/**
+ * Addresses that traffic may be sent to: none by which somebody could catch traffic of nodes to themselves. The text is
+ * an address.
+ */
 export function endpointAddress(value: string): string[] {
   const found = reservedRanges.find(([range]) => range.test(value))
   return found ? [found[1](value)] : []
 }
 
-const withoutZeros = (address: string): string => (dotted.test(address) ? address.split('.').map(Number).join('.') : address)
+const withoutZeros = (address: string): string =>
+  dotted.test(address) ? address.split('.').map(Number).join('.') : address
 
 /** `10.9.8.0/24`: leading zeros, IPv4-mapped addresses and bits beyond the prefix are refused. */
 export function cidr(value: string): string[] {
@@ -246,7 +286,8 @@ export function cidr(value: string): string[] {
   const bits = value.slice(slash + 1)
   const plain = withoutZeros(address)
   const max = isIPv4(plain) ? 32 : isIPv6(plain) && !plain.includes('%') ? 128 : -1
-  if (slash <= 0 || !/^\d+$/.test(bits) || Number(bits) > max) return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+  if (slash <= 0 || !/^\d+$/.test(bits) || Number(bits) > max)
+    return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
   if (plain !== address || /^0\d/.test(bits)) return ['must not have leading 0s in IP or prefix length']
   if (mapped.test(address)) return ['must not have an IPv4-mapped IPv6 address']
   return hasHostBits(value) ? ['must not have bits set beyond the prefix length'] : []
@@ -257,5 +298,7 @@ export function domainName(value: string, parts: 2 | 3): string[] {
   if (value === '') return ['']
   const errors = dnsSubdomain(value)
   if (errors.length > 0) return errors
-  return value.split('.').length < parts ? [`should be a domain with at least ${parts === 2 ? 'two' : 'three'} segments separated by dots`] : []
+  return value.split('.').length < parts
+    ? [`should be a domain with at least ${parts === 2 ? 'two' : 'three'} segments separated by dots`]
+    : []
 }

@@ -8,7 +8,10 @@ const day = 24 * hour
 const parts = (large: number, largeUnit: string, small: number, smallUnit: string): string =>
   small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit}${small}${smallUnit}`
 
-/** `ms` with about two digits of precision: `119s`, `2m`, `9m59s`, `3h25m`, `26h`, `2d1h`, `100d`, `2y35d`. Up to 2 s before now count as now. */
+/**
+ * `ms` with about two digits of precision: `119s`, `2m`, `9m59s`, `3h25m`, `26h`, `2d1h`, `100d`, `2y35d`. Up to 2 s
+ * before now count as now.
+ */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000)
   if (seconds < -1) return '<invalid>'

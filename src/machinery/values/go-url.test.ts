@@ -8,7 +8,10 @@ test('a URL falls into the parts that Go sees', () => {
     return [scheme, host, hostname, port, escapedPath]
   }
   const cases: readonly (readonly [string, readonly string[]])[] = [
-    ['https://user:pass@example.com:80/path?query=val#fragment', ['https', 'example.com:80', 'example.com', '80', '/path']],
+    [
+      'https://user:pass@example.com:80/path?query=val#fragment',
+      ['https', 'example.com:80', 'example.com', '80', '/path'],
+    ],
     ['HTTPS://Example.com', ['https', 'Example.com', 'Example.com', '', '']],
     ['/absolute-path', ['', '', '', '', '/absolute-path']],
     ['https://[::1]:80/', ['https', '[::1]:80', '::1', '80', '/']],
@@ -29,7 +32,9 @@ test('a URL falls into the parts that Go sees', () => {
 test('queries have many values a key', () => {
   const query = (text: string): object => Object.fromEntries(parseUrl(text).query)
   assert.deepEqual(query('https://example.com/path?k1=a&k2=b&k2=c'), { k1: ['a'], k2: ['b', 'c'] })
-  assert.deepEqual(query('https://example.com/path?key with spaces=value with spaces'), { 'key with spaces': ['value with spaces'] })
+  assert.deepEqual(query('https://example.com/path?key with spaces=value with spaces'), {
+    'key with spaces': ['value with spaces'],
+  })
   assert.deepEqual(query('/?a=1+2%2B&b&&c;d=1&e=%zz&%C3%A9=x'), { a: ['1 2+'], b: [''], é: ['x'] })
   assert.deepEqual(query('https://example.com/path?'), {})
   assert.deepEqual(query('https://example.com/path'), {})

@@ -1,6 +1,7 @@
 /**
- * URLs as Go's net/url reads them: laxer than WHATWG's in some places (any scheme, no normalisation), stricter in others, with Go's
- * messages. Texts are handled as UTF-8 bytes, one character each, because percent-encoding is about bytes.
+ * URLs as Go's net/url reads them: laxer than WHATWG's in some places (any scheme, no normalisation), stricter in
+ * others, with Go's messages. Texts are handled as UTF-8 bytes, one character each, because percent-encoding is about
+ * bytes.
  */
 import { Buffer } from 'node:buffer'
 import { goQuote } from '../../lib/go/go-quote.ts'
@@ -50,7 +51,18 @@ export function parseUrl(text: string): GoUrl {
     port,
     escapedPath: textOf(escapedPath),
     query: queryOf(parts.query),
-    identity: textOf(JSON.stringify([parts.scheme, parts.opaque, parts.user, host, escapedPath, parts.query, parts.forceQuery, escapedFragment])),
+    identity: textOf(
+      JSON.stringify([
+        parts.scheme,
+        parts.opaque,
+        parts.user,
+        host,
+        escapedPath,
+        parts.query,
+        parts.forceQuery,
+        escapedFragment,
+      ]),
+    ),
   }
 }
 
@@ -91,7 +103,16 @@ function told<T>(url: string, read: () => T): T {
 const parse = (url: string, bytes: string, request: boolean): Parts => told(url, () => partsOf(bytes, request))
 
 function partsOf(url: string, request: boolean): Parts {
-  const nothing: Parts = { scheme: '', opaque: '', user: undefined, host: '', path: '', rawPath: '', query: '', forceQuery: false }
+  const nothing: Parts = {
+    scheme: '',
+    opaque: '',
+    user: undefined,
+    host: '',
+    path: '',
+    rawPath: '',
+    query: '',
+    forceQuery: false,
+  }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that no URL may contain
   if (/[\x00-\x1f\x7f]/.test(url)) throw new Fault('net/url: invalid control character in URL')
   if (url === '' && request) throw new Fault('empty url')
@@ -147,7 +168,10 @@ function hostOf(host: string): string {
   checkPort(port)
   const literal = host.slice(open + 1, close)
   const zone = literal.indexOf('%25')
-  const address = zone < 0 ? unescaped(literal, 'host') : unescaped(literal.slice(0, zone), 'host') + unescaped(literal.slice(zone), 'zone')
+  const address =
+    zone < 0
+      ? unescaped(literal, 'host')
+      : unescaped(literal.slice(0, zone), 'host') + unescaped(literal.slice(zone), 'zone')
   if (open > 0 || familyOf(address) === 4) throw new Fault('invalid IP-literal')
   return `[${address}]${port}`
 }
@@ -195,13 +219,17 @@ function unescaped(text: string, place: Place): string {
   const inHost = place === 'host' || place === 'zone'
   const strange = inHost ? notInHosts.exec(text) : null
   const percent = /%(?![0-9A-Fa-f]{2})/.exec(text)
-  if (strange && (!percent || strange.index < percent.index)) throw new Fault(`invalid character ${goQuote(strange[0])} in host name`)
+  if (strange && (!percent || strange.index < percent.index))
+    throw new Fault(`invalid character ${goQuote(strange[0])} in host name`)
   if (percent) throw new Fault(`invalid URL escape ${goQuote(textOf(text.slice(percent.index, percent.index + 3)))}`)
   const spaced = place === 'query' ? text.replaceAll('+', ' ') : text
   return spaced.replace(/%([0-9A-Fa-f]{2})/g, (encoded, digits: string) => {
     const byte = String.fromCharCode(Number.parseInt(digits, 16))
     // Hosts may only escape what is not ASCII; zones nothing that they could not contain as it is.
-    if ((place === 'host' && byte < '\x80' && encoded !== '%25') || (place === 'zone' && encoded !== '%25' && byte !== ' ' && needsEscape(byte, 'host')))
+    if (
+      (place === 'host' && byte < '\x80' && encoded !== '%25') ||
+      (place === 'zone' && encoded !== '%25' && byte !== ' ' && needsEscape(byte, 'host'))
+    )
       throw new Fault(`invalid URL escape ${goQuote(encoded)}`)
     return byte
   })
@@ -221,7 +249,8 @@ const needsEscape = (byte: string, place: Place): boolean => !unreserved.test(by
 
 function percentEncoded(bytes: string, place: Place): string {
   let text = ''
-  for (const byte of bytes) text += needsEscape(byte, place) ? `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}` : byte
+  for (const byte of bytes)
+    text += needsEscape(byte, place) ? `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}` : byte
   return text
 }
 

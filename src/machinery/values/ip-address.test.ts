@@ -40,7 +40,10 @@ test('what is no address is told as Go tells it', () => {
     ['1:2:3:4::5:6:7:8', 'ParseAddr("1:2:3:4::5:6:7:8"): the :: must expand to at least one field of zeros'],
     ['1:', 'ParseAddr("1:"): colon must be followed by more characters (at ":")'],
     ['fe80::1%', 'ParseAddr("fe80::1%"): zone must be a non-empty string'],
-    ['1:2:1.2.3.4', 'ParseAddr("1:2:1.2.3.4"): embedded IPv4 address must replace the final 2 fields of the address (at "1.2.3.4")'],
+    [
+      '1:2:1.2.3.4',
+      'ParseAddr("1:2:1.2.3.4"): embedded IPv4 address must replace the final 2 fields of the address (at "1.2.3.4")',
+    ],
     ['::1.2.3.256', 'ParseAddr("::1.2.3.256"): IPv4 field has value >255'],
   ]
   for (const [text, message] of cases) assert.throws(() => ip.parseIpAddress(text), { name: 'IpError', message }, text)

@@ -1,6 +1,6 @@
 /**
- * IP addresses and ranges, read as strictly as Go's net/netip does and with its messages. Unlike `lib/cidr.ts`, which reads
- * flags, it keeps the bits behind the prefix and says what is wrong.
+ * IP addresses and ranges, read as strictly as Go's net/netip does and with its messages. Unlike `lib/cidr.ts`, which
+ * reads flags, it keeps the bits behind the prefix and says what is wrong.
  */
 import { goQuote } from '../../lib/go/go-quote.ts'
 
@@ -24,7 +24,8 @@ export class IpError extends Error {
   }
 }
 
-const bad = (text: string, what: string, at = ''): IpError => new IpError(`ParseAddr(${goQuote(text)}): ${what}${at === '' ? '' : ` (at ${goQuote(at)})`}`)
+const bad = (text: string, what: string, at = ''): IpError =>
+  new IpError(`ParseAddr(${goQuote(text)}): ${what}${at === '' ? '' : ` (at ${goQuote(at)})`}`)
 
 /** Reads an address. Throws IpError. */
 export function parseIpAddress(text: string): IpAddress {
@@ -77,7 +78,8 @@ function ipv4Value(part: string, text: string): bigint {
       digits++
       if (value > 255) throw bad(text, 'IPv4 field has value >255')
     } else if (part[i] === '.') {
-      if (i === 0 || i === part.length - 1 || part[i - 1] === '.') throw bad(text, 'IPv4 field must have at least one digit', part.slice(i))
+      if (i === 0 || i === part.length - 1 || part[i - 1] === '.')
+        throw bad(text, 'IPv4 field must have at least one digit', part.slice(i))
       if (fields === 3) throw bad(text, 'IPv4 address too long')
       result = (result << 8n) | BigInt(value)
       fields++
@@ -102,8 +104,10 @@ function parseIpv6(text: string): IpAddress {
   while (fields.length < 8 && !(rest === '' && gap === fields.length)) {
     const digits = hexDigits(rest, text)
     if (rest[digits] === '.') {
-      if (gap < 0 && fields.length !== 6) throw bad(text, 'embedded IPv4 address must replace the final 2 fields of the address', rest)
-      if (fields.length > 6) throw bad(text, 'too many hex fields to fit an embedded IPv4 at the end of the address', rest)
+      if (gap < 0 && fields.length !== 6)
+        throw bad(text, 'embedded IPv4 address must replace the final 2 fields of the address', rest)
+      if (fields.length > 6)
+        throw bad(text, 'too many hex fields to fit an embedded IPv4 at the end of the address', rest)
       const value = Number(ipv4Value(rest, text))
       fields.push(value >>> 16, value & 0xffff)
       rest = ''
@@ -145,7 +149,8 @@ export function ipText({ family, value, zone }: IpAddress): string {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.')
   const fields = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16))
   const [start, length] = longestZeros(fields)
-  const text = length < 2 ? fields.join(':') : `${fields.slice(0, start).join(':')}::${fields.slice(start + length).join(':')}`
+  const text =
+    length < 2 ? fields.join(':') : `${fields.slice(0, start).join(':')}::${fields.slice(start + length).join(':')}`
   return zone === '' ? text : `${text}%${zone}`
 }
 
@@ -179,19 +184,25 @@ export function rangeContains({ address, bits }: IpRange, other: IpAddress): boo
 export const isUnspecified = ({ value }: IpAddress): boolean => value === 0n
 
 /** `127.x.x.x` or `::1`. */
-export const isLoopback = ({ family, value }: IpAddress): boolean => (family === 4 ? value >> 24n === 127n : value === 1n)
+export const isLoopback = ({ family, value }: IpAddress): boolean =>
+  family === 4 ? value >> 24n === 127n : value === 1n
 
 /** `224.x.x.x` to `239.x.x.x`, or `ff00::/8`. */
-const isMulticast = ({ family, value }: IpAddress): boolean => (family === 4 ? value >> 28n === 0xen : value >> 120n === 0xffn)
+const isMulticast = ({ family, value }: IpAddress): boolean =>
+  family === 4 ? value >> 28n === 0xen : value >> 120n === 0xffn
 
 /** `224.0.0.x`, or link-local scope of `ff00::/8`. */
 export const isLinkLocalMulticast = ({ family, value }: IpAddress): boolean =>
   family === 4 ? value >> 8n === 0xe00000n : ((value >> 112n) & 0xff0fn) === 0xff02n
 
 /** `169.254.x.x` or `fe80::/10`. */
-export const isLinkLocalUnicast = ({ family, value }: IpAddress): boolean => (family === 4 ? value >> 16n === 0xa9fen : value >> 118n === 0x3fan)
+export const isLinkLocalUnicast = ({ family, value }: IpAddress): boolean =>
+  family === 4 ? value >> 16n === 0xa9fen : value >> 118n === 0x3fan
 
-/** Anything that is not unspecified, loopback, multicast, link-local or IPv4's broadcast address; private addresses count. */
+/**
+ * Anything that is not unspecified, loopback, multicast, link-local or IPv4's broadcast address; private addresses
+ * count.
+ */
 export const isGlobalUnicast = (address: IpAddress): boolean =>
   !(address.family === 4 && address.value === 0xffffffffn) &&
   !isUnspecified(address) &&

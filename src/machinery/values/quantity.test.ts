@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addQuantities, canonicalQuantity, compareQuantities, isQuantity, milliQuantity, milliValue, parseQuantity, wholeValue } from './quantity.ts'
+import {
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  isQuantity,
+  milliQuantity,
+  milliValue,
+  parseQuantity,
+  wholeValue,
+} from './quantity.ts'
 
 const canonical: readonly (readonly [string | number, string])[] = [
   ['0', '0'],
@@ -43,7 +52,9 @@ test('a quantity is written with the largest suffix that keeps it exact', () => 
 })
 
 test('what is no quantity is refused in the words of the API', () => {
-  assert.throws(() => parseQuantity('much'), { message: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'" })
+  assert.throws(() => parseQuantity('much'), {
+    message: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+  })
   assert.throws(() => parseQuantity('1mm'), { message: "unable to parse quantity's suffix" })
   assert.throws(() => parseQuantity('m'), { message: 'unable to parse numeric part of quantity' })
   assert.deepEqual(['', '1 ', '1Kii', 'lots', '--1'].filter(isQuantity), [])

@@ -1,6 +1,6 @@
 /**
- * Quantities: fixed-point numbers with a suffix (`500m`, `1.5Gi`, `1e3`), as apimachinery's `resource.Quantity` reads and
- * writes them. They are kept exact, in billionths; texts repeat a lot, so what was parsed is remembered.
+ * Quantities: fixed-point numbers with a suffix (`500m`, `1.5Gi`, `1e3`), as apimachinery's `resource.Quantity` reads
+ * and writes them. They are kept exact, in billionths; texts repeat a lot, so what was parsed is remembered.
  */
 
 export interface Quantity {
@@ -109,7 +109,10 @@ export function milliValue(text: string): bigint {
   return nano % 1_000_000n > 0n ? whole + 1n : whole
 }
 
-/** In two steps, each of which has one way to match: digits that could stand in two places would be tried in all of them. */
+/**
+ * In two steps, each of which has one way to match: digits that could stand in two places would be tried in all of
+ * them.
+ */
 const amountShape = /^([+-]?)(\d*)(?:\.(\d*))?(.*)$/s
 const suffixShape = /^([eEinumkKMGTP]*)([-+]?\d*)$/
 
@@ -120,7 +123,10 @@ const maxFraction = 32
 function parse(text: string): Quantity {
   const [, sign, allWhole = '', allFraction = '', rest = ''] = amountShape.exec(text) ?? []
   const suffix = suffixShape.exec(rest)
-  if (text === '' || !suffix) throw new QuantityError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+  if (text === '' || !suffix)
+    throw new QuantityError(
+      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    )
   const [, letters = '', power = ''] = suffix
   if (allWhole === '' && allFraction === '') throw new QuantityError('unable to parse numeric part of quantity')
   const { base, exponent, format } = suffixOf(letters, power)
@@ -140,7 +146,9 @@ function parse(text: string): Quantity {
 }
 
 const shortened = (fraction: string): string =>
-  fraction.length > maxFraction ? fraction.slice(0, maxFraction) + (/[1-9]/.test(fraction.slice(maxFraction)) ? '1' : '') : fraction
+  fraction.length > maxFraction
+    ? fraction.slice(0, maxFraction) + (/[1-9]/.test(fraction.slice(maxFraction)) ? '1' : '')
+    : fraction
 
 const capped = (nano: bigint): bigint => (nano > max ? max : nano)
 const roundedUp = (amount: bigint, unit: bigint): bigint => (amount % unit === 0n ? amount / unit : amount / unit + 1n)
@@ -180,5 +188,7 @@ function write(nano: bigint, format: Format): string {
   const digits = text.slice(0, end + over)
   if (format === 'exponent') return `${sign}${digits}${exponent === 0 ? '' : `e${exponent}`}`
   const step = exponent / 3 + 3
-  return step < decimalSuffixes.length ? `${sign}${digits}${decimalSuffixes[step]}` : `${sign}${digits}${'0'.repeat(3 * (step - decimalSuffixes.length + 1))}E`
+  return step < decimalSuffixes.length
+    ? `${sign}${digits}${decimalSuffixes[step]}`
+    : `${sign}${digits}${'0'.repeat(3 * (step - decimalSuffixes.length + 1))}E`
 }

@@ -19,7 +19,8 @@ test('versions are ordered as semver.org says', () => {
     '10.0.0',
   ]
   for (const [i, a] of order.entries())
-    for (const [j, b] of order.entries()) assert.equal(compareVersions(parseSemanticVersion(a), parseSemanticVersion(b)), Math.sign(i - j), `${a} ${b}`)
+    for (const [j, b] of order.entries())
+      assert.equal(compareVersions(parseSemanticVersion(a), parseSemanticVersion(b)), Math.sign(i - j), `${a} ${b}`)
   assert.equal(compareVersions(parseSemanticVersion('1.0.0+a'), parseSemanticVersion('1.0.0+b.c')), 0)
 })
 
@@ -40,7 +41,8 @@ test('what is no version is told', () => {
     ['1.0.0+a..b', 'Build meta data is empty'],
     ['1.0.0+a_b', 'Invalid character(s) found in build meta data "a_b"'],
   ]
-  for (const [text, message] of cases) assert.throws(() => parseSemanticVersion(text), { name: 'SemanticVersionError', message }, text)
+  for (const [text, message] of cases)
+    assert.throws(() => parseSemanticVersion(text), { name: 'SemanticVersionError', message }, text)
 })
 
 test('a tolerant reader completes versions', () => {
@@ -52,5 +54,6 @@ test('a tolerant reader completes versions', () => {
     ['1.2.3+b', '1.2.3+b'],
   ]
   for (const [text, same] of cases) assert.deepEqual(parseTolerantVersion(text), parseSemanticVersion(same), text)
-  for (const text of ['', ' 1.0.0', '1. 0.0', '1.0.0 ', '1-rc', 'vv1']) assert.throws(() => parseTolerantVersion(text), { name: 'SemanticVersionError' }, text)
+  for (const text of ['', ' 1.0.0', '1. 0.0', '1.0.0 ', '1-rc', 'vv1'])
+    assert.throws(() => parseTolerantVersion(text), { name: 'SemanticVersionError' }, text)
 })

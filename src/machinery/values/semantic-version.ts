@@ -27,7 +27,8 @@ const maxUint64 = 2n ** 64n - 1n
 export function parseSemanticVersion(text: string): SemanticVersion {
   if (text === '') throw new SemanticVersionError('Version string empty')
   const [major, minor, tail] = firstThree(text)
-  if (major === undefined || minor === undefined || tail === undefined) throw new SemanticVersionError('No Major.Minor.Patch elements found')
+  if (major === undefined || minor === undefined || tail === undefined)
+    throw new SemanticVersionError('No Major.Minor.Patch elements found')
   const numbers = { major: part(major, 'major', 'Major'), minor: part(minor, 'minor', 'Minor') }
   const [beforeBuild, build] = cut(tail, '+')
   const [patch, prerelease] = cut(beforeBuild, '-')
@@ -39,10 +40,14 @@ export function parseSemanticVersion(text: string): SemanticVersion {
   }
 }
 
-/** As parseSemanticVersion, after dropping a leading `v` and leading zeros, and with missing minor and patch numbers read as 0. */
+/**
+ * As parseSemanticVersion, after dropping a leading `v` and leading zeros, and with missing minor and patch numbers
+ * read as 0.
+ */
 export function parseTolerantVersion(text: string): SemanticVersion {
   const parts = firstThree(text.startsWith('v') ? text.slice(1) : text).map(withoutLeadingZeros)
-  if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? '')) throw new SemanticVersionError('short version cannot contain PreRelease/Build meta data')
+  if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? ''))
+    throw new SemanticVersionError('short version cannot contain PreRelease/Build meta data')
   while (parts.length < 3) parts.push('0')
   return parseSemanticVersion(parts.join('.'))
 }
@@ -82,13 +87,16 @@ function withoutLeadingZeros(text: string): string {
 }
 
 function part(text: string, name: string, title: string): bigint {
-  if (!numeric.test(text)) throw new SemanticVersionError(`Invalid character(s) found in ${name} number ${goQuote(text)}`)
-  if (text.length > 1 && text.startsWith('0')) throw new SemanticVersionError(`${title} number must not contain leading zeroes ${goQuote(text)}`)
+  if (!numeric.test(text))
+    throw new SemanticVersionError(`Invalid character(s) found in ${name} number ${goQuote(text)}`)
+  if (text.length > 1 && text.startsWith('0'))
+    throw new SemanticVersionError(`${title} number must not contain leading zeroes ${goQuote(text)}`)
   return uint64(text)
 }
 
 function uint64(text: string): bigint {
-  const wrong = (why: string): SemanticVersionError => new SemanticVersionError(`strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
+  const wrong = (why: string): SemanticVersionError =>
+    new SemanticVersionError(`strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
   if (text === '') throw wrong('invalid syntax')
   // No number of more than 20 digits fits; BigInt of a very long one would take its time.
   if (text.length > 20 || BigInt(text) > maxUint64) throw wrong('value out of range')
@@ -97,14 +105,17 @@ function uint64(text: string): bigint {
 
 function prereleaseIdentifier(text: string): bigint | string {
   if (text === '') throw new SemanticVersionError('Prerelease is empty')
-  if (!identifier.test(text)) throw new SemanticVersionError(`Invalid character(s) found in prerelease ${goQuote(text)}`)
+  if (!identifier.test(text))
+    throw new SemanticVersionError(`Invalid character(s) found in prerelease ${goQuote(text)}`)
   if (!numeric.test(text)) return text
-  if (text.length > 1 && text.startsWith('0')) throw new SemanticVersionError(`Numeric PreRelease version must not contain leading zeroes ${goQuote(text)}`)
+  if (text.length > 1 && text.startsWith('0'))
+    throw new SemanticVersionError(`Numeric PreRelease version must not contain leading zeroes ${goQuote(text)}`)
   return uint64(text)
 }
 
 function buildIdentifier(text: string): string {
   if (text === '') throw new SemanticVersionError('Build meta data is empty')
-  if (!identifier.test(text)) throw new SemanticVersionError(`Invalid character(s) found in build meta data ${goQuote(text)}`)
+  if (!identifier.test(text))
+    throw new SemanticVersionError(`Invalid character(s) found in build meta data ${goQuote(text)}`)
   return text
 }

@@ -28,42 +28,58 @@ function laidOut(
 const example = 'func f(a int, b []int, c string, d [2]int64) error'
 
 test('words of Go 1.16 and older are the memory of arguments and results', () => {
-  assert.deepEqual(laidOut('0x7, 0xc00001c0a8, 0x3, 0x5, 0x4c1c1e, 0x2, 0x1, 0xffffffffffffffff, 0x4be8a0, 0xc00001', example, 'stack').parts, [
-    'a 0x7 7',
-    'b pointer 0xc00001c0a8',
-    'b length 0x3 3',
-    'b capacity 0x5 5',
-    'c pointer 0x4c1c1e',
-    'c length 0x2 2',
-    'd [0] 0x1 1',
-    'd [1] 0xffffffffffffffff -1',
-    'type 0x4be8a0',
-    'data 0xc00001',
-  ])
+  assert.deepEqual(
+    laidOut('0x7, 0xc00001c0a8, 0x3, 0x5, 0x4c1c1e, 0x2, 0x1, 0xffffffffffffffff, 0x4be8a0, 0xc00001', example, 'stack')
+      .parts,
+    [
+      'a 0x7 7',
+      'b pointer 0xc00001c0a8',
+      'b length 0x3 3',
+      'b capacity 0x5 5',
+      'c pointer 0x4c1c1e',
+      'c length 0x2 2',
+      'd [0] 0x1 1',
+      'd [1] 0xffffffffffffffff -1',
+      'type 0x4be8a0',
+      'data 0xc00001',
+    ],
+  )
 })
 
 test('ten words are all that Go prints, and the rest has dots', () => {
-  const { parts, notes } = laidOut('0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9, 0xa, ...', 'func f(a, b, c, d string, e string, g []int) error', 'stack')
-  assert.deepEqual(parts.slice(8), ['e pointer 0x9 no address', 'e length 0xa 10', 'g pointer ...', 'g length ...', 'g capacity ...', 'type ...', 'data ...'])
+  const { parts, notes } = laidOut(
+    '0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9, 0xa, ...',
+    'func f(a, b, c, d string, e string, g []int) error',
+    'stack',
+  )
+  assert.deepEqual(parts.slice(8), [
+    'e pointer 0x9 no address',
+    'e length 0xa 10',
+    'g pointer ...',
+    'g length ...',
+    'g capacity ...',
+    'type ...',
+    'data ...',
+  ])
   assert.match(notes, /at most ten words/)
   assert.match(notes, /Results|results/)
 })
 
 test('small values share a word, as they do in memory', () => {
-  assert.deepEqual(laidOut('0xfffe01fd, 0x3ff8000000000000, 0x0', 'func f(a int8, b bool, c int16, d float64) (ok bool, err *E)', 'stack').parts, [
-    'a 0xfd -3',
-    'b 0x1 true',
-    'c 0xfffe -2',
-    'd 0x3ff8000000000000 1.5',
-    'ok 0x0 false',
-    'err ?',
-  ])
+  assert.deepEqual(
+    laidOut(
+      '0xfffe01fd, 0x3ff8000000000000, 0x0',
+      'func f(a int8, b bool, c int16, d float64) (ok bool, err *E)',
+      'stack',
+    ).parts,
+    ['a 0xfd -3', 'b 0x1 true', 'c 0xfffe -2', 'd 0x3ff8000000000000 1.5', 'ok 0x0 false', 'err ?'],
+  )
   // 32 bits: an int64 takes two words, and begins at any.
-  assert.deepEqual(laidOut('0x1, 0x2, 0x1, 0xffffffff', 'func f(a int32, b int64, c int)', 'stack', { marks: false, wordBytes: 4 }).parts, [
-    'a 0x1 1',
-    'b 0x100000002 4294967298',
-    'c 0xffffffff -1',
-  ])
+  assert.deepEqual(
+    laidOut('0x1, 0x2, 0x1, 0xffffffff', 'func f(a int32, b int64, c int)', 'stack', { marks: false, wordBytes: 4 })
+      .parts,
+    ['a 0x1 1', 'b 0x100000002 4294967298', 'c 0xffffffff -1'],
+  )
 })
 
 test('a type that nobody knows ends what can be told of memory, and is said', () => {
@@ -73,7 +89,11 @@ test('a type that nobody knows ends what can be told of memory, and is said', ()
 })
 
 test('words of newer Go are values, with marks for stale ones', () => {
-  const { parts, notes } = laidOut('0x7?, {0xc00001c0a8, 0x3?, 0x3}, {0x4c1c1e?, 0x7f0000000000?}, {0x5, 0x6}', example, undefined)
+  const { parts, notes } = laidOut(
+    '0x7?, {0xc00001c0a8, 0x3?, 0x3}, {0x4c1c1e?, 0x7f0000000000?}, {0x5, 0x6}',
+    example,
+    undefined,
+  )
   assert.deepEqual(parts, [
     'a 0x7? 7',
     'b pointer 0xc00001c0a8',
@@ -108,7 +128,10 @@ test('gaps, empty structs, nesting and unknown types of newer Go', () => {
     'z data ...',
     'y ...',
   ])
-  assert.deepEqual(laidOut('{{{{...}}}}', 'func f(a struct{ b struct{ c struct{ d struct{ e int } } } })', undefined).parts, ['a b.c.d.e ...'])
+  assert.deepEqual(
+    laidOut('{{{{...}}}}', 'func f(a struct{ b struct{ c struct{ d struct{ e int } } } })', undefined).parts,
+    ['a b.c.d.e ...'],
+  )
 })
 
 test('a signature of another version is noticed', () => {

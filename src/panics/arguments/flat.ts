@@ -1,4 +1,7 @@
-/** Words of Go 1.16 and older against a signature: the memory of arguments and then of results, as it lies on the stack, at most ten words. */
+/**
+ * Words of Go 1.16 and older against a signature: the memory of arguments and then of results, as it lies on the stack,
+ * at most ten words.
+ */
 import { aligned, roomOf } from '../go/memory.ts'
 import { type GoType, partsOf, type Signature } from '../go/types.ts'
 import { type LaidOut, labelOf, meaningOf, type Part } from './laid-out.ts'
@@ -12,7 +15,11 @@ export interface FlatArguments {
   readonly unknown?: string
 }
 
-export function flatArguments({ receiver, parameters, results }: Signature, words: readonly Word[], wordBytes: number): FlatArguments {
+export function flatArguments(
+  { receiver, parameters, results }: Signature,
+  words: readonly Word[],
+  wordBytes: number,
+): FlatArguments {
   const stack = new Stack(words, wordBytes)
   const values: LaidOut[] = []
   const fields = [
@@ -51,7 +58,8 @@ class Stack {
     for (let byte = 0; byte < size; byte += this.wordBytes) {
       const index = Math.floor((offset + byte) / this.wordBytes)
       const word = this.#words[index]
-      if (word?.kind !== 'word') return { label, word: this.#words.at(-1)?.kind === 'more' && index >= this.#words.length - 1 ? '...' : '?' }
+      if (word?.kind !== 'word')
+        return { label, word: this.#words.at(-1)?.kind === 'more' && index >= this.#words.length - 1 ? '...' : '?' }
       value |= word.value << BigInt(byte * 8)
     }
     value = BigInt.asUintN(size * 8, value >> BigInt((offset % this.wordBytes) * 8))

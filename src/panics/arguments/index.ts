@@ -45,16 +45,25 @@ export function buildOf({ goroutines, registers, runtimeStack = [] }: Crash): Bu
       for (const word of words.match(/0x[0-9a-f]{7,}/g) ?? []) if (BigInt(word) > largest) largest = BigInt(word)
     }
   }
-  const narrow = registers.size > 0 ? registers.has('eax') || registers.has('cpsr') : largest > 0x08000000n && largest <= 0xffffffffn
+  const narrow =
+    registers.size > 0 ? registers.has('eax') || registers.has('cpsr') : largest > 0x08000000n && largest <= 0xffffffffn
   const convention = structured || marks ? 'register' : flatPanic ? 'stack' : undefined
   return { ...(convention && { convention }), marks, wordBytes: narrow ? 4 : 8 }
 }
 
 /** Undefined for a frame that shows no words (inlined, or of a log). */
-export function layOut(frame: Frame, signature: Signature, build: Build, given?: CallingConvention): ArgumentReport | undefined {
+export function layOut(
+  frame: Frame,
+  signature: Signature,
+  build: Build,
+  given?: CallingConvention,
+): ArgumentReport | undefined {
   const words = frame.words === undefined ? undefined : parseWords(frame.words)
   if (!words) return undefined
-  const complete = frame.function.receiver && !signature.receiver ? { ...signature, receiver: impliedReceiver(frame.function.receiver) } : signature
+  const complete =
+    frame.function.receiver && !signature.receiver
+      ? { ...signature, receiver: impliedReceiver(frame.function.receiver) }
+      : signature
   const convention = given ?? (isStructured(words) ? 'register' : (build.convention ?? likely(words, complete)))
   return convention === 'register' ? registerArguments(words, complete, build) : stackArguments(words, complete, build)
 }
@@ -66,8 +75,8 @@ const impliedReceiver = (receiver: string): NonNullable<Signature['receiver']> =
 })
 
 /**
- * By how many words there are: older Go shows those of results too, and several of one value without braces. A type that is not known counts as
- * one value, so that it changes nothing for the others.
+ * By how many words there are: older Go shows those of results too, and several of one value without braces. A type
+ * that is not known counts as one value, so that it changes nothing for the others.
  */
 function likely(words: readonly Word[], signature: Signature): CallingConvention {
   const values = signature.parameters.length + (signature.receiver ? 1 : 0)
@@ -83,13 +92,22 @@ function registerArguments(words: readonly Word[], signature: Signature, { marks
   const shown = words.filter(({ kind }) => kind !== 'more').length
   const notes: string[] = []
   if (JSON.stringify(values).includes('?"'))
-    notes.push(`A word with ? may be stale: its value was in a register, which has been used for something else since. ${reliable}`)
+    notes.push(
+      'A word with ? may be stale: its value was in a register, which has been used for something else since. ' +
+        `${reliable}`,
+    )
   else if (!marks && wordBytes === 8 && words.length > 0)
     notes.push(`No word is marked: Go 1.17, which marks none, may show stale ones all the same. ${reliable}`)
-  if (words.some(cut)) notes.push('Go prints at most ten words of a call, and values five deep: ... stands for the rest.')
-  if (shown > values.length) notes.push(`The call shows ${shown} values and the signature has ${values.length}: it is that of another version, perhaps.`)
+  if (words.some(cut))
+    notes.push('Go prints at most ten words of a call, and values five deep: ... stands for the rest.')
+  if (shown > values.length)
+    notes.push(
+      `The call shows ${shown} values and the signature has ${values.length}: it is that of another version, perhaps.`,
+    )
   else if (shown < values.length && !words.some(cut))
-    notes.push(`The call shows only ${shown} of the ${values.length} values: the signature is that of another version, perhaps.`)
+    notes.push(
+      `The call shows only ${shown} of the ${values.length} values: the signature is that of another version, perhaps.`,
+    )
   if (signature.results.length > 0) notes.push('Results are not printed since Go 1.17.')
   return { convention: 'register', values: [...values, ...unprinted(signature)], notes }
 }
@@ -106,13 +124,16 @@ function stackArguments(words: readonly Word[], signature: Signature, { wordByte
   const notes: string[] = []
   if (unknown)
     notes.push(
-      `Nothing is known of the type ${unknown}, so that what follows cannot be told: write what it is made of (struct{ a, b int }), or name its sources by --src.`,
+      `Nothing is known of the type ${unknown}, so that what follows cannot be told: write what it is made of ` +
+        '(struct{ a, b int }), or name its sources by --src.',
     )
   if (words.some(cut)) notes.push('Go prints at most ten words of a call: ... stands for the rest.')
   else if (expected !== undefined && shown !== expected)
     notes.push(
-      `The call shows ${shown} words and the signature has ${expected}: it is that of another version, or the output is of Go 1.17 or newer (--abi register).`,
+      `The call shows ${shown} words and the signature has ${expected}: it is that of another version, or the ` +
+        'output is of Go 1.17 or newer (--abi register).',
     )
-  if (signature.results.length > 0) notes.push('The words of results are what was there before the function returned: they may be anything.')
+  if (signature.results.length > 0)
+    notes.push('The words of results are what was there before the function returned: they may be anything.')
   return { convention: 'stack', values, notes }
 }

@@ -35,7 +35,12 @@ export function meaningOf(type: GoType, word: bigint, wordBytes: number): string
 /** A length beyond is none: its word is stale. */
 const longestLength = 1n << 40n
 
-function basicMeaning(form: 'signed' | 'unsigned' | 'float' | 'bool', text: string, word: bigint, bytes: number): string {
+function basicMeaning(
+  form: 'signed' | 'unsigned' | 'float' | 'bool',
+  text: string,
+  word: bigint,
+  bytes: number,
+): string {
   const value = BigInt.asUintN(bytes * 8, word)
   switch (form) {
     case 'bool':
@@ -44,7 +49,8 @@ function basicMeaning(form: 'signed' | 'unsigned' | 'float' | 'bool', text: stri
       return `${value}`
     case 'signed': {
       const signed = BigInt.asIntN(bytes * 8, value)
-      if ((text === 'length' || text === 'capacity') && (signed < 0n || signed > longestLength)) return 'too large: stale, or overwritten'
+      if ((text === 'length' || text === 'capacity') && (signed < 0n || signed > longestLength))
+        return 'too large: stale, or overwritten'
       return `${signed}`
     }
     case 'float': {

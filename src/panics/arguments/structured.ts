@@ -1,22 +1,45 @@
-/** Words of Go 1.17 and newer against a signature: each value has its own, those of one with several in braces. Results are not printed. */
+/**
+ * Words of Go 1.17 and newer against a signature: each value has its own, those of one with several in braces. Results
+ * are not printed.
+ */
 import { type GoType, partsOf, type Signature } from '../go/types.ts'
 import { type LaidOut, labelOf, type Part, part } from './laid-out.ts'
 import { type Word, wordText } from './words.ts'
 
-export function structuredArguments({ receiver, parameters }: Signature, words: readonly Word[], wordBytes: number): readonly LaidOut[] {
-  const values = [...(receiver ? [{ role: 'receiver' as const, ...receiver }] : []), ...parameters.map((field) => ({ role: 'argument' as const, ...field }))]
+export function structuredArguments(
+  { receiver, parameters }: Signature,
+  words: readonly Word[],
+  wordBytes: number,
+): readonly LaidOut[] {
+  const values = [
+    ...(receiver ? [{ role: 'receiver' as const, ...receiver }] : []),
+    ...parameters.map((field) => ({ role: 'argument' as const, ...field })),
+  ]
   const rest = words.at(-1)?.kind === 'more' ? '...' : '?'
   return values.map(({ role, name, type }, index) => {
     const word = words[index]
-    return { role, name, type: type.text, parts: partsOfValue('', type, word?.kind === 'more' ? undefined : word, rest, wordBytes) }
+    return {
+      role,
+      name,
+      type: type.text,
+      parts: partsOfValue('', type, word?.kind === 'more' ? undefined : word, rest, wordBytes),
+    }
   })
 }
 
 /** `rest` stands for words that are not there. */
-function partsOfValue(label: string, type: GoType, word: Word | undefined, rest: string, wordBytes: number): readonly Part[] {
+function partsOfValue(
+  label: string,
+  type: GoType,
+  word: Word | undefined,
+  rest: string,
+  wordBytes: number,
+): readonly Part[] {
   const parts = partsOf(type)
   if (word === undefined)
-    return parts?.length ? parts.flatMap((one) => partsOfValue(labelOf(label, one), one.type, undefined, rest, wordBytes)) : [{ label, word: rest }]
+    return parts?.length
+      ? parts.flatMap((one) => partsOfValue(labelOf(label, one), one.type, undefined, rest, wordBytes))
+      : [{ label, word: rest }]
   if (word.kind !== 'group') return [part(label, type, word, word.kind === 'more' ? '...' : wordText(word), wordBytes)]
   if (word.words.length === 0) return [{ label, word: '{}', meaning: 'takes no memory' }]
   const inner = word.words.at(-1)?.kind === 'more' ? '...' : rest

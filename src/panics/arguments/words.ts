@@ -1,4 +1,6 @@
-/** The words that a frame shows between its parentheses, as a tree: Go 1.17 and newer put those of one value in braces. */
+/**
+ * The words that a frame shows between its parentheses, as a tree: Go 1.17 and newer put those of one value in braces.
+ */
 
 export type Word =
   /** `0x1f`; `0x1f?` may be stale: the value was in a register, which has been used for something else since. */
@@ -20,7 +22,8 @@ export function parseWords(text: string): readonly Word[] | undefined {
       if (token === '}') return isInside ? words : undefined
       if (token === '...') words.push({ kind: 'more' })
       else if (token === '_') words.push({ kind: 'hidden' })
-      else if (token.startsWith('0x')) words.push({ kind: 'word', value: BigInt(token.replace('?', '')), stale: token.endsWith('?') })
+      else if (token.startsWith('0x'))
+        words.push({ kind: 'word', value: BigInt(token.replace('?', '')), stale: token.endsWith('?') })
       else if (token === '{') {
         at++
         const inner = list(true)

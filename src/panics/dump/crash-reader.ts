@@ -15,7 +15,8 @@ const mostFrames = 2_000_000
 const starts =
   /^(?:panic: |fatal error: |fatal: morestack|unexpected fault address |runtime: |SIG[A-Z0-9]+: |WARNING: DATA RACE$|http: panic serving |Observed a panic|.{0,80}\b[Pp]anic recovered\b|.{0,40}\b[Rr]ecovered from (?:a )?panic\b)/
 const panicLine = /^\t?panic: (.*)$/
-const signalLine = /^\[signal (?:(SIG[A-Z0-9]+)(?:: ([^\]]*?))?|(\S+)) code=(0x[0-9a-f]+|-?\d+) addr=(0x[0-9a-f]+)(?: pc=(0x[0-9a-f]+))?\]/
+const signalLine =
+  /^\[signal (?:(SIG[A-Z0-9]+)(?:: ([^\]]*?))?|(\S+)) code=(0x[0-9a-f]+|-?\d+) addr=(0x[0-9a-f]+)(?: pc=(0x[0-9a-f]+))?\]/
 const registerLine = /^([a-z][a-z0-9]{1,7})\s+(0x[0-9a-f]+)\s*$/
 
 type Where = 'outside' | 'reason' | 'stacks' | 'race'
@@ -70,7 +71,10 @@ export class CrashReader implements LogReader {
   /** A stack in a field of a log's entry: with goroutines as the runtime prints them, or frames alone as loggers do. */
   logged({ message, level, stack }: LoggedStack, number: number): void {
     this.#leave()
-    const isPanic = /panic|fatal/i.test(level) || /\bpanic\b|runtime error: /i.test(message) || /(^|\n)(runtime\.gopanic|panic\()/.test(stack)
+    const isPanic =
+      /panic|fatal/i.test(level) ||
+      /\bpanic\b|runtime error: /i.test(message) ||
+      /(^|\n)(runtime\.gopanic|panic\()/.test(stack)
     const lines = stack.split('\n')
     const crash = this.#open(isPanic ? 'logged panic' : 'logged error', number)
     crash.message = message
@@ -107,7 +111,13 @@ export class CrashReader implements LogReader {
       this.#where = 'race'
       return
     }
-    const kind: CrashKind = /^panic: /.test(text) ? 'panic' : /^(fatal|unexpected)/.test(text) ? 'fatal error' : /^SIG/.test(text) ? 'signal' : 'logged panic'
+    const kind: CrashKind = /^panic: /.test(text)
+      ? 'panic'
+      : /^(fatal|unexpected)/.test(text)
+        ? 'fatal error'
+        : /^SIG/.test(text)
+          ? 'signal'
+          : 'logged panic'
     this.#open(kind, number)
     this.#where = 'reason'
     this.#reason(text)
@@ -157,7 +167,10 @@ export class CrashReader implements LogReader {
 
   #inReason(text: string): boolean {
     const crash = this.#crash
-    if (text.startsWith('\tpanic: ') || (text.startsWith('panic: ') && crash.panics.length > 0 && this.#reasonLines.length === 0)) {
+    if (
+      text.startsWith('\tpanic: ') ||
+      (text.startsWith('panic: ') && crash.panics.length > 0 && this.#reasonLines.length === 0)
+    ) {
       this.#endReason(true)
       this.#reason(text)
       return true
@@ -174,7 +187,12 @@ export class CrashReader implements LogReader {
     }
     const trap = /^PC=(0x[0-9a-f]+) m=\S+ sigcode=(-?\d+)(?: addr=(0x[0-9a-f]+))?/.exec(text)
     if (trap && crash.signal) {
-      crash.signal = { ...crash.signal, pc: trap[1], code: signedCode(trap[2] ?? '0'), ...(trap[3] && { address: trap[3] }) }
+      crash.signal = {
+        ...crash.signal,
+        pc: trap[1],
+        code: signedCode(trap[2] ?? '0'),
+        ...(trap[3] && { address: trap[3] }),
+      }
       return true
     }
     if (crash.signal && /^signal arrived during (cgo|external code) execution/.test(text)) {
@@ -208,13 +226,20 @@ export class CrashReader implements LogReader {
   }
 
   #begin(heading: Heading, number: number): void {
-    const isOneMore = this.#where === 'stacks' && !(heading.id !== undefined && heading.id !== 0 && this.#seen.has(heading.id))
+    const isOneMore =
+      this.#where === 'stacks' && !(heading.id !== undefined && heading.id !== 0 && this.#seen.has(heading.id))
     if (this.#where === 'reason') this.#endReason(true)
-    else if (!isOneMore || (this.#crash.kind === 'logged panic' && this.#crash.goroutines.length > 0 && heading.state === 'running')) {
+    else if (
+      !isOneMore ||
+      (this.#crash.kind === 'logged panic' && this.#crash.goroutines.length > 0 && heading.state === 'running')
+    ) {
       this.#leave()
       // `PANIC: …`, or whatever else somebody writes before a stack.
       const said = this.#said
-      const crash = this.#open(/\bpanic\b|runtime error: /i.test(said) && heading.state === 'running' ? 'logged panic' : 'goroutines', number)
+      const crash = this.#open(
+        /\bpanic\b|runtime error: /i.test(said) && heading.state === 'running' ? 'logged panic' : 'goroutines',
+        number,
+      )
       if (crash.kind === 'logged panic') crash.message = said
     }
     this.#gap = 0
@@ -239,7 +264,10 @@ export class CrashReader implements LogReader {
     const goroutine = this.#goroutine
     const last = text.charCodeAt(text.length - 1)
     // `f(0x1)`, and `created by f in goroutine 1`, whose place is in the next line; a tab begins a place.
-    if (text.charCodeAt(0) !== 9 && (last === 41 || text.startsWith('created by ') || text.startsWith('non-Go function'))) {
+    if (
+      text.charCodeAt(0) !== 9 &&
+      (last === 41 || text.startsWith('created by ') || text.startsWith('non-Go function'))
+    ) {
       this.#call = text
       return true
     }
@@ -285,7 +313,12 @@ export class CrashReader implements LogReader {
     this.#kept++
     if (!created) this.#frames?.push(frame)
     else if (this.#goroutine && this.#frames === this.#goroutine.frames)
-      this.#goroutine.createdBy = { function: frame.function, file: frame.file, line: frame.line, ...(by && { goroutine: Number(by) }) }
+      this.#goroutine.createdBy = {
+        function: frame.function,
+        file: frame.file,
+        line: frame.line,
+        ...(by && { goroutine: Number(by) }),
+      }
     return true
   }
 }
@@ -294,7 +327,13 @@ function signalOf(text: string): SignalFacts | undefined {
   if (!text.startsWith('[signal ')) return undefined
   const [, name, description = '', other, code = '0', address, pc] = signalLine.exec(text) ?? []
   if (!name && !other) return undefined
-  return { name: name ?? other ?? '', description, code: signedCode(code), ...(address && { address }), ...(pc && { pc }) }
+  return {
+    name: name ?? other ?? '',
+    description,
+    code: signedCode(code),
+    ...(address && { address }),
+    ...(pc && { pc }),
+  }
 }
 
 /** Negative codes are printed as what they are without a sign, in 32 bits or in 64. */

@@ -1,4 +1,7 @@
-/** What the runtime of a Go program tells when it ends, or is asked for its goroutines: as it was read, without judgement. */
+/**
+ * What the runtime of a Go program tells when it ends, or is asked for its goroutines: as it was read, without
+ * judgement.
+ */
 import type { Frame } from './frame.ts'
 import type { Goroutine } from './goroutine.ts'
 

@@ -21,7 +21,8 @@ export interface Frame extends Location {
   readonly site: number
 }
 
-const locationPattern = /^\s+(.+?):(\d+)(?: \+0x([0-9a-f]+))?(?: fp=(0x[0-9a-f]+))?(?: sp=(0x[0-9a-f]+))?(?: pc=(0x[0-9a-f]+))?\s*$/
+const locationPattern =
+  /^\s+(.+?):(\d+)(?: \+0x([0-9a-f]+))?(?: fp=(0x[0-9a-f]+))?(?: sp=(0x[0-9a-f]+))?(?: pc=(0x[0-9a-f]+))?\s*$/
 /** C code, where nobody tells the runtime its lines. */
 const addressPattern = /^\s+pc=(0x[0-9a-f]+)\s*$/
 
@@ -62,7 +63,9 @@ export class FrameMaker {
 
   #foreign(call: string, place: string): Frame | undefined {
     const pc = addressPattern.exec(place)?.[1]
-    return pc === undefined ? undefined : { function: this.name(call.trim()), file: '', line: 0, inlined: false, pc, site: this.#site(`${call} ${pc}`) }
+    return pc === undefined
+      ? undefined
+      : { function: this.name(call.trim()), file: '', line: 0, inlined: false, pc, site: this.#site(`${call} ${pc}`) }
   }
 
   #site(key: string): number {

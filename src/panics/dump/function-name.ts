@@ -31,10 +31,13 @@ export function functionName(full: string): FunctionName {
   const bare = (wrapper ? rest.replace(wrapper[0], '') : rest).replace(/\[[^\]]*\]/g, '')
   const [, pointer, method = bare] = /^\((\*[^)]+)\)\.(.+)$/.exec(bare) ?? []
   const parts = method.split('.')
-  const closureAt = parts.findIndex((part, index) => index > 0 && /^(func)?\d+$/.test(part) && !(index === 1 && parts[0] === 'init'))
+  const closureAt = parts.findIndex(
+    (part, index) => index > 0 && /^(func)?\d+$/.test(part) && !(index === 1 && parts[0] === 'init'),
+  )
   const named = closureAt < 0 ? parts : parts.slice(0, closureAt)
   // `glob..func1` is a closure of a package's variable, `init.0` the first init of a package.
-  const isFunction = pointer !== undefined || named.length < 2 || named[0] === 'glob' || named[0] === 'init' || named[0] === ''
+  const isFunction =
+    pointer !== undefined || named.length < 2 || named[0] === 'glob' || named[0] === 'init' || named[0] === ''
   const receiver = pointer ?? (isFunction ? undefined : named[0])
   const name = (isFunction ? named : named.slice(1)).filter(Boolean).join('.')
   return {
@@ -54,5 +57,8 @@ function splitPackage(full: string): [pkg: string, rest: string] {
   const slash = full.lastIndexOf('/', bracket < 0 ? full.length : bracket)
   const dot = full.indexOf('.', slash + 1)
   if (dot < 0) return ['', full]
-  return [full.slice(0, dot).replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))), full.slice(dot + 1)]
+  return [
+    full.slice(0, dot).replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    full.slice(dot + 1),
+  ]
 }

@@ -51,7 +51,8 @@ export function goroutineHeading(line: string): Heading | undefined {
     else if (part === 'locked to thread') lockedToThread = true
     else notes.push(part)
   }
-  // A collection that looks at the stack, a bubble of a test, a leak that Go itself found: none of them is what it waits for.
+  // A collection that looks at the stack, a bubble of a test, a leak that Go itself found: none of them is what it
+  // waits for.
   const state = first.replace(/ \((scan|durable|leaked)\)/g, (_, note: string) => {
     notes.push(note)
     return ''

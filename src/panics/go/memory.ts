@@ -25,7 +25,9 @@ export function roomOf(type: GoType, wordBytes: number): Room | undefined {
       return { size: 3 * wordBytes, align: wordBytes }
     case 'array': {
       const element = roomOf(type.element, wordBytes)
-      return element && type.length !== undefined ? { size: element.size * type.length, align: element.align } : undefined
+      return element && type.length !== undefined
+        ? { size: element.size * type.length, align: element.align }
+        : undefined
     }
     case 'struct': {
       let size = 0
@@ -45,7 +47,10 @@ export function roomOf(type: GoType, wordBytes: number): Room | undefined {
 
 export const aligned = (offset: number, to: number): number => Math.ceil(offset / to) * to
 
-/** The field of a struct that begins at an offset, such as `limits.cpu`; undefined if there is none, or a type before it is not known. */
+/**
+ * The field of a struct that begins at an offset, such as `limits.cpu`; undefined if there is none, or a type before it
+ * is not known.
+ */
 export function fieldAt(type: GoType, offset: number, wordBytes: number): string | undefined {
   if (type.kind !== 'struct') return undefined
   let at = 0

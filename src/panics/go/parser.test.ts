@@ -4,11 +4,17 @@ import { parseSignature } from './parser.ts'
 import { parseSourceFile } from './source-file.ts'
 import type { Field } from './types.ts'
 
-const shown = (fields: readonly Field[]): string => fields.map(({ name, type }) => `${name} ${type.text} ${type.kind}`.trim()).join('; ')
+const shown = (fields: readonly Field[]): string =>
+  fields.map(({ name, type }) => `${name} ${type.text} ${type.kind}`.trim()).join('; ')
 
 test('signatures are read as Go writes them', () => {
   const cases: readonly (readonly [string, string, string, string, string?])[] = [
-    ['func test1(a int, b []int, c string, d [2]int64) error', 'test1', 'a int basic; b []int slice; c string string; d [2]int64 array', 'error interface'],
+    [
+      'func test1(a int, b []int, c string, d [2]int64) error',
+      'test1',
+      'a int basic; b []int slice; c string string; d [2]int64 array',
+      'error interface',
+    ],
     [
       'func (s *Server) handle(a, b int, rest ...string) (n int, err error)',
       'handle',
@@ -24,10 +30,20 @@ test('signatures are read as Go writes them', () => {
       'm map[string][]int pointer; c <-chan int pointer; d chan<- bool pointer; g func(int) (string, error) pointer',
       'chan int pointer',
     ],
-    ['func f(l List[int], p Pair[K, V]) interface{ Close() error }', 'f', 'l List[int] named; p Pair[K, V] named', 'interface{ Close() error } interface'],
+    [
+      'func f(l List[int], p Pair[K, V]) interface{ Close() error }',
+      'f',
+      'l List[int] named; p Pair[K, V] named',
+      'interface{ Close() error } interface',
+    ],
     ['func Map[T any, U comparable](in []T, f func(T) U) []U', 'Map', 'in []T slice; f func(T) U pointer', '[]U slice'],
     ['func (List[T]) Len() int', 'Len', '', 'int basic', 'List[T] named'],
-    ['func f(p struct{ X, Y int; Name string }, e struct{})', 'f', 'p struct{ X, Y int; Name string } struct; e struct{} struct', ''],
+    [
+      'func f(p struct{ X, Y int; Name string }, e struct{})',
+      'f',
+      'p struct{ X, Y int; Name string } struct; e struct{} struct',
+      '',
+    ],
   ]
   for (const [text, name, parameters, results, receiver] of cases) {
     const signature = parseSignature(text)
@@ -51,7 +67,11 @@ test('what is no signature is refused with its place and an example', () => {
     `f(${'['.repeat(5000)})`,
     `f(${'*'.repeat(5000)}int)`,
   ]) {
-    assert.throws(() => parseSignature(text), /is no signature of Go \(at .*write it as in the source, such as/, text.slice(0, 40))
+    assert.throws(
+      () => parseSignature(text),
+      /is no signature of Go \(at .*write it as in the source, such as/,
+      text.slice(0, 40),
+    )
   }
 })
 

@@ -17,7 +17,9 @@ export function parseSignature(text: string): Signature {
   } catch (error) {
     if (!(error instanceof Unexpected)) throw error
     throw new ExplainedError(
-      `--func ${JSON.stringify(text)} is no signature of Go (at ${error.at ? JSON.stringify(error.at.text) : 'its end'}): write it as in the source, such as 'func (s *Server) handle(ctx context.Context, id string) error'`,
+      `--func ${JSON.stringify(text)} is no signature of Go (at ` +
+        `${error.at ? JSON.stringify(error.at.text) : 'its end'}): write it as in the source, such as 'func (s ` +
+        "*Server) handle(ctx context.Context, id string) error'",
     )
   }
 }
@@ -85,7 +87,8 @@ export class GoParser {
     }
     this.at++
     // Names, or types alone: never both in one list.
-    if (!items.some(({ name, type }) => name !== '' && type)) return items.map(({ name, type }) => ({ name: '', type: type ?? typeCalled(name) }))
+    if (!items.some(({ name, type }) => name !== '' && type))
+      return items.map(({ name, type }) => ({ name: '', type: type ?? typeCalled(name) }))
     // `a, b int`: a name without a type has that of the next one.
     let type: GoType | undefined
     const fields: Field[] = []
@@ -187,7 +190,13 @@ export class GoParser {
       const line = this.peek()?.line
       const next = this.peek(1)
       const isEmbedded =
-        names.length === 0 && (this.is('*') || next?.line !== line || next?.text === '.' || next?.text === ';' || next?.text === '}' || next?.kind === 'text')
+        names.length === 0 &&
+        (this.is('*') ||
+          next?.line !== line ||
+          next?.text === '.' ||
+          next?.text === ';' ||
+          next?.text === '}' ||
+          next?.kind === 'text')
       if (!isEmbedded) names.push(this.#name())
       const type = this.type()
       if (isEmbedded)
@@ -230,7 +239,9 @@ export class GoParser {
   #results(): readonly Field[] {
     if (this.is('(')) return this.parameters()
     const token = this.peek()
-    const hasOne = token !== undefined && (token.kind === 'name' ? token.line === this.peek(-1)?.line : ['*', '[', '<-'].includes(token.text))
+    const hasOne =
+      token !== undefined &&
+      (token.kind === 'name' ? token.line === this.peek(-1)?.line : ['*', '[', '<-'].includes(token.text))
     return hasOne ? [{ name: '', type: this.type() }] : []
   }
 

@@ -1,4 +1,7 @@
-/** A source file of Go: its functions, literals among them, with the lines that they take, and the types that it declares. */
+/**
+ * A source file of Go: its functions, literals among them, with the lines that they take, and the types that it
+ * declares.
+ */
 import { GoParser, Unexpected } from './parser.ts'
 import { type Token, tokensOf } from './tokens.ts'
 import type { GoType, Signature } from './types.ts'
@@ -35,7 +38,12 @@ export function parseSourceFile(source: string): SourceFile {
       const parser = new GoParser(tokens, at + 1)
       const signature = attempt(() => parser.signature())
       if (!signature || !parser.is('{')) continue
-      const found: SourceFunction = { signature, isLiteral: signature.name === '', firstLine: line, lastLine: tokens.at(-1)?.line ?? line }
+      const found: SourceFunction = {
+        signature,
+        isLiteral: signature.name === '',
+        firstLine: line,
+        lastLine: tokens.at(-1)?.line ?? line,
+      }
       functions.push(found)
       open.push({ depth, function: found })
       // What stands in a signature opens no body.

@@ -1,4 +1,6 @@
-/** Sources of a program in a folder: the file of a frame, the function around its line, and the types of its package. */
+/**
+ * Sources of a program in a folder: the file of a frame, the function around its line, and the types of its package.
+ */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Frame } from '../dump/frame.ts'
@@ -25,14 +27,22 @@ export class Sources {
     this.#folder = folder
   }
 
-  /** The signature of a frame's function, with types of its package in place of their names; undefined if the sources have none. */
+  /**
+   * The signature of a frame's function, with types of its package in place of their names; undefined if the sources
+   * have none.
+   */
   signature(frame: Frame): Signature | undefined {
     const path = this.#path(frame)
     const found = path && this.#function(path, frame)
     if (!found) return undefined
     const { name, receiver, parameters, results } = found.signature
     const resolved = (field: Field): Field => ({ name: field.name, type: this.#resolve(field.type, dirname(path), 0) })
-    return { name, ...(receiver && { receiver: resolved(receiver) }), parameters: parameters.map(resolved), results: results.map(resolved) }
+    return {
+      name,
+      ...(receiver && { receiver: resolved(receiver) }),
+      parameters: parameters.map(resolved),
+      results: results.map(resolved),
+    }
   }
 
   /** The line of a frame with some before and after it. */
@@ -44,12 +54,17 @@ export class Sources {
     return lines.slice(from - 1, frame.line + around).map((text, index) => ({ number: from + index, text }))
   }
 
-  /** Fields that lie at an offset of what a function's pointers point to, such as `Cart.total`: one of them was followed, if the pointer was nil. */
+  /**
+   * Fields that lie at an offset of what a function's pointers point to, such as `Cart.total`: one of them was
+   * followed, if the pointer was nil.
+   */
   fieldsAt(frame: Frame, offset: number, wordBytes: number): readonly string[] {
     const path = this.#path(frame)
     const signature = this.signature(frame)
     if (!path || !signature) return []
-    const pointers = [...(signature.receiver ? [signature.receiver] : []), ...signature.parameters].filter(({ type }) => type.kind === 'pointer')
+    const pointers = [...(signature.receiver ? [signature.receiver] : []), ...signature.parameters].filter(
+      ({ type }) => type.kind === 'pointer',
+    )
     const names = new Set(pointers.map(({ type }) => type.text.replace(/^\*/, '')))
     return [...names].flatMap((text) => {
       const field = fieldAt(this.#resolve({ kind: 'named', text }, dirname(path), 0), offset, wordBytes)
@@ -61,7 +76,9 @@ export class Sources {
   missing(frame: Frame): string | undefined {
     const path = this.#path(frame)
     if (!path) return `${this.#folder} does not hold ${frame.file}: name the folder with the program's go.mod`
-    return this.#function(path, frame) ? undefined : `${path} has no ${frame.function.name} at line ${frame.line}: it is of another version than the program`
+    return this.#function(path, frame)
+      ? undefined
+      : `${path} has no ${frame.function.name} at line ${frame.line}: it is of another version than the program`
   }
 
   /** Other machines have built it in other folders: the longest end of its path that is a file here. */
@@ -76,7 +93,9 @@ export class Sources {
 
   /** The function of a frame that has its line; of literals the innermost. */
   #function(path: string, { function: { name, closure }, line }: Frame): SourceFunction | undefined {
-    const around = this.#read(path)?.parsed.functions.filter(({ firstLine, lastLine }) => firstLine <= line && line <= lastLine) ?? []
+    const around =
+      this.#read(path)?.parsed.functions.filter(({ firstLine, lastLine }) => firstLine <= line && line <= lastLine) ??
+      []
     const found = closure ? around.findLast(({ isLiteral }) => isLiteral) : around.find(({ isLiteral }) => !isLiteral)
     // Another version of the file has other functions there.
     return found && (found.isLiteral || found.signature.name === name) ? found : undefined
@@ -101,7 +120,13 @@ export class Sources {
       case 'array':
         return { ...type, element: this.#resolve(type.element, folder, depth + 1) }
       case 'struct':
-        return { ...type, fields: type.fields.map((field) => ({ name: field.name, type: this.#resolve(field.type, folder, depth + 1) })) }
+        return {
+          ...type,
+          fields: type.fields.map((field) => ({
+            name: field.name,
+            type: this.#resolve(field.type, folder, depth + 1),
+          })),
+        }
       default:
         return type
     }
@@ -111,7 +136,9 @@ export class Sources {
     const known = this.#types.get(folder)
     if (known) return known
     const files = readdirSync(folder).filter((name) => name.endsWith('.go') && !name.endsWith('_test.go'))
-    const types = new Map(files.slice(0, mostFiles).flatMap((name) => [...(this.#read(join(folder, basename(name)))?.parsed.types ?? [])]))
+    const types = new Map(
+      files.slice(0, mostFiles).flatMap((name) => [...(this.#read(join(folder, basename(name)))?.parsed.types ?? [])]),
+    )
     this.#types.set(folder, types)
     return types
   }

@@ -7,7 +7,12 @@ export interface Field {
 
 export type GoType =
   /** `bytes` is undefined for those that are as wide as a pointer. */
-  | { readonly kind: 'basic'; readonly text: string; readonly form: 'signed' | 'unsigned' | 'float' | 'bool'; readonly bytes?: number }
+  | {
+      readonly kind: 'basic'
+      readonly text: string
+      readonly form: 'signed' | 'unsigned' | 'float' | 'bool'
+      readonly bytes?: number
+    }
   | { readonly kind: 'complex'; readonly text: string; readonly bytes: number }
   /** Pointers, and what is one inside: maps, channels, functions. */
   | { readonly kind: 'pointer'; readonly text: string }
@@ -25,7 +30,12 @@ export interface Signature {
   readonly results: readonly Field[]
 }
 
-const basic = (text: string, form: 'signed' | 'unsigned' | 'float' | 'bool', bytes?: number): GoType => ({ kind: 'basic', text, form, ...(bytes && { bytes }) })
+const basic = (text: string, form: 'signed' | 'unsigned' | 'float' | 'bool', bytes?: number): GoType => ({
+  kind: 'basic',
+  text,
+  form,
+  ...(bytes && { bytes }),
+})
 
 const predeclared: readonly GoType[] = [
   basic('bool', 'bool', 1),
@@ -89,7 +99,9 @@ const wellKnown: readonly GoType[] = [
     'client.Client',
     'client.Object',
   ].map((text): GoType => ({ kind: 'interface', text })),
-  ...['context.CancelFunc', 'http.HandlerFunc', 'http.Header', 'url.Values', 'fs.WalkDirFunc'].map((text): GoType => ({ kind: 'pointer', text })),
+  ...['context.CancelFunc', 'http.HandlerFunc', 'http.Header', 'url.Values', 'fs.WalkDirFunc'].map(
+    (text): GoType => ({ kind: 'pointer', text }),
+  ),
   { kind: 'slice', text: 'json.RawMessage' },
   { kind: 'slice', text: 'net.IP' },
   {
@@ -128,7 +140,10 @@ export function partsOf(type: GoType): readonly Field[] | undefined {
     case 'array':
       return type.length === undefined
         ? undefined
-        : Array.from({ length: Math.min(type.length, mostElements) }, (_, index) => ({ name: `[${index}]`, type: type.element }))
+        : Array.from({ length: Math.min(type.length, mostElements) }, (_, index) => ({
+            name: `[${index}]`,
+            type: type.element,
+          }))
     case 'struct':
       return type.fields.map(({ name, type }) => ({ name: `.${name}`, type }))
   }

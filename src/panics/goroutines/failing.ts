@@ -25,13 +25,15 @@ export function failureOf({ kind, goroutines, signal, fatalError }: Crash): Fail
   return { goroutine, failed, ...(any >= 0 && { own: any }) }
 }
 
-const stopped = /^(panic|runtime\.(gopanic|sigpanic|panic[A-Za-z]+|goPanic[A-Za-z0-9]+|throw|fatal|fatalthrow|sigpanic0|panicIndex))$/
+const stopped =
+  /^(panic|runtime\.(gopanic|sigpanic|panic[A-Za-z]+|goPanic[A-Za-z0-9]+|throw|fatal|fatalthrow|sigpanic0|panicIndex))$/
 
 /** A panic runs deferred functions on top of the stack: the first one, which is the cause, is the lowest. */
 function failedFrame(frames: readonly Frame[]): number {
   const last = frames.findLastIndex(({ function: { full } }) => stopped.test(full))
   let failed = last + 1
-  // Between the panic and what failed the runtime may have more to tell; sync.fatal and its like speak for their callers.
+  // Between the panic and what failed the runtime may have more to tell; sync.fatal and its like speak for their
+  // callers.
   while (failed < frames.length && originOf(frames[failed]!) === 'runtime') failed++
   return failed < frames.length ? failed : 0
 }

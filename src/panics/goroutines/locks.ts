@@ -1,4 +1,7 @@
-/** Who waits for which lock, and who waits for whom, by the words that stacks show: an address of a lock lies in its object. */
+/**
+ * Who waits for which lock, and who waits for whom, by the words that stacks show: an address of a lock lies in its
+ * object.
+ */
 import type { Frame } from '../dump/frame.ts'
 import type { Goroutine } from '../dump/goroutine.ts'
 import type { GoroutineGroup } from './groups.ts'
@@ -20,7 +23,9 @@ export function lockOf({ state, frames }: Goroutine): Lock | undefined {
   const calls = frames.filter(({ function: { full } }) => lockCall.test(full))
   if (calls.length === 0) return state.startsWith('sync.') ? {} : undefined
   // The one that Go says is live: others may be stale.
-  const address = calls.map(({ words = '' }) => /^(0x[0-9a-f]{4,})(?:,|$)/.exec(words)?.[1]).find((word) => word !== undefined)
+  const address = calls
+    .map(({ words = '' }) => /^(0x[0-9a-f]{4,})(?:,|$)/.exec(words)?.[1])
+    .find((word) => word !== undefined)
   return address ? { address } : {}
 }
 
@@ -51,22 +56,39 @@ export class LockWaiters {
     return address ? (this.#counts.get(address) ?? 1) : 1
   }
 
-  /** A sentence where a goroutine of the group waits for itself, or for one that waits for it, by all that their stacks show. */
+  /**
+   * A sentence where a goroutine of the group waits for itself, or for one that waits for it, by all that their stacks
+   * show.
+   */
   circle({ first, members }: GoroutineGroup): string {
     const twice = calledAgain(first)
     if (twice)
-      return `${twice.outer} calls ${twice.inner}, which waits for a lock of ${twice.same ? 'the same object' : 'an object of the same type'}: if ${twice.outer} holds it, it waits for itself`
+      return (
+        `${twice.outer} calls ${twice.inner}, which waits for a lock of ` +
+        `${twice.same ? 'the same object' : 'an object of the same type'}: if ${twice.outer} holds it, it waits ` +
+        'for itself'
+      )
     const own = this.#waiters.filter(({ goroutine }) => members.includes(goroutine))
     for (const one of own) {
-      const other = this.#waiters.find(({ address, words }) => address !== one.address && holds(one.words, address) && holds(words, one.address))
+      const other = this.#waiters.find(
+        ({ address, words }) => address !== one.address && holds(one.words, address) && holds(words, one.address),
+      )
       if (other)
-        return `goroutine ${one.goroutine.id} waits for the lock at ${one.address} and goroutine ${other.goroutine.id} for the one at ${other.address}, and both use both objects: they wait for each other, likely`
+        return (
+          `goroutine ${one.goroutine.id} waits for the lock at ${one.address} and goroutine ` +
+          `${other.goroutine.id} for the one at ${other.address}, and both use both objects: they wait for each ` +
+          'other, likely'
+        )
     }
     const [one] = own
     const place = one && placeOf(one.goroutine)
-    const other = one && this.#waiters.find(({ goroutine, address }) => address !== one.address && placeOf(goroutine) === place)
+    const other =
+      one && this.#waiters.find(({ goroutine, address }) => address !== one.address && placeOf(goroutine) === place)
     if (!other) return ''
-    return `goroutine ${one.goroutine.id} waits for the lock at ${one.address} and goroutine ${other.goroutine.id} in the same place for the one at ${other.address}: if each holds the lock of the other, they wait for each other`
+    return (
+      `goroutine ${one.goroutine.id} waits for the lock at ${one.address} and goroutine ${other.goroutine.id} in ` +
+      `the same place for the one at ${other.address}: if each holds the lock of the other, they wait for each other`
+    )
   }
 }
 
@@ -80,7 +102,8 @@ const holds = (words: readonly number[], address: string): boolean =>
 /** Where it asked for the lock. */
 const placeOf = ({ frames }: Goroutine): number | undefined => frames.find((frame) => !isSync(frame))?.site
 
-const isSync = ({ function: { package: pkg } }: Frame): boolean => pkg === 'sync' || pkg === 'internal/sync' || pkg === 'runtime'
+const isSync = ({ function: { package: pkg } }: Frame): boolean =>
+  pkg === 'sync' || pkg === 'internal/sync' || pkg === 'runtime'
 
 function wordsOf({ frames }: Goroutine): readonly number[] {
   return frames.flatMap((frame) => (isSync(frame) ? [] : (frame.words?.match(/0x[0-9a-f]{5,}/g) ?? []).map(Number)))
@@ -100,7 +123,8 @@ function calledAgain({ frames }: Goroutine): CalledAgain | undefined {
   if (!inner?.function.receiver?.startsWith('*')) return undefined
   const object = receiverWord(inner)
   for (const outer of frames.slice(at + 1)) {
-    if (outer.function.receiver !== inner.function.receiver || outer.function.package !== inner.function.package) continue
+    if (outer.function.receiver !== inner.function.receiver || outer.function.package !== inner.function.package)
+      continue
     const other = receiverWord(outer)
     if (object === undefined || other === undefined || object === other)
       return { inner: inner.function.name, outer: outer.function.name, same: object !== undefined && object === other }

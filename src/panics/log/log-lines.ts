@@ -39,7 +39,8 @@ const reasonFields = ['panic', 'error', 'err', 'recovered', 'reason', 'exception
 const levelFields = ['level', 'severity', 'lvl', 'levelname']
 
 /** A heading of a goroutine with something before it that logs put there. */
-const indented = /^(.{1,200}?)(?:goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]]*\][^:]*:|panic: .*|fatal error: .*)$/
+const indented =
+  /^(.{1,200}?)(?:goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]]*\][^:]*:|panic: .*|fatal error: .*)$/
 /** A stack in a quoted string of a line. */
 const quoted = /goroutine \d+ \[[^\]"]*\]:\\n/
 
@@ -97,10 +98,13 @@ export class LogLines {
       return true
     }
     // A dump in another field, or as the message itself.
-    const dump = [message, ...Object.values(entry)].find((value): value is string => typeof value === 'string' && /(^|\n)goroutine \d+ \[/.test(value))
+    const dump = [message, ...Object.values(entry)].find(
+      (value): value is string => typeof value === 'string' && /(^|\n)goroutine \d+ \[/.test(value),
+    )
     if (dump !== undefined && dump !== message) this.#lines(`${message}\n${dump}`, number)
     else if (message === '') return false
-    else if (typeof entry.log === 'string' && entry.log === message && typeof entry.stream === 'string') this.#docker(message, number)
+    else if (typeof entry.log === 'string' && entry.log === message && typeof entry.stream === 'string')
+      this.#docker(message, number)
     else this.#lines(message, number)
     return true
   }
@@ -140,7 +144,10 @@ export class LogLines {
   }
 }
 
-/** What a log puts before each line is spaces, or a name or two with a number or a bar: `web-7f9 app `. A sentence about a panic is neither. */
+/**
+ * What a log puts before each line is spaces, or a name or two with a number or a bar: `web-7f9 app `. A sentence about
+ * a panic is neither.
+ */
 const isPrefix = (before: string): boolean =>
   /^\s+$/.test(before) || (/^\S+( \S+)?( [|>│])?\s+$/.test(before) && /[\d|>│\]]/.test(before) && !/:\s+$/.test(before))
 

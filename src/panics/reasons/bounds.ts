@@ -15,7 +15,10 @@ export const boundsMessages: readonly KnownMessage[] = [
       if (length === '0') return `The index is ${index}, and there is nothing in it: its length is 0.`
       const past = Number(index) - Number(length)
       const last = `the last index is ${Number(length) - 1}`
-      return `The index is ${index} and the length ${length}: ${last}${past === 0 ? ', so it is one too far (`<=` in place of `<`, perhaps)' : ''}.`
+      return (
+        `The index is ${index} and the length ${length}: ` +
+        `${last}${past === 0 ? ', so it is one too far (`<=` in place of `<`, perhaps)' : ''}.`
+      )
     },
     advice: 'Check the length before indexing: the line below has the expression.',
   },
@@ -29,7 +32,8 @@ export const boundsMessages: readonly KnownMessage[] = [
     pattern: /slice bounds out of range \[:(-?\d+)\] with (length|capacity) (\d+)/,
     kind,
     explain: (high = '', what = '', size = '') =>
-      `In s[:high], high is ${high} and the ${what} ${size}${what === 'length' ? ': strings and arrays end at their length' : ': a slice can be widened to its capacity and no further'}.`,
+      `In s[:high], high is ${high} and the ${what} ` +
+      `${size}${what === 'length' ? ': strings and arrays end at their length' : ': a slice can be widened to its capacity and no further'}.`,
     advice,
   },
   {
@@ -42,14 +46,16 @@ export const boundsMessages: readonly KnownMessage[] = [
     pattern: /slice bounds out of range \[:(-?\d+):(\d+)?\]/,
     kind,
     explain: (high = '', max = '') =>
-      `In s[low:high:max], high is ${high}${signed(high) ? ', which is negative' : ` and max only ${max}: high may not be more than max`}.`,
+      'In s[low:high:max], high is ' +
+      `${high}${signed(high) ? ', which is negative' : ` and max only ${max}: high may not be more than max`}.`,
     advice,
   },
   {
     pattern: /slice bounds out of range \[(-?\d+):(\d+)?:\]/,
     kind,
     explain: (low = '', high = '') =>
-      `In s[low:high:max], low is ${low}${signed(low) ? ', which is negative' : ` and high only ${high}: low may not be more than high`}.`,
+      'In s[low:high:max], low is ' +
+      `${low}${signed(low) ? ', which is negative' : ` and high only ${high}: low may not be more than high`}.`,
     advice,
   },
   {
@@ -63,15 +69,23 @@ export const boundsMessages: readonly KnownMessage[] = [
     kind,
     explain: (low = '', high = '') => {
       if (signed(low)) return `In s[low:high], low is ${low}: a bound is never negative.`
-      return high === '' ? `In s[low:], low is ${low}, which is behind the end.` : `In s[low:high], low is ${low} and high ${high}: low is behind high.`
+      return high === ''
+        ? `In s[low:], low is ${low}, which is behind the end.`
+        : `In s[low:high], low is ${low} and high ${high}: low is behind high.`
     },
     advice: `${advice} Where high is not written it is the length: low is behind the end then.`,
   },
-  { pattern: /slice bounds out of range/, kind, explain: () => 'A slice begins or ends outside of what is sliced.', advice },
+  {
+    pattern: /slice bounds out of range/,
+    kind,
+    explain: () => 'A slice begins or ends outside of what is sliced.',
+    advice,
+  },
   {
     pattern: /cannot convert slice with length (\d+) to (?:array or )?pointer to array with length (\d+)/,
     kind: 'slice too short',
-    explain: (length = '', wanted = '') => `A slice of ${length} elements was converted to an array of ${wanted}: it needs at least as many.`,
+    explain: (length = '', wanted = '') =>
+      `A slice of ${length} elements was converted to an array of ${wanted}: it needs at least as many.`,
     advice: 'Check the length before the conversion.',
   },
 ]

@@ -18,7 +18,11 @@ export function crashReason(crash: Crash): Reason {
   }
   if (signal) return signalReason(signal)
   if (kind === 'logged panic') {
-    const told = known(panicMessages, message ?? '') ?? { kind: 'panic', explanation: 'The program panicked.', advice: 'Look at the first frame of its own.' }
+    const told = known(panicMessages, message ?? '') ?? {
+      kind: 'panic',
+      explanation: 'The program panicked.',
+      advice: 'Look at the first frame of its own.',
+    }
     return { ...told, explanation: `${told.explanation} Somebody recovered from it, and the program went on.` }
   }
   if (kind === 'logged error')
@@ -35,8 +39,15 @@ export function crashReason(crash: Crash): Reason {
 }
 
 function nilExplanation(offset: number): string {
-  if (offset === 0) return 'A nil pointer was followed, at offset 0: the first field of its struct, the value itself, or a function value that is nil.'
-  return `A field of a nil pointer was read or written: the one at offset ${offset} (0x${offset.toString(16)}) of its struct. Or an element of a nil slice or array pointer, ${offset} bytes from its beginning.`
+  if (offset === 0)
+    return (
+      'A nil pointer was followed, at offset 0: the first field of its struct, the value itself, or a function ' +
+      'value that is nil.'
+    )
+  return (
+    `A field of a nil pointer was read or written: the one at offset ${offset} (0x${offset.toString(16)}) of its ` +
+    `struct. Or an element of a nil slice or array pointer, ${offset} bytes from its beginning.`
+  )
 }
 
 /** What a program's own panics look like: `main.name("x")` for named types, an address for the others. */
@@ -53,7 +64,9 @@ function panicReason(text: string): Reason {
   if (opaque) {
     return {
       kind: 'panic',
-      explanation: `The program panicked with a value of the type ${opaque[1]}, which is neither an error nor has a method String: the runtime prints where it lies, and not what it is.`,
+      explanation:
+        `The program panicked with a value of the type ${opaque[1]}, which is neither an error nor has a method ` +
+        'String: the runtime prints where it lies, and not what it is.',
       advice: `Give ${opaque[1]} a method Error or String, so that the next time it says what has happened.`,
     }
   }
@@ -78,11 +91,16 @@ function fatal(message: string, { signal, notes }: Crash): Reason {
     advice: 'Nobody can recover from it. Look for unsafe, cgo and data races (-race), and update Go.',
   }
   const limit = /goroutine stack exceeds (\d+)-byte limit/.exec(notes.join('\n'))?.[1]
-  if (told.kind === 'stack overflow' && limit) return { ...told, explanation: `${told.explanation} The limit is ${limit} bytes.` }
+  if (told.kind === 'stack overflow' && limit)
+    return { ...told, explanation: `${told.explanation} The limit is ${limit} bytes.` }
   const block = /cannot allocate (\d+)-byte block(?: \((\d+) in use\))?/.exec(notes.join('\n'))
   if (told.kind === 'out of memory' && block)
-    return { ...told, explanation: `${told.explanation} It asked for ${block[1]} bytes more${block[2] ? `, and had ${block[2]}` : ''}.` }
-  if (told.kind === 'bad address' && signal?.address) return { ...told, explanation: `${told.explanation} The address is ${signal.address}.` }
+    return {
+      ...told,
+      explanation: `${told.explanation} It asked for ${block[1]} bytes more${block[2] ? `, and had ${block[2]}` : ''}.`,
+    }
+  if (told.kind === 'bad address' && signal?.address)
+    return { ...told, explanation: `${told.explanation} The address is ${signal.address}.` }
   return told
 }
 
@@ -91,7 +109,9 @@ function race({ race: stacks }: Crash): Reason {
   const both = one && other ? `: a ${one}, and before it a ${other}` : ''
   return {
     kind: 'data race',
-    explanation: `Two goroutines used the same memory at the same time, and at least one of them wrote${both}. Nothing orders the two.`,
+    explanation:
+      `Two goroutines used the same memory at the same time, and at least one of them wrote${both}. Nothing ` +
+      'orders the two.',
     advice: 'Guard it by a lock, hand it over by a channel, or use sync/atomic.',
   }
 }
@@ -101,10 +121,17 @@ export function chainSentence(panics: readonly PanicValue[]): string | undefined
   const last = panics.at(-1)
   if (!last || (panics.length === 1 && !last.recovered)) return undefined
   if (last.repanicked)
-    return 'A deferred function recovered from the panic and panicked again with the same value: the stack of the first one is kept below it.'
-  if (panics.length === 1) return 'A deferred function recovered from it, and something else ended the program while it did.'
+    return (
+      'A deferred function recovered from the panic and panicked again with the same value: the stack of the ' +
+      'first one is kept below it.'
+    )
+  if (panics.length === 1)
+    return 'A deferred function recovered from it, and something else ended the program while it did.'
   if (panics.every(({ text }) => text === last.text))
-    return 'A deferred function recovered from the panic and panicked again with the same value: the first one, at the bottom of the stack, is the cause.'
+    return (
+      'A deferred function recovered from the panic and panicked again with the same value: the first one, at ' +
+      'the bottom of the stack, is the cause.'
+    )
   const recovered = panics.filter((panic) => panic.recovered).length
   const went =
     recovered === 0
@@ -112,5 +139,8 @@ export function chainSentence(panics: readonly PanicValue[]): string | undefined
       : recovered === panics.length - 1
         ? 'each was recovered from before the next'
         : `${recovered} of them were recovered from`
-  return `There were ${panics.length} panics, one while another ran its deferred functions; ${went}. The first one is the cause: ${JSON.stringify(panics[0]?.text)}.`
+  return (
+    `There were ${panics.length} panics, one while another ran its deferred functions; ${went}. The first one is ` +
+    `the cause: ${JSON.stringify(panics[0]?.text)}.`
+  )
 }

@@ -3,21 +3,30 @@ import type { KnownMessage } from './reason.ts'
 
 const outOfMemory: Omit<KnownMessage, 'pattern'> = {
   kind: 'out of memory',
-  explain: () => 'The system gave no more memory: the limit of the container or of the process is reached, or one allocation was huge.',
-  advice: 'Look at the stack for what was allocated, compare the size that is told with the limit, and set GOMEMLIMIT a little below it.',
+  explain: () =>
+    'The system gave no more memory: the limit of the container or of the process is reached, or one allocation ' +
+    'was huge.',
+  advice:
+    'Look at the stack for what was allocated, compare the size that is told with the limit, and set GOMEMLIMIT ' +
+    'a little below it.',
 }
 
 export const fatalMessages: readonly KnownMessage[] = [
   {
     pattern: /all goroutines are asleep/,
     kind: 'deadlock',
-    explain: () => 'Every goroutine waits for another one (a channel, a lock, a WaitGroup), so that none can ever go on.',
-    advice: 'Look at what each waits for: a channel that nobody sends to or closes, a lock that its own holder takes again, a Done that is missing.',
+    explain: () =>
+      'Every goroutine waits for another one (a channel, a lock, a WaitGroup), so that none can ever go on.',
+    advice:
+      'Look at what each waits for: a channel that nobody sends to or closes, a lock that its own holder takes ' +
+      'again, a Done that is missing.',
   },
   {
     pattern: /no goroutines \(main called runtime\.Goexit\)/,
     kind: 'deadlock',
-    explain: () => 'The main goroutine ended itself by runtime.Goexit, and so did all others: nothing is left that could end the program.',
+    explain: () =>
+      'The main goroutine ended itself by runtime.Goexit, and so did all others: nothing is left that could end ' +
+      'the program.',
     advice: 'Let main return, or call os.Exit; t.FailNow outside of the goroutine of its test does this too.',
   },
   {
@@ -29,7 +38,10 @@ export const fatalMessages: readonly KnownMessage[] = [
         'iteration and map write': 'A goroutine ranged over a map while another one wrote to it.',
         'read and map write': 'A goroutine read a map while another one wrote to it.',
       }
-      return `${both[what] ?? 'A goroutine copied a map while another one wrote to it.'} The stack shows one of them alone; the other had gone on.`
+      return (
+        `${both[what] ?? 'A goroutine copied a map while another one wrote to it.'} The stack shows one of them ` +
+        'alone; the other had gone on.'
+      )
     },
     advice: 'Guard the map by a sync.RWMutex, or use sync.Map; go test -race shows both sides.',
   },
@@ -50,7 +62,9 @@ export const fatalMessages: readonly KnownMessage[] = [
     pattern: /sync: (?:[uU]nlock of unlocked (?:RW)?[mM]utex|RUnlock of unlocked RWMutex)/,
     kind: 'sync misuse',
     explain: () => 'A lock was unlocked that nobody had locked, or that was copied after it was.',
-    advice: 'Look for Unlock on two ways of one function, and for structs with a lock that are passed by value (go vet finds them).',
+    advice:
+      'Look for Unlock on two ways of one function, and for structs with a lock that are passed by value (go vet ' +
+      'finds them).',
   },
   {
     pattern: /^sync: /,
@@ -61,14 +75,17 @@ export const fatalMessages: readonly KnownMessage[] = [
   {
     pattern: /unexpected signal during runtime execution/,
     kind: 'crash in the runtime',
-    explain: () => 'The processor stopped code of the runtime, or of C: memory was overwritten, nearly always by unsafe, cgo or a data race.',
+    explain: () =>
+      'The processor stopped code of the runtime, or of C: memory was overwritten, nearly always by unsafe, cgo ' +
+      'or a data race.',
     advice: 'Look at what uses unsafe or cgo, run it with -race and GODEBUG=cgocheck=1, and update Go.',
   },
   {
     pattern: /^fault$/,
     kind: 'bad address',
     explain: () =>
-      'Memory was read or written at an address that is no nil pointer and belongs to nobody: a file that is mapped and was cut, unsafe, or overwritten memory.',
+      'Memory was read or written at an address that is no nil pointer and belongs to nobody: a file that is ' +
+      'mapped and was cut, unsafe, or overwritten memory.',
     advice: 'Look at mmap, unsafe and cgo; debug.SetPanicOnFault makes it a panic.',
   },
   {
@@ -80,13 +97,15 @@ export const fatalMessages: readonly KnownMessage[] = [
   {
     pattern: /found bad pointer in Go heap|bad pointer|invalid pointer found/,
     kind: 'bad pointer',
-    explain: () => 'The garbage collector found a pointer that points nowhere: unsafe, cgo, or a data race has overwritten memory.',
+    explain: () =>
+      'The garbage collector found a pointer that points nowhere: unsafe, cgo, or a data race has overwritten memory.',
     advice: 'Run it with -race and GODEBUG=cgocheck=1, and look at conversions by unsafe.',
   },
   {
     pattern: /panic while printing panic value/,
     kind: 'panic in Error or String',
-    explain: () => 'The program panicked with a value whose own method Error or String panics: so nobody can say what it was.',
+    explain: () =>
+      'The program panicked with a value whose own method Error or String panics: so nobody can say what it was.',
     advice: 'Look at the method that the stack shows above runtime.preprintpanics: a nil receiver, often.',
   },
   {

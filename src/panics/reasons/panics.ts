@@ -9,13 +9,18 @@ export const panicMessages: readonly KnownMessage[] = [
   {
     pattern: /invalid memory address or nil pointer dereference/,
     kind: 'nil dereference',
-    explain: () => 'A nil pointer was followed: a field was read or written, a method called, or a function value called that is nil.',
-    advice: 'Find out on the line below which pointer may be nil, and why nobody set it: an error that was not looked at, often.',
+    explain: () =>
+      'A nil pointer was followed: a field was read or written, a method called, or a function value called that ' +
+      'is nil.',
+    advice:
+      'Find out on the line below which pointer may be nil, and why nobody set it: an error that was not looked ' +
+      'at, often.',
   },
   {
     pattern: /assignment to entry in nil map/,
     kind: 'nil map write',
-    explain: () => 'A key of a map that is nil was set: a nil map can be read, and is empty, but nothing can be put into it.',
+    explain: () =>
+      'A key of a map that is nil was set: a nil map can be read, and is empty, but nothing can be put into it.',
     advice: 'Make the map before: m = make(map[K]V), or in the function that makes the struct that holds it.',
   },
   {
@@ -69,38 +74,45 @@ export const panicMessages: readonly KnownMessage[] = [
   {
     pattern: /interface conversion: (.+) is not (.+): missing method (\S+)/,
     kind: 'type assertion',
-    explain: (from = '', to = '', method = '') => `x.(${to}) was asked of a ${from}, which has no method ${method}; perhaps its pointer has.`,
+    explain: (from = '', to = '', method = '') =>
+      `x.(${to}) was asked of a ${from}, which has no method ${method}; perhaps its pointer has.`,
     advice: 'Give the type the method (mind *T and T), or ask in two values, v, ok := x.(T).',
   },
   {
     pattern: /interface conversion: (.+) is (.+), not (.+?)(?: \((types from different (?:packages|scopes))\))?$/m,
     kind: 'type assertion',
     explain: (from = '', found = '', to = '', different = '') =>
-      `x.(${to}) was asked of ${a(from)} that holds a ${found}.${different ? ' They have the same name and are two types: a package that is there twice (vendored, or of two versions).' : ''}`,
+      `x.(${to}) was asked of ${a(from)} that holds a ` +
+      `${found}.${different ? ' They have the same name and are two types: a package that is there twice (vendored, or of two versions).' : ''}`,
     advice: 'Ask in two values, v, ok := x.(T), or in a type switch.',
   },
   {
     pattern: /value method (\S+) called using nil \*?(\S+) pointer/,
     kind: 'nil dereference',
-    explain: (method = '', type = '') => `${method} takes its receiver by value, and was called through a pointer *${type} that is nil.`,
+    explain: (method = '', type = '') =>
+      `${method} takes its receiver by value, and was called through a pointer *${type} that is nil.`,
     advice: 'Find out why the pointer is nil; an interface that holds a nil pointer is not nil itself.',
   },
   {
     pattern: /hash of unhashable type (.+)/,
     kind: 'unhashable map key',
-    explain: (type = '') => `A ${type} was used as the key of a map, in an interface: slices, maps and functions cannot be keys.`,
+    explain: (type = '') =>
+      `A ${type} was used as the key of a map, in an interface: slices, maps and functions cannot be keys.`,
     advice: 'Use a key that can be compared: a string or an array made of it.',
   },
   {
     pattern: /comparing uncomparable type (.+)/,
     kind: 'uncomparable values',
-    explain: (type = '') => `Two interfaces were compared (==) that hold a ${type}: slices, maps and functions cannot be compared.`,
+    explain: (type = '') =>
+      `Two interfaces were compared (==) that hold a ${type}: slices, maps and functions cannot be compared.`,
     advice: 'Compare with slices.Equal, maps.Equal or reflect.DeepEqual.',
   },
   {
     pattern: /makeslice(copy)?: (len|cap) out of range/,
     kind: 'impossible size',
-    explain: (_copy = '', what = '') => `make([]T, …) was asked for a ${what === 'len' ? 'length' : 'capacity'} that is negative or more than memory can hold.`,
+    explain: (_copy = '', what = '') =>
+      `make([]T, …) was asked for a ${what === 'len' ? 'length' : 'capacity'} that is negative or more than ` +
+      'memory can hold.',
     advice: 'Look at where the size comes from: a difference that is negative, or a number read from outside.',
   },
   {
@@ -118,13 +130,16 @@ export const panicMessages: readonly KnownMessage[] = [
   {
     pattern: /unsafe\.(Slice|String)(Data)?: /,
     kind: 'unsafe',
-    explain: (what = '') => `unsafe.${what} was called with a length that is negative or too large, or with a nil pointer.`,
+    explain: (what = '') =>
+      `unsafe.${what} was called with a length that is negative or too large, or with a nil pointer.`,
     advice: 'Look at where pointer and length come from.',
   },
   {
-    pattern: /cgo argument has Go pointer to (?:unpinned )?Go pointer|cgo result (?:is|has) unpinned Go pointer|cgo result has Go pointer/,
+    pattern:
+      /cgo argument has Go pointer to (?:unpinned )?Go pointer|cgo result (?:is|has) unpinned Go pointer|cgo result has Go pointer/,
     kind: 'cgo pointer',
-    explain: () => 'Memory of Go that holds pointers to more memory of Go was passed to C, which may not keep or follow them.',
+    explain: () =>
+      'Memory of Go that holds pointers to more memory of Go was passed to C, which may not keep or follow them.',
     advice: 'Copy the data to memory of C, pass a cgo.Handle, or pin it with runtime.Pinner.',
   },
   {
@@ -139,7 +154,12 @@ export const panicMessages: readonly KnownMessage[] = [
     explain: () => 'A WaitGroup was added to while somebody waited for it, or used again too early.',
     advice: 'Call Add before Wait, and use a new WaitGroup for each round.',
   },
-  { pattern: /panic called with nil argument/, kind: 'panic(nil)', explain: () => 'panic(nil) was called.', advice: 'Panic with an error that says why.' },
+  {
+    pattern: /panic called with nil argument/,
+    kind: 'panic(nil)',
+    explain: () => 'panic(nil) was called.',
+    advice: 'Panic with an error that says why.',
+  },
   {
     pattern: /^nil$/,
     kind: 'panic(nil)',
@@ -168,7 +188,8 @@ export const panicMessages: readonly KnownMessage[] = [
     pattern: /reflect: call of (\S+) on (zero|\S+) Value/,
     kind: 'reflect misuse',
     explain: (method = '', kind = '') =>
-      `${method} was called on a reflect.Value ${kind === 'zero' ? 'that holds nothing' : `of the kind ${kind}, which has no such thing`}.`,
+      `${method} was called on a reflect.Value ` +
+      `${kind === 'zero' ? 'that holds nothing' : `of the kind ${kind}, which has no such thing`}.`,
     advice: 'Ask IsValid() or Kind() before.',
   },
   {

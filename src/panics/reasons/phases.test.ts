@@ -35,7 +35,10 @@ test('the phases of a panic are told in their order', async () => {
   assert.match(phase(crash, 'panic'), /^The program called panic, and goroutine 1 stopped .* There are 2 on it\.$/)
   assert.match(phase(crash, 'defers'), /main\.f\.func1 panicked again while it ran\.$/)
   assert.match(phase(crash, 'recover'), /one panic, which is marked \[recovered\]/)
-  assert.match(phase(crash, 'output'), /the panics, the oldest first, the stack of the goroutine, and no other one, unless GOTRACEBACK=all/)
+  assert.match(
+    phase(crash, 'output'),
+    /the panics, the oldest first, the stack of the goroutine, and no other one, unless GOTRACEBACK=all/,
+  )
   assert.match(phase(crash, 'exit'), /^The process ended with exit code 2\./)
 })
 
@@ -58,7 +61,10 @@ main.f()
 })
 
 test('what is no panic has no phases', async () => {
-  const crash = await only('fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan receive]:\nmain.main()\n\t/src/main.go:5 +0x1\n')
+  const crash = await only(
+    'fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan ' +
+      'receive]:\nmain.main()\n\t/src/main.go:5 +0x1\n',
+  )
   assert.deepEqual(crash.phases, [])
 })
 
@@ -67,5 +73,8 @@ test('offsets behind lines and calls without words are explained', async () => {
   assert.deepEqual([inlined.goroutine?.frames[inlined.ownFrame!]?.name, inlined.stackNotes.length], ['f', 2])
   assert.match(inlined.stackNotes[1]!, /^\(inlined\): .*\/\/go:noinline.*-gcflags="all=-N -l"/)
   const called = await only(nested.replace('main.f(...)\n\t/src/main.go:9', 'main.f(0x1)\n\t/src/main.go:9 +0x43'))
-  assert.match(called.stackNotes[0]!, /^\+0x43 behind line 9: the instruction lies 67 bytes behind the first one of the function\..*objdump -s '\^main\\\.f\$'/)
+  assert.match(
+    called.stackNotes[0]!,
+    /^\+0x43 behind line 9: the instruction lies 67 bytes behind the first one of the function\..*objdump -s '\^main\\\.f\$'/,
+  )
 })

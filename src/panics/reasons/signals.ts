@@ -86,8 +86,12 @@ export function signalReason(signal: SignalFacts): Reason {
     case 'SIGQUIT':
       return {
         kind: 'goroutines on request',
-        explanation: `Somebody sent SIGQUIT${code === 0 ? ' (kill -QUIT, or Ctrl-\\)' : ''}: the program printed its goroutines and ended. It has not failed by itself.`,
-        advice: 'Look at what waits longest below; a supervisor that lost patience may have sent it (a liveness probe, go test -timeout).',
+        explanation:
+          `Somebody sent SIGQUIT${code === 0 ? ' (kill -QUIT, or Ctrl-\\)' : ''}: the program printed its ` +
+          'goroutines and ended. It has not failed by itself.',
+        advice:
+          'Look at what waits longest below; a supervisor that lost patience may have sent it (a liveness probe, ' +
+          'go test -timeout).',
       }
     case 'SIGABRT':
       return {
@@ -99,7 +103,9 @@ export function signalReason(signal: SignalFacts): Reason {
     case 'SIGBUS':
       return {
         kind: duringCgo ? 'crash in C code' : 'bad address',
-        explanation: `${duringCgo ? `${where} read or wrote` : 'Something read or wrote'} memory that it may not${offset === undefined ? '' : `: a nil pointer, ${offset === 0 ? 'at its beginning' : `${offset} bytes behind it`}`}.`,
+        explanation:
+          `${duringCgo ? `${where} read or wrote` : 'Something read or wrote'} memory that it may ` +
+          `not${offset === undefined ? '' : `: a nil pointer, ${offset === 0 ? 'at its beginning' : `${offset} bytes behind it`}`}.`,
         advice: duringCgo
           ? 'Look at what was passed to C in the frame above runtime.cgocall, and at how long C may use it.'
           : 'Look at unsafe, cgo and mapped files; run it with -race.',
@@ -114,7 +120,8 @@ export function signalReason(signal: SignalFacts): Reason {
       return {
         kind: 'illegal instruction',
         explanation: 'The processor does not know an instruction of the program.',
-        advice: 'Look at what it was built for (GOAMD64, GOARM, C libraries with -march) and at the machine it runs on.',
+        advice:
+          'Look at what it was built for (GOAMD64, GOARM, C libraries with -march) and at the machine it runs on.',
       }
     case 'SIGTRAP':
       return {
@@ -123,6 +130,10 @@ export function signalReason(signal: SignalFacts): Reason {
         advice: 'Look for runtime.Breakpoint, and for __builtin_trap in C code.',
       }
     default:
-      return { kind: 'signal', explanation: `The program ended by ${signalName(signal)}.`, advice: 'Look at who may have sent it.' }
+      return {
+        kind: 'signal',
+        explanation: `The program ended by ${signalName(signal)}.`,
+        advice: 'Look at who may have sent it.',
+      }
   }
 }

@@ -97,11 +97,19 @@ test('images know on how many nodes they are', () => {
 test('which nodes have pods with affinity, and which claims are used, follows the pods', () => {
   const cache = new SchedulerCache()
   cache.setNode(aNode('n'))
-  const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone', labelSelector: {} }] }
+  const podAntiAffinity = {
+    requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone', labelSelector: {} }],
+  }
   const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }]
   const pod = aPod('p', { nodeName: 'n', affinity: { podAntiAffinity }, volumes })
   cache.setPod(pod)
-  assert.deepEqual([cache.nodesWithAffinity.size, cache.nodesWithRequiredAntiAffinity.size, cache.isClaimUsed('default/c')], [1, 1, true])
+  assert.deepEqual(
+    [cache.nodesWithAffinity.size, cache.nodesWithRequiredAntiAffinity.size, cache.isClaimUsed('default/c')],
+    [1, 1, true],
+  )
   cache.removePod(pod)
-  assert.deepEqual([cache.nodesWithAffinity.size, cache.nodesWithRequiredAntiAffinity.size, cache.isClaimUsed('default/c')], [0, 0, false])
+  assert.deepEqual(
+    [cache.nodesWithAffinity.size, cache.nodesWithRequiredAntiAffinity.size, cache.isClaimUsed('default/c')],
+    [0, 0, false],
+  )
 })

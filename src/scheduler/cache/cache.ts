@@ -1,6 +1,6 @@
 /**
- * What the scheduler knows of nodes and of the pods that have one. Pods that it has just placed are assumed to be there, until the API
- * says so, or they are forgotten because they could not be bound.
+ * What the scheduler knows of nodes and of the pods that have one. Pods that it has just placed are assumed to be
+ * there, until the API says so, or they are forgotten because they could not be bound.
  */
 import type { Node, Pod } from '../../client/kinds.ts'
 import { NodeInfo } from '../framework/node-info.ts'
@@ -19,7 +19,10 @@ interface KnownPod {
 }
 
 export interface CacheOptions {
-  /** How long a pod that was bound is assumed to be there while the API does not tell of it, in ms. 0 is for ever, upstream's default. */
+  /**
+   * How long a pod that was bound is assumed to be there while the API does not tell of it, in ms. 0 is for ever,
+   * upstream's default.
+   */
   readonly assumedMs?: number
   readonly now?: () => number
 }
@@ -148,7 +151,9 @@ export class SchedulerCache implements Snapshot {
   /** Forgets pods that were bound long ago and that the API never told of; gives them. */
   expire(): readonly PodInfo[] {
     const now = this.#now()
-    const expired = [...this.#assumed].map((uid) => this.#pods.get(uid)!).filter(({ expires }) => expires !== undefined && expires <= now)
+    const expired = [...this.#assumed]
+      .map((uid) => this.#pods.get(uid)!)
+      .filter(({ expires }) => expires !== undefined && expires <= now)
     for (const { pod } of expired) this.forget(pod)
     return expired.map(({ pod }) => pod)
   }

@@ -1,4 +1,7 @@
-/** In which order nodes are tried: of each zone one, round and round, so that a part of the nodes has something of every zone. */
+/**
+ * In which order nodes are tried: of each zone one, round and round, so that a part of the nodes has something of every
+ * zone.
+ */
 import type { NodeInfo } from '../framework/node-info.ts'
 
 /** Region and zone of a node, by today's labels or those of old. */

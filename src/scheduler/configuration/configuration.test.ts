@@ -6,10 +6,16 @@ import { handleOf } from '../testing/try-plugin.ts'
 import { parseConfiguration, type SchedulerConfiguration } from './index.ts'
 
 const parse = (fields: object): SchedulerConfiguration =>
-  parseConfiguration({ apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration', ...fields }, inTreePlugins)
+  parseConfiguration(
+    { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration', ...fields },
+    inTreePlugins,
+  )
 
 /** The names of a point's plug-ins, those with a weight other than 1 with it. */
-function at(configuration: SchedulerConfiguration, point: 'filter' | 'score' | 'preFilter' | 'queueSort'): readonly string[] {
+function at(
+  configuration: SchedulerConfiguration,
+  point: 'filter' | 'score' | 'preFilter' | 'queueSort',
+): readonly string[] {
   const profile = makeProfile(configuration.profiles[0]!, inTreePlugins, handleOf({ nodes: [] }))
   return profile.steps[point].map(({ name, weight }) => (weight === 1 ? name : `${name}=${weight}`))
 }
@@ -39,7 +45,14 @@ test('nothing said is one profile with the default plug-ins, in their order and 
     'NodeResourcesFit',
   ])
   const scores = at(configuration, 'score')
-  for (const score of ['TaintToleration=3', 'NodeAffinity=2', 'PodTopologySpread=2', 'InterPodAffinity=2', 'NodeResourcesFit', 'ImageLocality'])
+  for (const score of [
+    'TaintToleration=3',
+    'NodeAffinity=2',
+    'PodTopologySpread=2',
+    'InterPodAffinity=2',
+    'NodeResourcesFit',
+    'ImageLocality',
+  ])
     assert.ok(scores.includes(score), score)
 })
 
@@ -49,7 +62,9 @@ test('plug-ins are turned off and on, everywhere or at one point, and weighed an
   assert.ok(!at(nowhere, 'filter').includes('NodePorts'))
   const notHere = withPlugins({ filter: { disabled: [{ name: 'NodePorts' }] } })
   assert.ok(!at(notHere, 'filter').includes('NodePorts') && at(notHere, 'preFilter').includes('NodePorts'))
-  const onlyThis = withPlugins({ score: { disabled: [{ name: '*' }], enabled: [{ name: 'ImageLocality', weight: 7 }] } })
+  const onlyThis = withPlugins({
+    score: { disabled: [{ name: '*' }], enabled: [{ name: 'ImageLocality', weight: 7 }] },
+  })
   assert.deepEqual(at(onlyThis, 'score'), ['ImageLocality=7'])
   const weighed = at(withPlugins({ multiPoint: { enabled: [{ name: 'ImageLocality', weight: 5 }] } }), 'score')
   assert.equal(weighed.at(-1), 'ImageLocality=5')
@@ -59,36 +74,71 @@ test('plug-ins are turned off and on, everywhere or at one point, and weighed an
     () => at(withPlugins({ filter: { enabled: [{ name: 'None' }] } }), 'filter'),
     /enabled\[0\]\.name: Invalid value: "None": there is no such plug-in: choose of DefaultBinder, /,
   )
-  assert.throws(() => at(withPlugins({ filter: { enabled: [{ name: 'ImageLocality' }] } }), 'filter'), /plugin "ImageLocality" does not extend filter plugin/)
-  assert.throws(() => at(withPlugins({ queueSort: { disabled: [{ name: '*' }] } }), 'filter'), /exactly one plug-in has to sort the queue/)
+  assert.throws(
+    () => at(withPlugins({ filter: { enabled: [{ name: 'ImageLocality' }] } }), 'filter'),
+    /plugin "ImageLocality" does not extend filter plugin/,
+  )
+  assert.throws(
+    () => at(withPlugins({ queueSort: { disabled: [{ name: '*' }] } }), 'filter'),
+    /exactly one plug-in has to sort the queue/,
+  )
   assert.throws(() => at(withPlugins({ bind: { disabled: [{ name: '*' }] } }), 'filter'), /enable DefaultBinder/)
 })
 
 test('arguments of plug-ins get their defaults, and are checked', () => {
-  const args = (given: object, name = 'DefaultPreemption') => parse({ profiles: [{ pluginConfig: [{ name, args: given }] }] }).profiles[0]?.args.get(name)
-  assert.deepEqual(args({ minCandidateNodesPercentage: 20 }), { minCandidateNodesPercentage: 20, minCandidateNodesAbsolute: 100 })
+  const args = (given: object, name = 'DefaultPreemption') =>
+    parse({ profiles: [{ pluginConfig: [{ name, args: given }] }] }).profiles[0]?.args.get(name)
+  assert.deepEqual(args({ minCandidateNodesPercentage: 20 }), {
+    minCandidateNodesPercentage: 20,
+    minCandidateNodesAbsolute: 100,
+  })
   assert.deepEqual(args({ kind: 'DefaultPreemptionArgs', apiVersion: 'kubescheduler.config.k8s.io/v1' }), {
     minCandidateNodesPercentage: 10,
     minCandidateNodesAbsolute: 100,
   })
-  assert.throws(() => args({ minCandidateNodesPercentage: 101 }), /profiles\[0\]\.pluginConfig\[0\]\.args\.minCandidateNodesPercentage: Invalid value: 101/)
+  assert.throws(
+    () => args({ minCandidateNodesPercentage: 101 }),
+    /profiles\[0\]\.pluginConfig\[0\]\.args\.minCandidateNodesPercentage: Invalid value: 101/,
+  )
   assert.throws(() => args({ unknown: 1 }), /unknown field "unknown"/)
-  const spread = (...defaultConstraints: object[]) => args({ defaultConstraints, defaultingType: 'List' }, 'PodTopologySpread')
+  const spread = (...defaultConstraints: object[]) =>
+    args({ defaultConstraints, defaultingType: 'List' }, 'PodTopologySpread')
   const zone = { topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 1 }
   const refused: [() => unknown, RegExp][] = [
     [
       () => args({ minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0 }),
       /Percentage: .* as minCandidateNodesAbsolute; .*Absolute: Invalid value: 0: cannot be zero at the same time as minCandidateNodesPercentage/,
     ],
-    [() => args({ hardPodAffinityWeight: 101 }, 'InterPodAffinity'), /hardPodAffinityWeight: Invalid value: 101: not in valid range \[0, 100\]/],
-    [() => args({ bindingTimeout: '500ms' }, 'DynamicResources'), /bindingTimeout: Invalid value: "500ms": must be at least 1 second/],
-    [() => args({ filterTimeout: '-1s' }, 'DynamicResources'), /filterTimeout: Invalid value: "-1s": must be zero or positive/],
-    [() => args({ resources: [{ name: 'cpu', weight: 101 }] }, 'NodeResourcesBalancedAllocation'), /weight: Invalid value: 101: must be 1$/],
-    [() => args({ defaultingType: 'None' }, 'PodTopologySpread'), /Unsupported value: "None": supported values: "System", "List"/],
+    [
+      () => args({ hardPodAffinityWeight: 101 }, 'InterPodAffinity'),
+      /hardPodAffinityWeight: Invalid value: 101: not in valid range \[0, 100\]/,
+    ],
+    [
+      () => args({ bindingTimeout: '500ms' }, 'DynamicResources'),
+      /bindingTimeout: Invalid value: "500ms": must be at least 1 second/,
+    ],
+    [
+      () => args({ filterTimeout: '-1s' }, 'DynamicResources'),
+      /filterTimeout: Invalid value: "-1s": must be zero or positive/,
+    ],
+    [
+      () => args({ resources: [{ name: 'cpu', weight: 101 }] }, 'NodeResourcesBalancedAllocation'),
+      /weight: Invalid value: 101: must be 1$/,
+    ],
+    [
+      () => args({ defaultingType: 'None' }, 'PodTopologySpread'),
+      /Unsupported value: "None": supported values: "System", "List"/,
+    ],
     [() => spread({ ...zone, topologyKey: '' }), /\[0\]\.topologyKey: Required value: can not be empty/],
-    [() => spread({ ...zone, topologyKey: 'a b' }), /\[0\]\.topologyKey: Invalid value: "a b": name part must consist of/],
+    [
+      () => spread({ ...zone, topologyKey: 'a b' }),
+      /\[0\]\.topologyKey: Invalid value: "a b": name part must consist of/,
+    ],
     [() => spread({ ...zone, whenUnsatisfiable: '' }), /\[0\]\.whenUnsatisfiable: Required value: can not be empty/],
-    [() => spread(zone, { ...zone, maxSkew: 2 }), /defaultConstraints\[1\]: Duplicate value: "\{zone, ScheduleAnyway\}"/],
+    [
+      () => spread(zone, { ...zone, maxSkew: 2 }),
+      /defaultConstraints\[1\]: Duplicate value: "\{zone, ScheduleAnyway\}"/,
+    ],
   ]
   for (const [give, message] of refused) assert.throws(give, message)
   assert.throws(() => args({}, 'NodeName'), /NodeName takes no arguments/)
@@ -99,18 +149,38 @@ test('what cannot work is refused, all of it at once', () => {
   const cases: [object, RegExp][] = [
     [{ parallelism: 0 }, /parallelism: Invalid value: 0: should be an integer value greater than zero/],
     [{ percentageOfNodesToScore: 101 }, /percentageOfNodesToScore: Invalid value: 101: not in valid range \[0-100\]/],
-    [{ podInitialBackoffSeconds: 20 }, /podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to PodInitialBackoffSeconds/],
-    [{ podInitialBackoffSeconds: 0, parallelism: -1 }, /parallelism: .*; podInitialBackoffSeconds: Invalid value: 0: must be greater than 0/],
-    [{ profiles: [{ schedulerName: 'a' }, { schedulerName: 'a' }] }, /profiles\[1\]\.schedulerName: Duplicate value: "a"/],
+    [
+      { podInitialBackoffSeconds: 20 },
+      /podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to PodInitialBackoffSeconds/,
+    ],
+    [
+      { podInitialBackoffSeconds: 0, parallelism: -1 },
+      /parallelism: .*; podInitialBackoffSeconds: Invalid value: 0: must be greater than 0/,
+    ],
+    [
+      { profiles: [{ schedulerName: 'a' }, { schedulerName: 'a' }] },
+      /profiles\[1\]\.schedulerName: Duplicate value: "a"/,
+    ],
     [{ profiles: [{}, { schedulerName: 'a' }] }, /profiles\[0\]\.schedulerName: Required value/],
-    [{ leaderElection: { leaseDuration: '5s' } }, /leaderElection\.leaseDuration: Invalid value: "10s": LeaseDuration must be greater than RenewDeadline/],
+    [
+      { leaderElection: { leaseDuration: '5s' } },
+      /leaderElection\.leaseDuration: Invalid value: "10s": LeaseDuration must be greater than RenewDeadline/,
+    ],
     [{ leaderElection: { resourceLock: 'configmaps' } }, /resourceLock value must be "leases"/],
     [
-      { profiles: [{ schedulerName: 'a', plugins: { queueSort: { enabled: [{ name: 'PrioritySort' }] } } }, { schedulerName: 'b' }] },
+      {
+        profiles: [
+          { schedulerName: 'a', plugins: { queueSort: { enabled: [{ name: 'PrioritySort' }] } } },
+          { schedulerName: 'b' },
+        ],
+      },
       /profiles\[1\]\.plugins\.queueSort: Invalid value: null: has to match for all profiles/,
     ],
     [{ extenders: [{}] }, /extenders\[0\]\.urlPrefix: Required value/],
-    [{ extenders: [{ urlPrefix: 'http://a', prioritizeVerb: 'p', weight: -1 }] }, /must have a positive weight applied to it/],
+    [
+      { extenders: [{ urlPrefix: 'http://a', prioritizeVerb: 'p', weight: -1 }] },
+      /must have a positive weight applied to it/,
+    ],
     [
       {
         extenders: [
@@ -120,8 +190,14 @@ test('what cannot work is refused, all of it at once', () => {
       },
       /only one extender can implement bind/,
     ],
-    [{ extenders: [{ urlPrefix: 'http://a', prioritizeVerb: 'p' }] }, /extenders\[0\]\.weight: Invalid value: 0: must have a positive weight applied to it/],
-    [{ extenders: [{ urlPrefix: 'http://a', managedResources: [{ name: 'cpu' }] }] }, /name: Invalid value: "cpu": is an invalid extended resource name/],
+    [
+      { extenders: [{ urlPrefix: 'http://a', prioritizeVerb: 'p' }] },
+      /extenders\[0\]\.weight: Invalid value: 0: must have a positive weight applied to it/,
+    ],
+    [
+      { extenders: [{ urlPrefix: 'http://a', managedResources: [{ name: 'cpu' }] }] },
+      /name: Invalid value: "cpu": is an invalid extended resource name/,
+    ],
     [
       { extenders: [{ urlPrefix: 'http://a', managedResources: [{ name: 'a.b/c' }, { name: 'a.b/c' }] }] },
       /managedResources\[1\]\.name: Invalid value: "a\.b\/c": duplicate extender managed resource name/,

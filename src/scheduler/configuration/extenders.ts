@@ -13,20 +13,31 @@ const defaultTimeoutMs = 5_000
 
 export function extenderSettings(written: readonly WrittenExtender[], errors: FieldError[]): ExtenderSettings[] {
   const binding = written.filter(({ bindVerb }) => bindVerb)
-  if (binding.length > 1) errors.push(invalidValue('extenders', `found ${binding.length} extenders implementing bind`, 'only one extender can implement bind'))
+  if (binding.length > 1)
+    errors.push(
+      invalidValue(
+        'extenders',
+        `found ${binding.length} extenders implementing bind`,
+        'only one extender can implement bind',
+      ),
+    )
   const managed = new Set<string>()
   return written.map((extender, at) => {
     const path = `extenders[${at}]`
     const { urlPrefix = '', prioritizeVerb, weight = 0, httpTimeout, managedResources = [], tlsConfig } = extender
     if (!urlPrefix) errors.push(required(`${path}.urlPrefix`))
-    else if (!URL.canParse(urlPrefix)) errors.push(invalidValue(`${path}.urlPrefix`, urlPrefix, 'must be a URL such as http://127.0.0.1:8888/scheduler'))
-    if (prioritizeVerb && weight <= 0) errors.push(invalidValue(`${path}.weight`, weight, 'must have a positive weight applied to it'))
+    else if (!URL.canParse(urlPrefix))
+      errors.push(invalidValue(`${path}.urlPrefix`, urlPrefix, 'must be a URL such as http://127.0.0.1:8888/scheduler'))
+    if (prioritizeVerb && weight <= 0)
+      errors.push(invalidValue(`${path}.weight`, weight, 'must have a positive weight applied to it'))
     const timeoutMs = httpTimeout === undefined ? defaultTimeoutMs : parseDurationMs(httpTimeout)
-    if (timeoutMs === undefined || timeoutMs < 0) errors.push(invalidValue(`${path}.httpTimeout`, httpTimeout, 'must be a duration such as 5s'))
+    if (timeoutMs === undefined || timeoutMs < 0)
+      errors.push(invalidValue(`${path}.httpTimeout`, httpTimeout, 'must be a duration such as 5s'))
     for (const [index, { name = '' }] of managedResources.entries()) {
       const here = `${path}.managedResources[${index}].name`
       const faults = [...follows(name, here, qualifiedName)]
-      if (faults.length === 0 && !isExtendedResource(name)) faults.push(invalidValue(here, name, 'is an invalid extended resource name'))
+      if (faults.length === 0 && !isExtendedResource(name))
+        faults.push(invalidValue(here, name, 'is an invalid extended resource name'))
       errors.push(...faults)
       if (managed.has(name)) errors.push(invalidValue(here, name, 'duplicate extender managed resource name'))
       managed.add(name)
@@ -42,7 +53,11 @@ export function extenderSettings(written: readonly WrittenExtender[], errors: Fi
   })
 }
 
-function tlsOf(written: NonNullable<WrittenExtender['tlsConfig']>, path: string, errors: FieldError[]): NonNullable<ExtenderSettings['tls']> {
+function tlsOf(
+  written: NonNullable<WrittenExtender['tlsConfig']>,
+  path: string,
+  errors: FieldError[],
+): NonNullable<ExtenderSettings['tls']> {
   const read = (name: 'ca' | 'cert' | 'key'): string | undefined => {
     const data = written[`${name}Data`]
     if (data) return Buffer.from(data, 'base64').toString()
@@ -55,5 +70,11 @@ function tlsOf(written: NonNullable<WrittenExtender['tlsConfig']>, path: string,
       return undefined
     }
   }
-  return { ca: read('ca'), cert: read('cert'), key: read('key'), serverName: written.serverName, insecure: written.insecure }
+  return {
+    ca: read('ca'),
+    cert: read('cert'),
+    key: read('key'),
+    serverName: written.serverName,
+    insecure: written.insecure,
+  }
 }

@@ -1,4 +1,6 @@
-/** Reads a KubeSchedulerConfiguration: decodes it strictly, fills in upstream's defaults, and refuses what cannot work. */
+/**
+ * Reads a KubeSchedulerConfiguration: decodes it strictly, fills in upstream's defaults, and refuses what cannot work.
+ */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { parseDurationMs } from '../../lib/duration.ts'
@@ -59,11 +61,18 @@ export function parseConfiguration(value: unknown, registry: Registry): Schedule
 
 function configurationOf(written: WrittenConfiguration, registry: Registry): SchedulerConfiguration {
   const errors: FieldError[] = []
-  const { parallelism = 16, percentageOfNodesToScore = 0, podInitialBackoffSeconds: initial = 1, podMaxBackoffSeconds: most = 10 } = written
-  if (parallelism <= 0) errors.push(invalidValue('parallelism', parallelism, 'should be an integer value greater than zero'))
+  const {
+    parallelism = 16,
+    percentageOfNodesToScore = 0,
+    podInitialBackoffSeconds: initial = 1,
+    podMaxBackoffSeconds: most = 10,
+  } = written
+  if (parallelism <= 0)
+    errors.push(invalidValue('parallelism', parallelism, 'should be an integer value greater than zero'))
   checkPercentage(percentageOfNodesToScore, 'percentageOfNodesToScore', errors)
   if (initial <= 0) errors.push(invalidValue('podInitialBackoffSeconds', initial, 'must be greater than 0'))
-  if (most < initial) errors.push(invalidValue('podMaxBackoffSeconds', most, 'must be greater than or equal to PodInitialBackoffSeconds'))
+  if (most < initial)
+    errors.push(invalidValue('podMaxBackoffSeconds', most, 'must be greater than or equal to PodInitialBackoffSeconds'))
   const configuration: SchedulerConfiguration = {
     profiles: profilesOf(written.profiles, registry, errors),
     extenders: extenderSettings(written.extenders ?? [], errors),
@@ -80,7 +89,11 @@ function checkPercentage(percentage: number, path: string, errors: FieldError[])
   if (percentage < 0 || percentage > 100) errors.push(invalidValue(path, percentage, 'not in valid range [0-100]'))
 }
 
-function profilesOf(written: readonly WrittenProfile[] | undefined, registry: Registry, errors: FieldError[]): ProfileSettings[] {
+function profilesOf(
+  written: readonly WrittenProfile[] | undefined,
+  registry: Registry,
+  errors: FieldError[],
+): ProfileSettings[] {
   const profiles = written?.length ? written : [{}]
   checkQueueSort(profiles, errors)
   const names = new Set<string>()
@@ -94,24 +107,43 @@ function profilesOf(written: readonly WrittenProfile[] | undefined, registry: Re
     checkPercentage(percentageOfNodesToScore ?? 0, `${path}.percentageOfNodesToScore`, errors)
     for (const [point, { enabled = [] }] of Object.entries(profile.plugins ?? {}))
       for (const [index, { name }] of enabled.entries())
-        if (!registry.has(name)) errors.push(unknownPlugin(`${path}.plugins.${point}.enabled[${index}].name`, name, registry))
-    return { schedulerName, percentageOfNodesToScore, plugins: withDefaultPlugins(profile.plugins), args: argsOf(profile, path, registry, errors) }
+        if (!registry.has(name))
+          errors.push(unknownPlugin(`${path}.plugins.${point}.enabled[${index}].name`, name, registry))
+    return {
+      schedulerName,
+      percentageOfNodesToScore,
+      plugins: withDefaultPlugins(profile.plugins),
+      args: argsOf(profile, path, registry, errors),
+    }
   })
 }
 
 /** Pods of all profiles wait in one queue. */
 function checkQueueSort(profiles: readonly WrittenProfile[], errors: FieldError[]): void {
   const [first = {}, ...others] = profiles
-  const sortOf = ({ plugins }: WrittenProfile) => ({ enabled: plugins?.queueSort?.enabled ?? [], disabled: plugins?.queueSort?.disabled ?? [] })
+  const sortOf = ({ plugins }: WrittenProfile) => ({
+    enabled: plugins?.queueSort?.enabled ?? [],
+    disabled: plugins?.queueSort?.disabled ?? [],
+  })
   const { enabled } = sortOf(first)
-  const argsOfSort = ({ pluginConfig = [] }: WrittenProfile): unknown => pluginConfig.find(({ name }) => name === enabled[0]?.name)?.args
+  const argsOfSort = ({ pluginConfig = [] }: WrittenProfile): unknown =>
+    pluginConfig.find(({ name }) => name === enabled[0]?.name)?.args
   const differs = 'has to match for all profiles'
-  if (enabled.length > 1) errors.push(invalidValue('profiles[0].plugins.queueSort.Enabled', enabled.length, 'only one queue sort plugin can be enabled'))
+  if (enabled.length > 1)
+    errors.push(
+      invalidValue(
+        'profiles[0].plugins.queueSort.Enabled',
+        enabled.length,
+        'only one queue sort plugin can be enabled',
+      ),
+    )
   for (const [at, other] of others.entries()) {
     const path = `profiles[${at + 1}]`
-    if (!isDeepStrictEqual(sortOf(other), sortOf(first))) errors.push(invalidValue(`${path}.plugins.queueSort`, other.plugins?.queueSort, differs))
+    if (!isDeepStrictEqual(sortOf(other), sortOf(first)))
+      errors.push(invalidValue(`${path}.plugins.queueSort`, other.plugins?.queueSort, differs))
     const args = argsOfSort(other)
-    if (args !== undefined && !isDeepStrictEqual(args, argsOfSort(first))) errors.push(invalidValue(`${path}.pluginConfig.args`, args, differs))
+    if (args !== undefined && !isDeepStrictEqual(args, argsOfSort(first)))
+      errors.push(invalidValue(`${path}.pluginConfig.args`, args, differs))
   }
 }
 
@@ -119,7 +151,12 @@ const unknownPlugin = (path: string, name: string, registry: Registry): FieldErr
   invalidValue(path, name, `there is no such plug-in: choose of ${[...registry.keys()].sort().join(', ')}`)
 
 /** The arguments of plug-ins, with defaults, checked by the plug-ins' own rules. */
-function argsOf({ pluginConfig = [] }: WrittenProfile, path: string, registry: Registry, errors: FieldError[]): ReadonlyMap<string, unknown> {
+function argsOf(
+  { pluginConfig = [] }: WrittenProfile,
+  path: string,
+  registry: Registry,
+  errors: FieldError[],
+): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>()
   for (const [at, { name = '', args: given }] of pluginConfig.entries()) {
     const here = `${path}.pluginConfig[${at}]`
@@ -144,15 +181,36 @@ function argsOf({ pluginConfig = [] }: WrittenProfile, path: string, registry: R
 }
 
 function electionOf(written: WrittenConfiguration['leaderElection'] = {}, errors: FieldError[]): ElectionSettings {
-  const { leaderElect = true, leaseDuration = '15s', renewDeadline = '10s', retryPeriod = '2s', resourceLock = 'leases' } = written
+  const {
+    leaderElect = true,
+    leaseDuration = '15s',
+    renewDeadline = '10s',
+    retryPeriod = '2s',
+    resourceLock = 'leases',
+  } = written
   const durations = { leaseDuration, renewDeadline, retryPeriod }
   const [leaseMs = 0, renewMs = 0, retryMs = 0] = Object.entries(durations).map(([name, text]) => {
     const ms = parseDurationMs(text)
-    if (ms === undefined || ms <= 0) errors.push(invalidValue(`leaderElection.${name}`, text, 'must be a duration greater than zero, such as 15s'))
+    if (ms === undefined || ms <= 0)
+      errors.push(invalidValue(`leaderElection.${name}`, text, 'must be a duration greater than zero, such as 15s'))
     return ms ?? 0
   })
-  if (leaseMs <= renewMs) errors.push(invalidValue('leaderElection.leaseDuration', renewDeadline, 'LeaseDuration must be greater than RenewDeadline'))
-  if (renewMs <= retryMs) errors.push(invalidValue('leaderElection.renewDeadline', retryPeriod, 'RenewDeadline must be greater than RetryPeriod'))
-  if (resourceLock !== 'leases') errors.push(invalidValue('leaderElection.resourceLock', resourceLock, 'resourceLock value must be "leases"'))
-  return { leaderElect, leaseMs, renewMs, retryMs, name: written.resourceName || 'kube-scheduler', namespace: written.resourceNamespace || 'kube-system' }
+  if (leaseMs <= renewMs)
+    errors.push(
+      invalidValue('leaderElection.leaseDuration', renewDeadline, 'LeaseDuration must be greater than RenewDeadline'),
+    )
+  if (renewMs <= retryMs)
+    errors.push(
+      invalidValue('leaderElection.renewDeadline', retryPeriod, 'RenewDeadline must be greater than RetryPeriod'),
+    )
+  if (resourceLock !== 'leases')
+    errors.push(invalidValue('leaderElection.resourceLock', resourceLock, 'resourceLock value must be "leases"'))
+  return {
+    leaderElect,
+    leaseMs,
+    renewMs,
+    retryMs,
+    name: written.resourceName || 'kube-scheduler',
+    namespace: written.resourceNamespace || 'kube-system',
+  }
 }

@@ -1,5 +1,13 @@
 /** KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) as it is written. */
-import { anything, type ConfigurationKind, flag, int32, listOf, structOf, text } from '../../machinery/decode/configuration.ts'
+import {
+  anything,
+  type ConfigurationKind,
+  flag,
+  int32,
+  listOf,
+  structOf,
+  text,
+} from '../../machinery/decode/configuration.ts'
 import { extensionPoints } from '../profile/extension-points.ts'
 import type { PluginChoice } from '../profile/profile.ts'
 
@@ -77,7 +85,13 @@ export const kubeSchedulerConfiguration: ConfigurationKind = {
       resourceName: text,
       resourceNamespace: text,
     }),
-    clientConnection: structOf('ClientConnectionConfiguration', { kubeconfig: text, acceptContentTypes: text, contentType: text, qps: number, burst: int32 }),
+    clientConnection: structOf('ClientConnectionConfiguration', {
+      kubeconfig: text,
+      acceptContentTypes: text,
+      contentType: text,
+      qps: number,
+      burst: int32,
+    }),
     enableProfiling: flag,
     enableContentionProfiling: flag,
     percentageOfNodesToScore: int32,
@@ -87,7 +101,10 @@ export const kubeSchedulerConfiguration: ConfigurationKind = {
       structOf('KubeSchedulerProfile', {
         schedulerName: text,
         percentageOfNodesToScore: int32,
-        plugins: structOf('Plugins', Object.fromEntries([...extensionPoints, 'multiPoint'].map((point) => [point, pluginSet]))),
+        plugins: structOf(
+          'Plugins',
+          Object.fromEntries([...extensionPoints, 'multiPoint'].map((point) => [point, pluginSet])),
+        ),
         pluginConfig: listOf(structOf('PluginConfig', { name: text, args: anything })),
       }),
     ),

@@ -49,7 +49,10 @@ export class Decider {
     this.#options = options
   }
 
-  /** At once where no extender is asked. Throws (or rejects with) NoNodesError, and an Error where a plug-in or extender cannot tell. */
+  /**
+   * At once where no extender is asked. Throws (or rejects with) NoNodesError, and an Error where a plug-in or extender
+   * cannot tell.
+   */
   decide(cycle: PodCycle): Decision | Promise<Decision> {
     const { nodes } = cycle.snapshot
     if (nodes.length === 0) throw new NoNodesError()
@@ -58,7 +61,8 @@ export class Decider {
     const extenders = this.#options.extenders.filter((extender) => extender.isInterested(cycle.pod))
     const among = before.nodes ? nodes.filter(({ name }) => before.nodes!.has(name)) : nodes
     const nominated = this.#nominated(cycle, before.nodes)
-    if (extenders.some(({ filter, prioritize }) => filter ?? prioritize)) return this.#withExtenders(cycle, extenders, among, nominated, before.narrowedBy)
+    if (extenders.some(({ filter, prioritize }) => filter ?? prioritize))
+      return this.#withExtenders(cycle, extenders, among, nominated, before.narrowedBy)
     if (nominated) return { node: nominated }
     const found = this.#find(cycle, among, extenders)
     if (found.feasible.length === 0) return unplaced(nodes, found, before.narrowedBy)
@@ -73,7 +77,11 @@ export class Decider {
     narrowedBy: readonly string[],
   ): Promise<Decision> {
     if (nominated) {
-      const feasible = await filterByExtenders(cycle, extenders, { feasible: [nominated], refusals: new Map(), processed: 1 })
+      const feasible = await filterByExtenders(cycle, extenders, {
+        feasible: [nominated],
+        refusals: new Map(),
+        processed: 1,
+      })
       if (feasible.length > 0) return { node: nominated }
     }
     const found = this.#find(cycle, among, extenders)
@@ -81,7 +89,9 @@ export class Decider {
     if (feasible.length === 0) {
       const decision = unplaced(cycle.snapshot.nodes, found, narrowedBy)
       // They need not say why.
-      return found.feasible.length > 0 ? { ...decision, refusedBy: new Set([...decision.refusedBy, extenderPlugin]) } : decision
+      return found.feasible.length > 0
+        ? { ...decision, refusedBy: new Set([...decision.refusedBy, extenderPlugin]) }
+        : decision
     }
     return { node: this.#best(cycle, feasible, await extenderScores(cycle, extenders, feasible)) }
   }
@@ -97,7 +107,11 @@ export class Decider {
     const { profile } = cycle
     const compares = profile.steps.score.length > 0 || extenders.some(({ filter, prioritize }) => filter ?? prioritize)
     const percentage = profile.percentageOfNodesToScore ?? this.#options.percentageOfNodesToScore
-    const found = findNodes(cycle, { nodes, start: this.#start % Math.max(1, nodes.length), wanted: compares ? enoughNodes(nodes.length, percentage) : 1 })
+    const found = findNodes(cycle, {
+      nodes,
+      start: this.#start % Math.max(1, nodes.length),
+      wanted: compares ? enoughNodes(nodes.length, percentage) : 1,
+    })
     this.#start = (this.#start + found.processed) % cycle.snapshot.nodes.length
     return found
   }
@@ -128,7 +142,11 @@ function refusedEverywhere(nodes: readonly NodeInfo[], refusal: Refusal): Unplac
   if (status.code === 'Error') throw failureOf(status)
   const isPending = status.code === 'Pending'
   return {
-    diagnosis: { nodeCount: nodes.length, refusals: new Map(nodes.map(({ name }) => [name, refusal])), preFilterMessage: status.reasons.join(', ') },
+    diagnosis: {
+      nodeCount: nodes.length,
+      refusals: new Map(nodes.map(({ name }) => [name, refusal])),
+      preFilterMessage: status.reasons.join(', '),
+    },
     refusedBy: new Set(isPending ? [] : [plugin]),
     pendingFor: new Set(isPending ? [plugin] : []),
   }
@@ -138,19 +156,26 @@ function unplaced(nodes: readonly NodeInfo[], { refusals }: FoundNodes, narrowed
   const refusedBy = new Set(narrowedBy)
   const pendingFor = new Set<string>()
   for (const { plugin, status } of refusals.values()) (status.code === 'Pending' ? pendingFor : refusedBy).add(plugin)
-  const absentReason = narrowedBy.length > 0 ? `node(s) didn't satisfy plugin(s) [${[...narrowedBy].sort().join(' ')}]` : undefined
+  const absentReason =
+    narrowedBy.length > 0 ? `node(s) didn't satisfy plugin(s) [${[...narrowedBy].sort().join(' ')}]` : undefined
   return { diagnosis: { nodeCount: nodes.length, refusals, absentReason }, refusedBy, pendingFor }
 }
 
 /** Which nodes the extenders leave, one asked after the other; what they refuse is added to the refusals. */
-async function filterByExtenders({ pod }: PodCycle, extenders: readonly Extender[], found: FoundNodes): Promise<NodeInfo[]> {
+async function filterByExtenders(
+  { pod }: PodCycle,
+  extenders: readonly Extender[],
+  found: FoundNodes,
+): Promise<NodeInfo[]> {
   let { feasible } = found
   for (const { filter, ignorable } of extenders) {
     if (!filter || feasible.length === 0) continue
     try {
       const answer = await filter(pod, feasible)
-      for (const [node, reason] of Object.entries(answer.failed)) found.refusals.set(node, { plugin: extenderPlugin, status: unschedulable(reason) })
-      for (const [node, reason] of Object.entries(answer.unresolvable)) found.refusals.set(node, { plugin: extenderPlugin, status: unresolvable(reason) })
+      for (const [node, reason] of Object.entries(answer.failed))
+        found.refusals.set(node, { plugin: extenderPlugin, status: unschedulable(reason) })
+      for (const [node, reason] of Object.entries(answer.unresolvable))
+        found.refusals.set(node, { plugin: extenderPlugin, status: unresolvable(reason) })
       feasible = answer.feasible
     } catch (error) {
       if (!ignorable) throw error
@@ -160,7 +185,11 @@ async function filterByExtenders({ pod }: PodCycle, extenders: readonly Extender
 }
 
 /** What extenders add to the scores of the plug-ins; one that cannot be asked adds nothing. */
-async function extenderScores({ pod }: PodCycle, extenders: readonly Extender[], nodes: readonly NodeInfo[]): Promise<readonly number[]> {
+async function extenderScores(
+  { pod }: PodCycle,
+  extenders: readonly Extender[],
+  nodes: readonly NodeInfo[],
+): Promise<readonly number[]> {
   const total = new Array<number>(nodes.length).fill(0)
   const answers = await Promise.all(
     extenders.flatMap(({ prioritize, weight }) =>
@@ -175,6 +204,7 @@ async function extenderScores({ pod }: PodCycle, extenders: readonly Extender[],
     ),
   )
   for (const answer of answers)
-    for (const [at, { name }] of nodes.entries()) total[at]! += (answer?.scores.get(name) ?? 0) * (answer?.weight ?? 0) * (maxNodeScore / maxExtenderScore)
+    for (const [at, { name }] of nodes.entries())
+      total[at]! += (answer?.scores.get(name) ?? 0) * (answer?.weight ?? 0) * (maxNodeScore / maxExtenderScore)
   return total
 }

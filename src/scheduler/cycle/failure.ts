@@ -20,7 +20,12 @@ export interface Failure {
 export function failureOf(error: unknown, { profile }: PodCycle): Failure {
   if (!(error instanceof NoNodesError)) return { reason: 'SchedulerError', message: reasonOf(error), nominatedNode: '' }
   // A node that comes is what all filters wait for.
-  return { reason: 'Unschedulable', message: error.message, refusedBy: new Set(profile.steps.filter.map(({ name }) => name)), nominatedNode: '' }
+  return {
+    reason: 'Unschedulable',
+    message: error.message,
+    refusedBy: new Set(profile.steps.filter.map(({ name }) => name)),
+    nominatedNode: '',
+  }
 }
 
 /** A refusal of the node that had been chosen. */

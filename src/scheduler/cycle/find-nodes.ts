@@ -11,8 +11,8 @@ const fewestNodes = 100
 const smallestPart = 5
 
 /**
- * How many nodes that fit are enough. `percentage` 0 takes a part that shrinks with the size of the cluster, from 50 to 5 percent; see
- * percentageOfNodesToScore of KubeSchedulerConfiguration.
+ * How many nodes that fit are enough. `percentage` 0 takes a part that shrinks with the size of the cluster, from 50 to
+ * 5 percent; see percentageOfNodesToScore of KubeSchedulerConfiguration.
  */
 export function enoughNodes(nodes: number, percentage: number): number {
   if (nodes < fewestNodes) return nodes

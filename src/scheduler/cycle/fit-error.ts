@@ -14,7 +14,13 @@ export interface Diagnosis {
 }
 
 /** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: …` */
-export function fitMessage({ nodeCount, refusals, absentReason, preFilterMessage, postFilterMessage }: Diagnosis): string {
+export function fitMessage({
+  nodeCount,
+  refusals,
+  absentReason,
+  preFilterMessage,
+  postFilterMessage,
+}: Diagnosis): string {
   const parts = [`0/${nodeCount} nodes are available:`]
   if (preFilterMessage) parts.push(`${preFilterMessage}.`)
   else {

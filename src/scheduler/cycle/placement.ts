@@ -1,4 +1,7 @@
-/** What happens to a pod between the decision and the end of its binding: Reserve, Permit, PreBind, Bind, PostBind, and the way back. */
+/**
+ * What happens to a pod between the decision and the end of its binding: Reserve, Permit, PreBind, Bind, PostBind, and
+ * the way back.
+ */
 import { reasonOf } from '../../lib/explained-error.ts'
 import type { Extender } from '../framework/extender.ts'
 import { failed, type Refusal, type Status } from '../framework/status.ts'
@@ -31,8 +34,16 @@ export function reserve({ cycle, node }: Placement): Refusal | undefined {
 export function unreserve({ cycle, node }: Placement): void {
   const began = performance.now()
   for (const step of cycle.profile.steps.reserve.toReversed()) {
-    const status = attempt(cycle, step, 'Unreserve', () => void step.plugin.unreserve?.(cycle.stateOf(step), cycle.pod, node))
-    if (status) cycle.profile.handle.log(`${step.name} could not give back what it had reserved for ${cycle.pod.key}: ${reasonOf(status.cause)}`)
+    const status = attempt(
+      cycle,
+      step,
+      'Unreserve',
+      () => void step.plugin.unreserve?.(cycle.stateOf(step), cycle.pod, node),
+    )
+    if (status)
+      cycle.profile.handle.log(
+        `${step.name} could not give back what it had reserved for ${cycle.pod.key}: ${reasonOf(status.cause)}`,
+      )
   }
   cycle.profile.meter.pointRan('Unreserve', 'Success', began)
 }
@@ -47,7 +58,11 @@ export function permit(placement: Placement): Permission {
   const began = performance.now()
   const permission = askedPermission(placement)
   const { refusal, timeouts } = permission
-  placement.cycle.profile.meter.pointRan('Permit', refusal ? outcomeOf(refusal.status) : timeouts.size > 0 ? 'Wait' : 'Success', began)
+  placement.cycle.profile.meter.pointRan(
+    'Permit',
+    refusal ? outcomeOf(refusal.status) : timeouts.size > 0 ? 'Wait' : 'Success',
+    began,
+  )
   return permission
 }
 
@@ -62,13 +77,18 @@ function askedPermission({ cycle, node }: Placement): Permission {
 }
 
 /** Prepares and binds; the first refusal ends it. Never rejects. */
-export async function bind(placement: Placement, extenders: readonly Extender[], preparing: PreparingPods): Promise<Refusal | undefined> {
+export async function bind(
+  placement: Placement,
+  extenders: readonly Extender[],
+  preparing: PreparingPods,
+): Promise<Refusal | undefined> {
   const { pod, profile } = placement.cycle
   const { meter } = profile
   const began = performance.now()
   const steps = stepsToPrepare(placement)
   // Where there is nothing to prepare the pod is bound at once, while the cluster is as it was decided for.
-  const unprepared = steps.length > 0 ? await preparing.prepare(pod.uid, (signal) => prepare(placement, steps, signal)) : undefined
+  const unprepared =
+    steps.length > 0 ? await preparing.prepare(pod.uid, (signal) => prepare(placement, steps, signal)) : undefined
   meter.pointRan('PreBind', outcomeOf(unprepared?.status), began)
   if (unprepared) return unprepared
   const binding = performance.now()
@@ -84,7 +104,11 @@ export const needsTime = (placement: Placement): boolean => stepsToPrepare(place
 const stepsToPrepare = ({ cycle, node }: Placement): readonly Step[] =>
   cycle.profile.steps.preBind.filter((step) => step.plugin.needsPreBind?.(cycle.stateOf(step), cycle.pod, node) ?? true)
 
-async function prepare({ cycle, node }: Placement, steps: readonly Step[], signal: AbortSignal): Promise<Refusal | undefined> {
+async function prepare(
+  { cycle, node }: Placement,
+  steps: readonly Step[],
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
   for (const step of steps) {
     const status = await attemptLater(cycle, step, 'PreBind', async () => {
       const told = await step.plugin.preBind?.(cycle.stateOf(step), cycle.pod, node, signal)
@@ -105,7 +129,8 @@ async function bindAlone({ cycle, node }: Placement, extenders: readonly Extende
       await extender.bind(pod, node)
       return undefined
     } catch (error) {
-      if (!extender.ignorable) return { plugin: extender.name, status: failed(new Error(reasonOf(error), { cause: error })) }
+      if (!extender.ignorable)
+        return { plugin: extender.name, status: failed(new Error(reasonOf(error), { cause: error })) }
     }
   }
   for (const step of profile.steps.bind) {
@@ -135,7 +160,12 @@ function attempt(cycle: PodCycle, step: Step, point: MeteredPoint, work: () => S
 }
 
 /** The same for one that may take its time. */
-async function attemptLater(cycle: PodCycle, step: Step, point: MeteredPoint, work: () => Promise<Status | undefined>): Promise<Status | undefined> {
+async function attemptLater(
+  cycle: PodCycle,
+  step: Step,
+  point: MeteredPoint,
+  work: () => Promise<Status | undefined>,
+): Promise<Status | undefined> {
   const began = performance.now()
   const status = await work().then(
     (answer) => named(answer, step, point),

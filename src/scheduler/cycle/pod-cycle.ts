@@ -17,7 +17,10 @@ export interface PreFilterOutcome {
   readonly narrowedBy: readonly string[]
 }
 
-/** Where plug-ins are timed, they are at one of so many nodes: what is asked of hundreds takes less than looking at the clock. */
+/**
+ * Where plug-ins are timed, they are at one of so many nodes: what is asked of hundreds takes less than looking at the
+ * clock.
+ */
 const nodesPerSample = 16
 
 export class PodCycle implements Cycle {
@@ -32,7 +35,9 @@ export class PodCycle implements Cycle {
   #filters: readonly Step[]
   /** Nodes that were asked about, where that is timed. */
   #filtered = 0
-  /** How many nodes each of the filters refused, and at last how many were refused by none; copies write into it too. */
+  /**
+   * How many nodes each of the filters refused, and at last how many were refused by none; copies write into it too.
+   */
   #tally: number[]
 
   constructor(profile: Profile, pod: PodInfo, snapshot: Snapshot, isTimed = profile.meter.samples()) {
@@ -77,7 +82,13 @@ export class PodCycle implements Cycle {
       nodes = before ? new Set([...answer.nodes].filter((node) => before.has(node))) : answer.nodes
       if (nodes.size === 0) {
         const who = narrowedBy.length === 1 ? `plugin ${name}` : `plugin(s) [${narrowedBy.join(' ')}] simultaneously`
-        return { refusal: { plugin: name, status: { code: 'UnschedulableAndUnresolvable', reasons: [`node(s) didn't satisfy ${who}`] } }, narrowedBy }
+        return {
+          refusal: {
+            plugin: name,
+            status: { code: 'UnschedulableAndUnresolvable', reasons: [`node(s) didn't satisfy ${who}`] },
+          },
+          narrowedBy,
+        }
       }
     }
     if (skipped.size > 0) this.#filters = this.profile.steps.filter.filter(({ index }) => !skipped.has(index))
@@ -171,12 +182,17 @@ export class PodCycle implements Cycle {
     }
   }
 
-  /** The scores of each plug-in that has something to say, weighted; `scores[i]` is that of `nodes[i]`. Throws an Error where one cannot. */
+  /**
+   * The scores of each plug-in that has something to say, weighted; `scores[i]` is that of `nodes[i]`. Throws an Error
+   * where one cannot.
+   */
   score(nodes: readonly NodeInfo[]): readonly PluginScores[] {
     const states: unknown[] = new Array(this.profile.size)
     const skipped = this.measured('PreScore', () => this.#preScore(nodes, states))
     const steps = this.profile.steps.score.filter(({ index }) => !skipped.has(index))
-    return this.measured('Score', () => steps.map((step) => ({ plugin: step.name, scores: this.#scoresOf(step, states[step.index], nodes) })))
+    return this.measured('Score', () =>
+      steps.map((step) => ({ plugin: step.name, scores: this.#scoresOf(step, states[step.index], nodes) })),
+    )
   }
 
   /** Which plug-ins have nothing to say, by their numbers; those that have leave their states. */
@@ -193,7 +209,11 @@ export class PodCycle implements Cycle {
     return skipped
   }
 
-  #scoresOf({ name, plugin, weight, evaluations }: Step, state: unknown, nodes: readonly NodeInfo[]): readonly number[] {
+  #scoresOf(
+    { name, plugin, weight, evaluations }: Step,
+    state: unknown,
+    nodes: readonly NodeInfo[],
+  ): readonly number[] {
     const { meter } = this.profile
     const scores = new Array<number>(nodes.length)
     evaluations.Score.add(nodes.length)
@@ -208,12 +228,17 @@ export class PodCycle implements Cycle {
       plugin.normalize?.(state, this.pod, scores, nodes)
       if (this.isTimed && plugin.normalize) meter.pluginRan(name, 'ScoreExtensionNormalize', 'Success', began)
     } catch (error) {
-      throw new Error(`running Score plugins: plugin ${JSON.stringify(name)} failed with: ${reasonOf(error)}`, { cause: error })
+      throw new Error(`running Score plugins: plugin ${JSON.stringify(name)} failed with: ${reasonOf(error)}`, {
+        cause: error,
+      })
     }
     for (let at = 0; at < scores.length; at++) {
       const score = scores[at]!
       if (!(score >= 0 && score <= maxNodeScore))
-        throw new Error(`plugin ${JSON.stringify(name)} returns an invalid score ${score}, it should in the range of [0, ${maxNodeScore}] after normalizing`)
+        throw new Error(
+          `plugin ${JSON.stringify(name)} returns an invalid score ${score}, it should in the range of [0, ` +
+            `${maxNodeScore}] after normalizing`,
+        )
       scores[at] = score * weight
     }
     return scores
@@ -236,7 +261,8 @@ export class PodCycle implements Cycle {
   #prepare<T extends object>({ name }: Step, point: 'PreFilter' | 'PreScore', work: () => T | Status): T | Status {
     const began = performance.now()
     const answer = attempt(`running ${point} plugin ${JSON.stringify(name)}`, work)
-    if (this.isTimed) this.profile.meter.pluginRan(name, point, 'code' in answer ? (answer as Status).code : 'Success', began)
+    if (this.isTimed)
+      this.profile.meter.pluginRan(name, point, 'code' in answer ? (answer as Status).code : 'Success', began)
     return answer
   }
 }
@@ -247,7 +273,8 @@ export interface PluginScores {
 }
 
 /** What went wrong, as an Error to throw. */
-export const failureOf = ({ reasons, cause }: Status): Error => (cause instanceof Error ? cause : new Error(reasons.join(', '), { cause }))
+export const failureOf = ({ reasons, cause }: Status): Error =>
+  cause instanceof Error ? cause : new Error(reasons.join(', '), { cause })
 
 const failedFilter = (name: string, error: unknown): Status =>
   failed(new Error(`running ${JSON.stringify(name)} filter plugin: ${reasonOf(error)}`, { cause: error }))

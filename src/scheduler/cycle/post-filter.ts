@@ -17,7 +17,12 @@ export function postFilter(cycle: PodCycle, refusals: ReadonlyMap<string, Refusa
   })
 }
 
-function askedFrom(at: number, cycle: PodCycle, refusals: ReadonlyMap<string, Refusal>, before: PostFilterResult): Answer {
+function askedFrom(
+  at: number,
+  cycle: PodCycle,
+  refusals: ReadonlyMap<string, Refusal>,
+  before: PostFilterResult,
+): Answer {
   const step = cycle.profile.steps.postFilter[at]
   if (!step) return before
   const began = performance.now()
@@ -27,8 +32,12 @@ function askedFrom(at: number, cycle: PodCycle, refusals: ReadonlyMap<string, Re
     // Who could not tell, or knows that nothing will help, has the last word.
     if (result.status.code !== 'Unschedulable') return result
     const reasons = [...(before.status?.reasons ?? []), ...result.status.reasons]
-    return askedFrom(at + 1, cycle, refusals, { status: { ...result.status, reasons }, nominatedNode: result.nominatedNode ?? before.nominatedNode })
+    return askedFrom(at + 1, cycle, refusals, {
+      status: { ...result.status, reasons },
+      nominatedNode: result.nominatedNode ?? before.nominatedNode,
+    })
   })
 }
 
-const then = (answer: Answer, next: (result: PostFilterResult) => Answer): Answer => (answer instanceof Promise ? answer.then(next) : next(answer))
+const then = (answer: Answer, next: (result: PostFilterResult) => Answer): Answer =>
+  answer instanceof Promise ? answer.then(next) : next(answer)

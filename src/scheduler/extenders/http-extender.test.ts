@@ -19,7 +19,10 @@ async function extender(t: TestContext, answers: Record<string, unknown>, settin
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
-    asked.push({ path: request.url ?? '', body: JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown> })
+    asked.push({
+      path: request.url ?? '',
+      body: JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown>,
+    })
     const answer = answers[(request.url ?? '').split('/').at(-1) ?? '']
     response.writeHead(answer === undefined ? 500 : 200).end(JSON.stringify(answer ?? ''))
   }).listen(0, '127.0.0.1')
@@ -35,31 +38,60 @@ const pod = new PodInfo(aPod('p', asking({ 'example.com/gpu': '1' })))
 test('filters get whole nodes, or names where the extender knows them, and say why', async (t) => {
   const whole = await extender(
     t,
-    { filter: { nodes: { items: [aNode('b')] }, failedNodes: { a: 'no' }, failedAndUnresolvableNodes: { a: 'never' } } },
+    {
+      filter: { nodes: { items: [aNode('b')] }, failedNodes: { a: 'no' }, failedAndUnresolvableNodes: { a: 'never' } },
+    },
     { filterVerb: 'filter' },
   )
-  assert.deepEqual(await whole.extender.filter?.(pod, nodes), { feasible: [nodes[1]], failed: { a: 'no' }, unresolvable: { a: 'never' } })
+  assert.deepEqual(await whole.extender.filter?.(pod, nodes), {
+    feasible: [nodes[1]],
+    failed: { a: 'no' },
+    unresolvable: { a: 'never' },
+  })
   assert.deepEqual((whole.asked[0]!.body.Nodes as { items: unknown[] }).items.length, 2)
   const named = await extender(t, { filter: { NodeNames: ['a'] } }, { filterVerb: 'filter', nodeCacheCapable: true })
   assert.deepEqual((await named.extender.filter?.(pod, nodes))?.feasible, [nodes[0]])
-  assert.deepEqual([named.asked[0]?.path, named.asked[0]?.body.NodeNames, named.asked[0]?.body.Nodes], ['/scheduler/filter', ['a', 'b'], null])
+  assert.deepEqual(
+    [named.asked[0]?.path, named.asked[0]?.body.NodeNames, named.asked[0]?.body.Nodes],
+    ['/scheduler/filter', ['a', 'b'], null],
+  )
 })
 
 test('errors of an extender name it', async (t) => {
-  const broken = await extender(t, { filter: { error: 'out of order' } }, { filterVerb: 'filter', prioritizeVerb: 'none' })
+  const broken = await extender(
+    t,
+    { filter: { error: 'out of order' } },
+    { filterVerb: 'filter', prioritizeVerb: 'none' },
+  )
   await assert.rejects(async () => broken.extender.filter?.(pod, nodes), /^Error: out of order$/)
   await assert.rejects(
     async () => broken.extender.prioritize?.(pod, nodes),
     /^Error: failed none with extender at URL http:\/\/127\.0\.0\.1:\d+\/scheduler\/none, code 500$/,
   )
   const strange = await extender(t, { filter: { NodeNames: ['c'] } }, { filterVerb: 'filter', nodeCacheCapable: true })
-  await assert.rejects(async () => strange.extender.filter?.(pod, nodes), /claims a filtered node "c" which is not found in the input node list/)
-  await assert.rejects(async () => httpExtender({ urlPrefix: 'http://127.0.0.1:1', filterVerb: 'f', timeoutMs: 1000 }).filter?.(pod, nodes), /extender at URL/)
+  await assert.rejects(
+    async () => strange.extender.filter?.(pod, nodes),
+    /claims a filtered node "c" which is not found in the input node list/,
+  )
+  await assert.rejects(
+    async () =>
+      httpExtender({ urlPrefix: 'http://127.0.0.1:1', filterVerb: 'f', timeoutMs: 1000 }).filter?.(pod, nodes),
+    /extender at URL/,
+  )
 })
 
 test('an extender is asked for scores, bindings and victims by the verbs of its configuration', async (t) => {
-  const answers = { score: [{ Host: 'a', Score: 3 }], bind: {}, evict: { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'uid-of-v' }], NumPDBViolations: 1 } } } }
-  const all = await extender(t, answers, { prioritizeVerb: 'score', bindVerb: 'bind', preemptVerb: 'evict', nodeCacheCapable: true })
+  const answers = {
+    score: [{ Host: 'a', Score: 3 }],
+    bind: {},
+    evict: { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'uid-of-v' }], NumPDBViolations: 1 } } },
+  }
+  const all = await extender(t, answers, {
+    prioritizeVerb: 'score',
+    bindVerb: 'bind',
+    preemptVerb: 'evict',
+    nodeCacheCapable: true,
+  })
   assert.deepEqual(await all.extender.prioritize?.(pod, nodes), new Map([['a', 3]]))
   await all.extender.bind?.(pod, 'a')
   assert.deepEqual(all.asked[1]?.body, { PodName: 'p', PodNamespace: 'default', PodUID: 'uid-of-p', Node: 'a' })
@@ -79,6 +111,7 @@ test('an extender is asked for scores, bindings and victims by the verbs of its 
 })
 
 test('an extender of resources is asked about pods that want them', async () => {
-  const of = (name: string) => httpExtender({ urlPrefix: 'http://127.0.0.1:1', timeoutMs: 1, managedResources: [{ name }] }).isInterested(pod)
+  const of = (name: string) =>
+    httpExtender({ urlPrefix: 'http://127.0.0.1:1', timeoutMs: 1, managedResources: [{ name }] }).isInterested(pod)
   assert.deepEqual([of('example.com/gpu'), of('example.com/other')], [true, false])
 })

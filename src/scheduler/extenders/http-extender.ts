@@ -19,7 +19,13 @@ export interface ExtenderSettings {
   readonly bindVerb?: string
   readonly weight?: number
   readonly enableHTTPS?: boolean
-  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string; readonly serverName?: string; readonly insecure?: boolean }
+  readonly tls?: {
+    readonly ca?: string
+    readonly cert?: string
+    readonly key?: string
+    readonly serverName?: string
+    readonly insecure?: boolean
+  }
   readonly timeoutMs: number
   /** It knows the nodes itself, and is told their names only. */
   readonly nodeCacheCapable?: boolean
@@ -31,13 +37,24 @@ export interface ExtenderSettings {
 const mostAnswer = 64 * 1024 * 1024
 
 export function httpExtender(settings: ExtenderSettings): Extender {
-  const { urlPrefix, filterVerb, prioritizeVerb, preemptVerb, bindVerb, nodeCacheCapable = false, managedResources = [] } = settings
+  const {
+    urlPrefix,
+    filterVerb,
+    prioritizeVerb,
+    preemptVerb,
+    bindVerb,
+    nodeCacheCapable = false,
+    managedResources = [],
+  } = settings
   const managed = new Set(managedResources.map(({ name }) => name))
   const call = (verb: string, body: object): Promise<unknown> => post(settings, verb, body)
   const nodesArgument = (nodes: readonly NodeInfo[]): object =>
     nodeCacheCapable
       ? { Nodes: null, NodeNames: nodes.map(({ name }) => name) }
-      : { Nodes: { apiVersion: 'v1', kind: 'NodeList', metadata: {}, items: nodes.map(({ node }) => node) }, NodeNames: null }
+      : {
+          Nodes: { apiVersion: 'v1', kind: 'NodeList', metadata: {}, items: nodes.map(({ node }) => node) },
+          NodeNames: null,
+        }
 
   return {
     name: urlPrefix,
@@ -50,14 +67,22 @@ export function httpExtender(settings: ExtenderSettings): Extender {
           const error = answer('error')
           if (typeof error === 'string' && error) throw new Error(error)
           const byName = new Map(nodes.map((node) => [node.name, node]))
-          const names = nodeCacheCapable && answer('nodeNames') ? texts(answer('nodeNames')) : nodeNames(answer('nodes'))
+          const names =
+            nodeCacheCapable && answer('nodeNames') ? texts(answer('nodeNames')) : nodeNames(answer('nodes'))
           const feasible = names.map((name) => {
             const node = byName.get(name)
             if (!node)
-              throw new Error(`extender ${JSON.stringify(urlPrefix)} claims a filtered node ${JSON.stringify(name)} which is not found in the input node list`)
+              throw new Error(
+                `extender ${JSON.stringify(urlPrefix)} claims a filtered node ${JSON.stringify(name)} which is ` +
+                  'not found in the input node list',
+              )
             return node
           })
-          return { feasible, failed: reasons(answer('failedNodes')), unresolvable: reasons(answer('failedAndUnresolvableNodes')) }
+          return {
+            feasible,
+            failed: reasons(answer('failedNodes')),
+            unresolvable: reasons(answer('failedAndUnresolvableNodes')),
+          }
         }
       : undefined,
     prioritize: prioritizeVerb
@@ -71,11 +96,18 @@ export function httpExtender(settings: ExtenderSettings): Extender {
         }
       : undefined,
     preempt: preemptVerb
-      ? async (pod, victims) => victimsOf(urlPrefix, await call(preemptVerb, { Pod: pod.pod, ...victimsArgument(victims, nodeCacheCapable) }), victims)
+      ? async (pod, victims) =>
+          victimsOf(
+            urlPrefix,
+            await call(preemptVerb, { Pod: pod.pod, ...victimsArgument(victims, nodeCacheCapable) }),
+            victims,
+          )
       : undefined,
     bind: bindVerb
       ? async ({ name, namespace, pod }, node) => {
-          const answer = fieldsOf(await call(bindVerb, { PodName: name, PodNamespace: namespace, PodUID: pod.metadata.uid, Node: node }))
+          const answer = fieldsOf(
+            await call(bindVerb, { PodName: name, PodNamespace: namespace, PodUID: pod.metadata.uid, Node: node }),
+          )
           const error = answer('error')
           if (typeof error === 'string' && error) throw new Error(error)
         }
@@ -86,20 +118,31 @@ export function httpExtender(settings: ExtenderSettings): Extender {
 function asksFor({ spec }: Pod, managed: ReadonlySet<string>): boolean {
   const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
   return containers.some(({ resources }) =>
-    [resources?.requests, resources?.limits].some((amounts) => Object.keys(amounts ?? {}).some((name) => managed.has(name))),
+    [resources?.requests, resources?.limits].some((amounts) =>
+      Object.keys(amounts ?? {}).some((name) => managed.has(name)),
+    ),
   )
 }
 
 function victimsArgument(victims: ReadonlyMap<string, Victims>, namesOnly: boolean): object {
   const entries = (show: (pod: PodInfo) => object): object =>
-    Object.fromEntries([...victims].map(([node, { pods, violations }]) => [node, { Pods: pods.map(show), NumPDBViolations: violations }]))
+    Object.fromEntries(
+      [...victims].map(([node, { pods, violations }]) => [
+        node,
+        { Pods: pods.map(show), NumPDBViolations: violations },
+      ]),
+    )
   return namesOnly
     ? { NodeNameToVictims: null, NodeNameToMetaVictims: entries(({ pod }) => ({ UID: pod.metadata.uid })) }
     : { NodeNameToVictims: entries(({ pod }) => pod), NodeNameToMetaVictims: null }
 }
 
 /** Answers name victims by their uids alone. */
-function victimsOf(extender: string, answer: unknown, known: ReadonlyMap<string, Victims>): ReadonlyMap<string, Victims> {
+function victimsOf(
+  extender: string,
+  answer: unknown,
+  known: ReadonlyMap<string, Victims>,
+): ReadonlyMap<string, Victims> {
   const chosen = fieldsOf(answer)('nodeNameToMetaVictims')
   const all = new Map([...known.values()].flatMap(({ pods }) => pods.map((pod) => [pod.uid, pod])))
   return new Map(
@@ -108,7 +151,11 @@ function victimsOf(extender: string, answer: unknown, known: ReadonlyMap<string,
       const pods = list(field('pods')).map((victim) => {
         const uid = String(fieldsOf(victim)('uid'))
         const pod = all.get(uid)
-        if (!pod) throw new Error(`extender: ${extender} claims to preempt pod (UID: ${uid}) on node: ${node}, but the pod is not found on that node`)
+        if (!pod)
+          throw new Error(
+            `extender: ${extender} claims to preempt pod (UID: ${uid}) on node: ${node}, but the pod is not ` +
+              'found on that node',
+          )
         return pod
       })
       return [node, { pods, violations: Number(field('numPDBViolations') ?? 0) }]
@@ -116,11 +163,14 @@ function victimsOf(extender: string, answer: unknown, known: ReadonlyMap<string,
   )
 }
 
-const record = (value: unknown): Readonly<Record<string, unknown>> => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {})
+const record = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const texts = (value: unknown): string[] => list(value).map(String)
-const nodeNames = (value: unknown): string[] => list(fieldsOf(value)('items')).map((node) => String(fieldsOf(fieldsOf(node)('metadata'))('name')))
-const reasons = (value: unknown): Record<string, string> => Object.fromEntries(Object.entries(record(value)).map(([node, reason]) => [node, String(reason)]))
+const nodeNames = (value: unknown): string[] =>
+  list(fieldsOf(value)('items')).map((node) => String(fieldsOf(fieldsOf(node)('metadata'))('name')))
+const reasons = (value: unknown): Record<string, string> =>
+  Object.fromEntries(Object.entries(record(value)).map(([node, reason]) => [node, String(reason)]))
 
 /** Reads fields as Go does, which looks at no capitals: extenders write `nodeNames` and `NodeNames`. */
 function fieldsOf(value: unknown): (name: string) => unknown {
@@ -134,20 +184,31 @@ function fieldsOf(value: unknown): (name: string) => unknown {
 }
 
 /** Resolves with the answer's JSON; rejects with an Error that names the URL. */
-function post({ urlPrefix, timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings, verb: string, body: object): Promise<unknown> {
+function post(
+  { urlPrefix, timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings,
+  verb: string,
+  body: object,
+): Promise<unknown> {
   const target = `${urlPrefix.replace(/\/+$/, '')}/${verb}`
   const url = new URL(target)
   const payload = writeJson(body)
   const isSecure = url.protocol === 'https:' || enableHTTPS
   if (isSecure) url.protocol = 'https:'
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const fail = (error: Error): void => reject(new Error(`extender at URL ${target}: ${error.message}`, { cause: error }))
+  const fail = (error: Error): void =>
+    reject(new Error(`extender at URL ${target}: ${error.message}`, { cause: error }))
   const options = {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) },
     signal: AbortSignal.timeout(timeoutMs),
   }
-  const secured = { ca: tls.ca, cert: tls.cert, key: tls.key, servername: tls.serverName, rejectUnauthorized: !tls.insecure }
+  const secured = {
+    ca: tls.ca,
+    cert: tls.cert,
+    key: tls.key,
+    servername: tls.serverName,
+    rejectUnauthorized: !tls.insecure,
+  }
   const sent = isSecure ? secureRequest(url, { ...options, ...secured }) : plainRequest(url, options)
   refuseUpgrade(sent).on('error', fail)
   sent.on('response', (response) => {
@@ -159,7 +220,8 @@ function post({ urlPrefix, timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings,
     })
     response.on('error', fail)
     response.on('end', () => {
-      if (response.statusCode !== 200) return reject(new Error(`failed ${verb} with extender at URL ${target}, code ${response.statusCode}`))
+      if (response.statusCode !== 200)
+        return reject(new Error(`failed ${verb} with extender at URL ${target}, code ${response.statusCode}`))
       try {
         resolve(parseJson(Buffer.concat(pieces).toString() || 'null'))
       } catch (error) {

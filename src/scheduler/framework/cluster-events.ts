@@ -1,4 +1,7 @@
-/** What happens in the cluster that may make pods schedulable, and how a plug-in says which of it matters to the pods that it refused. */
+/**
+ * What happens in the cluster that may make pods schedulable, and how a plug-in says which of it matters to the pods
+ * that it refused.
+ */
 import type {
   CSIDriver,
   CSINode,
@@ -37,8 +40,19 @@ export interface EventObjects {
 export type EventResource = keyof EventObjects
 
 type CommonAction = 'Add' | 'Update' | 'Delete'
-export type NodeAction = 'UpdateAllocatable' | 'UpdateLabel' | 'UpdateTaint' | 'UpdateCondition' | 'UpdateAnnotation' | 'UpdateDeclaredFeature'
-export type PodAction = 'UpdateLabel' | 'UpdateScaleDown' | 'UpdateToleration' | 'UpdateSchedulingGatesEliminated' | 'UpdateGeneratedResourceClaim'
+export type NodeAction =
+  | 'UpdateAllocatable'
+  | 'UpdateLabel'
+  | 'UpdateTaint'
+  | 'UpdateCondition'
+  | 'UpdateAnnotation'
+  | 'UpdateDeclaredFeature'
+export type PodAction =
+  | 'UpdateLabel'
+  | 'UpdateScaleDown'
+  | 'UpdateToleration'
+  | 'UpdateSchedulingGatesEliminated'
+  | 'UpdateGeneratedResourceClaim'
 
 /** `Update` of a node or pod is any other change of it; where a registration says `Update`, every change is meant. */
 export type EventAction = CommonAction | NodeAction | PodAction
@@ -55,7 +69,10 @@ export interface ClusterEvent<R extends EventResource = EventResource> {
 export interface EventRegistration<R extends EventResource = EventResource> {
   readonly resource: R
   readonly actions: readonly EventAction[]
-  /** Whether this event may help this pod: the queueing hint (KEP-4247). Without it, each one may. What it throws counts as yes. */
+  /**
+   * Whether this event may help this pod: the queueing hint (KEP-4247). Without it, each one may. What it throws counts
+   * as yes.
+   */
   mayHelp?(pod: PodInfo, before: EventObjects[R] | undefined, after: EventObjects[R] | undefined): boolean
 }
 

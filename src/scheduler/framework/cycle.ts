@@ -22,7 +22,9 @@ export interface Cycle {
   /** Tells all plug-ins that this pod would come to (go from) the node, and changes `node`, which has to be a copy. */
   addPod(added: PodInfo, node: NodeInfo): void
   removePod(removed: PodInfo, node: NodeInfo): void
-  /** The first refusal of a filter; `undefined` if the pod fits. Nominated pods of at least its priority count as there. */
+  /**
+   * The first refusal of a filter; `undefined` if the pod fits. Nominated pods of at least its priority count as there.
+   */
   filter(node: NodeInfo): Refusal | undefined
 }
 

@@ -43,8 +43,8 @@ export interface Handle {
   readonly client: RestClient
   readonly snapshot: Snapshot
   /**
-   * Follows a kind from now on: to be called in `make`, so that all is known before the first pod is scheduled. A kind that the server
-   * does not have is empty.
+   * Follows a kind from now on: to be called in `make`, so that all is known before the first pod is scheduled. A kind
+   * that the server does not have is empty.
    */
   lister<T extends KubeObject>(resource: Resource<T>): Lister<T>
   /** Pods that wait for room on this node after preemption. */

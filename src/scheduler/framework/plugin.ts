@@ -1,4 +1,7 @@
-/** What a plug-in is: a name, and a function for each extension point that it wants to be asked at. One file of `plugins/` each. */
+/**
+ * What a plug-in is: a name, and a function for each extension point that it wants to be asked at. One file of
+ * `plugins/` each.
+ */
 import type { FieldType } from '../../machinery/schema.ts'
 import type { FieldError } from '../../machinery/validation/field-error.ts'
 import type { EventRegistration } from './cluster-events.ts'
@@ -20,22 +23,30 @@ export interface PreFiltered<Filtering> {
 }
 
 /**
- * `Filtering` is what PreFilter worked out for this pod: the steps after it get it back, one object for the whole cycle. `Scoring` is
- * the same for PreScore and Score. From PreFilter to Score nothing may wait: they are called for every node. What any of them throws
- * ends the pod's attempt as an Error.
+ * `Filtering` is what PreFilter worked out for this pod: the steps after it get it back, one object for the whole
+ * cycle. `Scoring` is the same for PreScore and Score. From PreFilter to Score nothing may wait: they are called for
+ * every node. What any of them throws ends the pod's attempt as an Error.
  */
 export interface Plugin<Filtering = unknown, Scoring = unknown> {
-  /** What may make a pod schedulable that this plug-in refused. Without it: everything. An empty list: nothing but the pod's own change. */
+  /**
+   * What may make a pod schedulable that this plug-in refused. Without it: everything. An empty list: nothing but the
+   * pod's own change.
+   */
   readonly events?: readonly EventRegistration[]
 
   /** Whether the pod may come into the active queue at all. */
   preEnqueue?(pod: PodInfo): Status | undefined
-  /** Which of two pods is tried first: less than 0 for `a`. Only one plug-in of a profile has it, the same one in all profiles. */
+  /**
+   * Which of two pods is tried first: less than 0 for `a`. Only one plug-in of a profile has it, the same one in all
+   * profiles.
+   */
   less?(a: QueuedPod, b: QueuedPod): boolean
 
   /** Works out what all nodes need to know, refuses the pod everywhere, or skips Filter with `skip`. */
   preFilter?(pod: PodInfo, snapshot: Snapshot): PreFiltered<Filtering> | Status
-  /** Tells the state that a pod came to a node (on a copy, for preemption). A new state is not made: this one changes. */
+  /**
+   * Tells the state that a pod came to a node (on a copy, for preemption). A new state is not made: this one changes.
+   */
   addPod?(state: Filtering, pod: PodInfo, added: PodInfo, node: NodeInfo): void
   removePod?(state: Filtering, pod: PodInfo, removed: PodInfo, node: NodeInfo): void
   /** A copy that addPod and removePod may change; needed where there are these. */
@@ -45,8 +56,15 @@ export interface Plugin<Filtering = unknown, Scoring = unknown> {
   /** Asked when no node was left, in order, until one of them has an answer. */
   postFilter?(cycle: Cycle, refusals: ReadonlyMap<string, Refusal>): PostFilterResult | Promise<PostFilterResult>
 
-  /** Works out what Score needs of all the nodes that are left (`state` is PreFilter's, if it gave one), or skips Score with `skip`. */
-  preScore?(pod: PodInfo, nodes: readonly NodeInfo[], state: Filtering | undefined): { readonly state: Scoring } | Status
+  /**
+   * Works out what Score needs of all the nodes that are left (`state` is PreFilter's, if it gave one), or skips Score
+   * with `skip`.
+   */
+  preScore?(
+    pod: PodInfo,
+    nodes: readonly NodeInfo[],
+    state: Filtering | undefined,
+  ): { readonly state: Scoring } | Status
   /** How good this node is: any number if there is a `normalize`, else 0 to `maxNodeScore`. */
   score?(state: Scoring, pod: PodInfo, node: NodeInfo): number
   /** Brings the scores of all nodes to 0 … `maxNodeScore`, in place; `scores[i]` is that of `nodes[i]`. */
@@ -60,7 +78,10 @@ export interface Plugin<Filtering = unknown, Scoring = unknown> {
   permit?(state: Filtering | undefined, pod: PodInfo, node: string): Status | undefined
   /** Whether PreBind has work to do for this pod; yes, unless said. */
   needsPreBind?(state: Filtering | undefined, pod: PodInfo, node: string): boolean
-  /** Does what has to be done before the pod is bound, and may take its time: until `signal` is aborted, as the pod is not to be bound any more. */
+  /**
+   * Does what has to be done before the pod is bound, and may take its time: until `signal` is aborted, as the pod is
+   * not to be bound any more.
+   */
   preBind?(state: Filtering | undefined, pod: PodInfo, node: string, signal: AbortSignal): Promise<Status | undefined>
   /** Binds the pod, or leaves it to the next one with `skip`. */
   bind?(pod: PodInfo, node: string): Promise<Status | undefined>

@@ -1,4 +1,7 @@
-/** Amounts of resources as plain numbers: what pods ask for, what nodes have. Texts repeat, so what was read is remembered. */
+/**
+ * Amounts of resources as plain numbers: what pods ask for, what nodes have. Texts repeat, so what was read is
+ * remembered.
+ */
 import { isExtendedResource, isHugePages, isNativeResource } from '../../api/core/quota/resource-list.ts'
 import { milliValue, wholeValue } from '../../machinery/values/quantity.ts'
 
@@ -14,7 +17,10 @@ export interface Resources {
   ephemeralStorage: number
   /** How many pods; of nodes only. */
   pods: number
-  /** Extended resources, huge pages and the like, in whole units. Never written, always replaced, so that copies may share it. */
+  /**
+   * Extended resources, huge pages and the like, in whole units. Never written, always replaced, so that copies may
+   * share it.
+   */
   scalar: ReadonlyMap<string, number>
 }
 
@@ -75,7 +81,9 @@ export function amountOf(resources: Resources, name: string): number {
 
 /** Names with a domain, huge pages, and volumes that can be attached. */
 const isScalarName = (name: string): boolean =>
-  (name.includes('/') && (isExtendedResource(name) || isNativeResource(name))) || isHugePages(name) || name.startsWith('attachable-volumes-')
+  (name.includes('/') && (isExtendedResource(name) || isNativeResource(name))) ||
+  isHugePages(name) ||
+  name.startsWith('attachable-volumes-')
 
 const remembers = (read: (text: string) => bigint): ((text: string) => number) => {
   const known = new Map<string, number>()

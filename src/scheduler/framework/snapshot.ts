@@ -1,6 +1,7 @@
 /**
- * What one scheduling cycle sees of the cluster. A cycle waits for nothing between its snapshot and its decision (extenders aside, and
- * while these are asked nothing is told to the cache), so that the snapshot is the cache itself, and costs nothing.
+ * What one scheduling cycle sees of the cluster. A cycle waits for nothing between its snapshot and its decision
+ * (extenders aside, and while these are asked nothing is told to the cache), so that the snapshot is the cache itself,
+ * and costs nothing.
  */
 import type { NodeInfo } from './node-info.ts'
 

@@ -1,4 +1,7 @@
-/** What a plug-in answers where it does not simply agree: a code, and the reasons that users read word for word. Agreement is `undefined`. */
+/**
+ * What a plug-in answers where it does not simply agree: a code, and the reasons that users read word for word.
+ * Agreement is `undefined`.
+ */
 
 /**
  * - `Unschedulable`: not as things are; evicting pods may help.
@@ -29,12 +32,20 @@ export interface Refusal {
 export const skip: Status = { code: 'Skip', reasons: [] }
 
 export const unschedulable = (...reasons: readonly string[]): Status => ({ code: 'Unschedulable', reasons })
-export const unresolvable = (...reasons: readonly string[]): Status => ({ code: 'UnschedulableAndUnresolvable', reasons })
+export const unresolvable = (...reasons: readonly string[]): Status => ({
+  code: 'UnschedulableAndUnresolvable',
+  reasons,
+})
 export const pending = (...reasons: readonly string[]): Status => ({ code: 'Pending', reasons })
 export const wait = (timeoutMs: number): Status => ({ code: 'Wait', reasons: [], timeoutMs })
 
 /** Something went wrong. What plug-ins throw becomes this. */
-export const failed = (cause: unknown): Status => ({ code: 'Error', reasons: [cause instanceof Error ? cause.message : String(cause)], cause })
+export const failed = (cause: unknown): Status => ({
+  code: 'Error',
+  reasons: [cause instanceof Error ? cause.message : String(cause)],
+  cause,
+})
 
 /** Whether the pod is refused by a rule, and not because something went wrong. */
-export const isRejected = ({ code }: Status): boolean => code === 'Unschedulable' || code === 'UnschedulableAndUnresolvable' || code === 'Pending'
+export const isRejected = ({ code }: Status): boolean =>
+  code === 'Unschedulable' || code === 'UnschedulableAndUnresolvable' || code === 'Pending'

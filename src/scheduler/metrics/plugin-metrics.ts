@@ -1,4 +1,6 @@
-/** How often plug-ins are asked, and how long they take: by plug-in, extension point and answer, under upstream's names. */
+/**
+ * How often plug-ins are asked, and how long they take: by plug-in, extension point and answer, under upstream's names.
+ */
 import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import type { CounterSeries, HistogramSeries, MetricsRegistry, SeriesOf } from '../../lib/metrics/registry.ts'
 import type { Code, Status } from '../framework/status.ts'
@@ -49,7 +51,8 @@ export class PluginMetrics {
     )
     this.#evaluations = registry.counter(
       'scheduler_plugin_evaluation_total',
-      'Number of attempts to schedule pods by each plugin and the extension point (available only in PreFilter, Filter, PreScore, and Score).',
+      'Number of attempts to schedule pods by each plugin and the extension point (available only in PreFilter, ' +
+        'Filter, PreScore, and Score).',
       ['plugin', 'extension_point', 'profile'],
     )
   }
@@ -92,7 +95,9 @@ export class ProfileMeter {
 
   /** All plug-ins of a point have run, since `began`. */
   pointRan(point: MeteredPoint, outcome: Outcome, began: number): void {
-    seriesOf(memberOf(this.#points, point), outcome, () => this.#series.point(point, outcome)).observe((performance.now() - began) / 1000)
+    seriesOf(memberOf(this.#points, point), outcome, () => this.#series.point(point, outcome)).observe(
+      (performance.now() - began) / 1000,
+    )
   }
 
   /** One plug-in has run, since `began`. */

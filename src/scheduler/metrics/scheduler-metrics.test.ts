@@ -8,14 +8,21 @@ import { aNode, aPod, asking } from '../testing/objects.ts'
 /** The values of a metric, by its labels (`le` left out, buckets too). */
 function valuesOf(text: string, name: string): Record<string, number> {
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-  return Object.fromEntries(lines.map((line) => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]))
+  return Object.fromEntries(
+    lines.map((line) => [
+      line.slice(name.length, line.lastIndexOf(' ')),
+      Number(line.slice(line.lastIndexOf(' ') + 1)),
+    ]),
+  )
 }
 
 test('metrics tell of attempts, plug-ins and events under the names of kube-scheduler', async () => {
   const { cluster, scheduler, until } = await memoryScheduler()
   cluster.put(aNode('a'), aNode('b'))
   cluster.put(aPod('fits', asking({ cpu: '100m' })), aPod('large', asking({ cpu: '1000' })))
-  await until('one is placed, one is refused', () => Boolean(cluster.pod('fits')?.spec?.nodeName && cluster.pod('large')?.status?.conditions))
+  await until('one is placed, one is refused', () =>
+    Boolean(cluster.pod('fits')?.spec?.nodeName && cluster.pod('large')?.status?.conditions),
+  )
   await until('it is bound', () => scheduler.metrics.registry.render().includes('result="scheduled"'))
   await scheduler.stop()
   const text = scheduler.metrics.registry.render()
@@ -32,8 +39,10 @@ test('metrics tell of attempts, plug-ins and events under the names of kube-sche
   assert.equal(values('pod_scheduling_sli_duration_seconds_count')['{attempts="1"}'], 1)
 
   const points = values('framework_extension_point_duration_seconds_count')
-  const point = (name: string, status = 'Success'): number => points[`{extension_point="${name}",status="${status}",profile="default-scheduler"}`] ?? 0
-  for (const name of ['PreScore', 'Score', 'Reserve', 'Permit', 'PreBind', 'Bind', 'PostBind']) assert.equal(point(name), 1, name)
+  const point = (name: string, status = 'Success'): number =>
+    points[`{extension_point="${name}",status="${status}",profile="default-scheduler"}`] ?? 0
+  for (const name of ['PreScore', 'Score', 'Reserve', 'Permit', 'PreBind', 'Bind', 'PostBind'])
+    assert.equal(point(name), 1, name)
   for (const name of ['PreEnqueue', 'PreFilter', 'Filter']) assert.equal(point(name), 2, name)
   assert.equal(point('PostFilter', 'Unschedulable'), 1)
 
@@ -81,7 +90,11 @@ test('how long pods wait for Permit is told by how that ended', async () => {
   cluster.put(aNode('a'), aPod('p'))
   await until('it waits', () => scheduler.cache.isAssumed(cluster.pod('p')?.metadata.uid ?? ''))
   await scheduler.stop()
-  await until('it is told', () => scheduler.metrics.registry.render().includes('scheduler_permit_wait_duration_seconds_count{result="Unschedulable"} 1'))
+  await until('it is told', () =>
+    scheduler.metrics.registry
+      .render()
+      .includes('scheduler_permit_wait_duration_seconds_count{result="Unschedulable"} 1'),
+  )
   assert.match(
     scheduler.metrics.registry.render(),
     /scheduler_framework_extension_point_duration_seconds_count\{extension_point="Permit",status="Wait",profile="default-scheduler"\} 1/,

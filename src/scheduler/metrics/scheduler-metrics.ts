@@ -15,7 +15,8 @@ export class SchedulerMetrics {
   readonly plugins = new PluginMetrics(this.registry)
   readonly #attempts = this.registry.counter(
     'scheduler_schedule_attempts_total',
-    "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, while 'error' means an internal scheduler problem.",
+    "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, " +
+      "while 'error' means an internal scheduler problem.",
     ['result', 'profile'],
   )
   readonly #attemptDuration = this.registry.histogram(
@@ -31,7 +32,8 @@ export class SchedulerMetrics {
   )([])
   readonly #sliDuration = this.registry.histogram(
     'scheduler_pod_scheduling_sli_duration_seconds',
-    'E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue and might involve multiple scheduling attempts.',
+    'E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue and might involve ' +
+      'multiple scheduling attempts.',
     exponentialBuckets(0.01, 2, 20),
     ['attempts'],
   )
@@ -40,19 +42,26 @@ export class SchedulerMetrics {
     'Number of attempts to successfully schedule a pod.',
     exponentialBuckets(1, 2, 5),
   )([])
-  readonly #incoming = this.registry.counter('scheduler_queue_incoming_pods_total', 'Number of pods added to scheduling queues by event and queue type.', [
-    'queue',
-    'event',
-  ])
+  readonly #incoming = this.registry.counter(
+    'scheduler_queue_incoming_pods_total',
+    'Number of pods added to scheduling queues by event and queue type.',
+    ['queue', 'event'],
+  )
   readonly #victims = this.registry.histogram(
     'scheduler_preemption_victims',
     'Number of selected preemption victims for preemption initiated by a single pod',
     exponentialBuckets(1, 2, 7),
   )([])
-  readonly #preemptions = this.registry.counter('scheduler_preemption_attempts_total', 'Total preemption attempts in the cluster till now')([])
-  readonly #permitWait = this.registry.histogram('scheduler_permit_wait_duration_seconds', 'Duration of waiting on permit.', exponentialBuckets(0.001, 2, 15), [
-    'result',
-  ])
+  readonly #preemptions = this.registry.counter(
+    'scheduler_preemption_attempts_total',
+    'Total preemption attempts in the cluster till now',
+  )([])
+  readonly #permitWait = this.registry.histogram(
+    'scheduler_permit_wait_duration_seconds',
+    'Duration of waiting on permit.',
+    exponentialBuckets(0.001, 2, 15),
+    ['result'],
+  )
   readonly #eventHandling = this.registry.histogram(
     'scheduler_event_handling_duration_seconds',
     'Event handling latency in seconds.',
@@ -64,23 +73,35 @@ export class SchedulerMetrics {
   watch(queue: SchedulingQueue, cache: SchedulerCache, binding: () => number): void {
     const unhandled = 'Errors that no code of this process handled: each is logged with its stack.'
     this.registry.keptCounter('scheduler_unhandled_errors_total', unhandled, [], () => [[[], unhandledErrors()]])
-    this.registry.gauge('scheduler_goroutines', 'Number of running goroutines split by the work they do such as binding.', ['operation'], () => [
-      [['binding'], binding()],
-    ])
+    this.registry.gauge(
+      'scheduler_goroutines',
+      'Number of running goroutines split by the work they do such as binding.',
+      ['operation'],
+      () => [[['binding'], binding()]],
+    )
     this.registry.gauge(
       'scheduler_pending_pods',
-      "Number of pending pods, by the queue type. 'active' means number of pods in activeQ; 'backoff' means number of pods in backoffQ; 'unschedulable' means number of pods in unschedulableEntities that the scheduler attempted to schedule and failed; 'gated' is the number of unschedulable pods that the scheduler never attempted to schedule because they are gated.",
+      "Number of pending pods, by the queue type. 'active' means number of pods in activeQ; 'backoff' means " +
+        "number of pods in backoffQ; 'unschedulable' means number of pods in unschedulableEntities that the " +
+        "scheduler attempted to schedule and failed; 'gated' is the number of unschedulable pods that the scheduler " +
+        'never attempted to schedule because they are gated.',
       ['queue'],
       () => Object.entries(queue.sizes()).map(([part, size]) => [[part], size]),
     )
-    this.registry.gauge('scheduler_cache_size', 'Number of nodes, pods, and assumed (bound) pods in the scheduler cache.', ['type'], () => [
-      [['nodes'], cache.nodes.length],
-      [['pods'], cache.podCount],
-      [['assumed_pods'], cache.assumedCount],
-    ])
+    this.registry.gauge(
+      'scheduler_cache_size',
+      'Number of nodes, pods, and assumed (bound) pods in the scheduler cache.',
+      ['type'],
+      () => [
+        [['nodes'], cache.nodes.length],
+        [['pods'], cache.podCount],
+        [['assumed_pods'], cache.assumedCount],
+      ],
+    )
     this.registry.gauge(
       'scheduler_unschedulable_pods',
-      'The number of unschedulable pods broken down by plugin name. A pod will increment the gauge for all plugins that caused it to not schedule and so this metric have meaning only when broken down by plugin.',
+      'The number of unschedulable pods broken down by plugin name. A pod will increment the gauge for all ' +
+        'plugins that caused it to not schedule and so this metric have meaning only when broken down by plugin.',
       ['plugin', 'profile'],
       () => {
         const counts = new Map<string, number>()

@@ -28,7 +28,9 @@ export class Assumed<T extends KubeObject> {
     return this.#objects.get(keyOf(object)) ?? object
   }
 
-  /** Holds until the lister has something newer. An object that was written already holds as long as it is the newest. */
+  /**
+   * Holds until the lister has something newer. An object that was written already holds as long as it is the newest.
+   */
   assume(object: T): void {
     const current = this.#lister.get(object.metadata.namespace ?? '', object.metadata.name ?? '')
     if (current && versionOf(current) <= versionOf(object)) this.#objects.set(keyOf(object), object)

@@ -1,4 +1,7 @@
-/** The plug-ins that the scheduler brings along, by their names. Which of them a profile uses, and how much they weigh, is its configuration. */
+/**
+ * The plug-ins that the scheduler brings along, by their names. Which of them a profile uses, and how much they weigh,
+ * is its configuration.
+ */
 import type { PluginFactory, Registry } from '../framework/index.ts'
 import { defaultBinder } from './binding/default-binder.ts'
 import { dynamicResources } from './dynamic-resources/index.ts'

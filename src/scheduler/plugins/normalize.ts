@@ -11,7 +11,8 @@ export function inProportion(scores: number[]): void {
 /** The other way round: the highest becomes 0, and 0 `maxNodeScore`. */
 export function inReverseProportion(scores: number[]): void {
   const highest = largestOf(scores)
-  for (let i = 0; i < scores.length; i++) scores[i] = highest === 0 ? maxNodeScore : maxNodeScore - Math.trunc((maxNodeScore * (scores[i] ?? 0)) / highest)
+  for (let i = 0; i < scores.length; i++)
+    scores[i] = highest === 0 ? maxNodeScore : maxNodeScore - Math.trunc((maxNodeScore * (scores[i] ?? 0)) / highest)
 }
 
 /** At least 0. There may be more of them than arguments of a function. */

@@ -12,8 +12,16 @@ export class Waiters {
     for (const waiter of [...this.#waiting]) waiter.look()
   }
 
-  /** Resolves when `isTrue` is; rejects with what it throws, after `timeoutMs` with what is said of that, and with the reason when it is called off. */
-  async until(isTrue: () => boolean, timeoutMs: number, signal: AbortSignal, tooLate = 'context deadline exceeded'): Promise<void> {
+  /**
+   * Resolves when `isTrue` is; rejects with what it throws, after `timeoutMs` with what is said of that, and with the
+   * reason when it is called off.
+   */
+  async until(
+    isTrue: () => boolean,
+    timeoutMs: number,
+    signal: AbortSignal,
+    tooLate = 'context deadline exceeded',
+  ): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     let waiter: Waiter | undefined
     let calledOff: (() => void) | undefined

@@ -58,8 +58,8 @@ export interface Profile extends QueueProfile {
 }
 
 /**
- * Makes all plug-ins of the profile; they are measured by `metrics`, and by nobody without it. Throws an ExplainedError for a name that
- * nobody has, and for a profile that cannot work.
+ * Makes all plug-ins of the profile; they are measured by `metrics`, and by nobody without it. Throws an ExplainedError
+ * for a name that nobody has, and for a profile that cannot work.
  */
 export function makeProfile(
   { schedulerName, plugins, args, percentageOfNodesToScore }: ProfileSettings,
@@ -69,13 +69,18 @@ export function makeProfile(
 ): Profile {
   const meter = metrics.of(schedulerName)
   const made = new Map<string, { readonly plugin: Plugin; readonly index: number }>()
-  const complain = (what: string): ExplainedError => new ExplainedError(`profile ${JSON.stringify(schedulerName)}: ${what}`)
+  const complain = (what: string): ExplainedError =>
+    new ExplainedError(`profile ${JSON.stringify(schedulerName)}: ${what}`)
 
   const make = (name: string): Plugin => {
     const known = made.get(name)
     if (known) return known.plugin
     const factory = registry.get(name)
-    if (!factory) throw complain(`there is no plug-in ${JSON.stringify(name)}: choose of ${[...registry.keys()].sort().join(', ')}, or give it to runScheduler`)
+    if (!factory)
+      throw complain(
+        `there is no plug-in ${JSON.stringify(name)}: choose of ${[...registry.keys()].sort().join(', ')}, or ` +
+          'give it to runScheduler',
+      )
     try {
       const plugin = factory.make(args.get(name) ?? factory.args?.withDefaults({}), handle)
       made.set(name, { plugin, index: made.size })
@@ -87,7 +92,8 @@ export function makeProfile(
 
   const step = ({ name, weight }: EnabledPlugin): Step => {
     const plugin = make(name)
-    const counted = (point: ExtensionPoint, metered: CountedPoint): CounterSeries => (isAt(plugin, point) ? meter.evaluations(name, metered) : uncounted)
+    const counted = (point: ExtensionPoint, metered: CountedPoint): CounterSeries =>
+      isAt(plugin, point) ? meter.evaluations(name, metered) : uncounted
     // Of one shape for all plug-ins: they are read for every node.
     const evaluations = {
       PreFilter: counted('preFilter', 'PreFilter'),
@@ -103,14 +109,20 @@ export function makeProfile(
   const at = (point: ExtensionPoint): readonly Step[] => {
     const { enabled = [], disabled = [] } = plugins[point] ?? {}
     const own = enabled.map(step)
-    for (const { name, plugin } of own) if (!isAt(plugin, point)) throw complain(`plugin ${JSON.stringify(name)} does not extend ${point} plugin`)
+    for (const { name, plugin } of own)
+      if (!isAt(plugin, point)) throw complain(`plugin ${JSON.stringify(name)} does not extend ${point} plugin`)
     const off = new Set(disabled.map(({ name }) => name))
-    const isOn = ({ name, plugin }: Step): boolean => isAt(plugin, point) && !off.has('*') && !off.has(name) && !own.some((other) => other.name === name)
+    const isOn = ({ name, plugin }: Step): boolean =>
+      isAt(plugin, point) && !off.has('*') && !off.has(name) && !own.some((other) => other.name === name)
     const overriding = own.filter(({ name }) => everywhere.some((other) => other.name === name))
     return [...overriding, ...everywhere.filter(isOn), ...own.filter((one) => !overriding.includes(one))]
   }
-  const steps = Object.fromEntries(extensionPoints.map((point) => [point, at(point)])) as Record<ExtensionPoint, readonly Step[]>
-  if (steps.queueSort.length !== 1) throw complain(`exactly one plug-in has to sort the queue, and there are ${steps.queueSort.length}`)
+  const steps = Object.fromEntries(extensionPoints.map((point) => [point, at(point)])) as Record<
+    ExtensionPoint,
+    readonly Step[]
+  >
+  if (steps.queueSort.length !== 1)
+    throw complain(`exactly one plug-in has to sort the queue, and there are ${steps.queueSort.length}`)
   if (steps.bind.length === 0) throw complain('at least one plug-in has to bind: enable DefaultBinder')
   const registrations = new Registrations()
   const refusing = new Set(refusingPoints.flatMap((point) => steps[point]).map(({ name }) => name))

@@ -1,6 +1,6 @@
 /**
- * What happened while pods were being scheduled: a pod that turns out not to fit has missed these events, and is held against them before
- * it is put aside.
+ * What happened while pods were being scheduled: a pod that turns out not to fit has missed these events, and is held
+ * against them before it is put aside.
  */
 import type { ClusterEvent } from '../framework/cluster-events.ts'
 

@@ -1,4 +1,6 @@
-/** A binary heap whose items are found by their keys: what comes first is known at once, and anything can be taken out. */
+/**
+ * A binary heap whose items are found by their keys: what comes first is known at once, and anything can be taken out.
+ */
 export class Heap<T extends { readonly key: string }> {
   readonly #items: T[] = []
   readonly #places = new Map<string, number>()

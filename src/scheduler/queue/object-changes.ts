@@ -9,7 +9,8 @@ import { amountOf, type Resources } from '../framework/resources.ts'
 export function nodeActions(before: Node, after: Node): readonly EventAction[] {
   const actions: EventAction[] = []
   const differs = (read: (node: Node) => unknown): boolean => !semanticallyEqual(read(before), read(after))
-  if (differs(({ spec }) => spec?.taints) || differs(({ spec }) => spec?.unschedulable || undefined)) actions.push('UpdateTaint')
+  if (differs(({ spec }) => spec?.taints) || differs(({ spec }) => spec?.unschedulable || undefined))
+    actions.push('UpdateTaint')
   if (differs(({ status }) => status?.allocatable)) actions.push('UpdateAllocatable')
   if (differs(({ metadata }) => metadata.labels)) actions.push('UpdateLabel')
   if (differs(conditions)) actions.push('UpdateCondition')
@@ -18,21 +19,26 @@ export function nodeActions(before: Node, after: Node): readonly EventAction[] {
   return actions
 }
 
-const conditions = ({ status }: Node): readonly string[] => (status?.conditions ?? []).map(({ type, status: state }) => `${type}=${state}`).sort()
+const conditions = ({ status }: Node): readonly string[] =>
+  (status?.conditions ?? []).map(({ type, status: state }) => `${type}=${state}`).sort()
 
 /** `Update` where nothing that has a name has changed. */
 export function podActions(before: Pod, after: Pod): readonly EventAction[] {
   const actions: EventAction[] = []
   if (!semanticallyEqual(before.metadata.labels, after.metadata.labels)) actions.push('UpdateLabel')
   if (isScaledDown(before, after)) actions.push('UpdateScaleDown')
-  if (before.spec?.schedulingGates?.length && !after.spec?.schedulingGates?.length) actions.push('UpdateSchedulingGatesEliminated')
+  if (before.spec?.schedulingGates?.length && !after.spec?.schedulingGates?.length)
+    actions.push('UpdateSchedulingGatesEliminated')
   if (!semanticallyEqual(before.spec?.tolerations, after.spec?.tolerations)) actions.push('UpdateToleration')
   if (!semanticallyEqual(generatedClaims(before), generatedClaims(after))) actions.push('UpdateGeneratedResourceClaim')
   return actions.length > 0 ? actions : ['Update']
 }
 
 /** The claims that were made for the pod. */
-const generatedClaims = ({ status }: Pod): readonly unknown[] => [status?.resourceClaimStatuses, status?.extendedResourceClaimStatus]
+const generatedClaims = ({ status }: Pod): readonly unknown[] => [
+  status?.resourceClaimStatuses,
+  status?.extendedResourceClaimStatus,
+]
 
 /** Whether the pod asks for less of something. */
 function isScaledDown(before: Pod, after: Pod): boolean {

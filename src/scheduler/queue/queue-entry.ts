@@ -16,7 +16,10 @@ export class QueueEntry implements QueuedPod {
   /** Attempts that ended because no node would do, and those in a row that ended because something went wrong. */
   refusals = 0
   errors = 0
-  /** Plug-ins that refused it in its last attempt; those that said `Pending`; the one that keeps it out of the active queue. */
+  /**
+   * Plug-ins that refused it in its last attempt; those that said `Pending`; the one that keeps it out of the active
+   * queue.
+   */
   refusedBy: ReadonlySet<string> = none
   pendingFor: ReadonlySet<string> = none
   gatedBy: string | undefined

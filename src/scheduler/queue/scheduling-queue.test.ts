@@ -24,7 +24,8 @@ function aQueue(t: TestContext, gates: (pod: PodInfo) => boolean = () => false) 
   }
   let ready = 0
   const queue = new SchedulingQueue({
-    isBefore: (a, b) => a.pod.priority > b.pod.priority || (a.pod.priority === b.pod.priority && a.queuedAt < b.queuedAt),
+    isBefore: (a, b) =>
+      a.pod.priority > b.pod.priority || (a.pod.priority === b.pod.priority && a.queuedAt < b.queuedAt),
     profileOf: () => profile,
     backOff: { initialMs: 1000, maxMs: 10_000 },
     onReady: () => ready++,
@@ -103,7 +104,10 @@ test('what happens while a pod is being scheduled is not missed', (t) => {
   queue.putBack(p, p.pod)
   q.refusedBy = new Set(['Fit'])
   queue.putBack(q, q.pod)
-  assert.deepEqual([queue.get('default/p')?.pod.name, queue.sizes()], ['p', { active: 0, backoff: 1, unschedulable: 1, gated: 0 }])
+  assert.deepEqual(
+    [queue.get('default/p')?.pod.name, queue.sizes()],
+    ['p', { active: 0, backoff: 1, unschedulable: 1, gated: 0 }],
+  )
 })
 
 test('pauses double with each refusal, up to the longest, and active pods go first', (t) => {

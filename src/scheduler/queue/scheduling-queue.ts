@@ -1,6 +1,6 @@
 /**
- * The pods that wait to be scheduled: active ones in order, those that pause after a failure, and those that no node would have, which
- * wait until something happens that may help them (KEP-4247).
+ * The pods that wait to be scheduled: active ones in order, those that pause after a failure, and those that no node
+ * would have, which wait until something happens that may help them (KEP-4247).
  */
 import type { Pod } from '../../client/kinds.ts'
 import type { ClusterEvent } from '../framework/cluster-events.ts'
@@ -65,7 +65,8 @@ export class SchedulingQueue {
     this.#options = options
     this.#now = options.now ?? Date.now
     const end = (entry: QueueEntry): number => windowOf(entry.backOffEnd(options.backOff))
-    const endsBefore = (a: QueueEntry, b: QueueEntry): boolean => end(a) < end(b) || (end(a) === end(b) && options.isBefore(a, b))
+    const endsBefore = (a: QueueEntry, b: QueueEntry): boolean =>
+      end(a) < end(b) || (end(a) === end(b) && options.isBefore(a, b))
     this.#active = new Heap<QueueEntry>(options.isBefore)
     this.#backingOff = new Heap(endsBefore)
     this.#failed = new Heap(endsBefore)
@@ -177,11 +178,14 @@ export class SchedulingQueue {
     if (this.#unschedulable.size === 0) return
     const candidates = new Set<QueueEntry>()
     for (const { registrations } of profiles)
-      for (const { plugin } of registrations.of(event)) for (const entry of this.#refused.get(plugin) ?? []) candidates.add(entry)
+      for (const { plugin } of registrations.of(event))
+        for (const entry of this.#refused.get(plugin) ?? []) candidates.add(entry)
     for (const entry of candidates) this.#helps(entry, event)
   }
 
-  /** Brings these pods into the active queue, wherever they are. One that is being tried is tried again, should it fail. */
+  /**
+   * Brings these pods into the active queue, wherever they are. One that is being tried is tried again, should it fail.
+   */
   activate(keys: Iterable<string>): void {
     for (const key of keys) {
       const entry = this.#unschedulable.get(key)
@@ -222,7 +226,10 @@ export class SchedulingQueue {
     try {
       return registration.mayHelp?.(pod, before, after) ?? true
     } catch (error) {
-      this.#options.log(`${plugin} could not say whether an event helps ${pod.key}: ${error instanceof Error ? error.message : String(error)}`)
+      this.#options.log(
+        `${plugin} could not say whether an event helps ${pod.key}: ` +
+          `${error instanceof Error ? error.message : String(error)}`,
+      )
       return true
     }
   }
@@ -300,7 +307,9 @@ export class SchedulingQueue {
 
   #setBackOffTimer(): void {
     clearTimeout(this.#backOffTimer)
-    const ends = [this.#backingOff.first, this.#failed.first].flatMap((entry) => (entry ? [windowOf(entry.backOffEnd(this.#options.backOff))] : []))
+    const ends = [this.#backingOff.first, this.#failed.first].flatMap((entry) =>
+      entry ? [windowOf(entry.backOffEnd(this.#options.backOff))] : [],
+    )
     if (ends.length === 0 || this.#isStopped) return
     this.#backOffTimer = setTimeout(() => this.#endBackOffs(), Math.max(1, Math.min(...ends) - this.#now()))
   }

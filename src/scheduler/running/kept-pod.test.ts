@@ -10,7 +10,12 @@ const pod = (spec: object): Pod => ({
   kind: 'Pod',
   metadata: { name: 'p', managedFields: [{ manager: 'm' }] },
   spec: { ...spec, containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath: '/v' }] }] },
-  status: { phase: 'Running', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }], containerStatuses: [{ ...container, ...given, containerID: 'x', state: {} }] },
+  status: {
+    phase: 'Running',
+    podIP: '10.0.0.1',
+    podIPs: [{ ip: '10.0.0.1' }],
+    containerStatuses: [{ ...container, ...given, containerID: 'x', state: {} }],
+  },
 })
 
 test('of a pod is kept what it is placed by and what it takes', () => {

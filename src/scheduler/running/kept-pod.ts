@@ -1,6 +1,6 @@
 /**
- * What the scheduler keeps of a pod: what it is placed by, what it takes of its node, and who it is. Pods that wait to be placed may be
- * tens of thousands: what those of one owner have in common has to be the same in all of them.
+ * What the scheduler keeps of a pod: what it is placed by, what it takes of its node, and who it is. Pods that wait to
+ * be placed may be tens of thousands: what those of one owner have in common has to be the same in all of them.
  */
 import type { Pod } from '../../client/kinds.ts'
 import { leanPod } from '../../client/objects/lean-pod.ts'
@@ -22,7 +22,15 @@ export function keptPod(pod: Pod): Pod {
 }
 
 /** A container that is being resized has what it had. */
-const room = ({ name, image, imageID, ready, restartCount, resources, allocatedResources }: ContainerStatus): ContainerStatus => ({
+const room = ({
+  name,
+  image,
+  imageID,
+  ready,
+  restartCount,
+  resources,
+  allocatedResources,
+}: ContainerStatus): ContainerStatus => ({
   name,
   image,
   imageID,

@@ -1,6 +1,6 @@
 /**
- * Writes what the scheduler says in the status of pods: one write a pod at a time, the newest alone if several wait. Who schedules never
- * waits for it.
+ * Writes what the scheduler says in the status of pods: one write a pod at a time, the newest alone if several wait.
+ * Who schedules never waits for it.
  */
 import { GivenUp } from '../../client/connection/connection-lost.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
@@ -38,7 +38,10 @@ export class StatusWriter {
   write(pod: PodInfo, change: StatusChange): void {
     const waiting = this.#waiting.get(pod.uid)
     if (waiting)
-      waiting.change = { condition: change.condition ?? waiting.change.condition, nominatedNode: change.nominatedNode ?? waiting.change.nominatedNode }
+      waiting.change = {
+        condition: change.condition ?? waiting.change.condition,
+        nominatedNode: change.nominatedNode ?? waiting.change.nominatedNode,
+      }
     else this.#waiting.set(pod.uid, { pod, change })
     this.#begin()
   }
@@ -62,12 +65,21 @@ export class StatusWriter {
       ...(nominatedNode !== undefined && { nominatedNodeName: nominatedNode || null }),
     }
     try {
-      await this.#client.patch(pods, namespace, name, { metadata: { uid: pod.metadata.uid }, status }, 'strategic', 'status')
+      await this.#client.patch(
+        pods,
+        namespace,
+        name,
+        { metadata: { uid: pod.metadata.uid }, status },
+        'strategic',
+        'status',
+      )
     } catch (error) {
       // Who has gone, or is another by now, needs no status.
       const isGone = isGoneOrChanged(error)
       if (!isGone && !(error instanceof GivenUp))
-        this.#log(`the status of pod ${key} could not be written: ${error instanceof Error ? error.message : String(error)}`)
+        this.#log(
+          `the status of pod ${key} could not be written: ${error instanceof Error ? error.message : String(error)}`,
+        )
     }
   }
 }

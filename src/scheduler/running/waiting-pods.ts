@@ -1,4 +1,6 @@
-/** Pods that Permit makes wait: they have a place, and are bound when all plug-ins that asked for it have allowed it. */
+/**
+ * Pods that Permit makes wait: they have a place, and are bound when all plug-ins that asked for it have allowed it.
+ */
 import { goDuration } from '../../lib/go/go-duration.ts'
 import type { WaitingPod } from '../framework/handle.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
@@ -18,7 +20,10 @@ export class WaitingPods {
     return this.#waiting.values()
   }
 
-  /** Resolves when all plug-ins allow the pod, or with the refusal of the first that does not, or not in its time (ms, by plug-in). */
+  /**
+   * Resolves when all plug-ins allow the pod, or with the refusal of the first that does not, or not in its time (ms,
+   * by plug-in).
+   */
   wait(pod: PodInfo, node: string, timeouts: ReadonlyMap<string, number>): Promise<Refusal | undefined> {
     const waiting = new Waiting(pod, node, timeouts)
     this.#waiting.set(pod.uid, waiting)
@@ -48,7 +53,8 @@ class Waiting implements WaitingPod {
       this.#timers.set(
         plugin,
         setTimeout(
-          () => this.reject(plugin, `rejected due to timeout after waiting ${goDuration(timeoutMs)} at plugin ${plugin}`),
+          () =>
+            this.reject(plugin, `rejected due to timeout after waiting ${goDuration(timeoutMs)} at plugin ${plugin}`),
           Math.min(timeoutMs, longestWaitMs),
         ),
       )

@@ -82,7 +82,8 @@ const others: { readonly [Name in Exclude<EventResource, 'Pod' | 'Node'>]: Resou
 }
 
 /** A pod that has ended is as good as gone. */
-const live = (pod: Pod | undefined): Pod | undefined => (pod && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed' ? pod : undefined)
+const live = (pod: Pod | undefined): Pod | undefined =>
+  pod && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed' ? pod : undefined
 
 function podChanged(watchers: Watchers, after: Pod | undefined, before: Pod | undefined): void {
   if (before?.spec?.nodeName || after?.spec?.nodeName) {
@@ -95,7 +96,11 @@ function podChanged(watchers: Watchers, after: Pod | undefined, before: Pod | un
   watchers.handled({ resource: 'Pod', action: !before ? 'Add' : after ? 'Update' : 'Delete', before, after })
 }
 
-function placedPodChanged({ cache, queue, nominated, isOurs, tell }: Watchers, after: Pod | undefined, before: Pod | undefined): void {
+function placedPodChanged(
+  { cache, queue, nominated, isOurs, tell }: Watchers,
+  after: Pod | undefined,
+  before: Pod | undefined,
+): void {
   if (!after) {
     cache.removePod(before!)
     tell({ resource: 'Pod', action: 'Delete', before })

@@ -1,4 +1,7 @@
-/** A cluster in memory for tests and benches: objects that a scheduler follows, and a client that does what a scheduler asks of the API. */
+/**
+ * A cluster in memory for tests and benches: objects that a scheduler follows, and a client that does what a scheduler
+ * asks of the API.
+ */
 import { Connection } from '../../client/connection/connection.ts'
 import type { IndexFunction } from '../../client/informers/object-index.ts'
 import { keyOf, ObjectStore } from '../../client/informers/object-store.ts'

@@ -27,9 +27,15 @@ export interface MemoryScheduler {
 const patienceMs = 10_000
 
 /** Begins at once; `cluster` may hold objects already. The scheduler has to be stopped. */
-export async function memoryScheduler(options: MemorySchedulerOptions = {}, cluster = new MemoryCluster()): Promise<MemoryScheduler> {
+export async function memoryScheduler(
+  options: MemorySchedulerOptions = {},
+  cluster = new MemoryCluster(),
+): Promise<MemoryScheduler> {
   const { configuration, plugins = [], extenders, random, log = console.error } = options
-  const registry = new Map([...inTreePlugins, ...plugins.map((plugin): [string, PluginFactory] => [plugin.name, plugin])])
+  const registry = new Map([
+    ...inTreePlugins,
+    ...plugins.map((plugin): [string, PluginFactory] => [plugin.name, plugin]),
+  ])
   const kind = { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration' }
   const { profiles, backOff, percentageOfNodesToScore } = parseConfiguration({ ...kind, ...configuration }, registry)
   const scheduler = new Scheduler({

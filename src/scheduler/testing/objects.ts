@@ -4,7 +4,10 @@ import type { ObjectMeta } from '../../machinery/object.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
 
-/** A pod in `default`, with a container that asks for nothing unless the spec says so. Metadata is added to name, namespace and uid. */
+/**
+ * A pod in `default`, with a container that asks for nothing unless the spec says so. Metadata is added to name,
+ * namespace and uid.
+ */
 export const aPod = (name: string, spec: Partial<PodSpec> = {}, metadata: Partial<ObjectMeta> = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -30,5 +33,8 @@ export const aNode = (name: string, { labels, spec = {}, allocatable, status }: 
   kind: 'Node',
   metadata: { name, uid: `uid-of-${name}`, labels: { 'kubernetes.io/hostname': name, ...labels } },
   spec,
-  status: { allocatable: { cpu: '4', memory: '16Gi', 'ephemeral-storage': '100Gi', pods: '110', ...allocatable }, ...status },
+  status: {
+    allocatable: { cpu: '4', memory: '16Gi', 'ephemeral-storage': '100Gi', pods: '110', ...allocatable },
+    ...status,
+  },
 })

@@ -1,11 +1,13 @@
 /**
- * The rules of scheduling, stated slowly and plainly: every question is answered by looking at all pods of all nodes. What the scheduler
- * decides is held against it.
+ * The rules of scheduling, stated slowly and plainly: every question is answered by looking at all pods of all nodes.
+ * What the scheduler decides is held against it.
  */
 import type { Node, Pod } from '../../client/kinds.ts'
 
 type Spec = NonNullable<Pod['spec']>
-type PodTerm = NonNullable<NonNullable<NonNullable<Spec['affinity']>['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']>[number]
+type PodTerm = NonNullable<
+  NonNullable<NonNullable<Spec['affinity']>['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
+>[number]
 type Labels = Readonly<Record<string, string>>
 
 export interface PlainCluster {
@@ -30,18 +32,25 @@ export function objection(pod: Pod, node: Node, cluster: PlainCluster): string |
 }
 
 const nameOf = ({ metadata }: Node): string => metadata.name ?? ''
-const on = (node: Node, { pods }: PlainCluster): readonly Pod[] => pods.filter(({ spec }) => spec?.nodeName === nameOf(node))
+const on = (node: Node, { pods }: PlainCluster): readonly Pod[] =>
+  pods.filter(({ spec }) => spec?.nodeName === nameOf(node))
 const labelsOf = ({ metadata }: Node | Pod): Labels => metadata.labels ?? {}
 
 const toleratesAll = (pod: Pod, { spec }: Node): boolean =>
   (spec?.taints ?? [])
     .filter(({ effect }) => effect !== 'PreferNoSchedule')
-    .every((taint) => pod.spec?.tolerations?.some(({ key, operator, value }) => key === taint.key && (operator === 'Exists' || value === taint.value)))
+    .every((taint) =>
+      pod.spec?.tolerations?.some(
+        ({ key, operator, value }) => key === taint.key && (operator === 'Exists' || value === taint.value),
+      ),
+    )
 
-const choosesNode = ({ spec }: Pod, node: Node): boolean => Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labelsOf(node)[key] === value)
+const choosesNode = ({ spec }: Pod, node: Node): boolean =>
+  Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labelsOf(node)[key] === value)
 
 /** Millicores: all amounts of the model are written so. */
-const cpuOf = ({ spec }: Pod): number => (spec?.containers ?? []).reduce((sum, { resources }) => sum + Number.parseInt(resources?.requests?.cpu ?? '0', 10), 0)
+const cpuOf = ({ spec }: Pod): number =>
+  (spec?.containers ?? []).reduce((sum, { resources }) => sum + Number.parseInt(resources?.requests?.cpu ?? '0', 10), 0)
 
 function hasRoom(pod: Pod, node: Node, cluster: PlainCluster): boolean {
   const there = on(node, cluster)
@@ -51,7 +60,8 @@ function hasRoom(pod: Pod, node: Node, cluster: PlainCluster): boolean {
   return there.length + 1 <= Number(pods) && (cpuOf(pod) === 0 || used + cpuOf(pod) <= Number.parseInt(cpu, 10))
 }
 
-const portsOf = ({ spec }: Pod): readonly number[] => (spec?.containers ?? []).flatMap(({ ports }) => (ports ?? []).flatMap(({ hostPort }) => hostPort ?? []))
+const portsOf = ({ spec }: Pod): readonly number[] =>
+  (spec?.containers ?? []).flatMap(({ ports }) => (ports ?? []).flatMap(({ hostPort }) => hostPort ?? []))
 const hasPorts = (pod: Pod, node: Node, cluster: PlainCluster): boolean =>
   !on(node, cluster).some((other) => portsOf(other).some((port) => portsOf(pod).includes(port)))
 
@@ -59,8 +69,10 @@ const hasPorts = (pod: Pod, node: Node, cluster: PlainCluster): boolean =>
 const selects = (selector: PodTerm['labelSelector'], labels: Labels): boolean =>
   Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value)
 
-const nearTerms = ({ spec }: Pod): readonly PodTerm[] => spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-const apartTerms = ({ spec }: Pod): readonly PodTerm[] => spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+const nearTerms = ({ spec }: Pod): readonly PodTerm[] =>
+  spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+const apartTerms = ({ spec }: Pod): readonly PodTerm[] =>
+  spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
 
 /** The nodes of the same zone, rack or whatever the key says; none if the node has no such label. */
 const domain = (key: string, node: Node, { nodes }: PlainCluster): readonly Node[] => {
@@ -80,31 +92,45 @@ function isNear(pod: Pod, node: Node, cluster: PlainCluster): boolean {
     return home && terms.some(({ topologyKey }) => labelsOf(home)[topologyKey] !== undefined)
   })
   if (!isAnywhere) return isMeant(labelsOf(pod))
-  return terms.every(({ topologyKey }) => domain(topologyKey, node, cluster).some((other) => friends.some(({ spec }) => spec?.nodeName === nameOf(other))))
+  return terms.every(({ topologyKey }) =>
+    domain(topologyKey, node, cluster).some((other) => friends.some(({ spec }) => spec?.nodeName === nameOf(other))),
+  )
 }
 
 function isApart(pod: Pod, node: Node, cluster: PlainCluster): boolean {
   const meets = (term: PodTerm, labels: Labels, at: Node, others: (other: Node) => boolean): boolean =>
     selects(term.labelSelector, labels) && domain(term.topologyKey, at, cluster).some(others)
   const mine = apartTerms(pod).some((term) =>
-    domain(term.topologyKey, node, cluster).some((other) => on(other, cluster).some((there) => selects(term.labelSelector, labelsOf(there)))),
+    domain(term.topologyKey, node, cluster).some((other) =>
+      on(other, cluster).some((there) => selects(term.labelSelector, labelsOf(there))),
+    ),
   )
   const theirs = cluster.nodes.some((home) =>
-    on(home, cluster).some((there) => apartTerms(there).some((term) => meets(term, labelsOf(pod), home, (other) => nameOf(other) === nameOf(node)))),
+    on(home, cluster).some((there) =>
+      apartTerms(there).some((term) => meets(term, labelsOf(pod), home, (other) => nameOf(other) === nameOf(node))),
+    ),
   )
   return !mine && !theirs
 }
 
 function isSpread(pod: Pod, node: Node, cluster: PlainCluster): boolean {
-  const constraints = (pod.spec?.topologySpreadConstraints ?? []).filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule')
+  const constraints = (pod.spec?.topologySpreadConstraints ?? []).filter(
+    ({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule',
+  )
   // Only nodes that the pod chooses, and that have all the labels, are places to spread over.
-  const places = cluster.nodes.filter((other) => choosesNode(pod, other) && constraints.every(({ topologyKey }) => labelsOf(other)[topologyKey] !== undefined))
+  const places = cluster.nodes.filter(
+    (other) =>
+      choosesNode(pod, other) && constraints.every(({ topologyKey }) => labelsOf(other)[topologyKey] !== undefined),
+  )
   return constraints.every(({ topologyKey, labelSelector, maxSkew }) => {
     if (labelsOf(node)[topologyKey] === undefined) return false
     const counts = new Map<string, number>()
     for (const place of places) {
       const value = labelsOf(place)[topologyKey]!
-      counts.set(value, (counts.get(value) ?? 0) + on(place, cluster).filter((other) => selects(labelSelector, labelsOf(other))).length)
+      counts.set(
+        value,
+        (counts.get(value) ?? 0) + on(place, cluster).filter((other) => selects(labelSelector, labelsOf(other))).length,
+      )
     }
     const own = selects(labelSelector, labelsOf(pod)) ? 1 : 0
     return (counts.get(labelsOf(node)[topologyKey]!) ?? 0) + own - Math.min(...counts.values()) <= maxSkew

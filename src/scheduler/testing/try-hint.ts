@@ -3,7 +3,10 @@ import type { Pod } from '../../client/kinds.ts'
 import { type ClusterEvent, type EventResource, type PluginFactory, PodInfo } from '../framework/index.ts'
 import { makePlugin, type TestCluster } from './try-plugin.ts'
 
-/** Whether a registration of the plug-in means the event, and its hint agrees. Without registrations, every event is meant. */
+/**
+ * Whether a registration of the plug-in means the event, and its hint agrees. Without registrations, every event is
+ * meant.
+ */
 export function mayHelp<R extends EventResource>(
   factory: PluginFactory,
   pod: Pod,

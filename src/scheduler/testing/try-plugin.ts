@@ -1,4 +1,6 @@
-/** Asks one plug-in about a pod in a cluster that is written down: what Filter says of each node, which scores they get. */
+/**
+ * Asks one plug-in about a pod in a cluster that is written down: what Filter says of each node, which scores they get.
+ */
 
 import { Connection } from '../../client/connection/connection.ts'
 import type { IndexFunction } from '../../client/informers/object-index.ts'
@@ -7,7 +9,15 @@ import type { Node, Pod } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../machinery/object.ts'
-import { type Handle, type Lister, NodeInfo, type Plugin, type PluginFactory, PodInfo, type Snapshot } from '../framework/index.ts'
+import {
+  type Handle,
+  type Lister,
+  NodeInfo,
+  type Plugin,
+  type PluginFactory,
+  PodInfo,
+  type Snapshot,
+} from '../framework/index.ts'
 
 export interface TestCluster {
   readonly nodes: readonly Node[]
@@ -26,7 +36,9 @@ export function snapshotOf({ nodes, pods = [] }: TestCluster): Snapshot {
   return {
     nodes: infos,
     nodesWithAffinity: new Set(infos.filter(({ podsWithAffinity }) => podsWithAffinity.length > 0)),
-    nodesWithRequiredAntiAffinity: new Set(infos.filter(({ podsWithRequiredAntiAffinity }) => podsWithRequiredAntiAffinity.length > 0)),
+    nodesWithRequiredAntiAffinity: new Set(
+      infos.filter(({ podsWithRequiredAntiAffinity }) => podsWithRequiredAntiAffinity.length > 0),
+    ),
     node: (name) => byName.get(name),
     isClaimUsed: (key) => infos.some(({ claimUsers }) => claimUsers.has(key)),
   }
@@ -70,8 +82,11 @@ function listerOf<T extends KubeObject>(objects: readonly KubeObject[], { kind }
   }
 }
 
-export const makePlugin = ({ args: kind, make }: PluginFactory, cluster: TestCluster, handle = handleOf(cluster)): Plugin =>
-  make(kind?.withDefaults(cluster.args ?? {}), handle)
+export const makePlugin = (
+  { args: kind, make }: PluginFactory,
+  cluster: TestCluster,
+  handle = handleOf(cluster),
+): Plugin => make(kind?.withDefaults(cluster.args ?? {}), handle)
 
 /** By node: the reasons of PreFilter or Filter against it, joined by commas; empty where the pod fits. */
 export function filterWith(factory: PluginFactory, pod: Pod, cluster: TestCluster): Record<string, string> {

@@ -5,7 +5,8 @@ const units = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi']
 /** Thousandths of cpu, bytes of memory and storage, pieces of anything else: `500m`, `1.5Gi`, `3`. */
 export function amountText(resource: string, amount: number): string {
   if (resource === 'cpu') return amount % 1000 === 0 ? `${amount / 1000}` : `${amount}m`
-  if (resource !== 'memory' && resource !== 'ephemeral-storage' && !resource.startsWith('hugepages-')) return `${amount}`
+  if (resource !== 'memory' && resource !== 'ephemeral-storage' && !resource.startsWith('hugepages-'))
+    return `${amount}`
   let value = amount
   let unit = 0
   while (value >= 1024 && unit < units.length - 1) {

@@ -1,6 +1,6 @@
 /**
- * What the plug-ins of a profile say of a pod, node by node, in a cluster that was read once. Nothing is written. It is the scheduler's own
- * cycle, only that it does not stop at the first refusal, and compares all nodes that fit.
+ * What the plug-ins of a profile say of a pod, node by node, in a cluster that was read once. Nothing is written. It is
+ * the scheduler's own cycle, only that it does not stop at the first refusal, and compares all nodes that fit.
  */
 import { type Node, namespaces, type Pod } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
@@ -51,7 +51,10 @@ export class DryRun {
   readonly #nominated = new Map<string, PodInfo[]>()
   readonly #profile: Profile
 
-  /** The client is for plug-ins that write: none of them gets so far. Throws an ExplainedError for a profile that cannot work. */
+  /**
+   * The client is for plug-ins that write: none of them gets so far. Throws an ExplainedError for a profile that cannot
+   * work.
+   */
   constructor(settings: ProfileSettings, registry: Registry, client: RestClient) {
     const handle: Handle = {
       profile: settings.schedulerName,
@@ -113,13 +116,24 @@ export class DryRun {
     })
   }
 
-  /** A cycle whose filters can be asked: a plug-in that refuses the pod everywhere is left out of it, so that the others have their say. */
-  #prepared(pod: PodInfo): { cycle: PodCycle; everywhere: readonly Refusal[]; among?: ReadonlySet<string>; narrowedBy: readonly string[] } {
+  /**
+   * A cycle whose filters can be asked: a plug-in that refuses the pod everywhere is left out of it, so that the others
+   * have their say.
+   */
+  #prepared(pod: PodInfo): {
+    cycle: PodCycle
+    everywhere: readonly Refusal[]
+    among?: ReadonlySet<string>
+    narrowedBy: readonly string[]
+  } {
     const everywhere: Refusal[] = []
     for (;;) {
       const isLeft = ({ name }: { readonly name: string }): boolean => everywhere.every(({ plugin }) => plugin !== name)
       const { preFilter, filter, ...steps } = this.#profile.steps
-      const profile = { ...this.#profile, steps: { ...steps, preFilter: preFilter.filter(isLeft), filter: filter.filter(isLeft) } }
+      const profile = {
+        ...this.#profile,
+        steps: { ...steps, preFilter: preFilter.filter(isLeft), filter: filter.filter(isLeft) },
+      }
       const cycle = new PodCycle(profile, pod, this.#cache)
       const { refusal, nodes, narrowedBy } = cycle.preFilter()
       if (!refusal) return { cycle, everywhere, among: nodes, narrowedBy }
@@ -127,11 +141,21 @@ export class DryRun {
     }
   }
 
-  #refusals(cycle: PodCycle, node: NodeInfo, among: ReadonlySet<string> | undefined, narrowedBy: readonly string[]): readonly Refusal[] {
+  #refusals(
+    cycle: PodCycle,
+    node: NodeInfo,
+    among: ReadonlySet<string> | undefined,
+    narrowedBy: readonly string[],
+  ): readonly Refusal[] {
     const found = cycle.allRefusals(node)
     if (found.length > 0) return found
     if (among && !among.has(node.name))
-      return [{ plugin: narrowedBy.join(', '), status: { code: 'UnschedulableAndUnresolvable', reasons: [leftOut(narrowedBy)] } }]
+      return [
+        {
+          plugin: narrowedBy.join(', '),
+          status: { code: 'UnschedulableAndUnresolvable', reasons: [leftOut(narrowedBy)] },
+        },
+      ]
     // Those that wait for room there may be in the way.
     const refusal = cycle.filter(node)
     return refusal ? [refusal] : []
@@ -162,7 +186,12 @@ function messageOf(
   const asked = [...refusals].filter(([{ name }]) => !among || among.has(name))
   const byNode = new Map(asked.flatMap(([{ name }, [refusal]]) => (refusal ? [[name, refusal] as const] : [])))
   const absentReason = among && leftOut(narrowedBy)
-  return fitMessage({ nodeCount: refusals.size, refusals: byNode, absentReason, ...(first && { preFilterMessage: first.status.reasons.join(', ') }) })
+  return fitMessage({
+    nodeCount: refusals.size,
+    refusals: byNode,
+    absentReason,
+    ...(first && { preFilterMessage: first.status.reasons.join(', ') }),
+  })
 }
 
 const none: readonly PodInfo[] = []

@@ -1,4 +1,7 @@
-/** A cluster that is read once, in the shape in which plug-ins look at it: they name the kinds that they need, and these are read then. */
+/**
+ * A cluster that is read once, in the shape in which plug-ins look at it: they name the kinds that they need, and these
+ * are read then.
+ */
 import type { IndexFunction } from '../../client/informers/object-index.ts'
 import { keyOf, ObjectStore } from '../../client/informers/object-store.ts'
 import type { Resource } from '../../client/resource.ts'

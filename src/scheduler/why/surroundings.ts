@@ -42,7 +42,8 @@ export class Surroundings {
     const shares = this.snapshot.nodes.flatMap((node) => sharesOf(constraints, pod, node, true))
     const counted = constraints.map((constraint, at) => {
       const domains = new Map<string, number>()
-      for (const { topology, domain, amount } of shares) if (topology === String(at)) domains.set(domain, (domains.get(domain) ?? 0) + amount)
+      for (const { topology, domain, amount } of shares)
+        if (topology === String(at)) domains.set(domain, (domains.get(domain) ?? 0) + amount)
       return { ...constraint, domains }
     })
     this.#constraints.set(pod, counted)

@@ -27,7 +27,11 @@ const plugins = [
 async function judge(pod: Pod, nodes: readonly Node[], pods: readonly Pod[] = []) {
   const enabled = [...plugins, { name: 'TaintToleration', weight: 3 }]
   const client = new RestClient(new Connection({ url: 'https://127.0.0.1:0' }))
-  const run = new DryRun({ schedulerName: profile, plugins: { multiPoint: { enabled } }, args: new Map() }, inTreePlugins, client)
+  const run = new DryRun(
+    { schedulerName: profile, plugins: { multiPoint: { enabled } }, args: new Map() },
+    inTreePlugins,
+    client,
+  )
   await run.cluster.read(async () => [])
   return run.verdict(pod, nodes, pods)
 }
@@ -37,8 +41,12 @@ async function explain(pod: Pod, nodes: readonly Node[], pods: readonly Pod[] = 
 }
 
 const small = aNode('small', { allocatable: { cpu: '1', memory: '1Gi' } })
-const tainted = aNode('tainted', { labels: { disk: 'hdd' }, spec: { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }] } })
-const there = (name: string, node: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod => aPod(name, { ...spec, nodeName: node })
+const tainted = aNode('tainted', {
+  labels: { disk: 'hdd' },
+  spec: { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }] },
+})
+const there = (name: string, node: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod =>
+  aPod(name, { ...spec, nodeName: node })
 
 test('a pod that fits nowhere: all that is against it, and what would help', async () => {
   const pod = aPod('web', { ...asking({ cpu: '2', memory: '512Mi' }), nodeSelector: { disk: 'ssd' } })
@@ -65,7 +73,10 @@ It does not fit on 2 of 2 nodes:
 test('a pod that fits: scores of each plug-in with their weights, the best first', async () => {
   const text = await explain(aPod('web', asking({ cpu: '1', memory: '1Gi' })), [small, aNode('large')])
   assert.match(text, /^pod default\/web would go to the node large\n/)
-  assert.match(text, /It fits on 2 of 2 nodes, best first .*:\n {2}large: 454 = NodeResourcesFit 84 \+ .*TaintToleration 100×3\n {2}small: 375 = /)
+  assert.match(
+    text,
+    /It fits on 2 of 2 nodes, best first .*:\n {2}large: 454 = NodeResourcesFit 84 \+ .*TaintToleration 100×3\n {2}small: 375 = /,
+  )
 })
 
 test('a pod that has a node, waits for gates, is for another scheduler, or has ended', async () => {
@@ -81,8 +92,14 @@ test('a pod that has a node, waits for gates, is for another scheduler, or has e
     /^pod default\/p waits, and no scheduler looks at it yet: waiting for scheduling gates: \[example\.com\/quota\]\n[\s\S]*kubectl patch pod -n default p --type=json[\s\S]*It fits on 1 of 1 node/,
   )
   assert.equal(explainPod(gated, await judge(gated, nodes), profile).isPlaceable, false)
-  assert.match(await explain(aPod('p', { schedulerName: 'mine' }), nodes), /it is for the scheduler mine, which may decide in other ways/)
-  assert.match(await explain({ ...aPod('p'), status: { phase: 'Succeeded' } }, nodes), /^pod default\/p has ended \(Succeeded\)/)
+  assert.match(
+    await explain(aPod('p', { schedulerName: 'mine' }), nodes),
+    /it is for the scheduler mine, which may decide in other ways/,
+  )
+  assert.match(
+    await explain({ ...aPod('p'), status: { phase: 'Succeeded' } }, nodes),
+    /^pod default\/p has ended \(Succeeded\)/,
+  )
   const told = {
     type: 'PodScheduled',
     status: 'False',
@@ -90,7 +107,10 @@ test('a pod that has a node, waits for gates, is for another scheduler, or has e
     message: '0/1 nodes are available: …',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }
-  assert.match(await explain({ ...aPod('p'), status: { conditions: [told] } }, nodes), /the scheduler said, at 2026-01-01T00:00:00Z: 0\/1 nodes/)
+  assert.match(
+    await explain({ ...aPod('p'), status: { conditions: [told] } }, nodes),
+    /the scheduler said, at 2026-01-01T00:00:00Z: 0\/1 nodes/,
+  )
   assert.match(await explain(aPod('p'), []), /^pod default\/p waits: no nodes available to schedule pods/)
 })
 
@@ -98,7 +118,9 @@ test('ports, names, cordons, terms and priorities are told', async () => {
   const ports = [{ containerPort: 80, hostPort: 80 }]
   const pod = aPod('p', {
     priority: 10,
-    containers: [{ name: 'c', image: 'i', ports, resources: { requests: { cpu: '4', 'example.com/gpu': '1', memory: '20Gi' } } }],
+    containers: [
+      { name: 'c', image: 'i', ports, resources: { requests: { cpu: '4', 'example.com/gpu': '1', memory: '20Gi' } } },
+    ],
     affinity: {
       nodeAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: {
@@ -116,7 +138,11 @@ test('ports, names, cordons, terms and priorities are told', async () => {
     },
   })
   const cordoned = aNode('n', { labels: { zone: 'c' }, spec: { unschedulable: true } })
-  const text = await explain(pod, [cordoned], [there('q', 'n', { containers: [{ name: 'c', image: 'i', ports, resources: { requests: { cpu: '1' } } }] })])
+  const text = await explain(
+    pod,
+    [cordoned],
+    [there('q', 'n', { containers: [{ name: 'c', image: 'i', ports, resources: { requests: { cpu: '1' } } }] })],
+  )
   for (const line of [
     'the node is cordoned: kubectl uncordon n, or tolerate node.kubernetes.io/unschedulable',
     'the node needs the label zone in (a, b) (it has zone=c) and the label cores > 8 (it has none)',
@@ -134,11 +160,21 @@ test('neighbours are named: those that are missing, those that are too near, and
   const [a, b] = [aNode('a', { labels: { [zone]: 'x' } }), aNode('b', { labels: { [zone]: 'x' } })]
   const term = (app: string) => ({ topologyKey: zone, labelSelector: { matchLabels: { app } } })
   const required = (app: string) => ({ requiredDuringSchedulingIgnoredDuringExecution: [term(app)] })
-  const labelled = (name: string, node: string, app: string, spec: object = {}): Pod => aPod(name, { nodeName: node, ...spec }, { labels: { app } })
+  const labelled = (name: string, node: string, app: string, spec: object = {}): Pod =>
+    aPod(name, { nodeName: node, ...spec }, { labels: { app } })
   const web = (spec: Partial<NonNullable<Pod['spec']>>): Pod => aPod('web', spec, { labels: { app: 'web' } })
-  const spread = { maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { app: 'web' } } }
+  const spread = {
+    maxSkew: 1,
+    topologyKey: zone,
+    whenUnsatisfiable: 'DoNotSchedule',
+    labelSelector: { matchLabels: { app: 'web' } },
+  }
   const cases: [Pod, Pod[], string][] = [
-    [web({ affinity: { podAffinity: required('db') } }), [], `it wants to be near a pod of app=db, and there is none in ${zone}=x (podAffinity)`],
+    [
+      web({ affinity: { podAffinity: required('db') } }),
+      [],
+      `it wants to be near a pod of app=db, and there is none in ${zone}=x (podAffinity)`,
+    ],
     [
       web({ affinity: { podAntiAffinity: required('db') } }),
       [labelled('db-0', 'b', 'db')],
@@ -152,9 +188,14 @@ test('neighbours are named: those that are missing, those that are too near, and
     [
       web({ topologySpreadConstraints: [{ ...spread, minDomains: 2 }] }),
       [labelled('web-0', 'a', 'web')],
-      `${zone}=x has 1 of its pods, and there are fewer than 2 (minDomains), so that one is taken to have none: no more than 1 may be between them (maxSkew)`,
+      `${zone}=x has 1 of its pods, and there are fewer than 2 (minDomains), so that one is taken to have none: ` +
+        'no more than 1 may be between them (maxSkew)',
     ],
-    [web({ topologySpreadConstraints: [{ ...spread, topologyKey: 'rack' }] }), [], 'the node lacks the label rack, which its topologySpreadConstraints go by'],
+    [
+      web({ topologySpreadConstraints: [{ ...spread, topologyKey: 'rack' }] }),
+      [],
+      'the node lacks the label rack, which its topologySpreadConstraints go by',
+    ],
   ]
   for (const [pod, pods, line] of cases) {
     const text = await explain(pod, [a, b], pods)
@@ -173,14 +214,22 @@ test('eviction is told of where it may help against all that is in the way', asy
 
 test('nodes that say the same are told together, the nearest first', async () => {
   const cordoned = Array.from({ length: 8 }, (_, i) => aNode(`c${i}`, { spec: { unschedulable: true } }))
-  const text = await explain(aPod('p', asking({ cpu: '2' })), [{ ...small, spec: { unschedulable: true } }, ...cordoned])
-  assert.match(text, /9 of 9 nodes:\n {2}c0, c1, c2, c3, c4 and 3 more\n.*\n {6}the node is cordoned: kubectl uncordon NODE, .*\n {2}small\n/)
+  const text = await explain(aPod('p', asking({ cpu: '2' })), [
+    { ...small, spec: { unschedulable: true } },
+    ...cordoned,
+  ])
+  assert.match(
+    text,
+    /9 of 9 nodes:\n {2}c0, c1, c2, c3, c4 and 3 more\n.*\n {6}the node is cordoned: kubectl uncordon NODE, .*\n {2}small\n/,
+  )
 })
 
 test('programs get all of it as data', async () => {
   const pod = aPod('p', asking({ cpu: '2' }))
   const data = podVerdictData(pod, await judge(pod, [small, aNode('large')]), profile)
-  const { nodes } = JSON.parse(JSON.stringify(data)) as { nodes: { name: string; fits: boolean; total?: number; refusals?: object[] }[] }
+  const { nodes } = JSON.parse(JSON.stringify(data)) as {
+    nodes: { name: string; fits: boolean; total?: number; refusals?: object[] }[]
+  }
   assert.deepEqual(
     nodes.map(({ name, fits }) => [name, fits]),
     [

@@ -1,4 +1,7 @@
-/** Who calls a kubelet, and whether they may: by client certificates of the cluster's authority, or tokens, and by asking the API server. */
+/**
+ * Who calls a kubelet, and whether they may: by client certificates of the cluster's authority, or tokens, and by
+ * asking the API server.
+ */
 import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
@@ -55,7 +58,11 @@ export class CallerReview {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
       metadata: {},
-      spec: { user, groups: [...groups, 'system:authenticated'], resourceAttributes: { verb, resource: 'nodes', subresource, version: 'v1', name: node } },
+      spec: {
+        user,
+        groups: [...groups, 'system:authenticated'],
+        resourceAttributes: { verb, resource: 'nodes', subresource, version: 'v1', name: node },
+      },
     })
     const isAllowed = status?.allowed === true
     if (this.#remembered.size >= mostRemembered) this.#remembered.clear()

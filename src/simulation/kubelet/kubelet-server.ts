@@ -1,6 +1,7 @@
 /**
- * The kubelets' HTTPS server: one for all simulated nodes of a process. Paths name the pod; where one is about a node, it is told by the
- * header that API servers set when they pass a request on (`X-Forwarded-Uri: /api/v1/nodes/NAME/proxy/…`).
+ * The kubelets' HTTPS server: one for all simulated nodes of a process. Paths name the pod; where one is about a node,
+ * it is told by the header that API servers set when they pass a request on (`X-Forwarded-Uri:
+ * /api/v1/nodes/NAME/proxy/…`).
  */
 
 import type { X509Certificate } from 'node:crypto'
@@ -75,9 +76,12 @@ export class KubeletServer {
     this.#options = options
     this.#review = new CallerReview(options.client)
     const { tls, clientCA, frontProxyCA } = options
-    this.#server = createServer({ ...tls, ca: [clientCA, frontProxyCA].filter(Boolean), requestCert: true, rejectUnauthorized: false }, (request, response) => {
-      this.#answer(request, response).catch((error) => refuse(response, error))
-    })
+    this.#server = createServer(
+      { ...tls, ca: [clientCA, frontProxyCA].filter(Boolean), requestCert: true, rejectUnauthorized: false },
+      (request, response) => {
+        this.#answer(request, response).catch((error) => refuse(response, error))
+      },
+    )
     this.#server.on('upgrade', (request, socket, head) => {
       this.#upgrade(request, socket, head).catch((error) => refuseUpgrade(socket, error))
     })
@@ -125,7 +129,12 @@ export class KubeletServer {
       return
     }
     const agent = this.#nodeOf(request)
-    await this.#admit(request, certificate, what === 'stats' ? 'stats' : what === 'metrics' ? 'metrics' : 'proxy', agent.name)
+    await this.#admit(
+      request,
+      certificate,
+      what === 'stats' ? 'stats' : what === 'metrics' ? 'metrics' : 'proxy',
+      agent.name,
+    )
     const page = this.#options.pages(call.path, agent)
     if (!page) throw new Refusal(404, '404 page not found')
     response.writeHead(200, { 'content-type': page.type }).end(page.text)
@@ -145,7 +154,10 @@ export class KubeletServer {
           ? await serveAttach(request, socket, head, pod, container, query)
           : what === 'portForward' && servePortForward(request, socket, head, now)
     if (!isServed)
-      throw new Refusal(what === 'exec' || what === 'attach' || what === 'portForward' ? 400 : 404, 'unable to upgrade: no protocol that is spoken here')
+      throw new Refusal(
+        what === 'exec' || what === 'attach' || what === 'portForward' ? 400 : 404,
+        'unable to upgrade: no protocol that is spoken here',
+      )
   }
 
   #pod(namespace: string, name: string): LivePod {
@@ -153,7 +165,11 @@ export class KubeletServer {
     const found = pods.find(namespace, name)
     const node = agent(found?.spec?.nodeName ?? '')
     if (!found || !node) throw new Refusal(404, `pod ${JSON.stringify(name)} not found\n`)
-    if (!node.isWorking) throw new Refusal(500, `the container runtime of ${node.name} does not answer: the node was made to fail (${node.failure})`)
+    if (!node.isWorking)
+      throw new Refusal(
+        500,
+        `the container runtime of ${node.name} does not answer: the node was made to fail (${node.failure})`,
+      )
     const { uid = '' } = found.metadata
     return {
       current: () => {
@@ -174,7 +190,11 @@ export class KubeletServer {
           .replace(/^https?:/, '')
           .replace(/:\d*$/, ''),
       )
-    if (!agent) throw new Refusal(404, 'ask for a node by /api/v1/nodes/NAME/proxy of the API server: many nodes share this address')
+    if (!agent)
+      throw new Refusal(
+        404,
+        'ask for a node by /api/v1/nodes/NAME/proxy of the API server: many nodes share this address',
+      )
     return agent
   }
 
@@ -183,21 +203,32 @@ export class KubeletServer {
     return frontProxyCA !== '' && signedBy(certificate, frontProxyCA)
   }
 
-  async #admit(request: IncomingMessage, certificate: X509Certificate | undefined, subresource: string, node: string): Promise<void> {
+  async #admit(
+    request: IncomingMessage,
+    certificate: X509Certificate | undefined,
+    subresource: string,
+    node: string,
+  ): Promise<void> {
     if (!certificate || !signedBy(certificate, this.#options.clientCA)) throw new Refusal(401, 'Unauthorized')
     const caller = callerOf(certificate)
     const verb = request.method === 'GET' ? 'get' : 'create'
     if (!(await this.#review.mayUse(caller, verb, subresource, node)))
-      throw new Refusal(403, `Forbidden (user=${caller.name}, verb=${verb}, resource=nodes, subresource(s)=[${subresource}])`)
+      throw new Refusal(
+        403,
+        `Forbidden (user=${caller.name}, verb=${verb}, resource=nodes, subresource(s)=[${subresource}])`,
+      )
   }
 }
 
 function callOf({ url = '/' }: IncomingMessage): Call {
   const at = url.indexOf('?')
-  return at < 0 ? { path: url, query: new URLSearchParams() } : { path: url.slice(0, at), query: new URLSearchParams(url.slice(at + 1)) }
+  return at < 0
+    ? { path: url, query: new URLSearchParams() }
+    : { path: url.slice(0, at), query: new URLSearchParams(url.slice(at + 1)) }
 }
 
-const statusOf = (error: unknown): number => (error instanceof Refusal ? error.status : error instanceof NoLog ? 400 : 500)
+const statusOf = (error: unknown): number =>
+  error instanceof Refusal ? error.status : error instanceof NoLog ? 400 : 500
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 function refuse(response: ServerResponse, error: unknown): void {
@@ -207,8 +238,11 @@ function refuse(response: ServerResponse, error: unknown): void {
 
 function refuseUpgrade(socket: Duplex, error: unknown): void {
   const text = textOf(error)
-  const reason = { 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' }[statusOf(error)] ?? 'Internal Server Error'
+  const reason =
+    { 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' }[statusOf(error)] ??
+    'Internal Server Error'
   socket.end(
-    `HTTP/1.1 ${statusOf(error)} ${reason}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+    `HTTP/1.1 ${statusOf(error)} ${reason}\r\nContent-Type: text/plain\r\nContent-Length: ` +
+      `${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
   )
 }

@@ -23,7 +23,8 @@ export interface LogOptions {
 export class NoLog extends Error {}
 
 export function logOptions(query: URLSearchParams, now: number): LogOptions {
-  const number = (name: string): number | undefined => (/^\d+$/.test(query.get(name) ?? '') ? Number(query.get(name)) : undefined)
+  const number = (name: string): number | undefined =>
+    /^\d+$/.test(query.get(name) ?? '') ? Number(query.get(name)) : undefined
   const flag = (name: string): boolean => /^(1|t|true)$/i.test(query.get(name) ?? '')
   const seconds = number('sinceSeconds')
   const time = Date.parse(query.get('sinceTime') ?? '')
@@ -38,25 +39,37 @@ export function logOptions(query: URLSearchParams, now: number): LogOptions {
 }
 
 /** Whether more lines may come. */
-export const isRunning = (pod: Pod, container: string): boolean => statusOf(pod, container)?.state?.running !== undefined
+export const isRunning = (pod: Pod, container: string): boolean =>
+  statusOf(pod, container)?.state?.running !== undefined
 
 /** The lines so far. Throws NoLog for a container that has not begun. */
 export function logLines(pod: Pod, container: string, previous: boolean): LogLine[] {
   const { metadata } = pod
   const status = statusOf(pod, container)
-  const ended = previous ? status?.lastState?.terminated : (status?.state?.terminated ?? (status?.state?.running ? undefined : status?.lastState?.terminated))
-  if (previous && !ended) throw new NoLog(`previous terminated container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)} not found`)
+  const ended = previous
+    ? status?.lastState?.terminated
+    : (status?.state?.terminated ?? (status?.state?.running ? undefined : status?.lastState?.terminated))
+  if (previous && !ended)
+    throw new NoLog(
+      `previous terminated container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)} not found`,
+    )
   const startedAt = previous ? ended?.startedAt : (status?.state?.running?.startedAt ?? ended?.startedAt)
   if (!status || !startedAt) {
     const why = status?.state?.waiting?.reason ?? 'ContainerCreating'
-    throw new NoLog(`container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)} is waiting to start: ${why}`)
+    throw new NoLog(
+      `container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)} is waiting to start: ${why}`,
+    )
   }
   const time = Date.parse(startedAt)
-  const said = own(metadata.annotations ?? {}, `${annotationPrefix}log.${container}`) ?? own(metadata.annotations ?? {}, `${annotationPrefix}log`)
+  const said =
+    own(metadata.annotations ?? {}, `${annotationPrefix}log.${container}`) ??
+    own(metadata.annotations ?? {}, `${annotationPrefix}log`)
   return [
     {
       time,
-      text: `container ${container} of pod ${metadata.namespace}/${metadata.name} is simulated on ${pod.spec?.nodeName}: nothing runs, and nothing is written`,
+      text:
+        `container ${container} of pod ${metadata.namespace}/${metadata.name} is simulated on ` +
+        `${pod.spec?.nodeName}: nothing runs, and nothing is written`,
     },
     ...(said === undefined
       ? []
@@ -77,5 +90,7 @@ const endLine = (container: string, { exitCode, reason, finishedAt }: Terminated
 export function logText(lines: readonly LogLine[], { sinceMs, tailLines, timestamps }: LogOptions): string {
   const recent = sinceMs === undefined ? lines : lines.filter(({ time }) => time >= sinceMs)
   const wanted = tailLines === undefined ? recent : tailLines === 0 ? [] : recent.slice(-tailLines)
-  return wanted.map(({ time, text }) => `${timestamps ? `${new Date(time).toISOString().replace('Z', '000000Z')} ` : ''}${text}\n`).join('')
+  return wanted
+    .map(({ time, text }) => `${timestamps ? `${new Date(time).toISOString().replace('Z', '000000Z')} ` : ''}${text}\n`)
+    .join('')
 }

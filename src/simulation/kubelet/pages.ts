@@ -27,7 +27,8 @@ export function kubeletPage(sources: PageSources, path: string, agent: NodeAgent
       items: path === '/runningpods/' ? pods.filter(({ status }) => status?.phase === 'Running') : pods,
     })
   if (path === '/stats/summary') return json(summary(sources, agent, pods))
-  if (path === '/metrics/resource') return { type: 'text/plain; version=0.0.4; charset=utf-8', text: resourceMetrics(sources, agent, pods) }
+  if (path === '/metrics/resource')
+    return { type: 'text/plain; version=0.0.4; charset=utf-8', text: resourceMetrics(sources, agent, pods) }
   return undefined
 }
 
@@ -38,11 +39,18 @@ function summary({ defaults, now }: PageSources, { name, node }: NodeAgent, pods
     memory: { time, usageBytes: Math.round(memoryBytes), workingSetBytes: Math.round(memoryBytes) },
   })
   return {
-    node: { nodeName: name, startTime: node.metadata.creationTimestamp, ...stats(usageOfPods(pods, defaults(name), now())) },
+    node: {
+      nodeName: name,
+      startTime: node.metadata.creationTimestamp,
+      ...stats(usageOfPods(pods, defaults(name), now())),
+    },
     pods: pods.map((pod) => ({
       podRef: { name: pod.metadata.name, namespace: pod.metadata.namespace, uid: pod.metadata.uid },
       startTime: pod.status?.startTime,
-      containers: runningContainers(pod).map((container) => ({ name: container.name, ...stats(usageOf(pod, container, defaults(name), now())) })),
+      containers: runningContainers(pod).map((container) => ({
+        name: container.name,
+        ...stats(usageOf(pod, container, defaults(name), now())),
+      })),
     })),
   }
 }
@@ -53,7 +61,8 @@ function resourceMetrics({ defaults, now }: PageSources, { name, node }: NodeAge
   const whole = usageOfPods(pods, defaults(name), now())
   const measured = pods.flatMap((pod) =>
     runningContainers(pod).map((container) => {
-      const startedAt = pod.status?.containerStatuses?.find((status) => status.name === container.name)?.state?.running?.startedAt
+      const startedAt = pod.status?.containerStatuses?.find((status) => status.name === container.name)?.state?.running
+        ?.startedAt
       const labels = `{container="${container.name}",namespace="${pod.metadata.namespace}",pod="${pod.metadata.name}"}`
       return { labels, ...usageOf(pod, container, defaults(name), now()), seconds: since(startedAt) }
     }),
@@ -76,7 +85,9 @@ function resourceMetrics({ defaults, now }: PageSources, { name, node }: NodeAge
     metric('node_cpu_usage_seconds_total', 'counter', 'Cumulative cpu time consumed by the node in core-seconds', [
       ` ${(whole.cpuNano / 1e9) * since(node.metadata.creationTimestamp)}`,
     ]),
-    metric('node_memory_working_set_bytes', 'gauge', 'Current working set of the node in bytes', [` ${Math.round(whole.memoryBytes)}`]),
+    metric('node_memory_working_set_bytes', 'gauge', 'Current working set of the node in bytes', [
+      ` ${Math.round(whole.memoryBytes)}`,
+    ]),
     metric('scrape_error', 'gauge', '1 if there was an error while getting container metrics, 0 otherwise', [' 0']),
   ].join('')
 }

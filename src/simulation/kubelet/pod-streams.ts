@@ -64,16 +64,28 @@ const wantedStreams = (query: URLSearchParams) => ({
 })
 
 /** Answers what was not executed, with the exit code that an annotation names (0 unless said). */
-export async function serveExec(request: IncomingMessage, socket: Duplex, head: Buffer, pod: Pod, container: string, query: URLSearchParams): Promise<boolean> {
+export async function serveExec(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  pod: Pod,
+  container: string,
+  query: URLSearchParams,
+): Promise<boolean> {
   const wanted = wantedStreams(query)
   const command = await acceptCommand(request, socket, head, wanted)
   if (!command) return false
   const { namespace, name, annotations = {} } = pod.metadata
   const words = query.getAll('command').join(' ')
-  const text = `pod ${namespace}/${name} is simulated on ${pod.spec?.nodeName}: nothing runs in container ${container}, and this was not executed: ${words}`
+  const text =
+    `pod ${namespace}/${name} is simulated on ${pod.spec?.nodeName}: nothing runs in container ${container}, and ` +
+    `this was not executed: ${words}`
   if (wanted.stderr) command.stderr(`${text}\n`)
   else command.stdout(`${text}\r\n`)
-  const code = own(annotations, `${annotationPrefix}exec-exit-code.${container}`) ?? own(annotations, `${annotationPrefix}exec-exit-code`) ?? '0'
+  const code =
+    own(annotations, `${annotationPrefix}exec-exit-code.${container}`) ??
+    own(annotations, `${annotationPrefix}exec-exit-code`) ??
+    '0'
   const exit = (): void => command.exit(/^\d{1,3}$/.test(code) ? Number(code) : 0)
   // What is piped in is taken to its end: whoever writes it would be cut off.
   if (wanted.stdin && query.get('tty') !== '1') command.onInput(() => {}, exit)
@@ -92,7 +104,14 @@ export async function serveAttach(
 ): Promise<boolean> {
   const command = await acceptCommand(request, socket, head, wantedStreams(query))
   if (!command) return false
-  const options: LogOptions = { follow: true, previous: false, timestamps: false, sinceMs: undefined, tailLines: undefined, limitBytes: undefined }
+  const options: LogOptions = {
+    follow: true,
+    previous: false,
+    timestamps: false,
+    sinceMs: undefined,
+    tailLines: undefined,
+    limitBytes: undefined,
+  }
   const now = pod.current()
   const lines = now ? logLines(now, container, false) : []
   command.stdout(logText(lines, options))
@@ -122,7 +141,9 @@ export function servePortForward(request: IncomingMessage, socket: Duplex, head:
 }
 
 function answerConnection(stream: SpdyStream, { metadata: { namespace, name }, spec }: Pod): void {
-  const text = `pod ${namespace}/${name} is simulated on ${spec?.nodeName}: nothing listens on its port ${stream.headers.port}\n`
+  const text =
+    `pod ${namespace}/${name} is simulated on ${spec?.nodeName}: nothing listens on its port ` +
+    `${stream.headers.port}\n`
   let isAnswered = false
   stream.listen(
     (chunk) => {
@@ -136,4 +157,5 @@ function answerConnection(stream: SpdyStream, { metadata: { namespace, name }, s
 }
 
 const httpAnswer = (text: string): string =>
-  `HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\nServer: t8s-simulated-node\r\n\r\n${text}`
+  'HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ' +
+  `${Buffer.byteLength(text)}\r\nConnection: close\r\nServer: t8s-simulated-node\r\n\r\n${text}`

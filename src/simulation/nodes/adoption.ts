@@ -1,7 +1,7 @@
 /**
- * Gives simulated nodes without an owner one: those of releases before owners belong to `t8s up`, and those that others have made belong to
- * `t8s up` where it has a fleet, else to `t8s simulated-nodes`. The label is written on condition that the node is as it was read, so that
- * one owner wins.
+ * Gives simulated nodes without an owner one: those of releases before owners belong to `t8s up`, and those that others
+ * have made belong to `t8s up` where it has a fleet, else to `t8s simulated-nodes`. The label is written on condition
+ * that the node is as it was read, so that one owner wins.
  */
 import { Informer } from '../../client/informers/informer.ts'
 import { configMaps, type Node, nodes } from '../../client/kinds.ts'
@@ -43,7 +43,10 @@ export class Adoption {
     const informer = new Informer({ client, resource: nodes, labelSelector, log })
     informer.onChange((node) => {
       if (node)
-        void this.#adopt(node).catch((error: Error) => this.#stopping.signal.aborted || log(`the node ${node.metadata.name} has no owner: ${error.message}`))
+        void this.#adopt(node).catch(
+          (error: Error) =>
+            this.#stopping.signal.aborted || log(`the node ${node.metadata.name} has no owner: ${error.message}`),
+        )
     })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#running = informer.run(this.#stopping.signal, resolve)
@@ -70,7 +73,8 @@ export class Adoption {
     const { items } = await client.list(nodes, { labelSelector: unownedOfFleets })
     if (items.length === 0) return
     log(
-      `${items.length} simulated nodes of an older release have no owner: t8s up takes them; to take them here, kubectl label nodes -l '${unownedOfFleets}' ${ownerLabel}=${owner}`,
+      `${items.length} simulated nodes of an older release have no owner: t8s up takes them; to take them here, ` +
+        `kubectl label nodes -l '${unownedOfFleets}' ${ownerLabel}=${owner}`,
     )
   }
 

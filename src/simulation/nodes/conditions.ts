@@ -15,15 +15,24 @@ export const isFailure = (text: string | undefined): text is Failure => failures
 export interface Pressure {
   readonly condition: 'MemoryPressure' | 'DiskPressure' | 'PIDPressure'
   readonly resource: 'memory' | 'ephemeral-storage' | 'pids'
-  /** How much there has to be, and is, on a node with this capacity: a kubelet's usual thresholds; undefined where it has none. */
-  readonly threshold?: (capacity: Readonly<Record<string, string>>) => { readonly quantity: string; readonly available: string } | undefined
+  /**
+   * How much there has to be, and is, on a node with this capacity: a kubelet's usual thresholds; undefined where it
+   * has none.
+   */
+  readonly threshold?: (
+    capacity: Readonly<Record<string, string>>,
+  ) => { readonly quantity: string; readonly available: string } | undefined
 }
 
 const diskShare = 10n
 const giga = 1_000_000_000n
 
 const pressures: Readonly<Record<string, Pressure>> = {
-  'memory-pressure': { condition: 'MemoryPressure', resource: 'memory', threshold: () => ({ quantity: '100Mi', available: '64Mi' }) },
+  'memory-pressure': {
+    condition: 'MemoryPressure',
+    resource: 'memory',
+    threshold: () => ({ quantity: '100Mi', available: '64Mi' }),
+  },
   'disk-pressure': {
     condition: 'DiskPressure',
     resource: 'ephemeral-storage',
@@ -37,7 +46,8 @@ const pressures: Readonly<Record<string, Pressure>> = {
   'pid-pressure': { condition: 'PIDPressure', resource: 'pids' },
 }
 
-export const pressureOf = (failure: Failure | undefined): Pressure | undefined => (failure === undefined ? undefined : pressures[failure])
+export const pressureOf = (failure: Failure | undefined): Pressure | undefined =>
+  failure === undefined ? undefined : pressures[failure]
 
 interface Stated {
   readonly type: string
@@ -46,7 +56,12 @@ interface Stated {
   readonly message: string
 }
 
-const state = (type: string, status: Stated['status'], reason: string, message: string): Stated => ({ type, status, reason, message })
+const state = (type: string, status: Stated['status'], reason: string, message: string): Stated => ({
+  type,
+  status,
+  reason,
+  message,
+})
 
 const healthy: readonly Stated[] = [
   state('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
@@ -63,7 +78,12 @@ const failed: Readonly<Record<Exclude<Failure, 'gone'>, Stated>> = {
     'container runtime is down, PLEG is not healthy: pleg was last seen active 3m0s ago; threshold is 3m0s',
   ),
   'disk-pressure': state('DiskPressure', 'True', 'KubeletHasDiskPressure', 'kubelet has disk pressure'),
-  'memory-pressure': state('MemoryPressure', 'True', 'KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'),
+  'memory-pressure': state(
+    'MemoryPressure',
+    'True',
+    'KubeletHasInsufficientMemory',
+    'kubelet has insufficient memory available',
+  ),
   'pid-pressure': state('PIDPressure', 'True', 'KubeletHasInsufficientPID', 'kubelet has insufficient PID available'),
 }
 
@@ -71,17 +91,27 @@ const withoutNetwork = state(
   'Ready',
   'False',
   'KubeletNotReady',
-  'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized',
+  'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin ' +
+    'returns error: cni plugin not initialized',
 )
 
 /** What a node tells of itself now. `hasNetwork` says whether it knows the range of its pods. */
-export function conditionsOf(before: readonly NodeCondition[], failure: Failure | undefined, hasNetwork: boolean, now: number): NodeCondition[] {
+export function conditionsOf(
+  before: readonly NodeCondition[],
+  failure: Failure | undefined,
+  hasNetwork: boolean,
+  now: number,
+): NodeCondition[] {
   const time = timestamp(now)
   const wrong = failure && failure !== 'gone' ? failed[failure] : undefined
   return healthy.map((usual) => {
     const stated = wrong?.type === usual.type ? wrong : usual.type === 'Ready' && !hasNetwork ? withoutNetwork : usual
     const last = before.find(({ type }) => type === stated.type)
-    return { ...stated, lastHeartbeatTime: time, lastTransitionTime: last?.status === stated.status ? (last.lastTransitionTime ?? time) : time }
+    return {
+      ...stated,
+      lastHeartbeatTime: time,
+      lastTransitionTime: last?.status === stated.status ? (last.lastTransitionTime ?? time) : time,
+    }
   })
 }
 

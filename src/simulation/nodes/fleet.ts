@@ -1,6 +1,7 @@
 /**
- * The fleet of one owner: as many nodes as its ConfigMap asks for, each as its group is. The ConfigMap is followed while the simulation
- * runs, so that a change of it changes the fleet (`t8s scale nodes`), and holds over restarts. Nodes of other owners are left alone.
+ * The fleet of one owner: as many nodes as its ConfigMap asks for, each as its group is. The ConfigMap is followed
+ * while the simulation runs, so that a change of it changes the fleet (`t8s scale nodes`), and holds over restarts.
+ * Nodes of other owners are left alone.
  */
 import { Informer } from '../../client/informers/informer.ts'
 import { type ConfigMap, configMaps, type Node, nodes } from '../../client/kinds.ts'
@@ -45,12 +46,20 @@ export class Fleet {
     this.#options = options
     const { client, owner, log } = options
     const { namespace, name } = fleetConfigMapOf(owner)
-    this.#informer = new Informer({ client, resource: configMaps, namespace, fieldSelector: `metadata.name=${name}`, log })
+    this.#informer = new Informer({
+      client,
+      resource: configMaps,
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      log,
+    })
   }
 
   /** The group that a node is of. */
   groupOf(nodeName: string): NodeGroup | undefined {
-    return this.#groups.find(({ name }) => nodeName.startsWith(`${name}-`) && /^\d+$/.test(nodeName.slice(name.length + 1)))
+    return this.#groups.find(
+      ({ name }) => nodeName.startsWith(`${name}-`) && /^\d+$/.test(nodeName.slice(name.length + 1)),
+    )
   }
 
   /** Resolves when the fleet's nodes are there. */
@@ -60,9 +69,15 @@ export class Fleet {
       const { [fleetSizeKey]: size = `${usualSize}`, [fleetGroupsKey]: groups } = object.data ?? {}
       const data = {
         [fleetSizeKey]: wanted.size === undefined ? size : `${wanted.size}`,
-        ...((wanted.groups || groups) && { [fleetGroupsKey]: wanted.groups ? JSON.stringify(wanted.groups) : (groups ?? '') }),
+        ...((wanted.groups || groups) && {
+          [fleetGroupsKey]: wanted.groups ? JSON.stringify(wanted.groups) : (groups ?? ''),
+        }),
       }
-      return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, [ownerLabel]: owner } }, data }
+      return {
+        ...object,
+        metadata: { ...object.metadata, labels: { ...object.metadata.labels, [ownerLabel]: owner } },
+        data,
+      }
     })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#running = this.#informer.run(this.#stopping.signal, resolve)
@@ -86,7 +101,10 @@ export class Fleet {
     const where = `the ConfigMap ${namespace}/${name}`
     const text = data[fleetSizeKey] ?? ''
     if (!/^\d{1,6}$/.test(text) || Number(text) > mostNodes) {
-      log(`${where} asks for ${JSON.stringify(text)} nodes: data.${fleetSizeKey} has to be a number from 0 to ${mostNodes}`)
+      log(
+        `${where} asks for ${JSON.stringify(text)} nodes: data.${fleetSizeKey} has to be a number from 0 to ` +
+          `${mostNodes}`,
+      )
       return
     }
     try {
@@ -95,7 +113,8 @@ export class Fleet {
       for (let plans = 1; !(await this.#make(Number(text))); plans++)
         if (plans === mostPlans) throw new Error('other nodes took the names of its nodes: t8s scale nodes tries again')
     } catch (error) {
-      if (!this.#stopping.signal.aborted) log(`the fleet is not as ${where} wants it: ${error instanceof Error ? error.message : String(error)}`)
+      if (!this.#stopping.signal.aborted)
+        log(`the fleet is not as ${where} wants it: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 
@@ -103,7 +122,8 @@ export class Fleet {
   async #make(size: number): Promise<boolean> {
     const { client, owner } = this.#options
     const { items } = await client.list(nodes)
-    const isOwn = ({ metadata: { labels } }: Node): boolean => labels?.[nodeLabel] === fleetLabelValue && labels[ownerLabel] === owner
+    const isOwn = ({ metadata: { labels } }: Node): boolean =>
+      labels?.[nodeLabel] === fleetLabelValue && labels[ownerLabel] === owner
     const own = new Map(items.filter(isOwn).map((node) => [node.metadata.name ?? '', node]))
     const taken = new Set(items.flatMap((node) => (isOwn(node) ? [] : (node.metadata.name ?? ''))))
     const planned = planNodes(this.#groups, size, { own: [...own.keys()], taken })
@@ -115,7 +135,9 @@ export class Fleet {
       if (node) await this.#resize(node, one)
       else if (!(await this.#create(one))) isDone = false
     })
-    await this.#each(surplus, ({ metadata: { name = '', uid } }) => client.delete(nodes, '', name, { uid }).catch(unlessGone))
+    await this.#each(surplus, ({ metadata: { name = '', uid } }) =>
+      client.delete(nodes, '', name, { uid }).catch(unlessGone),
+    )
     return isDone
   }
 
@@ -147,6 +169,13 @@ export class Fleet {
     const { capacity } = shape
     const allocatable = { ...capacity, ...shape.allocatable }
     if (semanticallyEqual(status?.capacity, capacity) && semanticallyEqual(status?.allocatable, allocatable)) return
-    await this.#options.client.patch(nodes, '', metadata.name ?? '', { status: { capacity, allocatable } }, 'merge', 'status')
+    await this.#options.client.patch(
+      nodes,
+      '',
+      metadata.name ?? '',
+      { status: { capacity, allocatable } },
+      'merge',
+      'status',
+    )
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Keeps the simulated nodes of one owner alive, as their kubelets would: their status when it changes and every five minutes, their
- * leases every ten seconds. One watch and one timer serve all of them, and what they write is spread over time.
+ * Keeps the simulated nodes of one owner alive, as their kubelets would: their status when it changes and every five
+ * minutes, their leases every ten seconds. One watch and one timer serve all of them, and what they write is spread
+ * over time.
  */
 import { Informer } from '../../client/informers/informer.ts'
 import { type Lease, leases, type Node, nodes } from '../../client/kinds.ts'
@@ -19,7 +20,10 @@ import { ownRange } from './pod-addresses.ts'
 
 /** What becomes of a node instead of its usual way, where stages say so. */
 export interface NodeStages {
-  /** Whether a stage cares for the node: then its status is nobody else's. `again` has it looked at once more, in so many ms. */
+  /**
+   * Whether a stage cares for the node: then its status is nobody else's. `again` has it looked at once more, in so
+   * many ms.
+   */
   handle(agent: NodeAgent, again: (ms: number) => void): Promise<void> | 'waiting' | undefined
   forget(uid: string): void
 }
@@ -36,12 +40,18 @@ export interface NodeKeeperOptions {
   readonly now?: () => number
 }
 
-/** A kubelet's: a quarter of the time for which its lease is good. Of a large fleet that would be most of what the server does: it takes two fifths. */
+/**
+ * A kubelet's: a quarter of the time for which its lease is good. Of a large fleet that would be most of what the
+ * server does: it takes two fifths.
+ */
 const leaseSeconds = 40
 const leaseMs = 10_000
 const largeFleet = 1_000
 const leaseOfManyMs = 25_000
-/** Leases are renewed together at steps of this: writes that come together cost the server a fraction of what each costs alone. */
+/**
+ * Leases are renewed together at steps of this: writes that come together cost the server a fraction of what each costs
+ * alone.
+ */
 const leaseStepMs = 250
 const statusMs = 300_000
 /** A node to which nobody has given a range by then takes one itself. */
@@ -69,7 +79,13 @@ export class NodeKeeper {
     this.#now = now
     this.#alarms = new Alarms((key) => this.#ring(key), now)
     const labelSelector = `${nodeLabel},${ownerLabel}=${owner}`
-    this.#informer = new Informer({ client, resource: nodes, labelSelector, transform: stages ? wholeNode : keptNode, log })
+    this.#informer = new Informer({
+      client,
+      resource: nodes,
+      labelSelector,
+      transform: stages ? wholeNode : keptNode,
+      log,
+    })
     this.#informer.onChange((node, before) => this.#changed(node, before))
   }
 
@@ -199,7 +215,8 @@ export class NodeKeeper {
       agent.lease = undefined
       if (!this.#stopping.signal.aborted && this.#agents.has(agent.name)) this.#alarms.set(key, this.#now() + againMs)
       if (!(error instanceof StatusError)) return
-      if (error.code !== 404 && error.code !== 409) this.#options.log(`the lease of ${agent.name} cannot be renewed: ${error.message}`)
+      if (error.code !== 404 && error.code !== 409)
+        this.#options.log(`the lease of ${agent.name} cannot be renewed: ${error.message}`)
     }
   }
 
@@ -208,13 +225,21 @@ export class NodeKeeper {
     const { name, node } = agent
     const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: microTimestamp(this.#now()) }
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid ?? '' }]
-    const lease: Lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace: leaseNamespace, ownerReferences }, spec }
+    const lease: Lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name, namespace: leaseNamespace, ownerReferences },
+      spec,
+    }
     if (!agent.lease) {
       const present = await client.find(leases, leaseNamespace, name)
       if (present) agent.lease = { resourceVersion: present.metadata.resourceVersion }
     }
     const written = agent.lease
-      ? await client.update(leases, { ...lease, metadata: { ...lease.metadata, resourceVersion: agent.lease.resourceVersion } })
+      ? await client.update(leases, {
+          ...lease,
+          metadata: { ...lease.metadata, resourceVersion: agent.lease.resourceVersion },
+        })
       : await client.create(leases, lease)
     agent.lease = { resourceVersion: written.metadata.resourceVersion }
   }
@@ -235,11 +260,17 @@ export class NodeKeeper {
       await client.patch(nodes, '', agent.name, { status }, 'strategic', 'status')
       agent.hasRecovered = false
       for (const condition of changedConditions(before, conditions))
-        events.ofNode(node, 'Normal', eventOfCondition(condition), `Node ${agent.name} status is now: ${eventOfCondition(condition)}`)
+        events.ofNode(
+          node,
+          'Normal',
+          eventOfCondition(condition),
+          `Node ${agent.name} status is now: ${eventOfCondition(condition)}`,
+        )
     } catch (error) {
       if (this.#stopping.signal.aborted || !this.#agents.has(agent.name)) return
       this.#alarms.set(key, this.#now() + againMs)
-      if (error instanceof StatusError && error.code !== 404) log(`the status of ${agent.name} cannot be written: ${error.message}`)
+      if (error instanceof StatusError && error.code !== 404)
+        log(`the status of ${agent.name} cannot be written: ${error.message}`)
     }
   }
 
@@ -250,11 +281,13 @@ export class NodeKeeper {
   }
 }
 
-const stated = (conditions: readonly NodeCondition[]): object => Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]))
+const stated = (conditions: readonly NodeCondition[]): object =>
+  Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]))
 
 const toldHere = new Set(conditionsOf([], undefined, true, 0).map(({ type }) => type))
 
-const conditionsWithoutTimes = ({ status }: Node): object => stated((status?.conditions ?? []).filter(({ type }) => toldHere.has(type)))
+const conditionsWithoutTimes = ({ status }: Node): object =>
+  stated((status?.conditions ?? []).filter(({ type }) => toldHere.has(type)))
 
 const changedConditions = (before: readonly NodeCondition[], after: readonly NodeCondition[]): NodeCondition[] =>
   after.filter(({ type, status }) => before.find((one) => one.type === type)?.status !== status)

@@ -6,10 +6,15 @@ import { conditionsOf } from './conditions.ts'
 import { type NodeShape, type PlannedNode, usualCapacity, usualShape } from './node-shape.ts'
 
 /** What a kubelet of 1.36 declares of itself, as it is set up unless said (KEP-5328). */
-const declaredFeatures = ['GuaranteedQoSPodCPUResize', 'InPlacePodLevelResourcesVerticalScaling', 'RestartAllContainersOnContainerExits']
+const declaredFeatures = [
+  'GuaranteedQoSPodCPUResize',
+  'InPlacePodLevelResourcesVerticalScaling',
+  'RestartAllContainersOnContainerExits',
+]
 
 /** The usual features where a node declares these: thousands of nodes share them. */
-export const keptFeatures = (features: readonly string[] | undefined): string[] | undefined => (declaresAll(features) ? declaredFeatures : undefined)
+export const keptFeatures = (features: readonly string[] | undefined): string[] | undefined =>
+  declaresAll(features) ? declaredFeatures : undefined
 
 const declaresAll = (features: readonly string[] | undefined): boolean => `${features}` === `${declaredFeatures}`
 
@@ -52,12 +57,19 @@ export function completeStatus(node: Node, place: KubeletPlace): NonNullable<Nod
   const status = statusOf(name, shape, place)
   // What is right already is not written again.
   const { nodeInfo, daemonEndpoints, declaredFeatures: declared } = node.status ?? {}
-  const isSame = nodeInfo?.kubeletVersion === status.nodeInfo?.kubeletVersion && daemonEndpoints?.kubeletEndpoint?.Port === place.port && declaresAll(declared)
+  const isSame =
+    nodeInfo?.kubeletVersion === status.nodeInfo?.kubeletVersion &&
+    daemonEndpoints?.kubeletEndpoint?.Port === place.port &&
+    declaresAll(declared)
   return isSame ? {} : status
 }
 
 /** What does not change while the node runs. */
-function statusOf(name: string, { capacity, allocatable, architecture }: NodeShape, place: KubeletPlace): NonNullable<Node['status']> {
+function statusOf(
+  name: string,
+  { capacity, allocatable, architecture }: NodeShape,
+  place: KubeletPlace,
+): NonNullable<Node['status']> {
   return {
     capacity: { ...capacity },
     allocatable: { ...capacity, ...allocatable },
@@ -79,10 +91,13 @@ function statusOf(name: string, { capacity, allocatable, architecture }: NodeSha
 }
 
 /**
- * Addresses and port: the name of the host is what API servers try first, so it is where the kubelet listens; the internal address is the
- * node's own, so that it is unlike that of others.
+ * Addresses and port: the name of the host is what API servers try first, so it is where the kubelet listens; the
+ * internal address is the node's own, so that it is unlike that of others.
  */
-export const placeOf = (name: string, { address, port }: KubeletPlace): Pick<NonNullable<Node['status']>, 'addresses' | 'daemonEndpoints'> => ({
+export const placeOf = (
+  name: string,
+  { address, port }: KubeletPlace,
+): Pick<NonNullable<Node['status']>, 'addresses' | 'daemonEndpoints'> => ({
   addresses: [
     { type: 'InternalIP', address: internalAddress(name) },
     { type: 'Hostname', address },

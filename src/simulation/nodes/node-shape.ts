@@ -19,7 +19,14 @@ export interface NodeShape {
 }
 
 /** A laptop's share; a kubelet's number of pods. */
-export const usualCapacity: Quantities = { cpu: '4', memory: '16Gi', 'ephemeral-storage': '100Gi', pods: '110', 'hugepages-1Gi': '0', 'hugepages-2Mi': '0' }
+export const usualCapacity: Quantities = {
+  cpu: '4',
+  memory: '16Gi',
+  'ephemeral-storage': '100Gi',
+  pods: '110',
+  'hugepages-1Gi': '0',
+  'hugepages-2Mi': '0',
+}
 
 export const usualShape: NodeShape = { capacity: usualCapacity, architecture: 'amd64' }
 
@@ -57,7 +64,11 @@ export interface PresentNames {
 const nonePresent: PresentNames = { own: [], taken: new Set() }
 
 /** The nodes of groups: of those with a number so many, and of the last one without as many as are left of `size`. */
-export function planNodes(groups: readonly NodeGroup[], size: number, present: PresentNames = nonePresent): PlannedNode[] {
+export function planNodes(
+  groups: readonly NodeGroup[],
+  size: number,
+  present: PresentNames = nonePresent,
+): PlannedNode[] {
   const fixed = groups.reduce((sum, { count = 0 }) => sum + count, 0)
   const planned = groups.flatMap(({ name, count, shape, zones }) => {
     const length = Math.max(0, count ?? size - fixed)
@@ -69,10 +80,14 @@ export function planNodes(groups: readonly NodeGroup[], size: number, present: P
   return planned.slice(0, size)
 }
 
-/** So many numbers for nodes of a group, in their order: those that its nodes have, then the lowest ones that are free. */
+/**
+ * So many numbers for nodes of a group, in their order: those that its nodes have, then the lowest ones that are free.
+ */
 function numbersOf(group: string, length: number, { own, taken }: PresentNames): number[] {
   const known = own.flatMap((name) =>
-    name.startsWith(`${group}-`) && /^[1-9]\d*$/.test(name.slice(group.length + 1)) ? Number(name.slice(group.length + 1)) : [],
+    name.startsWith(`${group}-`) && /^[1-9]\d*$/.test(name.slice(group.length + 1))
+      ? Number(name.slice(group.length + 1))
+      : [],
   )
   const numbers = new Set(known.toSorted((a, b) => a - b).slice(0, length))
   for (let number = 1; numbers.size < length; number++) if (!taken.has(`${group}-${number}`)) numbers.add(number)

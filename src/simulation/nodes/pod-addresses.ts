@@ -51,4 +51,8 @@ const ownBase = 0x0ac0_0000n
 const ownPrefix = 24
 
 /** A range for a node that nobody gives one: the `index`-th /24 from 10.192.0.0 on. */
-export const ownRange = (index: number): Cidr => ({ family: 4, base: ownBase + (BigInt(index) << BigInt(32 - ownPrefix)), prefix: ownPrefix })
+export const ownRange = (index: number): Cidr => ({
+  family: 4,
+  base: ownBase + (BigInt(index) << BigInt(32 - ownPrefix)),
+  prefix: ownPrefix,
+})

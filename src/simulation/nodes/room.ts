@@ -22,7 +22,8 @@ export const amountOf = (resource: string, text: string | number): number =>
 
 type Requests = Readonly<Record<string, string>> | undefined
 
-const amountsOf = (requests: Requests): Amounts => Object.fromEntries(Object.entries(requests ?? {}).map(([name, text]) => [name, amountOf(name, text)]))
+const amountsOf = (requests: Requests): Amounts =>
+  Object.fromEntries(Object.entries(requests ?? {}).map(([name, text]) => [name, amountOf(name, text)]))
 
 function plus(a: Amounts, b: Amounts): Amounts {
   const sum: Record<string, number> = { ...a }
@@ -40,8 +41,8 @@ const none: Amounts = {}
 const known = new WeakMap<object, Amounts>()
 
 /**
- * What a pod asks for (KEP-753): its containers together, or the most that it needs while it begins, where sidecars that have begun
- * count; what is asked for the pod as a whole (KEP-2837) instead; its overhead on top.
+ * What a pod asks for (KEP-753): its containers together, or the most that it needs while it begins, where sidecars
+ * that have begun count; what is asked for the pod as a whole (KEP-2837) instead; its overhead on top.
  */
 export function requestsOf({ spec }: Pod): Amounts {
   if (!spec) return none
@@ -55,7 +56,10 @@ export function requestsOf({ spec }: Pod): Amounts {
     beginning = largest(beginning, restartPolicy === 'Always' ? sidecars : plus(sidecars, own))
   }
   const together = spec.containers.reduce((sum, { resources }) => plus(sum, amountsOf(resources?.requests)), sidecars)
-  const asked = plus({ ...largest(together, beginning), ...amountsOf(spec.resources?.requests) }, amountsOf(spec.overhead))
+  const asked = plus(
+    { ...largest(together, beginning), ...amountsOf(spec.resources?.requests) },
+    amountsOf(spec.overhead),
+  )
   known.set(spec, asked)
   return asked
 }
@@ -77,7 +81,8 @@ export class Room {
     for (const [resource, requested] of Object.entries(requests)) {
       const most = this.#allocatable[resource]
       const used = this.#used[resource] ?? 0
-      if (requested > 0 && most !== undefined && used + requested > most) return { resource, requested, used, capacity: most }
+      if (requested > 0 && most !== undefined && used + requested > most)
+        return { resource, requested, used, capacity: most }
     }
     return undefined
   }

@@ -19,13 +19,18 @@ export function refusalOf(pod: Pod, { node, room, failure }: NodeAgent): Refusal
   const { nodeSelector = {} } = pod.spec ?? {}
   const labels = node.metadata.labels ?? {}
   if (Object.entries(nodeSelector).some(([key, value]) => own(labels, key) !== value))
-    return { reason: 'NodeAffinity', message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector" }
+    return {
+      reason: 'NodeAffinity',
+      message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+    }
   const short = room.shortage(requestsOf(pod))
   if (short) {
     const { resource, requested, used, capacity } = short
     return {
       reason: `OutOf${resource}`,
-      message: `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
+      message:
+        `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ` +
+        `${capacity}`,
     }
   }
   const pressure = pressureOf(failure)
@@ -34,8 +39,11 @@ export function refusalOf(pod: Pod, { node, room, failure }: NodeAgent): Refusal
   return undefined
 }
 
-/** Where memory is short, a node takes pods that say how much they need, and those that say that they can live with it. */
-const toleratesShortMemory = ({ spec, status }: Pod): boolean => status?.qosClass !== 'BestEffort' || isTolerated(shortMemory, spec?.tolerations)
+/**
+ * Where memory is short, a node takes pods that say how much they need, and those that say that they can live with it.
+ */
+const toleratesShortMemory = ({ spec, status }: Pod): boolean =>
+  status?.qosClass !== 'BestEffort' || isTolerated(shortMemory, spec?.tolerations)
 
 const shortMemory = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' } as const
 

@@ -1,4 +1,7 @@
-/** How the containers of a pod behave: by its annotations, else by what its node's group says, else as programs do that run for ever. */
+/**
+ * How the containers of a pod behave: by its annotations, else by what its node's group says, else as programs do that
+ * run for ever.
+ */
 import type { Pod } from '../../client/kinds.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { own } from '../../lib/own.ts'
@@ -59,7 +62,13 @@ const kubeletBackOffMs = 10_000
 const secondMs = 1000
 
 /** `problem` is told of values that make no sense; they are left out. */
-export function behaviourOf(pod: Pod, container: Container, kind: ContainerKind, defaults: BehaviourDefaults, problem: (words: string) => void): Behaviour {
+export function behaviourOf(
+  pod: Pod,
+  container: Container,
+  kind: ContainerKind,
+  defaults: BehaviourDefaults,
+  problem: (words: string) => void,
+): Behaviour {
   const annotations = pod.metadata.annotations ?? {}
   const said = (key: BehaviourKey): { readonly from: string; readonly value: string } | undefined => {
     for (const name of [`${annotationPrefix}${key}.${container.name}`, `${annotationPrefix}${key}`]) {
@@ -69,24 +78,39 @@ export function behaviourOf(pod: Pod, container: Container, kind: ContainerKind,
     const value = own(defaults, key)
     return value === undefined ? undefined : { from: `the node's ${key}`, value }
   }
-  const read = <T>(key: BehaviourKey, parse: (value: string, from: string) => T | undefined, wanted: string): T | undefined => {
+  const read = <T>(
+    key: BehaviourKey,
+    parse: (value: string, from: string) => T | undefined,
+    wanted: string,
+  ): T | undefined => {
     const one = said(key)
     const value = one && parse(one.value, one.from)
     if (one && value === undefined) problem(`${one.from} is ${JSON.stringify(one.value)}: it has to be ${wanted}`)
     return value
   }
   const duration = (key: BehaviourKey): number | undefined =>
-    read(key, (value, from) => durationIn(value, `${pod.metadata.uid}${from}`), 'a duration such as 30s, or a range such as 1s-5s')
+    read(
+      key,
+      (value, from) => durationIn(value, `${pod.metadata.uid}${from}`),
+      'a duration such as 30s, or a range such as 1s-5s',
+    )
   const number = (key: BehaviourKey): number | undefined =>
-    read(key, (value) => (/^\d{1,3}$/.test(value) && Number(value) < 256 ? Number(value) : undefined), 'a number from 0 to 255')
-  const flag = (key: BehaviourKey): boolean | undefined => read(key, (value) => ({ true: true, false: false })[value], 'true or false')
+    read(
+      key,
+      (value) => (/^\d{1,3}$/.test(value) && Number(value) < 256 ? Number(value) : undefined),
+      'a number from 0 to 255',
+    )
+  const flag = (key: BehaviourKey): boolean | undefined =>
+    read(key, (value) => ({ true: true, false: false })[value], 'true or false')
   const crashes = flag('crash-loop') ?? false
   const { readinessProbe, startupProbe } = container
   const readyMs = duration('ready-delay') ?? (readinessProbe?.initialDelaySeconds ?? 0) * secondMs
   const startupMs = (startupProbe?.initialDelaySeconds ?? 0) * secondMs
   return {
     pullMs: duration('pull-delay') ?? 0,
-    pullFails: (read('pull', (value) => (value === 'fail' || value === 'ok' ? value : undefined), 'ok or fail') ?? 'ok') === 'fail',
+    pullFails:
+      (read('pull', (value) => (value === 'fail' || value === 'ok' ? value : undefined), 'ok or fail') ?? 'ok') ===
+      'fail',
     startMs: duration('start-delay') ?? 0,
     startupMs,
     readyMs: flag('ready') === false ? undefined : Math.max(readyMs, startupMs),

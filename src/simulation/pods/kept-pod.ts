@@ -1,4 +1,7 @@
-/** What is kept of a pod in memory: a hundred thousand of them have to fit. What those of one workload have in common, the informer keeps once. */
+/**
+ * What is kept of a pod in memory: a hundred thousand of them have to fit. What those of one workload have in common,
+ * the informer keeps once.
+ */
 import type { Pod } from '../../client/kinds.ts'
 import { annotationPrefix } from '../names.ts'
 import type { Container, PodSpec, PodStatus } from './lifecycle/pod-parts.ts'
@@ -8,8 +11,18 @@ export function podKeeper(keepAll: boolean): (pod: Pod) => Pod {
   const addressesOfNodes = new Map<string, NodeAddresses>()
   return ({ apiVersion, kind, metadata: { managedFields: _, ...metadata }, spec, status }) => {
     if (keepAll) return { apiVersion, kind, metadata, spec, status }
-    const { name, namespace, uid, resourceVersion, generation, labels, annotations, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } =
-      metadata
+    const {
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      generation,
+      labels,
+      annotations,
+      creationTimestamp,
+      deletionTimestamp,
+      deletionGracePeriodSeconds,
+    } = metadata
     const owner = metadata.ownerReferences?.find(({ controller }) => controller)
     return {
       apiVersion,
@@ -41,7 +54,11 @@ function keptStatus(status: PodStatus, known: Map<string, NodeAddresses>): PodSt
   if (!hostIP || hostIPs?.length !== 1 || hostIPs[0]?.ip !== hostIP) return status
   let node = known.get(hostIP)
   if (!node) known.set(hostIP, (node = { hostIP, hostIPs }))
-  return { ...status, ...node, ...(podIP && podIPs?.length === 1 && podIPs[0]?.ip === podIP && { podIPs: [{ ip: podIP }] }) }
+  return {
+    ...status,
+    ...node,
+    ...(podIP && podIPs?.length === 1 && podIPs[0]?.ip === podIP && { podIPs: [{ ip: podIP }] }),
+  }
 }
 
 const ownAnnotations = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
@@ -65,7 +82,16 @@ const keptSpec = (spec: PodSpec): PodSpec => ({
   resources: spec.resources,
 })
 
-const keptContainer = ({ name, image, imagePullPolicy, resources, restartPolicy, ports, readinessProbe, startupProbe }: Container): Container => ({
+const keptContainer = ({
+  name,
+  image,
+  imagePullPolicy,
+  resources,
+  restartPolicy,
+  ports,
+  readinessProbe,
+  startupProbe,
+}: Container): Container => ({
   name,
   image,
   imagePullPolicy,

@@ -1,6 +1,6 @@
 /**
- * Runs the pods of all simulated nodes: one watch, one timer, and for each pod the next thing that happens to it. What happens together
- * is written together; what somebody else writes in between is seen, and the pod is looked at again.
+ * Runs the pods of all simulated nodes: one watch, one timer, and for each pod the next thing that happens to it. What
+ * happens together is written together; what somebody else writes in between is seen, and the pod is looked at again.
  */
 import { Informer } from '../../client/informers/informer.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
@@ -21,7 +21,12 @@ import { statusPatch } from './status-patch.ts'
 /** What becomes of a pod instead of its usual way, where stages say so. */
 export interface PodStages {
   /** Whether a stage cares for the pod: then nothing else does. `again` has it looked at once more, in so many ms. */
-  handle(pod: Pod, agent: NodeAgent, podIPs: () => readonly string[], again: (ms: number) => void): Promise<void> | 'waiting' | undefined
+  handle(
+    pod: Pod,
+    agent: NodeAgent,
+    podIPs: () => readonly string[],
+    again: (ms: number) => void,
+  ): Promise<void> | 'waiting' | undefined
   forget(uid: string): void
 }
 
@@ -72,7 +77,13 @@ export class PodRunner {
     this.#options = options
     this.#now = now
     this.#alarms = new Alarms((uid) => this.#look(uid), now)
-    this.#informer = new Informer({ client, resource: pods, fieldSelector: 'spec.nodeName!=', transform: podKeeper(stages !== undefined), log })
+    this.#informer = new Informer({
+      client,
+      resource: pods,
+      fieldSelector: 'spec.nodeName!=',
+      transform: podKeeper(stages !== undefined),
+      log,
+    })
     this.#informer.onChange((pod, before) => this.#changed(pod, before))
   }
 
@@ -105,7 +116,8 @@ export class PodRunner {
 
   /** A node has come, or works again, or has addresses now: its pods are looked at. */
   nodeChanged({ name }: NodeAgent): void {
-    for (const pod of this.ofNode(name)) if (!isTerminal(pod.status?.phase) || pod.metadata.deletionTimestamp) this.#note(pod)
+    for (const pod of this.ofNode(name))
+      if (!isTerminal(pod.status?.phase) || pod.metadata.deletionTimestamp) this.#note(pod)
   }
 
   /** Told of changes of a pod, until what it returns is called. */
@@ -144,7 +156,15 @@ export class PodRunner {
       agent.noteAddresses(addresses, uid)
       // What ran before this process did has been admitted.
       if (pod.status?.startTime && !isTerminal(pod.status.phase)) agent.room.take(uid, requestsOf(pod))
-      this.#runs.set(uid, { pod, memory: nothingRemembered, addresses, isWriting: false, isWaiting: false, isStale: false, hasComplained: false })
+      this.#runs.set(uid, {
+        pod,
+        memory: nothingRemembered,
+        addresses,
+        isWriting: false,
+        isWaiting: false,
+        isStale: false,
+        hasComplained: false,
+      })
     } else if (isOlder(pod, run.pod)) return
     else run.pod = pod
     this.#look(uid)
@@ -172,7 +192,13 @@ export class PodRunner {
     // Of a node that does not work, nobody hears anything.
     if (!agent?.isWorking) return
     // Without a network nothing begins; the node tells when it has one.
-    if (!agent.hasNetwork && !run.pod.spec?.hostNetwork && !run.pod.status?.podIP && !run.pod.metadata.deletionTimestamp) return
+    if (
+      !agent.hasNetwork &&
+      !run.pod.spec?.hostNetwork &&
+      !run.pod.status?.podIP &&
+      !run.pod.metadata.deletionTimestamp
+    )
+      return
     run.isStale = false
     const again = (ms: number): void => this.#alarms.set(uid, this.#now() + ms)
     const staged = this.#options.stages?.handle(run.pod, agent, () => this.#addressesFor(run, agent), again)
@@ -186,18 +212,36 @@ export class PodRunner {
     const before = pod.status ?? {}
     if (!before.startTime && !pod.metadata.deletionTimestamp && !isTerminal(before.phase)) {
       const refusal = refusalOf(pod, agent)
-      if (refusal) return this.#write(uid, run, () => this.#writeStatus(run, refusedStatus(before, refusal, now), [refusalEvent(refusal)]))
+      if (refusal)
+        return this.#write(uid, run, () =>
+          this.#writeStatus(run, refusedStatus(before, refusal, now), [refusalEvent(refusal)]),
+        )
       agent.room.take(uid, requestsOf(pod))
     }
     return this.#conclude(uid, run, agent, advance(pod, run.memory, this.#surroundings(run, agent, now)))
   }
 
-  /** The node drives the pod away, for lack of something. Says whether it does: nothing comes of it while the pod is being written. */
+  /**
+   * The node drives the pod away, for lack of something. Says whether it does: nothing comes of it while the pod is
+   * being written.
+   */
   evict({ metadata: { uid = '' } }: Pod, message: string): boolean {
     const run = this.#runs.get(uid)
     const agent = this.#options.agent(run?.pod.spec?.nodeName ?? '')
-    if (!run || !agent?.isWorking || run.isWriting || isTerminal(run.pod.status?.phase) || run.pod.metadata.deletionTimestamp) return false
-    void this.#conclude(uid, run, agent, evicted(run.pod, run.memory, message, this.#surroundings(run, agent, this.#now())))
+    if (
+      !run ||
+      !agent?.isWorking ||
+      run.isWriting ||
+      isTerminal(run.pod.status?.phase) ||
+      run.pod.metadata.deletionTimestamp
+    )
+      return false
+    void this.#conclude(
+      uid,
+      run,
+      agent,
+      evicted(run.pod, run.memory, message, this.#surroundings(run, agent, this.#now())),
+    )
     return true
   }
 
@@ -212,7 +256,12 @@ export class PodRunner {
   }
 
   /** Writes what has become of the pod; resolves when it is written. Never rejects. */
-  #conclude(uid: string, run: Run, agent: NodeAgent, { status, memory, events, nextAt, isGone }: Advance): Promise<void> | undefined {
+  #conclude(
+    uid: string,
+    run: Run,
+    agent: NodeAgent,
+    { status, memory, events, nextAt, isGone }: Advance,
+  ): Promise<void> | undefined {
     const { pod } = run
     const before = pod.status ?? {}
     if (nextAt === undefined) this.#alarms.clear(uid)
@@ -241,7 +290,8 @@ export class PodRunner {
   /** Its own, taken when they are needed first. A pod that has ended has given them back. */
   #addressesFor(run: Run, agent: NodeAgent): readonly string[] {
     const { pod } = run
-    if (run.addresses.length === 0 && !isTerminal(pod.status?.phase) && agent.hasNetwork) run.addresses = agent.takeAddresses(pod.metadata.uid ?? '')
+    if (run.addresses.length === 0 && !isTerminal(pod.status?.phase) && agent.hasNetwork)
+      run.addresses = agent.takeAddresses(pod.metadata.uid ?? '')
     return run.addresses
   }
 
@@ -262,7 +312,8 @@ export class PodRunner {
     if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
     this.#alarms.set(uid, this.#now() + againMs * (1 + Math.random()))
     const { namespace, name } = run.pod.metadata
-    if (error instanceof StatusError) this.#options.log(`the status of pod ${namespace}/${name} cannot be written: ${error.message}`)
+    if (error instanceof StatusError)
+      this.#options.log(`the status of pod ${namespace}/${name} cannot be written: ${error.message}`)
   }
 
   async #writeStatus(run: Run, status: PodStatus, events: readonly PodEvent[]): Promise<void> {
@@ -273,10 +324,21 @@ export class PodRunner {
 
   async #patch(run: Run, status: object): Promise<void> {
     const { namespace = '', name = '', uid } = run.pod.metadata
-    const written = await this.#options.client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status')
+    const written = await this.#options.client.patch(
+      pods,
+      namespace,
+      name,
+      { metadata: { uid }, status },
+      'strategic',
+      'status',
+    )
     // The watch tells it too, and shares it with what the informer keeps; until then, this is what there is.
     if (!isOlder(run.pod, written)) return
-    run.pod = { ...run.pod, metadata: { ...run.pod.metadata, resourceVersion: written.metadata.resourceVersion }, status: written.status }
+    run.pod = {
+      ...run.pod,
+      metadata: { ...run.pod.metadata, resourceVersion: written.metadata.resourceVersion },
+      status: written.status,
+    }
   }
 
   /** As kubelets do it when all has ended: at once, on condition that it is the same pod. */
@@ -296,6 +358,9 @@ export class PodRunner {
 }
 
 /** Whether a state that is told now was written before one that is known (KEP-5504: versions can be compared). */
-function isOlder({ metadata: { resourceVersion: told = '' } }: Pod, { metadata: { resourceVersion: known = '' } }: Pod): boolean {
+function isOlder(
+  { metadata: { resourceVersion: told = '' } }: Pod,
+  { metadata: { resourceVersion: known = '' } }: Pod,
+): boolean {
   return told.length === known.length ? told < known : told.length < known.length
 }

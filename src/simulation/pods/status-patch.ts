@@ -1,4 +1,7 @@
-/** What has changed of a status, as a strategic merge patch: only our own fields are written, and conditions of others stay. */
+/**
+ * What has changed of a status, as a strategic merge patch: only our own fields are written, and conditions of others
+ * stay.
+ */
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { PodCondition, PodStatus } from './lifecycle/pod-parts.ts'
 

@@ -1,4 +1,7 @@
-/** The part of jq that stages select with: `.status.conditions.[] | select(.type == "Ready") | .status`, `.metadata.annotations["a/b"]`. */
+/**
+ * The part of jq that stages select with: `.status.conditions.[] | select(.type == "Ready") | .status`,
+ * `.metadata.annotations["a/b"]`.
+ */
 
 /** Gives all values that an expression finds in an object; null and what is missing is not among them. */
 export type PathExpression = (object: unknown) => readonly unknown[]
@@ -11,7 +14,10 @@ const selected = /^select\s*\(\s*(.+?)\s*(==|!=)\s*("(?:[^"\\]|\\.)*"|-?\d+(?:\.
 /** Throws an Error for what is not understood. */
 export function parsePathExpression(text: string): PathExpression {
   const steps = split(text).flatMap((part) => stepsOf(part.trim(), text))
-  return (object) => steps.reduce<readonly unknown[]>((values, step) => values.flatMap(step), [object]).filter((value) => value !== undefined && value !== null)
+  return (object) =>
+    steps
+      .reduce<readonly unknown[]>((values, step) => values.flatMap(step), [object])
+      .filter((value) => value !== undefined && value !== null)
 }
 
 /** At pipes that stand in no string. */
@@ -30,9 +36,16 @@ function stepsOf(part: string, whole: string): Step[] {
   token.lastIndex = 0
   while (token.lastIndex < part.length) {
     const match = token.exec(part)
-    if (!match) throw new Error(`the expression ${JSON.stringify(whole)} is not understood at ${JSON.stringify(part)}: paths, [], pipes and select(… == …) are`)
+    if (!match)
+      throw new Error(
+        `the expression ${JSON.stringify(whole)} is not understood at ${JSON.stringify(part)}: paths, [], pipes ` +
+          'and select(… == …) are',
+      )
     const [, quoted, index, all, name, other] = match
-    if (all) steps.push((value) => (Array.isArray(value) ? value : typeof value === 'object' && value !== null ? Object.values(value) : []))
+    if (all)
+      steps.push((value) =>
+        Array.isArray(value) ? value : typeof value === 'object' && value !== null ? Object.values(value) : [],
+      )
     else if (index !== undefined) steps.push((value) => (Array.isArray(value) ? [value.at(Number(index))] : []))
     else steps.push(memberStep(quoted ?? name ?? other ?? ''))
   }
@@ -42,4 +55,6 @@ function stepsOf(part: string, whole: string): Step[] {
 const memberStep =
   (name: string): Step =>
   (value) =>
-    typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? [(value as Record<string, unknown>)[name]] : []
+    typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+      ? [(value as Record<string, unknown>)[name]]
+      : []

@@ -22,7 +22,13 @@ export function nodeFunctions(agent: NodeAgent, now: () => number): Functions {
   }
 }
 
-export function podFunctions({ metadata }: Pod, agent: NodeAgent, podIPs: () => readonly string[], now: () => number): Functions {
-  const podIP = (_node?: unknown, hostNetwork?: unknown): string => (hostNetwork === true ? agent.address : (podIPs()[0] ?? ''))
+export function podFunctions(
+  { metadata }: Pod,
+  agent: NodeAgent,
+  podIPs: () => readonly string[],
+  now: () => number,
+): Functions {
+  const podIP = (_node?: unknown, hostNetwork?: unknown): string =>
+    hostNetwork === true ? agent.address : (podIPs()[0] ?? '')
   return { ...nodeFunctions(agent, now), PodIP: podIP, PodIPWith: podIP, uuidv4: () => metadata.uid }
 }

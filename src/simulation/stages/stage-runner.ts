@@ -1,4 +1,7 @@
-/** Takes objects of a kind through the stages of a file: a stage that matches happens after its delay, and where none matches, an object goes its usual way. */
+/**
+ * Takes objects of a kind through the stages of a file: a stage that matches happens after its delay, and where none
+ * matches, an object goes its usual way.
+ */
 import type { EventType } from '../../client/events/event-recorder.ts'
 import { type Node, nodes, type Pod, pods } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
@@ -29,7 +32,9 @@ export type Handled = Promise<void> | 'waiting' | undefined
 /** The stages of pods. */
 export function podStages(options: StageRunnerOptions): PodStages {
   const { events, now = Date.now } = options
-  const runner = new StageRunner<Pod>(options, pods, (pod, type, reason, message) => events.ofPod(pod, type, reason, message))
+  const runner = new StageRunner<Pod>(options, pods, (pod, type, reason, message) =>
+    events.ofPod(pod, type, reason, message),
+  )
   return {
     handle: (pod, agent, podIPs, again) => runner.handle(pod, () => podFunctions(pod, agent, podIPs, now), again),
     forget: (uid) => runner.forget(uid),
@@ -39,7 +44,9 @@ export function podStages(options: StageRunnerOptions): PodStages {
 /** The stages of nodes. */
 export function nodeStages(options: StageRunnerOptions): NodeStages {
   const { events, now = Date.now } = options
-  const runner = new StageRunner<Node>(options, nodes, (node, type, reason, message) => events.ofNode(node, type, reason, message))
+  const runner = new StageRunner<Node>(options, nodes, (node, type, reason, message) =>
+    events.ofNode(node, type, reason, message),
+  )
   return {
     handle: (agent, again) => runner.handle(agent.node, () => nodeFunctions(agent, now), again),
     forget: (uid) => runner.forget(uid),
@@ -62,7 +69,11 @@ class StageRunner<T extends KubeObject> {
   readonly #waiting = new Map<string, Waiting>()
   readonly #told = new Set<string>()
 
-  constructor(options: StageRunnerOptions, resource: Resource<T>, tell: (object: T, type: EventType, reason: string, message: string) => void) {
+  constructor(
+    options: StageRunnerOptions,
+    resource: Resource<T>,
+    tell: (object: T, type: EventType, reason: string, message: string) => void,
+  ) {
     this.#options = options
     this.#resource = resource
     this.#tell = tell
@@ -76,7 +87,8 @@ class StageRunner<T extends KubeObject> {
     const matching = this.#options.stages.filter((stage) => stage.matches(object))
     const known = this.#waiting.get(uid)
     // What happens to it in between does not begin the delay anew, unless other stages come into question.
-    const isSame = known && known.matching.length === matching.length && known.matching.every((stage, i) => stage === matching[i])
+    const isSame =
+      known && known.matching.length === matching.length && known.matching.every((stage, i) => stage === matching[i])
     const waiting = isSame ? known : this.#begin(object, matching, now)
     if (!waiting) {
       this.#waiting.delete(uid)
@@ -117,7 +129,8 @@ class StageRunner<T extends KubeObject> {
       } catch (error) {
         // A template that is wrong is wrong for every object: that is said once.
         if (error instanceof StatusError) throw error
-        if (!this.#told.has(name)) this.#options.log(`stage ${name} cannot be played: ${error instanceof Error ? error.message : String(error)}`)
+        if (!this.#told.has(name))
+          this.#options.log(`stage ${name} cannot be played: ${error instanceof Error ? error.message : String(error)}`)
         this.#told.add(name)
       }
     }
@@ -136,7 +149,13 @@ class StageRunner<T extends KubeObject> {
       case 'finalizers': {
         const kept = action.empty ? [] : finalizers.filter((finalizer) => !action.remove.includes(finalizer))
         const wanted = [...new Set([...kept, ...action.add])]
-        await client.patch(this.#resource, namespace, name, { metadata: { uid, finalizers: wanted.length > 0 ? wanted : null } }, 'merge')
+        await client.patch(
+          this.#resource,
+          namespace,
+          name,
+          { metadata: { uid, finalizers: wanted.length > 0 ? wanted : null } },
+          'merge',
+        )
         return
       }
       case 'patch': {

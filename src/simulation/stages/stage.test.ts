@@ -6,7 +6,11 @@ import { parseStages } from './stage.ts'
 const object = {
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'a', labels: { app: 'web' }, annotations: { 'x.example.com/delay': '3s', until: '1970-01-01T00:00:09Z' } },
+  metadata: {
+    name: 'a',
+    labels: { app: 'web' },
+    annotations: { 'x.example.com/delay': '3s', until: '1970-01-01T00:00:09Z' },
+  },
   status: {
     conditions: [
       { type: 'Ready', status: 'True' },
@@ -29,7 +33,8 @@ test('expressions find what jq finds', () => {
   assert.throws(() => parsePathExpression('.a | length'), /is not understood/)
 })
 
-const stage = (spec: string): string => `apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: { name: s }\nspec: ${spec}\n`
+const stage = (spec: string): string =>
+  `apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: { name: s }\nspec: ${spec}\n`
 
 test('a stage applies where all of its selector does, after its delay', () => {
   const [one] = parseStages(
@@ -79,7 +84,10 @@ test('what is not understood is refused', () => {
     (spec: string): (() => unknown) =>
     () =>
       parseStages(stage(`{ resourceRef: { kind: Node }, ${spec} }`))
-  assert.throws(refused("selector: { matchExpressions: [{ cel: { expression: 'true' } }] }"), /stage s: cel expressions are not understood: write key/)
+  assert.throws(
+    refused("selector: { matchExpressions: [{ cel: { expression: 'true' } }] }"),
+    /stage s: cel expressions are not understood: write key/,
+  )
   assert.throws(refused('steps: [{ apply: { template: x } }]'), /stage s: other objects are not applied/)
 })
 
@@ -95,7 +103,10 @@ test('a delay may last until a time, and stages of other kinds are left out', ()
   assert.equal(nodes.length, 1)
   assert.deepEqual(others, ['s (Service)'])
   assert.throws(
-    () => parseStages(stage('{ resourceRef: { kind: Pod }, selector: { matchExpressions: [{ key: .a, operator: Like }] } }')),
+    () =>
+      parseStages(
+        stage('{ resourceRef: { kind: Pod }, selector: { matchExpressions: [{ key: .a, operator: Like }] } }'),
+      ),
     /stage s: the operator "Like"/,
   )
 })

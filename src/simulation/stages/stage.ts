@@ -1,4 +1,7 @@
-/** Stages of pods and nodes, in the manner of kwok's `Stage` (kwok.x-k8s.io/v1alpha1), which are read as they are: when they apply, after what delay, and what they do. */
+/**
+ * Stages of pods and nodes, in the manner of kwok's `Stage` (kwok.x-k8s.io/v1alpha1), which are read as they are: when
+ * they apply, after what delay, and what they do.
+ */
 import type { KubeObject } from '../../machinery/object.ts'
 import { parseLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
@@ -15,9 +18,20 @@ export interface Stage {
 }
 
 export type StageAction =
-  | { readonly kind: 'patch'; readonly template: Template; readonly root: string; readonly subresource: string; readonly type: 'merge' | 'strategic' | 'json' }
+  | {
+      readonly kind: 'patch'
+      readonly template: Template
+      readonly root: string
+      readonly subresource: string
+      readonly type: 'merge' | 'strategic' | 'json'
+    }
   | { readonly kind: 'event'; readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: Template }
-  | { readonly kind: 'finalizers'; readonly add: readonly string[]; readonly remove: readonly string[]; readonly empty: boolean }
+  | {
+      readonly kind: 'finalizers'
+      readonly add: readonly string[]
+      readonly remove: readonly string[]
+      readonly empty: boolean
+    }
   | { readonly kind: 'delete' }
 
 /** Both ways in which kwok has written an expression over time. */
@@ -47,7 +61,11 @@ interface NextSpec {
   readonly patches?: readonly PatchSpec[]
   readonly patch?: PatchSpec
   readonly event?: { readonly type?: string; readonly reason?: string; readonly message?: string }
-  readonly finalizers?: { readonly add?: readonly { value: string }[]; readonly remove?: readonly { value: string }[]; readonly empty?: boolean }
+  readonly finalizers?: {
+    readonly add?: readonly { value: string }[]
+    readonly remove?: readonly { value: string }[]
+    readonly empty?: boolean
+  }
   readonly delete?: boolean | object
   readonly apply?: object
 }
@@ -112,7 +130,9 @@ function stageOf(name: string, { spec = {} }: StageDocument): Stage {
   const labels = parseLabelSelector(equalities(selector?.matchLabels))
   const annotations = Object.entries(selector?.matchAnnotations ?? {})
   const expressions = (selector?.matchExpressions ?? []).map(expressionOf)
-  const [duration, jitter, weightFrom] = [delay.durationFrom, delay.jitterDurationFrom, spec.weightFrom].map(expressionFrom)
+  const [duration, jitter, weightFrom] = [delay.durationFrom, delay.jitterDurationFrom, spec.weightFrom].map(
+    expressionFrom,
+  )
   const steps = [...(spec.next ? [spec.next] : []), ...(spec.steps ?? [])]
   return {
     name,
@@ -124,7 +144,8 @@ function stageOf(name: string, { spec = {} }: StageDocument): Stage {
       expressions.every((holds) => holds(object)),
     delay(object, now, random) {
       const least = durationMs(duration?.(object)[0], now) ?? delay.durationMilliseconds ?? 0
-      // One that is shorter than the delay takes its place, as in kwok: a deletion is never waited for longer than its grace.
+      // One that is shorter than the delay takes its place, as in kwok: a deletion is never waited for longer than its
+      // grace.
       const most = durationMs(jitter?.(object)[0], now) ?? delay.jitterDurationMilliseconds ?? least
       return Math.max(0, most > least ? least + random() * (most - least) : most)
     },
@@ -162,7 +183,15 @@ function expressionOf(expression: MatchExpression): (object: KubeObject) => bool
   }
 }
 
-const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const units: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
 
 /** `5s`, or a time until which it lasts. */
 function durationMs(value: unknown, now: number): number | undefined {
@@ -174,19 +203,39 @@ function durationMs(value: unknown, now: number): number | undefined {
   return Number.isNaN(time) ? undefined : time - now
 }
 
-function actionsOf({ statusTemplate, statusSubresource = 'status', patches = [], patch, event, finalizers, delete: deletes, apply }: NextSpec): StageAction[] {
+function actionsOf({
+  statusTemplate,
+  statusSubresource = 'status',
+  patches = [],
+  patch,
+  event,
+  finalizers,
+  delete: deletes,
+  apply,
+}: NextSpec): StageAction[] {
   if (apply) throw new Error('other objects are not applied: stages change the object that they are for')
   const actions: StageAction[] = []
   if (event) {
     const { type, reason = '', message = '' } = event
-    actions.push({ kind: 'event', type: type === 'Warning' ? 'Warning' : 'Normal', reason, message: parseTemplate(message) })
+    actions.push({
+      kind: 'event',
+      type: type === 'Warning' ? 'Warning' : 'Normal',
+      reason,
+      message: parseTemplate(message),
+    })
   }
   if (finalizers) {
     const names = (list: readonly { value: string }[] = []): string[] => list.map(({ value }) => value)
-    actions.push({ kind: 'finalizers', add: names(finalizers.add), remove: names(finalizers.remove), empty: finalizers.empty ?? false })
+    actions.push({
+      kind: 'finalizers',
+      add: names(finalizers.add),
+      remove: names(finalizers.remove),
+      empty: finalizers.empty ?? false,
+    })
   }
   if (deletes) return [...actions, { kind: 'delete' }]
-  if (statusTemplate) actions.push(patchOf({ template: statusTemplate, root: 'status', subresource: statusSubresource }))
+  if (statusTemplate)
+    actions.push(patchOf({ template: statusTemplate, root: 'status', subresource: statusSubresource }))
   return [...actions, ...[...patches, ...(patch ? [patch] : [])].map(patchOf)]
 }
 

@@ -33,14 +33,22 @@ interface Quantities {
 interface Metrics {
   readonly kind: 'NodeMetrics' | 'PodMetrics'
   readonly apiVersion: string
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly creationTimestamp: string; readonly labels?: Labels }
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly creationTimestamp: string
+    readonly labels?: Labels
+  }
   readonly timestamp: string
   readonly window: string
   readonly usage?: Quantities
   readonly containers?: readonly { readonly name: string; readonly usage: Quantities }[]
 }
 
-const quantities = ({ cpuNano, memoryBytes }: Usage): Quantities => ({ cpu: `${Math.round(cpuNano)}n`, memory: `${Math.round(memoryBytes / 1024)}Ki` })
+const quantities = ({ cpuNano, memoryBytes }: Usage): Quantities => ({
+  cpu: `${Math.round(cpuNano)}n`,
+  memory: `${Math.round(memoryBytes / 1024)}Ki`,
+})
 
 /** Answers a request below `/apis`. `accept` may ask for a table. */
 export function metricsApi(sources: MetricsSources, path: string, query: URLSearchParams, accept: string): ApiAnswer {
@@ -60,14 +68,22 @@ function answer(sources: MetricsSources, path: string, query: URLSearchParams, a
   const [, namespace = '', plural = '', name] = found.map((part) => part && decodeURIComponent(part))
   const isTable = /as=Table/.test(accept)
   if (name !== undefined) {
-    const one = plural === 'nodes' ? nodeMetrics(sources, sources.agent(name)) : podMetrics(sources, sources.pod(namespace, name))
+    const one =
+      plural === 'nodes' ? nodeMetrics(sources, sources.agent(name)) : podMetrics(sources, sources.pod(namespace, name))
     if (!one) throw notFound({ group: metricsGroup, name: plural }, plural === 'nodes' ? name : `${namespace}/${name}`)
     return { status: 200, body: isTable ? tableOf([one]) : one }
   }
   const items = plural === 'nodes' ? listNodes(sources, query) : listPods(sources, namespace, query)
   return {
     status: 200,
-    body: isTable ? tableOf(items) : { kind: plural === 'nodes' ? 'NodeMetricsList' : 'PodMetricsList', apiVersion: groupVersion, metadata: {}, items },
+    body: isTable
+      ? tableOf(items)
+      : {
+          kind: plural === 'nodes' ? 'NodeMetricsList' : 'PodMetricsList',
+          apiVersion: groupVersion,
+          metadata: {},
+          items,
+        },
   }
 }
 
@@ -80,12 +96,21 @@ function selection(query: URLSearchParams): (metadata: Node['metadata']) => bool
     .map((part) => part.split(/==?/))
   return (metadata) =>
     selector.matches(metadata.labels) &&
-    fields.every(([field, value]) => (field === 'metadata.name' ? metadata.name : field === 'metadata.namespace' ? metadata.namespace : undefined) === value)
+    fields.every(
+      ([field, value]) =>
+        (field === 'metadata.name'
+          ? metadata.name
+          : field === 'metadata.namespace'
+            ? metadata.namespace
+            : undefined) === value,
+    )
 }
 
 function listNodes(sources: MetricsSources, query: URLSearchParams): Metrics[] {
   const isSelected = selection(query)
-  return [...sources.agents()].flatMap((agent) => (isSelected(agent.node.metadata) ? (nodeMetrics(sources, agent) ?? []) : [])).sort(byName)
+  return [...sources.agents()]
+    .flatMap((agent) => (isSelected(agent.node.metadata) ? (nodeMetrics(sources, agent) ?? []) : []))
+    .sort(byName)
 }
 
 function listPods(sources: MetricsSources, namespace: string, query: URLSearchParams): Metrics[] {
@@ -133,14 +158,26 @@ function podMetrics({ agent, defaults, now }: MetricsSources, pod: Pod | undefin
     metadata: { name, namespace, creationTimestamp: time, labels },
     timestamp: time,
     window,
-    containers: running.map((container) => ({ name: container.name, usage: quantities(usageOf(pod, container, defaults(nodeName), now())) })),
+    containers: running.map((container) => ({
+      name: container.name,
+      usage: quantities(usageOf(pod, container, defaults(nodeName), now())),
+    })),
   }
 }
 
 function tableOf(items: readonly Metrics[]): object {
-  const column = (name: string): object => ({ name, type: 'string', format: name === 'Name' ? 'name' : 'quantity', description: '', priority: 0 })
+  const column = (name: string): object => ({
+    name,
+    type: 'string',
+    format: name === 'Name' ? 'name' : 'quantity',
+    description: '',
+    priority: 0,
+  })
   const sum = (metrics: Metrics, resource: 'cpu' | 'memory'): number =>
-    (metrics.containers?.map(({ usage }) => usage) ?? [metrics.usage!]).reduce((total, usage) => total + Number.parseInt(usage[resource], 10), 0)
+    (metrics.containers?.map(({ usage }) => usage) ?? [metrics.usage!]).reduce(
+      (total, usage) => total + Number.parseInt(usage[resource], 10),
+      0,
+    )
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',

@@ -1,4 +1,7 @@
-/** Tells the API server that metrics.k8s.io is answered here, where nobody else answers it, and takes that back when the nodes go. */
+/**
+ * Tells the API server that metrics.k8s.io is answered here, where nobody else answers it, and takes that back when the
+ * nodes go.
+ */
 import { type APIService, apiServices, type Service, services } from '../../client/kinds.ts'
 import { unlessGone } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
@@ -18,17 +21,35 @@ export interface MetricsPlace {
   readonly ca: string
 }
 
-/** Makes the Service and the APIService, or brings them up to date. False if a metrics server's, or another owner's, are there: `t8s up` replaces those. */
-export async function registerMetrics(client: RestClient, owner: string, { host, port, ca }: MetricsPlace): Promise<boolean> {
+/**
+ * Makes the Service and the APIService, or brings them up to date. False if a metrics server's, or another owner's, are
+ * there: `t8s up` replaces those.
+ */
+export async function registerMetrics(
+  client: RestClient,
+  owner: string,
+  { host, port, ca }: MetricsPlace,
+): Promise<boolean> {
   const labels = { [ownLabel]: 'simulated', [ownerLabel]: owner }
-  const isForeign = ({ metadata }: APIService | Service): boolean => !metadata.labels?.[ownLabel] || (owner !== upOwner && ownerOf(metadata.labels) !== owner)
+  const isForeign = ({ metadata }: APIService | Service): boolean =>
+    !metadata.labels?.[ownLabel] || (owner !== upOwner && ownerOf(metadata.labels) !== owner)
   const known = await client.find(apiServices, '', apiServiceName)
   if (known && isForeign(known)) return false
-  const service: Service = { apiVersion: 'v1', kind: 'Service', metadata: { ...place, labels }, spec: { type: 'ExternalName', externalName: host } }
+  const service: Service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { ...place, labels },
+    spec: { type: 'ExternalName', externalName: host },
+  }
   const knownService = await client.find(services, place.namespace, place.name)
   if (knownService && isForeign(knownService)) return false
   if (!knownService) await client.create(services, service)
-  else await client.update(services, { ...knownService, metadata: { ...knownService.metadata, labels }, spec: { ...knownService.spec, externalName: host } })
+  else
+    await client.update(services, {
+      ...knownService,
+      metadata: { ...knownService.metadata, labels },
+      spec: { ...knownService.spec, externalName: host },
+    })
   const apiService: APIService = {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',

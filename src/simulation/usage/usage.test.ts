@@ -10,11 +10,22 @@ const pod = (annotations: Record<string, string>, requests?: Record<string, stri
   metadata: {
     name: 'web',
     uid: 'u',
-    annotations: Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`simulation.typernetes.io/${key}`, value])),
+    annotations: Object.fromEntries(
+      Object.entries(annotations).map(([key, value]) => [`simulation.typernetes.io/${key}`, value]),
+    ),
   },
   spec: { containers: [{ name: 'c', ...(requests && { resources: { requests } }) }] },
   status: {
-    containerStatuses: [{ name: 'c', image: '', imageID: '', ready: true, restartCount: 0, state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }],
+    containerStatuses: [
+      {
+        name: 'c',
+        image: '',
+        imageID: '',
+        ready: true,
+        restartCount: 0,
+        state: { running: { startedAt: '2026-01-01T00:00:00Z' } },
+      },
+    ],
   },
 })
 const used = (one: Pod, afterMs = 0) => usageOf(one, one.spec!.containers[0]!, {}, started + afterMs)

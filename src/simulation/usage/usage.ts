@@ -1,4 +1,7 @@
-/** How much a simulated container uses: as its annotations say, else something that follows from its name and what it asks for. */
+/**
+ * How much a simulated container uses: as its annotations say, else something that follows from its name and what it
+ * asks for.
+ */
 import type { Pod } from '../../client/kinds.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { own } from '../../lib/own.ts'
@@ -30,26 +33,33 @@ const mebibyte = 1024 * kibibyte
 const ofNode: Usage = { cpuNano: 50_000_000, memoryBytes: 400 * mebibyte }
 
 export function usageOf(pod: Pod, container: Container, defaults: BehaviourDefaults, now: number): Usage {
-  const startedAt = pod.status?.containerStatuses?.find(({ name }) => name === container.name)?.state?.running?.startedAt
+  const startedAt = pod.status?.containerStatuses?.find(({ name }) => name === container.name)?.state?.running
+    ?.startedAt
   const ranMs = Math.max(0, now - Date.parse(startedAt ?? '') || 0)
   const seed = `${pod.metadata.uid}/${container.name}`
   const said = (key: 'cpu' | 'memory'): number | undefined => {
     const annotations = pod.metadata.annotations ?? {}
-    const text = own(annotations, `${annotationPrefix}${key}.${container.name}`) ?? own(annotations, `${annotationPrefix}${key}`) ?? own(defaults, key)
+    const text =
+      own(annotations, `${annotationPrefix}${key}.${container.name}`) ??
+      own(annotations, `${annotationPrefix}${key}`) ??
+      own(defaults, key)
     const parts = text === undefined ? undefined : parseSchedule(text)
     return parts && amountAt(parts, ranMs, `${seed}/${key}/${Math.floor(now / changeMs)}`)
   }
   const { cpu, memory } = container.resources?.requests ?? {}
-  const asked = (text: string | undefined, share: number, least: number): number => (text ? amount(text) * share : least)
+  const asked = (text: string | undefined, share: number, least: number): number =>
+    text ? amount(text) * share : least
   const chance = between(seed)
   return {
     cpuNano: said('cpu') ?? Math.round(asked(cpu, 0.1 + 0.5 * chance, (0.001 + 0.009 * chance) * billion)),
-    memoryBytes: (said('memory') ?? asked(memory, 0.4 + 0.4 * chance, (8 + 56 * chance) * mebibyte * billion)) / billion,
+    memoryBytes:
+      (said('memory') ?? asked(memory, 0.4 + 0.4 * chance, (8 + 56 * chance) * mebibyte * billion)) / billion,
   }
 }
 
 /** What a container has written: its log, more or less. */
-export const storageBytes = ({ metadata: { uid } }: Pod, { name }: Container): number => Math.round((16 + 112 * between(`${uid}/${name}/storage`)) * kibibyte)
+export const storageBytes = ({ metadata: { uid } }: Pod, { name }: Container): number =>
+  Math.round((16 + 112 * between(`${uid}/${name}/storage`)) * kibibyte)
 
 /** All that its containers use which run. */
 export function usageOfPods(pods: Iterable<Pod>, defaults: BehaviourDefaults, now: number): Usage {
@@ -65,11 +75,13 @@ export function usageOfPods(pods: Iterable<Pod>, defaults: BehaviourDefaults, no
 }
 
 export const runningContainers = ({ spec, status }: Pod): Container[] =>
-  (spec?.containers ?? []).filter(({ name }) => status?.containerStatuses?.find((one) => one.name === name)?.state?.running)
+  (spec?.containers ?? []).filter(
+    ({ name }) => status?.containerStatuses?.find((one) => one.name === name)?.state?.running,
+  )
 
 /**
- * `250m`, a range (`100m-300m`), or a schedule of both that is gone through again and again from the container's start (`100m:1m,800m-900m:30s`).
- * Undefined for what is none.
+ * `250m`, a range (`100m-300m`), or a schedule of both that is gone through again and again from the container's start
+ * (`100m:1m,800m-900m:30s`). Undefined for what is none.
  */
 export function parseSchedule(text: string): readonly Part[] | undefined {
   const parts = text.split(',').map((part): Part | undefined => {

@@ -1,7 +1,7 @@
 /**
- * Gives space back. The oldest segment goes first, always: what is still needed of it is written again at the end of the log, then its file
- * is deleted. So a deletion never goes before the values that it hides: those that were written before it lie in older segments, and
- * whoever moves a value of a deleted key writes the deletion again behind it.
+ * Gives space back. The oldest segment goes first, always: what is still needed of it is written again at the end of
+ * the log, then its file is deleted. So a deletion never goes before the values that it hides: those that were written
+ * before it lie in older segments, and whoever moves a value of a deleted key writes the deletion again behind it.
  */
 import type { VersionIndex } from '../mvcc/version-index.ts'
 import { kinds } from './layout.ts'
@@ -50,11 +50,12 @@ export class Cleaner {
   }
 
   /**
-   * Cleans while more than half of the log is garbage, until `stopped` says so. The compacted revision must not change meanwhile.
-   * Rejects with StoreFailedError.
+   * Cleans while more than half of the log is garbage, until `stopped` says so. The compacted revision must not change
+   * meanwhile. Rejects with StoreFailedError.
    */
   async run(compactedRevision: number, stopped: () => boolean): Promise<void> {
-    while (!stopped() && this.#isWorthIt(compactedRevision)) await this.#clean(this.#log.segments[0]!, compactedRevision, stopped)
+    while (!stopped() && this.#isWorthIt(compactedRevision))
+      await this.#clean(this.#log.segments[0]!, compactedRevision, stopped)
   }
 
   #isWorthIt(compactedRevision: number): boolean {
@@ -101,8 +102,13 @@ export class Cleaner {
     await dropping
   }
 
-  /** Says what has to be moved: a record that the index of versions knows to be there, or a deletion that history needs. */
-  #movesOf(segment: Segment, compactedRevision: number): (record: IndexedRecord, reader: RecordReader) => Move | undefined {
+  /**
+   * Says what has to be moved: a record that the index of versions knows to be there, or a deletion that history needs.
+   */
+  #movesOf(
+    segment: Segment,
+    compactedRevision: number,
+  ): (record: IndexedRecord, reader: RecordReader) => Move | undefined {
     /** What keys were at the compacted revision. One of thousands of versions is far from the newest. */
     const bases = new Map<string, Location | undefined>()
     const baseOf = (key: string): Location | undefined => {
@@ -115,7 +121,8 @@ export class Cleaner {
       return revision > compactedRevision ? this.#index.exactly(key, revision)?.value : baseOf(key)
     }
     return ({ kind, key, revision, offset }, reader) => {
-      if (kind === kinds.delete && revision > compactedRevision) return { key, revision, location: undefined, record: undefined }
+      if (kind === kinds.delete && revision > compactedRevision)
+        return { key, revision, location: undefined, record: undefined }
       const location = kind === kinds.put ? locationOf(key, revision) : undefined
       if (location?.segment !== segment || location.offset !== offset) return undefined
       return { key, revision, location, record: Buffer.from(reader.record(location, key, revision)) }
@@ -137,7 +144,8 @@ export class Cleaner {
           if (record) batch.addWhole(record)
           else addDeletion(batch, key, revision)
           const newest = record && this.#index.newest(key)
-          if (newest && newest.value === undefined && !deletions.has(`${newest.revision} ${key}`)) addDeletion(batch, key, newest.revision)
+          if (newest && newest.value === undefined && !deletions.has(`${newest.revision} ${key}`))
+            addDeletion(batch, key, newest.revision)
         }
       },
       written: ({ segment, position }: Place) => {

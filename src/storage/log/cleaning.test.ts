@@ -9,11 +9,16 @@ import { openLogStore, type Tuning } from './index.ts'
 
 const range = { start: '/', end: '0' }
 const tuning: Partial<Tuning> = { segmentBytes: 20_000, cleaning: { minBytes: 40_000, moveBytes: 4_000, pauseMs: 0 } }
-const put = (store: Store, key: string, bytes = 1000) => store.commit({ conditions: [], operations: [{ key, value: Buffer.alloc(bytes, key) }] })
+const put = (store: Store, key: string, bytes = 1000) =>
+  store.commit({ conditions: [], operations: [{ key, value: Buffer.alloc(bytes, key) }] })
 const remove = (store: Store, key: string) => store.commit({ conditions: [], operations: [{ key, delete: true }] })
-const shown = async (store: Store, revision = 0) => (await store.list({ ...range, revision })).entries.map(({ key, revision }) => `${key}@${revision}`)
+const shown = async (store: Store, revision = 0) =>
+  (await store.list({ ...range, revision })).entries.map(({ key, revision }) => `${key}@${revision}`)
 const bytesIn = (directory: string) =>
-  readdirSync(directory).reduce((sum, name) => sum + (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0), 0)
+  readdirSync(directory).reduce(
+    (sum, name) => sum + (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
 const oldestIn = (directory: string) =>
   readdirSync(directory)
     .filter((name) => name.endsWith('.log'))
@@ -79,7 +84,8 @@ test('a deleted object stays deleted, though its value is moved behind its delet
   const { revision: deleted } = store
   // What lives on lies between the deletion and the place where the value goes.
   for (let i = 0; i < 50; i++) await put(store, `/live/${i}`)
-  // The value is needed by those who read before the deletion, while the oldest files go: it is moved, behind its deletion.
+  // The value is needed by those who read before the deletion, while the oldest files go: it is moved, behind its
+  // deletion.
   await store.compact(deleted - 1)
   await until('the file with the value is given back', () => oldestIn(directory)! > '000000000001')
   assert.equal((await store.get('/victim', deleted - 1))?.revision, 2)

@@ -8,7 +8,8 @@ import { type Store, StoreFailedError, StoreOpenError } from '../store.ts'
 import { openLogStore } from './index.ts'
 
 const range = { start: '/', end: '0' }
-const keysIn = async (store: Store) => (await store.list(range)).entries.map(({ key, revision }) => `${key}@${revision}`)
+const keysIn = async (store: Store) =>
+  (await store.list(range)).entries.map(({ key, revision }) => `${key}@${revision}`)
 const put = (store: Store, key: string, value: Buffer) => store.commit({ conditions: [], operations: [{ key, value }] })
 const name = (number: number) => `${String(number).padStart(12, '0')}.log`
 
@@ -28,7 +29,8 @@ async function filledStore(t: TestContext) {
   return directory
 }
 
-const contents = (directory: string) => new Map(readdirSync(directory).map((file) => [file, readFileSync(join(directory, file), 'latin1')]))
+const contents = (directory: string) =>
+  new Map(readdirSync(directory).map((file) => [file, readFileSync(join(directory, file), 'latin1')]))
 
 /** Opening is refused with a sentence that names the file, and changes nothing. */
 async function refused(directory: string, file: string, message: RegExp) {
@@ -97,7 +99,11 @@ test('a broken header, a truncated file and a missing one are damage', async (t)
   const directory = join(await folder(t), 'store')
   await cp(original, directory, { recursive: true })
   rmSync(join(directory, name(last)))
-  await refused(directory, name(last - 1), /acknowledged changes are missing in .* \(the file that follows it is missing: revisions \d+ to 101\)/)
+  await refused(
+    directory,
+    name(last - 1),
+    /acknowledged changes are missing in .* \(the file that follows it is missing: revisions \d+ to 101\)/,
+  )
 })
 
 test('files of two stores do not make one', async (t) => {
@@ -169,7 +175,11 @@ test('without a commit mark, a last batch that is torn at any byte is left out; 
   for (let at = 64; at < before; at++) {
     const flipped = Buffer.from(whole)
     flipped[at]! ^= 0x20
-    await assert.rejects(openWith(flipped), { name: 'StoreOpenError', message: /\(it cannot be read at byte/ }, `changed at ${at}`)
+    await assert.rejects(
+      openWith(flipped),
+      { name: 'StoreOpenError', message: /\(it cannot be read at byte/ },
+      `changed at ${at}`,
+    )
   }
   const intact = await openWith(whole)
   assert.deepEqual(await keysIn(intact), ['/b@3', '/c@4', '/d@4'])
@@ -179,7 +189,10 @@ test('without a commit mark, a last batch that is torn at any byte is left out; 
 test('a file where the directory should be is refused with its name', async (t) => {
   const file = join(await folder(t), 'store')
   writeFileSync(file, 'x')
-  await assert.rejects(openLogStore({ directory: file }), { name: 'StoreOpenError', message: /cannot make .*store: a file of that name is in the way/ })
+  await assert.rejects(openLogStore({ directory: file }), {
+    name: 'StoreOpenError',
+    message: /cannot make .*store: a file of that name is in the way/,
+  })
 })
 
 test('nobody else may read a store, and a file that was not finished does not disturb', async (t) => {

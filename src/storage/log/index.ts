@@ -18,7 +18,10 @@ export interface OpenOptions {
   readonly directory: string
   /** Goes on with what is left where acknowledged changes are missing at the end of the log. */
   readonly acceptDataLoss?: boolean
-  /** Gets a sentence on each thing that the operator should know, such as bytes that were left out. Without it they are warnings of the process. */
+  /**
+   * Gets a sentence on each thing that the operator should know, such as bytes that were left out. Without it they are
+   * warnings of the process.
+   */
   readonly notice?: (sentence: string) => void
   /** Smaller than usual in tests. */
   readonly tuning?: Partial<Tuning>
@@ -40,23 +43,33 @@ const usual: Tuning = {
 const openStores = new Map<string, Store | undefined>()
 
 /** The store of a directory, if this process has it open. */
-export const openStoreOf = (directory: string): Store | undefined => (existsSync(directory) ? openStores.get(realpathSync(directory)) : undefined)
+export const openStoreOf = (directory: string): Store | undefined =>
+  existsSync(directory) ? openStores.get(realpathSync(directory)) : undefined
 
 /**
  * Opens the directory's store, or makes one. This process is its only user until it is closed or the process ends.
  * Rejects with StoreOpenError if another process has it, or if what lies there is damaged or not a store.
  */
-export async function openLogStore({ directory, tuning, acceptDataLoss = false, notice = warn }: OpenOptions): Promise<Store> {
+export async function openLogStore({
+  directory,
+  tuning,
+  acceptDataLoss = false,
+  notice = warn,
+}: OpenOptions): Promise<Store> {
   const path = realDirectory(directory)
   if (openStores.has(path)) throw heldError(directory, process.pid)
   openStores.set(path, undefined)
   try {
-    const store = await open({ directory: path, acceptDataLoss, notice }, { ...usual, ...tuning }, () => openStores.delete(path))
+    const store = await open({ directory: path, acceptDataLoss, notice }, { ...usual, ...tuning }, () =>
+      openStores.delete(path),
+    )
     openStores.set(path, store)
     return store
   } catch (error) {
     openStores.delete(path)
-    throw error instanceof StoreOpenError ? error : new StoreOpenError(`cannot open the store in ${directory}: ${reasonOf(error)}`, { cause: error })
+    throw error instanceof StoreOpenError
+      ? error
+      : new StoreOpenError(`cannot open the store in ${directory}: ${reasonOf(error)}`, { cause: error })
   }
 }
 
@@ -64,7 +77,11 @@ const warn = (sentence: string): void => process.emitWarning(sentence, 'StoreWar
 
 type Opening = Required<Omit<OpenOptions, 'tuning'>>
 
-async function open({ directory, acceptDataLoss, notice }: Opening, { segmentBytes, disk, ...options }: Tuning, closed: () => void): Promise<Store> {
+async function open(
+  { directory, acceptDataLoss, notice }: Opening,
+  { segmentBytes, disk, ...options }: Tuning,
+  closed: () => void,
+): Promise<Store> {
   refuseOtherDriver(directory)
   const owner = acquire(directory)
   try {
@@ -72,7 +89,12 @@ async function open({ directory, acceptDataLoss, notice }: Opening, { segmentByt
     const usual = { directory, owner, disk, segmentBytes }
     if (!loaded) {
       const revisions = firstRevisions(directory, notice)
-      return new LogStore(await Log.make({ ...usual, store: randomInt(2 ** 47) }, revisions), { versions: [], ...revisions }, options, closed)
+      return new LogStore(
+        await Log.make({ ...usual, store: randomInt(2 ** 47) }, revisions),
+        { versions: [], ...revisions },
+        options,
+        closed,
+      )
     }
     reportEnd(directory, loaded, notice)
     removeLeftOvers(directory, loaded.leftOver)
@@ -94,7 +116,9 @@ async function open({ directory, acceptDataLoss, notice }: Opening, { segmentByt
 function firstRevisions(directory: string, notice: (sentence: string) => void): Revisions {
   const mark = readMark(directory)
   if (typeof mark === 'string') return { revision: 1, compactedRevision: 0 }
-  notice(`all files of the store in ${directory} are missing, which had revision ${mark.revision}: an empty one was made`)
+  notice(
+    `all files of the store in ${directory} are missing, which had revision ${mark.revision}: an empty one was made`,
+  )
   const revision = mark.revision + revisionBump
   return { revision, compactedRevision: revision }
 }
@@ -112,7 +136,8 @@ function realDirectory(directory: string): string {
 /** Files that a process which ended too early has not finished, or not deleted. */
 function removeLeftOvers(directory: string, numbers: readonly number[]): void {
   for (const number of numbers) rmSync(segmentPath(directory, number), { force: true })
-  for (const name of readdirSync(directory)) if (name.endsWith(unfinished)) rmSync(join(directory, name), { force: true })
+  for (const name of readdirSync(directory))
+    if (name.endsWith(unfinished)) rmSync(join(directory, name), { force: true })
 }
 
 /** Versions before this one kept their data in LMDB. */
@@ -120,6 +145,8 @@ function refuseOtherDriver(directory: string): void {
   const file = join(directory, 'store.mdb')
   if (!existsSync(file)) return
   throw new StoreOpenError(
-    `${file} was written by an earlier version of Typernetes, which this one cannot read: it was left as it was; save its objects with \`kubectl get -o yaml\` from the version that wrote it, and start with another data directory`,
+    `${file} was written by an earlier version of Typernetes, which this one cannot read: it was left as it was; ` +
+      'save its objects with `kubectl get -o yaml` from the version that wrote it, and start with another data ' +
+      'directory',
   )
 }

@@ -1,7 +1,8 @@
 /**
- * How the log lies in its files, in little-endian bytes. A segment is a header and batches; once it is full, an index of what it
- * holds follows. A batch is what one durable write wrote: all of it counts or nothing. A record is one version of one key, or a
- * mark; it is the same bytes wherever it is moved. The same batches, behind another header, make a snapshot.
+ * How the log lies in its files, in little-endian bytes. A segment is a header and batches; once it is full, an index
+ * of what it holds follows. A batch is what one durable write wrote: all of it counts or nothing. A record is one
+ * version of one key, or a mark; it is the same bytes wherever it is moved. The same batches, behind another header,
+ * make a snapshot.
  */
 import { crc32 } from 'node:zlib'
 
@@ -27,7 +28,9 @@ export interface FileHeader {
   /** The store's revisions when the file was begun. */
   readonly revision: number
   readonly compactedRevision: number
-  /** Where the batches of the segment before this one end: what follows there was never acknowledged, or is its index. */
+  /**
+   * Where the batches of the segment before this one end: what follows there was never acknowledged, or is its index.
+   */
   readonly previousEnd: number
 }
 
@@ -46,7 +49,10 @@ export function encodeFileHeader(magic: Buffer, header: FileHeader): Buffer {
 }
 
 /** The header; what is wrong with it, where it is not one: of no file of ours, of another version's, or damaged. */
-export function decodeFileHeader(magic: Buffer, bytes: Buffer): FileHeader | 'foreign' | 'damaged' | { readonly format: number } {
+export function decodeFileHeader(
+  magic: Buffer,
+  bytes: Buffer,
+): FileHeader | 'foreign' | 'damaged' | { readonly format: number } {
   if (!bytes.subarray(0, magic.length).equals(magic)) return 'foreign'
   if (bytes.length < fileHeaderBytes) return 'damaged'
   const format = bytes.readUInt32LE(8)
@@ -62,7 +68,10 @@ export function decodeFileHeader(magic: Buffer, bytes: Buffer): FileHeader | 'fo
   }
 }
 
-/** A batch of records, or the index of a segment. Their headers name their place and their store, so that no value can pass for one. */
+/**
+ * A batch of records, or the index of a segment. Their headers name their place and their store, so that no value can
+ * pass for one.
+ */
 export const blockMagic = { batch: 0x42733874, index: 0x49733874 } as const
 
 export interface BlockHeader {
@@ -73,7 +82,12 @@ export interface BlockHeader {
 }
 
 /** Writes the header of the block that begins `target` and will lie at `position` of its file. */
-export function writeBlockHeader(target: Buffer, { magic, bytes, records }: BlockHeader, position: number, store: number): void {
+export function writeBlockHeader(
+  target: Buffer,
+  { magic, bytes, records }: BlockHeader,
+  position: number,
+  store: number,
+): void {
   target.writeUInt32LE(magic, 0)
   target.writeUInt32LE(bytes, 8)
   target.writeUInt32LE(records, 12)
@@ -90,7 +104,10 @@ export function readBlockHeader(source: Buffer, position: number, store: number)
   return { magic: source.readUInt32LE(0), bytes: source.readUInt32LE(8), records: source.readUInt32LE(12) }
 }
 
-/** A record without its value. Marks (the compacted revision, the oldest segment, a snapshot's end) have no key; `revision` is what they say. */
+/**
+ * A record without its value. Marks (the compacted revision, the oldest segment, a snapshot's end) have no key;
+ * `revision` is what they say.
+ */
 export interface RecordHead {
   readonly kind: number
   readonly key: string
@@ -99,8 +116,17 @@ export interface RecordHead {
   readonly length: number
 }
 
-/** Writes a record at `at` of `target`, which has room for three bytes a character of its key. Returns where it ends. */
-export function writeRecord(target: Buffer, at: number, kind: Kind, key: string, revision: number, value: Buffer | undefined): number {
+/**
+ * Writes a record at `at` of `target`, which has room for three bytes a character of its key. Returns where it ends.
+ */
+export function writeRecord(
+  target: Buffer,
+  at: number,
+  kind: Kind,
+  key: string,
+  revision: number,
+  value: Buffer | undefined,
+): number {
   const keyBytes = key === '' ? 0 : target.write(key, at + recordHeadBytes)
   let end = at + recordHeadBytes + keyBytes
   target[at + 4] = kind
@@ -113,7 +139,10 @@ export function writeRecord(target: Buffer, at: number, kind: Kind, key: string,
   return end
 }
 
-/** The head of the record at `at`; undefined if what is there is not a whole record. `verified: false` leaves the checksum out. */
+/**
+ * The head of the record at `at`; undefined if what is there is not a whole record. `verified: false` leaves the
+ * checksum out.
+ */
 export function readRecord(source: Buffer, at: number, verified = true): RecordHead | undefined {
   if (at + recordHeadBytes > source.length) return undefined
   const keyEnd = at + recordHeadBytes + source.readUInt16LE(at + 6)

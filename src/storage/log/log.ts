@@ -1,6 +1,6 @@
 /**
- * The log: its segments, of which the newest grows by one batch a write. What has been acknowledged is never written over: after
- * a failed write the log goes on in a new segment, whose header says where the one before it ends.
+ * The log: its segments, of which the newest grows by one batch a write. What has been acknowledged is never written
+ * over: after a failed write the log goes on in a new segment, whose header says where the one before it ends.
  */
 import { ftruncate } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -15,8 +15,8 @@ import type { Batch } from './writing/batch.ts'
 import type { Disk } from './writing/disk.ts'
 
 /**
- * A store that goes on from less than it had acknowledged skips so many revisions, as etcdutl's --bump-revision does, so that no revision
- * that a client has seen comes again with another meaning.
+ * A store that goes on from less than it had acknowledged skips so many revisions, as etcdutl's --bump-revision does,
+ * so that no revision that a client has seen comes again with another meaning.
  */
 export const revisionBump = 1_000_000_000
 
@@ -102,7 +102,10 @@ export class Log {
     return Math.ceil(this.bytes / this.#segmentBytes)
   }
 
-  /** Adds a batch; resolves when it is durable. One at a time. Rejects with what the disk says, or StoreFailedError if the store is lost. */
+  /**
+   * Adds a batch; resolves when it is durable. One at a time. Rejects with what the disk says, or StoreFailedError if
+   * the store is lost.
+   */
   async append(batch: Batch, revisions: Revisions): Promise<Place> {
     await this.#checkOwner()
     const { end } = this.#newest
@@ -114,7 +117,8 @@ export class Log {
       await this.#disk.write(segment.fd, batch.finish(position, this.store), position)
     } catch (error) {
       this.#mayGrow = false
-      // Gives back what was taken of a disk that is full. Whether it works does not matter: the next header says where this one ends.
+      // Gives back what was taken of a disk that is full. Whether it works does not matter: the next header says where
+      // this one ends.
       await promisify(ftruncate)(segment.fd, position).catch(() => undefined)
       throw error
     }
@@ -172,7 +176,10 @@ export class Log {
     if (!this.#lost) await new Promise((resolve) => setTimeout(resolve, secondLookMs))
     this.#lost ||= !this.#owner.holds()
     if (this.#lost)
-      throw new StoreFailedError(`the store in ${this.directory} has been taken over by another process; it refuses writes until it is opened again`)
+      throw new StoreFailedError(
+        `the store in ${this.directory} has been taken over by another process; it refuses writes until it is ` +
+          'opened again',
+      )
   }
 
   async #begin(revisions: Revisions, room: number): Promise<void> {
@@ -181,7 +188,13 @@ export class Log {
     const isEmpty = last.end === fileHeaderBytes
     const before = isEmpty ? this.#segments.at(-2) : last
     const number = isEmpty ? last.number : last.number + 1
-    const header = { number, oldest: this.#segments[0]!.number, store: this.store, previousEnd: before?.end ?? 0, ...revisions }
+    const header = {
+      number,
+      oldest: this.#segments[0]!.number,
+      store: this.store,
+      previousEnd: before?.end ?? 0,
+      ...revisions,
+    }
     const segment = await makeSegment(this.directory, header, this.#disk, room)
     if (isEmpty) this.#segments.pop()!.close()
     this.#segments.push(segment)
@@ -192,7 +205,9 @@ export class Log {
   /** A segment without an index is read as a whole when the store is opened. */
   #seal(segment: Segment): void {
     this.#sealing = this.#sealing
-      .then(() => sealSegment(segment, this.store, this.#disk, () => this.#closed || this.#segments[0]!.number > segment.number))
+      .then(() =>
+        sealSegment(segment, this.store, this.#disk, () => this.#closed || this.#segments[0]!.number > segment.number),
+      )
       .catch(() => undefined)
   }
 }

@@ -68,7 +68,10 @@ test('a living process that holds the store is respected, and nothing is left be
   assert.deepEqual(readdirSync(directory), names)
 })
 
-test('a dead holder does not block, even if its pid is used again, the machine was restarted, or its file holds nonsense', { skip: linux }, async (t) => {
+test('a dead holder does not block, even if its pid is used again, the machine was restarted, or its file holds ' +
+  'nonsense', {
+  skip: linux,
+}, async (t) => {
   const directory = await folder(t)
   await (await openLogStore({ directory })).close()
   const living = { pid: process.ppid, started: started(process.ppid), boot: boot() }
@@ -95,7 +98,9 @@ test('a copy of a directory in use has no owner, and goes its own way', async (t
   await store.close()
 })
 
-test('of those who take over from a dead owner one wins, and the file of a living one stays', { skip: linux }, async (t) => {
+test('of those who take over from a dead owner one wins, and the file of a living one stays', {
+  skip: linux,
+}, async (t) => {
   const directory = await folder(t)
   writeOwner(directory, { pid: 2 ** 22 + 1, started: '1', boot: boot() })
   const owner = acquire(directory)
@@ -113,7 +118,10 @@ test('who has lost the store to another process writes no more, and reads on', a
   await store.commit(put('/a'))
   const files = readdirSync(directory)
   writeOwner(directory, { pid: 1, started: '1', boot: '' })
-  await assert.rejects(store.commit(put('/b')), (error) => error instanceof StoreFailedError && /taken over by another process/.test(error.message))
+  await assert.rejects(
+    store.commit(put('/b')),
+    (error) => error instanceof StoreFailedError && /taken over by another process/.test(error.message),
+  )
   await assert.rejects(store.commit(put('/c')), StoreFailedError)
   await assert.rejects(store.compact(2), StoreFailedError)
   assert.match(store.problem ?? '', /taken over by another process; it refuses writes until it is opened again/)

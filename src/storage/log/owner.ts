@@ -1,11 +1,21 @@
 /**
- * One process at a time owns a store: its file `owner` says which. A dead owner's file is moved away, and link(2) lets one of
- * those who want to follow win. An owner looks at its file before and after each write: one that was wrongly held for dead (in a
- * container one cannot see into) writes no more.
+ * One process at a time owns a store: its file `owner` says which. A dead owner's file is moved away, and link(2) lets
+ * one of those who want to follow win. An owner looks at its file before and after each write: one that was wrongly
+ * held for dead (in a container one cannot see into) writes no more.
  */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, fstatSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../../lib/explained-error.ts'
 import { StoreOpenError } from '../store.ts'
@@ -59,7 +69,15 @@ export function acquire(directory: string): Owner {
   const { ino: inode } = fstatSync(fd)
   let tookOver = false
   try {
-    writeSync(fd, JSON.stringify({ pid: process.pid, started: startOf(process.pid) ?? '', boot: bootId(), inode } satisfies OwnerRecord))
+    writeSync(
+      fd,
+      JSON.stringify({
+        pid: process.pid,
+        started: startOf(process.pid) ?? '',
+        boot: bootId(),
+        inode,
+      } satisfies OwnerRecord),
+    )
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       if (linked(unique, file)) return new Owner(file, fd, inode, tookOver)
       const found = readOwner(file)
@@ -78,7 +96,8 @@ export function acquire(directory: string): Owner {
 
 export const heldError = (directory: string, pid: number): StoreOpenError =>
   new StoreOpenError(
-    `${directory} is in use by ${pid === process.pid ? 'this process' : 'another process'} (pid ${pid}): stop it, or choose another data directory`,
+    `${directory} is in use by ${pid === process.pid ? 'this process' : 'another process'} (pid ${pid}): stop ` +
+      'it, or choose another data directory',
   )
 
 function linked(from: string, to: string): boolean {
@@ -130,21 +149,28 @@ function parseRecord(text: string): OwnerRecord | undefined {
   }
 }
 
-const isAlive = ({ pid, started, boot, inode }: OwnerRecord, fileInode: number): boolean => inode === fileInode && boot === bootId() && startOf(pid) === started
+const isAlive = ({ pid, started, boot, inode }: OwnerRecord, fileInode: number): boolean =>
+  inode === fileInode && boot === bootId() && startOf(pid) === started
 
 const bootId = (): string => readIfThere('/proc/sys/kernel/random/boot_id') ?? ''
 
 /** When a process started, in whatever unit the system has; undefined if there is no such process. */
 function startOf(pid: number): string | undefined {
   if (process.platform === 'linux') {
-    // The name in parentheses may hold anything; the start time is the 22nd field, the state ("Z": ended, not yet reaped) the third.
+    // The name in parentheses may hold anything; the start time is the 22nd field, the state ("Z": ended, not yet
+    // reaped) the third.
     const fields = readIfThere(`/proc/${pid}/stat`)
       ?.replace(/^.*\) /s, '')
       .split(' ')
     return fields && fields[0] !== 'Z' && fields[0] !== 'X' ? fields[19] : undefined
   }
   try {
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || undefined
+    return (
+      execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).trim() || undefined
+    )
   } catch {
     return undefined
   }

@@ -10,7 +10,8 @@ function suite(name: string, tuning?: Partial<Tuning>): void {
     const directory = await mkdtemp(join(tmpdir(), 't8s-store-'))
     let refusing = false
     const disk: Disk = {
-      write: (fd, bytes, position) => (refusing ? Promise.reject(new Error('the disk is told to refuse')) : systemDisk.write(fd, bytes, position)),
+      write: (fd, bytes, position) =>
+        refusing ? Promise.reject(new Error('the disk is told to refuse')) : systemDisk.write(fd, bytes, position),
     }
     const open = () => openLogStore({ directory, tuning: { probeMs: 2, ...tuning, disk } })
     let store = await open()

@@ -1,4 +1,6 @@
-/** The driver on a log of our own: one process, one directory, a commit is acknowledged once its batch is on the disk. */
+/**
+ * The driver on a log of our own: one process, one directory, a commit is acknowledged once its batch is on the disk.
+ */
 import { readPortion, usualPortion } from '../history.ts'
 import { withinRange } from '../key-order.ts'
 import { type Version, VersionIndex } from '../mvcc/version-index.ts'
@@ -78,7 +80,12 @@ export class LogStore implements Store, History, CommitListener {
   }
 
   /** `closed` is called when the store has let go of its directory. */
-  constructor(log: Log, { versions, revision, compactedRevision }: Contents, { cleaning, probeMs }: LogStoreOptions, closed: () => void) {
+  constructor(
+    log: Log,
+    { versions, revision, compactedRevision }: Contents,
+    { cleaning, probeMs }: LogStoreOptions,
+    closed: () => void,
+  ) {
     this.#log = log
     this.#closed = closed
     this.revision = Math.max(1, revision)
@@ -120,7 +127,8 @@ export class LogStore implements Store, History, CommitListener {
     this.#commits.check()
     checkTransaction(transaction)
     const { conditions, operations } = transaction
-    for (const { key, revision } of conditions) if (this.#newestRevision(key) !== revision) return this.#conflict(conditions)
+    for (const { key, revision } of conditions)
+      if (this.#newestRevision(key) !== revision) return this.#conflict(conditions)
     let revision = this.#accepted + 1
     const changes: PendingChange[] = []
     for (const { key, value, delete: ends } of operations) {
@@ -150,7 +158,8 @@ export class LogStore implements Store, History, CommitListener {
   *changesAfter(after: number) {
     const reader = new RecordReader(this.#window)
     const read: ReadValue = (location, key, revision) => reader.value(location, key, revision)
-    for (const version of this.#index.since(after)) yield { key: version.key, revision: version.revision, event: () => eventOf(version, read) }
+    for (const version of this.#index.since(after))
+      yield { key: version.key, revision: version.revision, event: () => eventOf(version, read) }
   }
 
   async compact(revision: number): Promise<void> {
@@ -246,7 +255,10 @@ export class LogStore implements Store, History, CommitListener {
     if (previous) this.historyBytes += (previous.value?.length ?? 0) + versionBytes
   }
 
-  /** What a change replaced. If it cannot be read any more, live watches end: they would be told less than they asked for. */
+  /**
+   * What a change replaced. If it cannot be read any more, live watches end: they would be told less than they asked
+   * for.
+   */
   #previousOf({ previous }: Version<Location>): Entry | undefined {
     try {
       return entryOf(previous)
@@ -282,7 +294,11 @@ export class LogStore implements Store, History, CommitListener {
       .then(() => this.#cleaner.run(this.compactedRevision, stopped))
       .catch((error: Error) => {
         // A disk that refuses writes has said so where it matters.
-        if (!this.#closing && !this.problem) process.emitWarning(`the store in ${this.#log.directory} cannot give space back: ${error.message}`, 'StoreWarning')
+        if (!this.#closing && !this.problem)
+          process.emitWarning(
+            `the store in ${this.#log.directory} cannot give space back: ${error.message}`,
+            'StoreWarning',
+          )
       })
   }
 }
@@ -295,11 +311,19 @@ function release({ value }: Version<Location>): void {
 }
 
 function entryOf(version: Version<Location> | undefined, read: ReadValue = readValue): Entry | undefined {
-  return version?.value && { key: version.key, value: read(version.value, version.key, version.revision), revision: version.revision }
+  return (
+    version?.value && {
+      key: version.key,
+      value: read(version.value, version.key, version.revision),
+      revision: version.revision,
+    }
+  )
 }
 
 function eventOf(version: Version<Location>, read: ReadValue): ChangeEvent {
   const { key, revision, value } = version
   const previous = entryOf(version.previous, read)
-  return value ? { type: 'put', key, value: read(value, key, revision), revision, previous } : { type: 'delete', key, revision, previous }
+  return value
+    ? { type: 'put', key, value: read(value, key, revision), revision, previous }
+    : { type: 'delete', key, revision, previous }
 }

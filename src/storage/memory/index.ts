@@ -1,4 +1,7 @@
-/** The store in memory: for tests and throw-away clusters. Nothing survives the process, but for what `kept.ts` writes down when it ends. */
+/**
+ * The store in memory: for tests and throw-away clusters. Nothing survives the process, but for what `kept.ts` writes
+ * down when it ends.
+ */
 import type { Store } from '../store.ts'
 import { MemoryStore } from './store.ts'
 

@@ -12,7 +12,10 @@ function file(t: TestContext): string {
   return join(folder, 'memory')
 }
 
-const put = (key: string, value: string, revision = 0) => ({ conditions: [{ key, revision }], operations: [{ key, value: Buffer.from(value) }] })
+const put = (key: string, value: string, revision = 0) => ({
+  conditions: [{ key, revision }],
+  operations: [{ key, value: Buffer.from(value) }],
+})
 
 test('what a store held when it closed is there when it opens again, with its revisions', async (t) => {
   const path = file(t)

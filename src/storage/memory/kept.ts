@@ -1,6 +1,6 @@
 /**
- * A store in memory that is written to a file when it closes, and read from it when it opens again. History is not kept, and a
- * process that is killed writes nothing: for clusters that may be lost.
+ * A store in memory that is written to a file when it closes, and read from it when it opens again. History is not
+ * kept, and a process that is killed writes nothing: for clusters that may be lost.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { errorCode } from '../../lib/explained-error.ts'
@@ -16,7 +16,9 @@ interface Contents {
   readonly entries: readonly (readonly [string, number, number])[]
 }
 
-/** Opens what `file` holds, or an empty store if it is not there. Throws a StoreOpenError for a file of something else. */
+/**
+ * Opens what `file` holds, or an empty store if it is not there. Throws a StoreOpenError for a file of something else.
+ */
 export function keptMemoryStore(file: string): Store {
   return new KeptMemoryStore(file)
 }
@@ -50,7 +52,9 @@ function read(file: string): { entries: Entry[]; revision: number } {
   const bytes = readFileSync(file)
   const end = bytes.indexOf('\n', firstLine.length)
   if (end < 0 || bytes.toString('latin1', 0, firstLine.length) !== firstLine) {
-    throw new StoreOpenError(`${file} was not written by this version of Typernetes: choose another data directory, or remove the file`)
+    throw new StoreOpenError(
+      `${file} was not written by this version of Typernetes: choose another data directory, or remove the file`,
+    )
   }
   const { revision, entries } = JSON.parse(bytes.toString('utf8', firstLine.length, end)) as Contents
   let at = end + 1
@@ -61,10 +65,17 @@ function read(file: string): { entries: Entry[]; revision: number } {
 }
 
 function write(file: string, entries: readonly Entry[], revision: number): void {
-  const contents: Contents = { revision, entries: entries.map(({ key, revision, value }) => [key, revision, value.length]) }
+  const contents: Contents = {
+    revision,
+    entries: entries.map(({ key, revision, value }) => [key, revision, value.length]),
+  }
   const unfinished = `${file}.new`
   try {
-    writeFileSync(unfinished, Buffer.concat([Buffer.from(`${firstLine}${JSON.stringify(contents)}\n`), ...entries.map(({ value }) => value)]), { mode: 0o600 })
+    writeFileSync(
+      unfinished,
+      Buffer.concat([Buffer.from(`${firstLine}${JSON.stringify(contents)}\n`), ...entries.map(({ value }) => value)]),
+      { mode: 0o600 },
+    )
     renameSync(unfinished, file)
   } catch (error) {
     rmSync(unfinished, { force: true })

@@ -105,7 +105,8 @@ export class MemoryStore implements Store, History {
   }
 
   *changesAfter(after: number) {
-    for (const version of this.#index.since(after)) yield { key: version.key, revision: version.revision, event: () => eventOf(version) }
+    for (const version of this.#index.since(after))
+      yield { key: version.key, revision: version.revision, event: () => eventOf(version) }
   }
 
   async compact(revision: number): Promise<void> {
@@ -138,7 +139,8 @@ export class MemoryStore implements Store, History {
     this.#outbox.push({ events, revision: this.revision })
     if (this.#publishing) return
     this.#publishing = true
-    for (let next = this.#outbox.shift(); next; next = this.#outbox.shift()) this.#watchers.publish(next.events, next.revision)
+    for (let next = this.#outbox.shift(); next; next = this.#outbox.shift())
+      this.#watchers.publish(next.events, next.revision)
     this.#publishing = false
   }
 

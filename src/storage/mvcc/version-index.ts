@@ -1,6 +1,6 @@
 /**
- * Which versions of which keys there are: the newest of each key, the ones that reads at older revisions need, and the order in
- * which they came. What a value is (bytes, or a place in a file) is the driver's affair.
+ * Which versions of which keys there are: the newest of each key, the ones that reads at older revisions need, and the
+ * order in which they came. What a value is (bytes, or a place in a file) is the driver's affair.
  */
 import { SortedKeys } from './sorted-keys.ts'
 
@@ -58,14 +58,15 @@ export class VersionIndex<V> {
     const newest = this.#newest.get(key)
     if (!newest || newest.revision === revision) return newest
     // What history holds is found faster by its revision than from the key's newest version on.
-    for (let i = this.#firstAfter(revision - 1); this.#log[i]?.revision === revision; i++) if (this.#log[i]!.key === key) return this.#log[i]
+    for (let i = this.#firstAfter(revision - 1); this.#log[i]?.revision === revision; i++)
+      if (this.#log[i]!.key === key) return this.#log[i]
     const version = this.at(key, revision)
     return version?.revision === revision ? version : undefined
   }
 
   /**
-   * Fills an empty index with versions in the order of their revisions; those after `compacted` are history. The same version may come
-   * twice. `forget` is told of those that nothing needs.
+   * Fills an empty index with versions in the order of their revisions; those after `compacted` are history. The same
+   * version may come twice. `forget` is told of those that nothing needs.
    */
   fill(
     versions: Iterable<{ readonly key: string; readonly revision: number; readonly value: V | undefined }>,
@@ -75,7 +76,12 @@ export class VersionIndex<V> {
     for (const { key, revision, value } of versions) {
       const previous = this.#newest.get(key)
       const isHistory = revision > compacted
-      const version: Version<V> = { key: previous?.key ?? key, revision, value, previous: isHistory ? previous : undefined }
+      const version: Version<V> = {
+        key: previous?.key ?? key,
+        revision,
+        value,
+        previous: isHistory ? previous : undefined,
+      }
       if (previous?.revision === revision) {
         forget(version)
         continue
@@ -91,7 +97,10 @@ export class VersionIndex<V> {
     this.#keys.fill([...this.#newest.keys()])
   }
 
-  /** The versions of a range at `revision`, deletions left out, in the order of keys. The index may not change meanwhile. */
+  /**
+   * The versions of a range at `revision`, deletions left out, in the order of keys. The index may not change
+   * meanwhile.
+   */
   *range(start: string, end: string, revision: number): Generator<Version<V>> {
     for (const key of this.#keys.between(start, end)) {
       const version = this.at(key, revision)
@@ -112,8 +121,8 @@ export class VersionIndex<V> {
   }
 
   /**
-   * Forgets what only reads before `revision` need. Pauses after every so many versions: call `next` until it is done; other
-   * calls are fine in between. Every version that is forgotten is yielded, once.
+   * Forgets what only reads before `revision` need. Pauses after every so many versions: call `next` until it is done;
+   * other calls are fine in between. Every version that is forgotten is yielded, once.
    */
   *compact(revision: number): Generator<Version<V>> {
     const end = this.#firstAfter(revision)

@@ -15,9 +15,19 @@ export function compaction(on: On): void {
     assert.equal(store.compactedRevision, 6)
     await assert.rejects(store.list({ ...everything, revision: 5 }), CompactedError)
     await assert.rejects(store.get('/kept', 5), { name: 'CompactedError', compactedRevision: 6 })
-    assert.deepEqual((await store.list({ ...everything, revision: 6 })).entries.map(shown), ['/kept=1@2', '/replaced=2@6'])
-    assert.deepEqual((await store.list({ ...everything, revision: 7 })).entries.map(shown), ['/kept=1@2', '/replaced=3@7'])
-    assert.deepEqual((await store.list(everything)).entries.map(shown), ['/deleted=again@8', '/kept=1@2', '/replaced=3@7'])
+    assert.deepEqual((await store.list({ ...everything, revision: 6 })).entries.map(shown), [
+      '/kept=1@2',
+      '/replaced=2@6',
+    ])
+    assert.deepEqual((await store.list({ ...everything, revision: 7 })).entries.map(shown), [
+      '/kept=1@2',
+      '/replaced=3@7',
+    ])
+    assert.deepEqual((await store.list(everything)).entries.map(shown), [
+      '/deleted=again@8',
+      '/kept=1@2',
+      '/replaced=3@7',
+    ])
     const watched = follow(store, everything, 6)
     await watched.count(2)
     assert.deepEqual(watched.events.map(shownEvent), ['7 put /replaced=3 was 2@6', '8 put /deleted=again'])
@@ -51,7 +61,8 @@ export function compaction(on: On): void {
     const watched = follow(store, everything, 0)
     let left = 1_200
     const writer = async (id: number) => {
-      while (left-- > 0) await (left % 7 === 0 ? remove(store, `/k/${left % 20}`) : put(store, `/k/${left % 20}`, `${id}`))
+      while (left-- > 0)
+        await (left % 7 === 0 ? remove(store, `/k/${left % 20}`) : put(store, `/k/${left % 20}`, `${id}`))
     }
     const compactor = async () => {
       while (left > 0) {

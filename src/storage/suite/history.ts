@@ -6,7 +6,10 @@ import { bytes, changesAfter, everything, follow, type On, put, remove, shownEve
 /** So many changes, many to a transaction; each key's value is the number of its transaction. */
 async function manyChanges(store: Store, transactions: number, each: number): Promise<void> {
   for (let i = 0; i < transactions; i++) {
-    const operations = Array.from({ length: each }, (_, j) => ({ key: `/k/${String(j).padStart(5, '0')}`, value: bytes(`${i}`) }))
+    const operations = Array.from({ length: each }, (_, j) => ({
+      key: `/k/${String(j).padStart(5, '0')}`,
+      value: bytes(`${i}`),
+    }))
     await store.commit({ conditions: [], operations })
   }
 }
@@ -32,7 +35,10 @@ export function history(on: On): void {
     )
     for (const { key, value, revision, previous } of events) {
       assert.equal(`${value}`, `${revision - 2}`)
-      assert.equal(previous && `${previous.key}=${previous.value}@${previous.revision}`, revision === 2 ? undefined : `${key}=${revision - 3}@${revision - 1}`)
+      assert.equal(
+        previous && `${previous.key}=${previous.value}@${previous.revision}`,
+        revision === 2 ? undefined : `${key}=${revision - 3}@${revision - 1}`,
+      )
     }
   })
 
@@ -63,38 +69,50 @@ export function history(on: On): void {
     for (let i = 0; i < 5; i++) await put(store, '/a', `${i}`)
     await store.compact(4)
     await assert.rejects(store.changes(everything, 3), CompactedError)
-    assert.deepEqual((await store.changes(everything, 4)).events.map(shownEvent), ['5 put /a=3 was 2@4', '6 put /a=4 was 3@5'])
+    assert.deepEqual((await store.changes(everything, 4)).events.map(shownEvent), [
+      '5 put /a=3 was 2@4',
+      '6 put /a=4 was 3@5',
+    ])
     await assert.rejects(store.changes(everything, 7), FutureRevisionError)
   })
 
-  on('a watch catches up over 200,000 changes: in order, none missing, whole transactions, without holding up others', async (store) => {
-    const [transactions, each] = [100, 2_000]
-    await manyChanges(store, transactions, each)
-    let seen = 0
-    let turns = 0
-    await new Promise<void>((resolve, reject) => {
-      const count = () => {
-        turns++
-        if (seen < transactions * each) setImmediate(count)
-      }
-      setImmediate(count)
-      store.watch(everything, 1, {
-        events: (events) => {
-          assert.equal(events.length % each, 0)
-          for (const { key, value, revision } of events) {
-            if (revision === 2 + Math.floor(seen / each) && `${value}` === `${revision - 2}` && key === `/k/${String(seen % each).padStart(5, '0')}`) seen++
-            else reject(new Error(`after ${seen} changes came ${key} at ${revision}`))
-          }
-        },
-        caughtUp: () => (seen === transactions * each ? resolve() : reject(new Error(`caught up after ${seen} changes`))),
-        end: reject,
+  on(
+    'a watch catches up over 200,000 changes: in order, none missing, whole transactions, without holding up others',
+    async (store) => {
+      const [transactions, each] = [100, 2_000]
+      await manyChanges(store, transactions, each)
+      let seen = 0
+      let turns = 0
+      await new Promise<void>((resolve, reject) => {
+        const count = () => {
+          turns++
+          if (seen < transactions * each) setImmediate(count)
+        }
+        setImmediate(count)
+        store.watch(everything, 1, {
+          events: (events) => {
+            assert.equal(events.length % each, 0)
+            for (const { key, value, revision } of events) {
+              if (
+                revision === 2 + Math.floor(seen / each) &&
+                `${value}` === `${revision - 2}` &&
+                key === `/k/${String(seen % each).padStart(5, '0')}`
+              )
+                seen++
+              else reject(new Error(`after ${seen} changes came ${key} at ${revision}`))
+            }
+          },
+          caughtUp: () =>
+            seen === transactions * each ? resolve() : reject(new Error(`caught up after ${seen} changes`)),
+          end: reject,
+        })
       })
-    })
-    assert.ok(turns >= 10, `others had ${turns} turns`)
-    let read = 0
-    for await (const { events } of changesAfter(store, everything, 1)) read += events.length
-    assert.equal(read, transactions * each)
-  })
+      assert.ok(turns >= 10, `others had ${turns} turns`)
+      let read = 0
+      for await (const { events } of changesAfter(store, everything, 1)) read += events.length
+      assert.equal(read, transactions * each)
+    },
+  )
 
   on('the position of a watch grows with every commit, and is where it has been told everything', async (store) => {
     await put(store, '/a/1', '1')

@@ -1,6 +1,16 @@
-/** Things that happen at the same time: lists and watches under writes, compaction and closing in the middle, a disk that fails. */
+/**
+ * Things that happen at the same time: lists and watches under writes, compaction and closing in the middle, a disk
+ * that fails.
+ */
 import assert from 'node:assert/strict'
-import { type ChangeEvent, CompactedError, type Entry, type Store, StoreClosedError, StoreFailedError } from '../store.ts'
+import {
+  type ChangeEvent,
+  CompactedError,
+  type Entry,
+  type Store,
+  StoreClosedError,
+  StoreFailedError,
+} from '../store.ts'
 import { bytes, changesAfter, everything, follow, type On, put, remove, shown, turn } from './support.ts'
 
 const keys = 3_000
@@ -10,7 +20,10 @@ const key = (i: number) => `/k/${String(i).padStart(5, '0')}`
 async function fill(store: Store): Promise<void> {
   const value = Buffer.alloc(500, 'v')
   for (let i = 0; i < keys; i += 500) {
-    await store.commit({ conditions: [], operations: Array.from({ length: 500 }, (_, j) => ({ key: key(i + j), value })) })
+    await store.commit({
+      conditions: [],
+      operations: Array.from({ length: 500 }, (_, j) => ({ key: key(i + j), value })),
+    })
   }
 }
 
@@ -94,12 +107,18 @@ export function interference(on: On): void {
     await fill(store)
     for (let round = 0; round < 5; round++) {
       const { revision } = store
-      const before = (await store.list({ ...everything, revision })).entries.map(({ key, revision }) => `${key}@${revision}`)
+      const before = (await store.list({ ...everything, revision })).entries.map(
+        ({ key, revision }) => `${key}@${revision}`,
+      )
       const listing = store.list({ ...everything, revision }).then(
         ({ entries }) => entries.map(({ key, revision }) => `${key}@${revision}`),
         (error: Error) => error,
       )
-      await Promise.all(Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? remove(store, key(i * 29)) : put(store, key(i * 29), 'new'))))
+      await Promise.all(
+        Array.from({ length: 100 }, (_, i) =>
+          i % 2 === 0 ? remove(store, key(i * 29)) : put(store, key(i * 29), 'new'),
+        ),
+      )
       await store.compact(store.revision)
       const listed = await listing
       if (listed instanceof Error) assert.ok(listed instanceof CompactedError, String(listed))
@@ -107,31 +126,38 @@ export function interference(on: On): void {
     }
   })
 
-  on('history that is compacted while it is read ends with CompactedError, for readers and late watches', async (store) => {
-    await fill(store)
-    for (let i = 0; i < 200; i++) await put(store, key(i), 'again')
-    const reading = changesAfter(store, everything, 1, { events: 1, bytes: 1 })
-    await reading.next()
-    const late = follow(store, everything, 1)
-    await store.compact(store.revision)
-    await assert.rejects(reading.next(), CompactedError)
-    // It may have been led through all of it before.
-    if (late.watch.position < store.revision) assert.ok((await late.end()) instanceof CompactedError)
-    late.stop()
-  })
+  on(
+    'history that is compacted while it is read ends with CompactedError, for readers and late watches',
+    async (store) => {
+      await fill(store)
+      for (let i = 0; i < 200; i++) await put(store, key(i), 'again')
+      const reading = changesAfter(store, everything, 1, { events: 1, bytes: 1 })
+      await reading.next()
+      const late = follow(store, everything, 1)
+      await store.compact(store.revision)
+      await assert.rejects(reading.next(), CompactedError)
+      // It may have been led through all of it before.
+      if (late.watch.position < store.revision) assert.ok((await late.end()) instanceof CompactedError)
+      late.stop()
+    },
+  )
 
   on('closing in the middle of anything ends it, and nothing hangs', async (store) => {
     await fill(store)
     const live = follow(store, everything, 0)
     const late = follow(store, everything, 1)
     const reading = (async () => {
-      for await (const { through } of changesAfter(store, everything, 1, { events: 1, bytes: 1 })) assert.ok(through > 1)
+      for await (const { through } of changesAfter(store, everything, 1, { events: 1, bytes: 1 }))
+        assert.ok(through > 1)
     })()
     const doing: Promise<unknown>[] = [
       store.list(everything),
       store.get(key(0)),
       store.changes(everything, 1),
-      store.commit({ conditions: [{ key: key(0), revision: 1 }], operations: [{ key: key(0), value: bytes('conflict') }] }),
+      store.commit({
+        conditions: [{ key: key(0), revision: 1 }],
+        operations: [{ key: key(0), value: bytes('conflict') }],
+      }),
       put(store, key(1), 'last'),
       store.compact(store.revision),
       reading,
@@ -140,7 +166,10 @@ export function interference(on: On): void {
     const closed = store.close()
     for (const outcome of await Promise.allSettled(doing)) {
       if (outcome.status === 'rejected')
-        assert.ok(outcome.reason instanceof StoreClosedError || outcome.reason instanceof CompactedError, String(outcome.reason))
+        assert.ok(
+          outcome.reason instanceof StoreClosedError || outcome.reason instanceof CompactedError,
+          String(outcome.reason),
+        )
     }
     await closed
     assert.ok((await live.end()) instanceof StoreClosedError)
@@ -154,7 +183,8 @@ export function interference(on: On): void {
     const watched = follow(store, everything, 0)
     const allow = refuseWrites()
     const refused = await Promise.allSettled([put(store, '/a', 'lost'), put(store, '/b', 'lost'), store.compact(2)])
-    for (const outcome of refused) assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreFailedError)
+    for (const outcome of refused)
+      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreFailedError)
     assert.equal(typeof store.problem, 'string')
     assert.deepEqual((await store.list(everything)).entries.map(shown), ['/a=1@2'])
     assert.equal((await store.changes(everything, 1)).events.length, 1)

@@ -111,7 +111,11 @@ export function reads(on: On): void {
       listed.push(...page.entries.map((entry) => `${entry.key}=${entry.value}`))
       if (!page.more) break
       start = `${page.entries.at(-1)!.key}\0`
-      await Promise.all([remove(store, keys[0]!), put(store, keys[listed.length]!, 'new'), put(store, `/p/${listed.length}-x`, 'new')])
+      await Promise.all([
+        remove(store, keys[0]!),
+        put(store, keys[listed.length]!, 'new'),
+        put(store, `/p/${listed.length}-x`, 'new'),
+      ])
     }
     assert.deepEqual(
       listed,

@@ -16,10 +16,13 @@ export const everything: KeyRange = { start: '', end: '\u{10ffff}' }
 export const bytes = (text: string) => Buffer.from(text)
 export const shown = (entry: Entry | undefined) => entry && `${entry.key}=${entry.value}@${entry.revision}`
 export const shownEvent = ({ type, key, value, revision, previous }: ChangeEvent) =>
-  `${revision} ${type} ${key}${value ? `=${value}` : ''}${previous ? ` was ${previous.value}@${previous.revision}` : ''}`
+  `${revision} ${type} ` +
+  `${key}${value ? `=${value}` : ''}${previous ? ` was ${previous.value}@${previous.revision}` : ''}`
 
-export const put = (store: Store, key: string, value: string) => store.commit({ conditions: [], operations: [{ key, value: bytes(value) }] })
-export const remove = (store: Store, key: string) => store.commit({ conditions: [], operations: [{ key, delete: true }] })
+export const put = (store: Store, key: string, value: string) =>
+  store.commit({ conditions: [], operations: [{ key, value: bytes(value) }] })
+export const remove = (store: Store, key: string) =>
+  store.commit({ conditions: [], operations: [{ key, delete: true }] })
 export const create = (store: Store, key: string, value: string) =>
   store.commit({ conditions: [{ key, revision: 0 }], operations: [{ key, value: bytes(value) }] })
 
@@ -44,7 +47,10 @@ export function follow(store: Store, range: KeyRange, after: number) {
   })
   const until = (condition: () => boolean, what: string) =>
     new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`waited in vain for ${what}; got ${events.length} events, end: ${ended}`)), 10_000)
+      const timer = setTimeout(
+        () => reject(new Error(`waited in vain for ${what}; got ${events.length} events, end: ${ended}`)),
+        10_000,
+      )
       check = () => {
         if (!condition()) return
         clearTimeout(timer)
@@ -67,7 +73,12 @@ export function follow(store: Store, range: KeyRange, after: number) {
 }
 
 /** All changes after a revision, portion by portion, until there are no newer ones just now. */
-export async function* changesAfter(store: Store, range: KeyRange, after: number, size?: PortionSize): AsyncGenerator<Changes> {
+export async function* changesAfter(
+  store: Store,
+  range: KeyRange,
+  after: number,
+  size?: PortionSize,
+): AsyncGenerator<Changes> {
   for (let seen = after; seen < store.revision; ) {
     const portion = await store.changes(range, seen, size)
     seen = portion.through

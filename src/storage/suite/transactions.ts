@@ -24,7 +24,10 @@ export function transactions(on: On): void {
   on('a transaction that changes nothing leaves the revision as it is', async (store) => {
     await put(store, '/a', '1')
     assert.deepEqual(await remove(store, '/absent'), { committed: true, revision: 2 })
-    assert.deepEqual(await store.commit({ conditions: [{ key: '/a', revision: 2 }], operations: [] }), { committed: true, revision: 2 })
+    assert.deepEqual(await store.commit({ conditions: [{ key: '/a', revision: 2 }], operations: [] }), {
+      committed: true,
+      revision: 2,
+    })
     assert.equal(store.revision, 2)
   })
 
@@ -34,7 +37,8 @@ export function transactions(on: On): void {
       await store.commit({ conditions: [], operations: [{ key: `/sized/${size}`, value }] })
       assert.ok(value.equals((await store.get(`/sized/${size}`))!.value), `${size} bytes by get`)
     }
-    for (const { key, value } of (await store.list(prefixRange('/sized/'))).entries) assert.equal(`/sized/${value.length}`, key)
+    for (const { key, value } of (await store.list(prefixRange('/sized/'))).entries)
+      assert.equal(`/sized/${value.length}`, key)
   })
 
   on('a condition of revision 0 holds for absent and deleted keys only', async (store) => {
@@ -47,32 +51,42 @@ export function transactions(on: On): void {
     assert.equal(shown(await store.get('/a')), '/a=3@4')
   })
 
-  on('a condition on a revision holds only while the key is at it; a conflict shows what the keys really are', async (store) => {
-    await put(store, '/a', '1')
-    await put(store, '/b', '2')
-    const conditions = [
-      { key: '/a', revision: 2 },
-      { key: '/b', revision: 2 },
-      { key: '/c', revision: 0 },
-    ]
-    const result = await store.commit({ conditions, operations: [{ key: '/a', value: bytes('9') }] })
-    assert.ok(!result.committed)
-    assert.deepEqual(result.current.map(shown), ['/a=1@2', '/b=2@3', undefined])
-    assert.equal(shown(await store.get('/a')), '/a=1@2')
-    assert.equal((await store.commit({ conditions: [{ key: '/b', revision: 3 }], operations: [{ key: '/b', delete: true }] })).committed, true)
-    assert.equal(await store.get('/b'), undefined)
-  })
+  on(
+    'a condition on a revision holds only while the key is at it; a conflict shows what the keys really are',
+    async (store) => {
+      await put(store, '/a', '1')
+      await put(store, '/b', '2')
+      const conditions = [
+        { key: '/a', revision: 2 },
+        { key: '/b', revision: 2 },
+        { key: '/c', revision: 0 },
+      ]
+      const result = await store.commit({ conditions, operations: [{ key: '/a', value: bytes('9') }] })
+      assert.ok(!result.committed)
+      assert.deepEqual(result.current.map(shown), ['/a=1@2', '/b=2@3', undefined])
+      assert.equal(shown(await store.get('/a')), '/a=1@2')
+      assert.equal(
+        (await store.commit({ conditions: [{ key: '/b', revision: 3 }], operations: [{ key: '/b', delete: true }] }))
+          .committed,
+        true,
+      )
+      assert.equal(await store.get('/b'), undefined)
+    },
+  )
 
   on('of many writers who read the same revision exactly one wins', async (store) => {
     await put(store, '/a', '0')
     const attempts = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => store.commit({ conditions: [{ key: '/a', revision: 2 }], operations: [{ key: '/a', value: bytes(`${i}`) }] })),
+      Array.from({ length: 20 }, (_, i) =>
+        store.commit({ conditions: [{ key: '/a', revision: 2 }], operations: [{ key: '/a', value: bytes(`${i}`) }] }),
+      ),
     )
     assert.deepEqual(
       attempts.map((attempt) => attempt.committed),
       [true, ...Array<boolean>(19).fill(false)],
     )
-    for (const attempt of attempts.slice(1)) assert.deepEqual(attempt.committed || attempt.current.map(shown), ['/a=0@3'])
+    for (const attempt of attempts.slice(1))
+      assert.deepEqual(attempt.committed || attempt.current.map(shown), ['/a=0@3'])
   })
 
   on('counting up by compare-and-set from many writers loses no step', async (store) => {
@@ -109,7 +123,10 @@ export function transactions(on: On): void {
     await put(store, '/a', '1')
     const watched = follow(store, everything, 0)
     const end = (revision: number): Promise<CommitResult> =>
-      store.commit({ conditions: [{ key: '/a', revision }], operations: [{ key: '/a', value: bytes('last'), delete: true }] })
+      store.commit({
+        conditions: [{ key: '/a', revision }],
+        operations: [{ key: '/a', value: bytes('last'), delete: true }],
+      })
     const lost = await end(1)
     assert.deepEqual(lost.committed || lost.current.map(shown), ['/a=1@2'])
     assert.deepEqual(await Promise.all([end(2), create(store, '/a', '2')]), [
@@ -129,26 +146,30 @@ export function transactions(on: On): void {
     if (reopen) await isKept(await reopen())
   })
 
-  on('keys that no driver can hold and more than 1.5 MiB are refused, and nothing of their transaction is done', async (store) => {
-    for (const key of ['', 'a\0b', '\ud800', 'x'.repeat(2_000)]) await assert.rejects(put(store, key, '1'), RangeError)
-    const twice = [
-      { key: '/a', value: bytes('1') },
-      { key: '/a', delete: true as const },
-    ]
-    await assert.rejects(store.commit({ conditions: [], operations: twice }), RangeError)
-    const lastAndMore = [
-      { key: '/a', value: bytes('1'), delete: true as const },
-      { key: '/b', value: bytes('2') },
-    ]
-    await assert.rejects(store.commit({ conditions: [], operations: lastAndMore }), RangeError)
-    assert.equal(store.revision, 1)
-    await assert.rejects(put(store, '/a', 'x'.repeat(1.5 * 1024 * 1024)), RequestTooLargeError)
-    const half = bytes('x'.repeat(768 * 1024))
-    const large = ['/a', '/b'].map((key) => ({ key, value: half }))
-    await assert.rejects(store.commit({ conditions: [], operations: large }), RequestTooLargeError)
-    assert.equal(store.revision, 1)
-    const longest = `/${'ä'.repeat(890)}`
-    await put(store, longest, 'fits')
-    assert.equal(shown(await store.get(longest)), `${longest}=fits@2`)
-  })
+  on(
+    'keys that no driver can hold and more than 1.5 MiB are refused, and nothing of their transaction is done',
+    async (store) => {
+      for (const key of ['', 'a\0b', '\ud800', 'x'.repeat(2_000)])
+        await assert.rejects(put(store, key, '1'), RangeError)
+      const twice = [
+        { key: '/a', value: bytes('1') },
+        { key: '/a', delete: true as const },
+      ]
+      await assert.rejects(store.commit({ conditions: [], operations: twice }), RangeError)
+      const lastAndMore = [
+        { key: '/a', value: bytes('1'), delete: true as const },
+        { key: '/b', value: bytes('2') },
+      ]
+      await assert.rejects(store.commit({ conditions: [], operations: lastAndMore }), RangeError)
+      assert.equal(store.revision, 1)
+      await assert.rejects(put(store, '/a', 'x'.repeat(1.5 * 1024 * 1024)), RequestTooLargeError)
+      const half = bytes('x'.repeat(768 * 1024))
+      const large = ['/a', '/b'].map((key) => ({ key, value: half }))
+      await assert.rejects(store.commit({ conditions: [], operations: large }), RequestTooLargeError)
+      assert.equal(store.revision, 1)
+      const longest = `/${'ä'.repeat(890)}`
+      await put(store, longest, 'fits')
+      assert.equal(shown(await store.get(longest)), `${longest}=fits@2`)
+    },
+  )
 }

@@ -35,8 +35,13 @@ export async function admissionCluster(t: Lifetime, ...apiServerFlags: readonly 
         .catch((error: Error) => assert.match(error.message, /409/))
     },
     async pod(namespace, spec = {}, metadata = {}) {
-      const body = { metadata: { name: `p${pods++}`, ...metadata }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } }
-      return (await cluster.call('POST', `/api/v1/namespaces/${namespace}/pods`, body)) as Answer & { readonly spec: PodSpec }
+      const body = {
+        metadata: { name: `p${pods++}`, ...metadata },
+        spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+      }
+      return (await cluster.call('POST', `/api/v1/namespaces/${namespace}/pods`, body)) as Answer & {
+        readonly spec: PodSpec
+      }
     },
     refused: (request, status, message) => assert.rejects(request, (error: Error) => said(error, status, message)),
   }

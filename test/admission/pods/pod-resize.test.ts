@@ -8,27 +8,67 @@ const pods = '/api/v1/namespaces/default/pods'
 
 test('a pod on a node grows as far as the node allows', async () => {
   const { call } = await cluster
-  await call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: { 'kubernetes.io/os': 'linux' } } })
-  await call('PATCH', '/api/v1/nodes/n/status', { status: { allocatable: { cpu: '2', memory: '1Gi' } } }, 'application/merge-patch+json')
+  await call('POST', '/api/v1/nodes', {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n', labels: { 'kubernetes.io/os': 'linux' } },
+  })
+  await call(
+    'PATCH',
+    '/api/v1/nodes/n/status',
+    { status: { allocatable: { cpu: '2', memory: '1Gi' } } },
+    'application/merge-patch+json',
+  )
   const containers = (cpu: string) => [{ name: 'c', image: 'i', resources: { requests: { cpu } } }]
-  await call('POST', pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { nodeName: 'n', containers: containers('1') } })
-  const resize = (cpu: string) => call('PATCH', `${pods}/p/resize`, { spec: { containers: containers(cpu) } }, 'application/strategic-merge-patch+json')
+  await call('POST', pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { nodeName: 'n', containers: containers('1') },
+  })
+  const resize = (cpu: string) =>
+    call(
+      'PATCH',
+      `${pods}/p/resize`,
+      { spec: { containers: containers(cpu) } },
+      'application/strategic-merge-patch+json',
+    )
   const resized = await resize('1500m')
   assert.ok(JSON.stringify(resized.spec).includes('"1500m"'))
-  await assert.rejects(resize('3'), / 403 .*pods \\"p\\" is forbidden: Node didn't have enough allocatable resources: cpu, requested: 3000, allocatable: 2000/)
+  await assert.rejects(
+    resize('3'),
+    / 403 .*pods \\"p\\" is forbidden: Node didn't have enough allocatable resources: cpu, requested: 3000, allocatable: 2000/,
+  )
 })
 
 test('a guaranteed pod is resized where its node says that it can', async () => {
   const { call } = await cluster
-  await call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'm', labels: { 'kubernetes.io/os': 'linux' } } })
+  await call('POST', '/api/v1/nodes', {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'm', labels: { 'kubernetes.io/os': 'linux' } },
+  })
   const status = (more: object) =>
-    call('PATCH', '/api/v1/nodes/m/status', { status: { allocatable: { cpu: '2', memory: '1Gi' }, ...more } }, 'application/merge-patch+json')
+    call(
+      'PATCH',
+      '/api/v1/nodes/m/status',
+      { status: { allocatable: { cpu: '2', memory: '1Gi' }, ...more } },
+      'application/merge-patch+json',
+    )
   await status({})
   const resources = (cpu: string) => ({ requests: { cpu, memory: '1Mi' }, limits: { cpu, memory: '1Mi' } })
   const spec = (cpu: string) => ({ containers: [{ name: 'c', image: 'i', resources: resources(cpu) }] })
-  await call('POST', pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'g' }, spec: { nodeName: 'm', ...spec('1') } })
+  await call('POST', pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'g' },
+    spec: { nodeName: 'm', ...spec('1') },
+  })
   const resize = () => call('PATCH', `${pods}/g/resize`, { spec: spec('2') }, 'application/strategic-merge-patch+json')
-  await assert.rejects(resize(), / 403 .*pod update requires features GuaranteedQoSPodCPUResize which are not available on node \\"m\\"/)
+  await assert.rejects(
+    resize(),
+    / 403 .*pod update requires features GuaranteedQoSPodCPUResize which are not available on node \\"m\\"/,
+  )
   await status({ declaredFeatures: ['GuaranteedQoSPodCPUResize'] })
   await resize()
 })

@@ -1,4 +1,6 @@
-/** Plug-ins that decide by other objects where and before whom pods run: priority, runtime classes, nodes, namespaces. */
+/**
+ * Plug-ins that decide by other objects where and before whom pods run: priority, runtime classes, nodes, namespaces.
+ */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,27 +11,38 @@ import { admissionCluster } from './pod-plugins-cluster.ts'
 test('a pod has the priority of its class, of the default class, or none', async (t) => {
   const { call, namespace, pod, refused } = await admissionCluster(t)
   await namespace('n')
-  const create = (name: string, more: object) => call('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, ...more })
+  const create = (name: string, more: object) =>
+    call('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, ...more })
   const priority = async (spec: object) => {
     const { spec: made } = await pod('n', spec)
     return [made.priorityClassName, made.priority, made.preemptionPolicy]
   }
   assert.deepEqual(await priority({}), [undefined, 0, 'PreemptLowerPriority'])
-  assert.deepEqual(await priority({ priorityClassName: 'system-node-critical' }), ['system-node-critical', 2000001000, 'PreemptLowerPriority'])
+  assert.deepEqual(await priority({ priorityClassName: 'system-node-critical' }), [
+    'system-node-critical',
+    2000001000,
+    'PreemptLowerPriority',
+  ])
   await create('high', { value: 1000, preemptionPolicy: 'Never' })
   assert.deepEqual(await priority({ priorityClassName: 'high', priority: 1000 }), ['high', 1000, 'Never'])
-  await refused(pod('n', { priorityClassName: 'absent' }, { name: 'p' }), 403, 'pods "p" is forbidden: no PriorityClass with name absent was found')
+  await refused(
+    pod('n', { priorityClassName: 'absent' }, { name: 'p' }),
+    403,
+    'pods "p" is forbidden: no PriorityClass with name absent was found',
+  )
   await refused(
     pod('n', { priority: 5 }, { name: 'p' }),
     403,
-    'pods "p" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name',
+    'pods "p" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority ' +
+      'admission controller computed 0 from the given PriorityClass name',
   )
   await create('usual', { value: 7, globalDefault: true })
   assert.deepEqual(await priority({}), ['usual', 7, 'PreemptLowerPriority'])
   await refused(
     create('second', { value: 8, globalDefault: true }),
     403,
-    'priorityclasses.scheduling.k8s.io "second" is forbidden: PriorityClass usual is already marked as default. Only one default can exist',
+    'priorityclasses.scheduling.k8s.io "second" is forbidden: PriorityClass usual is already marked as default. ' +
+      'Only one default can exist',
   )
   await call('DELETE', '/apis/scheduling.k8s.io/v1/priorityclasses/usual')
   await create('second', { value: 8, globalDefault: true })
@@ -49,12 +62,21 @@ test('a runtime class brings overhead and places', async (t) => {
   assert.deepEqual([spec.overhead, spec.nodeSelector], [{ cpu: '1' }, { zone: 'a', kata: 'yes' }])
   assert.ok((spec.tolerations as { key: string }[]).some(({ key }) => key === 'kata'))
   const asking = (more: object) => pod('n', { runtimeClassName: 'kata', ...more }, { name: 'p' })
-  await refused(asking({ runtimeClassName: 'absent' }), 403, 'pods "p" is forbidden: pod rejected: RuntimeClass "absent" not found')
-  await refused(asking({ overhead: { cpu: '2' } }), 403, `pods "p" is forbidden: pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead`)
+  await refused(
+    asking({ runtimeClassName: 'absent' }),
+    403,
+    'pods "p" is forbidden: pod rejected: RuntimeClass "absent" not found',
+  )
+  await refused(
+    asking({ overhead: { cpu: '2' } }),
+    403,
+    `pods "p" is forbidden: pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead`,
+  )
   await refused(
     asking({ nodeSelector: { kata: 'no' } }),
     403,
-    'pods "p" is forbidden: conflict: runtimeClass.scheduling.nodeSelector[kata] = yes; pod.spec.nodeSelector[kata] = no',
+    'pods "p" is forbidden: conflict: runtimeClass.scheduling.nodeSelector[kata] = yes; ' +
+      'pod.spec.nodeSelector[kata] = no',
   )
 })
 
@@ -67,7 +89,10 @@ test('a pod that is bound shows the zone and region of its node, whatever it sai
   const expected = { 'topology.kubernetes.io/zone': 'z', 'topology.kubernetes.io/region': 'r' }
   const mine = { 'topology.kubernetes.io/zone': 'mine', own: 'mine' }
   await pod('n', {}, { name: 'bound', labels: mine })
-  const binding = { metadata: { name: 'bound', labels: { 'topology.kubernetes.io/region': 'binder' } }, target: { kind: 'Node', name: 'node' } }
+  const binding = {
+    metadata: { name: 'bound', labels: { 'topology.kubernetes.io/region': 'binder' } },
+    target: { kind: 'Node', name: 'node' },
+  }
   await call('POST', '/api/v1/namespaces/n/pods/bound/binding', binding)
   assert.deepEqual(await shown('bound'), { ...mine, ...expected })
   await pod('n', { nodeName: 'node' }, { name: 'placed', labels: mine })
@@ -77,7 +102,10 @@ test('a pod that is bound shows the zone and region of its node, whatever it sai
 test('PodNodeSelector and PodTolerationRestriction hold pods to what their namespace is for', async (t) => {
   const file = join(temporaryFolder(t), 'admission.json')
   const plugins = [
-    { name: 'PodNodeSelector', configuration: { podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'env=test', narrow: 'env=test' } } },
+    {
+      name: 'PodNodeSelector',
+      configuration: { podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'env=test', narrow: 'env=test' } },
+    },
     {
       name: 'PodTolerationRestriction',
       configuration: {
@@ -87,7 +115,10 @@ test('PodNodeSelector and PodTolerationRestriction hold pods to what their names
       },
     },
   ]
-  writeFileSync(file, JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins }))
+  writeFileSync(
+    file,
+    JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins }),
+  )
   const { namespace, pod, refused } = await admissionCluster(
     t,
     `--admission-control-config-file=${file}`,

@@ -1,4 +1,6 @@
-/** The Pod Security Standards as users of kubectl meet them: refused pods, warnings, namespaces whose labels are wrong. */
+/**
+ * The Pod Security Standards as users of kubectl meet them: refused pods, warnings, namespaces whose labels are wrong.
+ */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,26 +18,39 @@ test('a namespace that enforces baseline refuses a privileged pod, and takes a p
   await refused(
     pod('n', privileged, { name: 'p' }),
     403,
-    'pods "p" is forbidden: violates PodSecurity "baseline:latest": privileged (container "c" must not set securityContext.privileged=true)',
+    'pods "p" is forbidden: violates PodSecurity "baseline:latest": privileged (container "c" must not set ' +
+      'securityContext.privileged=true)',
   )
-  await kubectl.fails('run bad -n n --image i --privileged', /Error from server \(Forbidden\): pods "bad" is forbidden: violates PodSecurity "baseline:latest"/)
+  await kubectl.fails(
+    'run bad -n n --image i --privileged',
+    /Error from server \(Forbidden\): pods "bad" is forbidden: violates PodSecurity "baseline:latest"/,
+  )
   // Changing what is not checked is always allowed, and new images are looked at again.
   await kubectl.ok('label namespace n --overwrite pod-security.kubernetes.io/enforce=restricted')
   await kubectl.ok('label pod plain -n n a=b')
-  await kubectl.fails('set image pod/plain -n n c=other', /violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false/)
+  await kubectl.fails(
+    'set image pod/plain -n n c=other',
+    /violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false/,
+  )
 })
 
 test('pods that are there already are told of when the level rises, in a dry run too', async (t) => {
   const { kubectl, namespace, pod } = await admissionCluster(t)
   await namespace('n')
   for (const name of ['b', 'a', 'c']) await pod('n', privileged, { name })
-  const { code, stderr } = await kubectl.run('label --dry-run=server --overwrite namespace n pod-security.kubernetes.io/enforce=baseline')
+  const { code, stderr } = await kubectl.run(
+    'label --dry-run=server --overwrite namespace n pod-security.kubernetes.io/enforce=baseline',
+  )
   assert.equal(code, 0)
   assert.equal(
     stderr,
-    'Warning: existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"\nWarning: a (and 2 other pods): privileged\n',
+    'Warning: existing pods in namespace "n" violate the new PodSecurity enforce level ' +
+      '"baseline:latest"\nWarning: a (and 2 other pods): privileged\n',
   )
-  await kubectl.fails('label namespace n pod-security.kubernetes.io/enforce=low', /must be one of privileged, baseline, restricted/)
+  await kubectl.fails(
+    'label namespace n pod-security.kubernetes.io/enforce=low',
+    /must be one of privileged, baseline, restricted/,
+  )
 })
 
 test('templates are warned of and not refused', async (t) => {
@@ -50,7 +65,10 @@ test('templates are warned of and not refused', async (t) => {
   }
   const { code, stderr } = await kubectl.run('create -n n -f -', { input: JSON.stringify(deployment) })
   assert.equal(code, 0)
-  assert.match(stderr, /^Warning: would violate PodSecurity "baseline:latest": privileged \(container "c" must not set securityContext.privileged=true\)$/m)
+  assert.match(
+    stderr,
+    /^Warning: would violate PodSecurity "baseline:latest": privileged \(container "c" must not set securityContext.privileged=true\)$/m,
+  )
 })
 
 test('a configuration file sets defaults and exempts users, namespaces and runtime classes', async (t) => {
@@ -63,9 +81,16 @@ test('a configuration file sets defaults and exempts users, namespaces and runti
   }
   writeFileSync(
     file,
-    JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins: [{ name: 'PodSecurity', configuration }] }),
+    JSON.stringify({
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'AdmissionConfiguration',
+      plugins: [{ name: 'PodSecurity', configuration }],
+    }),
   )
-  const { kubectl, namespace, pod, refused, call } = await admissionCluster(t, `--admission-control-config-file=${file}`)
+  const { kubectl, namespace, pod, refused, call } = await admissionCluster(
+    t,
+    `--admission-control-config-file=${file}`,
+  )
   await namespace('n')
   await namespace('free')
   await call('POST', '/apis/node.k8s.io/v1/runtimeclasses', { metadata: { name: 'kata' }, handler: 'kata' })
@@ -78,14 +103,19 @@ test('a configuration file sets defaults and exempts users, namespaces and runti
   await pod('n', { hostNetwork: true, runtimeClassName: 'kata' })
   await kubectl.ok('run exempt -n n --image i --privileged --as somebody --as-group system:masters')
   const { stderr } = await kubectl.run('label namespace free pod-security.kubernetes.io/enforce=restricted')
-  assert.match(stderr, /Warning: namespace "free" is exempt from Pod Security, and the policy \(enforce=restricted:v1\.30\) will be ignored/)
+  assert.match(
+    stderr,
+    /Warning: namespace "free" is exempt from Pod Security, and the policy \(enforce=restricted:v1\.30\) will be ignored/,
+  )
 })
 
 test('a configuration that cannot be is told at the start', async (t) => {
   const file = join(temporaryFolder(t), 'admission.yaml')
   writeFileSync(
     file,
-    'apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n- name: PodSecurity\n  configuration:\n    apiVersion: pod-security.admission.config.k8s.io/v1\n    kind: PodSecurityConfiguration\n    defaults: {enforce: low}\n',
+    'apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n- name: PodSecurity\n  ' +
+      'configuration:\n    apiVersion: pod-security.admission.config.k8s.io/v1\n    kind: ' +
+      'PodSecurityConfiguration\n    defaults: {enforce: low}\n',
   )
   await assert.rejects(
     admissionCluster(t, `--admission-control-config-file=${file}`),

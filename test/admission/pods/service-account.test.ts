@@ -18,7 +18,9 @@ test('pods get the token of their account, its pull secrets, and no other accoun
   const [volume] = spec.volumes as [{ name: string }]
   const [container] = spec.containers as [{ volumeMounts: object[] }]
   assert.match(volume.name, /^kube-api-access-[a-z0-9]{5}$/)
-  assert.deepEqual(container.volumeMounts, [{ name: volume.name, readOnly: true, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }])
+  assert.deepEqual(container.volumeMounts, [
+    { name: volume.name, readOnly: true, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' },
+  ])
   await refused(
     pod('n', { serviceAccountName: 'absent' }, { name: 'p' }),
     403,
@@ -54,19 +56,29 @@ test('an account that limits its secrets keeps pods from naming others, in ephem
     metadata: { name: 'strict', annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } },
     secrets: [{ name: 'mine' }],
   })
-  const mounting = (secretName: string) => ({ serviceAccountName: 'strict', volumes: [{ name: 'v', secret: { secretName } }] })
+  const mounting = (secretName: string) => ({
+    serviceAccountName: 'strict',
+    volumes: [{ name: 'v', secret: { secretName } }],
+  })
   await refused(
     pod('n', mounting('other'), { name: 'p' }),
     403,
-    'pods "p" is forbidden: volume with secret.secretName="other" is not allowed because service account strict does not reference that secret',
+    'pods "p" is forbidden: volume with secret.secretName="other" is not allowed because service account strict ' +
+      'does not reference that secret',
   )
   await pod('n', mounting('mine'), { name: 'q' })
   const env = [{ name: 'V', valueFrom: { secretKeyRef: { name: 'other', key: 'k' } } }]
   const ephemeral = { spec: { ephemeralContainers: [{ name: 'e', image: 'i', env }] } }
   await refused(
-    call('PATCH', '/api/v1/namespaces/n/pods/q/ephemeralcontainers', ephemeral, 'application/strategic-merge-patch+json'),
+    call(
+      'PATCH',
+      '/api/v1/namespaces/n/pods/q/ephemeralcontainers',
+      ephemeral,
+      'application/strategic-merge-patch+json',
+    ),
     403,
-    'pods "q" is forbidden: ephemeral container e with envVar V referencing secret.secretName="other" is not allowed because service account strict does not reference that secret',
+    'pods "q" is forbidden: ephemeral container e with envVar V referencing secret.secretName="other" is not ' +
+      'allowed because service account strict does not reference that secret',
   )
 })
 
@@ -75,14 +87,27 @@ test('mirror pods get nothing, and may ask for nothing', async (t) => {
   await namespace('n')
   const mirror = { name: 'm', annotations: { 'kubernetes.io/config.mirror': 'x' } }
   const forbidden = 'pods "m" is forbidden: a mirror pod may not'
-  await refused(pod('n', { nodeName: 'x', serviceAccountName: 'default' }, mirror), 403, `${forbidden} reference service accounts`)
-  await refused(pod('n', { nodeName: 'x', volumes: [{ name: 'v', secret: { secretName: 's' } }] }, mirror), 403, `${forbidden} reference secrets`)
+  await refused(
+    pod('n', { nodeName: 'x', serviceAccountName: 'default' }, mirror),
+    403,
+    `${forbidden} reference service accounts`,
+  )
+  await refused(
+    pod('n', { nodeName: 'x', volumes: [{ name: 'v', secret: { secretName: 's' } }] }, mirror),
+    403,
+    `${forbidden} reference secrets`,
+  )
   const token = { name: 'v', projected: { sources: [{ serviceAccountToken: { path: 'p' } }] } }
-  await refused(pod('n', { nodeName: 'x', volumes: [token] }, mirror), 403, `${forbidden} use ServiceAccountToken volume projections`)
+  await refused(
+    pod('n', { nodeName: 'x', volumes: [token] }, mirror),
+    403,
+    `${forbidden} use ServiceAccountToken volume projections`,
+  )
   await refused(
     pod('n', {}, mirror),
     422,
-    'Pod "m" is invalid: metadata.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set',
+    'Pod "m" is invalid: metadata.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set ' +
+      'spec.nodeName if mirror pod annotation is set',
   )
   assert.equal((await pod('n', { nodeName: 'x' }, mirror)).spec.volumes, undefined)
 })

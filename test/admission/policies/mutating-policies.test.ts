@@ -7,7 +7,9 @@ import { constraints, mutate, withoutAccounts } from './policy.ts'
 
 const applies = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } })
 const patches = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { expression } })
-const named = (name: string) => ({ matchConditions: [{ name: 'c', expression: `object.metadata.name.startsWith('${name}')` }] })
+const named = (name: string) => ({
+  matchConditions: [{ name: 'c', expression: `object.metadata.name.startsWith('${name}')` }],
+})
 const pods = { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }] }
 
 test('configurations are merged as apply does, patches are applied one after the other', async (t) => {
@@ -32,7 +34,10 @@ test('configurations are merged as apply does, patches are applied one after the
     ],
   })
   const spec = { containers: [{ name: 'c', image: 'i' }] }
-  const pod = await cluster.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p', labels: { own: 'yes' } }, spec })
+  const pod = await cluster.call('POST', '/api/v1/namespaces/default/pods', {
+    metadata: { name: 'p', labels: { own: 'yes' } },
+    spec,
+  })
   assert.deepEqual(pod.metadata.labels, { own: 'yes', added: 'yes', 'example.com/second': 'yes' })
   const { containers } = pod.spec as { containers: { name: string; image: string; imagePullPolicy: string }[] }
   assert.deepEqual(
@@ -48,13 +53,25 @@ test('a status is merged by the keys of its lists, and has its defaults', async 
   const cluster = await testCluster(t)
   const type = 'NamespaceDeletionContentFailure'
   await mutate(cluster, 'status', {
-    matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['namespaces/status'] }] },
-    mutations: [applies(`Object{status: Object.status{conditions: [Object.status.conditions{type: "${type}", message: "mutated"}]}}`)],
+    matchConstraints: {
+      resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['namespaces/status'] }],
+    },
+    mutations: [
+      applies(
+        `Object{status: Object.status{conditions: [Object.status.conditions{type: "${type}", message: "mutated"}]}}`,
+      ),
+    ],
   })
   const metadata = { name: 'n' }
   await cluster.call('POST', '/api/v1/namespaces', { metadata })
-  const { status } = await cluster.call('PUT', '/api/v1/namespaces/n/status', { metadata, status: { conditions: [{ type, status: 'Unknown' }] } })
-  assert.deepEqual(status, { phase: 'Active', conditions: [{ type, status: 'Unknown', lastTransitionTime: null, message: 'mutated' }] })
+  const { status } = await cluster.call('PUT', '/api/v1/namespaces/n/status', {
+    metadata,
+    status: { conditions: [{ type, status: 'Unknown' }] },
+  })
+  assert.deepEqual(status, {
+    phase: 'Active',
+    conditions: [{ type, status: 'Unknown', lastTransitionTime: null, message: 'mutated' }],
+  })
 })
 
 test('a patch whose test does not hold changes nothing; parameters say what is to be changed', async (t) => {
@@ -67,14 +84,22 @@ test('a patch whose test does not hold changes nothing; parameters say what is t
       paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
       ...named('a'),
       mutations: [
-        patches("[JSONPatch{op: 'test', path: '/data/x', value: 'y'}, JSONPatch{op: 'add', path: '/data/x', value: 'z'}]"),
+        patches(
+          "[JSONPatch{op: 'test', path: '/data/x', value: 'y'}, JSONPatch{op: 'add', path: '/data/x', value: 'z'}]",
+        ),
         applies('Object{data: {"team": params.data.team}}'),
       ],
     },
     { paramRef: { name: 'params', parameterNotFoundAction: 'Deny' } },
   )
-  assert.deepEqual((await cluster.call('POST', configMaps, configMap('a', undefined, { data: { x: 'w' } }))).data, { x: 'w', team: 'blue' })
-  assert.deepEqual((await cluster.call('POST', configMaps, configMap('a2', undefined, { data: { x: 'y' } }))).data, { x: 'z', team: 'blue' })
+  assert.deepEqual((await cluster.call('POST', configMaps, configMap('a', undefined, { data: { x: 'w' } }))).data, {
+    x: 'w',
+    team: 'blue',
+  })
+  assert.deepEqual((await cluster.call('POST', configMaps, configMap('a2', undefined, { data: { x: 'y' } }))).data, {
+    x: 'z',
+    team: 'blue',
+  })
   assert.ok(!('data' in (await cluster.call('POST', configMaps, configMap('b')))))
 })
 
@@ -89,9 +114,14 @@ test('what cannot be done is told, unless the policy ignores failures', async (t
     [
       'misplaced',
       applies('Object{metadata: Object.spec{}}'),
-      'type mismatch: unexpected type name "Object.spec", expected "Object.metadata", which matches field name path from root Object type',
+      'type mismatch: unexpected type name "Object.spec", expected "Object.metadata", which matches field name ' +
+        'path from root Object type',
     ],
-    ['missing', applies('Object{data: {"a": object.data.b}}'), `expression 'Object{data: {"a": object.data.b}}' resulted in error: no such key: data`],
+    [
+      'missing',
+      applies('Object{data: {"a": object.data.b}}'),
+      `expression 'Object{data: {"a": object.data.b}}' resulted in error: no such key: data`,
+    ],
     [
       'remove',
       patches("[JSONPatch{op: 'remove', path: '/data/x'}]"),
@@ -106,7 +136,11 @@ test('what cannot be done is told, unless the policy ignores failures', async (t
   ] as const
   for (const [name, mutation, message] of told) {
     await mutate(cluster, name, { ...named(name), mutations: [mutation] })
-    await mutate(cluster, `quiet-${name}`, { ...named(`quiet-${name}`), failurePolicy: 'Ignore', mutations: [mutation] })
+    await mutate(cluster, `quiet-${name}`, {
+      ...named(`quiet-${name}`),
+      failurePolicy: 'Ignore',
+      mutations: [mutation],
+    })
     const refused = await refusal(cluster.call('POST', configMaps, configMap(name)))
     assert.deepEqual([refused.code, refused.reason], [403, 'Invalid'])
     const start = `policy '${name}' with binding '${name}' denied request: ${message}`
@@ -118,26 +152,46 @@ test('what cannot be done is told, unless the policy ignores failures', async (t
     mutations: [applies('Object{spec: Object.spec{containers: [Object.spec.containers{name: "c", args: ["x"]}]}}')],
   })
   const { message } = await refusal(
-    cluster.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }),
+    cluster.call('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { name: 'p' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    }),
   )
-  assert.match(message, /invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: \.spec\.containers\[0\]\.args$/)
+  assert.match(
+    message,
+    /invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: \.spec\.containers\[0\]\.args$/,
+  )
 })
 
 test('what a patch makes has to be an object of its kind, whatever the failure policy says', async (t) => {
   const cluster = await testCluster(t)
   for (const [name, operation, message] of [
-    ['field', "JSONPatch{op: 'add', path: '/metadata/lables', value: {'a': 'b'}}", 'strict decoding error: unknown field "metadata.lables"'],
-    ['type', "JSONPatch{op: 'add', path: '/data', value: 'x'}", 'json: cannot unmarshal string into Go struct field ConfigMap.data of type map[string]string'],
+    [
+      'field',
+      "JSONPatch{op: 'add', path: '/metadata/lables', value: {'a': 'b'}}",
+      'strict decoding error: unknown field "metadata.lables"',
+    ],
+    [
+      'type',
+      "JSONPatch{op: 'add', path: '/data', value: 'x'}",
+      'json: cannot unmarshal string into Go struct field ConfigMap.data of type map[string]string',
+    ],
   ] as const) {
     await mutate(cluster, name, { ...named(name), failurePolicy: 'Ignore', mutations: [patches(`[${operation}]`)] })
     const refused = await refusal(cluster.call('POST', configMaps, configMap(name)))
-    assert.deepEqual([refused.code, refused.reason, refused.message], [500, 'InternalError', `Internal error occurred: ${message}`])
+    assert.deepEqual(
+      [refused.code, refused.reason, refused.message],
+      [500, 'InternalError', `Internal error occurred: ${message}`],
+    )
   }
 })
 
 test('a policy is asked again when a later one has changed the object, if it wants that', async (t) => {
   const cluster = await testCluster(t)
-  const counts = (name: string) => applies(`Object{data: {"${name}": has(object.data) && "${name}" in object.data ? object.data["${name}"] + "x" : "x"}}`)
+  const counts = (name: string) =>
+    applies(
+      `Object{data: {"${name}": has(object.data) && "${name}" in object.data ? object.data["${name}"] + "x" : "x"}}`,
+    )
   await mutate(cluster, 'a', { ...named('r'), reinvocationPolicy: 'IfNeeded', mutations: [counts('a')] })
   await mutate(cluster, 'b', { ...named('r'), mutations: [counts('b')] })
   assert.deepEqual((await cluster.call('POST', configMaps, configMap('r'))).data, { a: 'xx', b: 'x' })
@@ -145,7 +199,9 @@ test('a policy is asked again when a later one has changed the object, if it wan
 
 test('the one reinvocation there is asks all that want it, in order; parameters count one by one', async (t) => {
   const cluster = await testCluster(t)
-  const count = applies('Object{metadata: Object.metadata{annotations: {"foo": string(int(object.metadata.annotations["foo"]) + 1)}}}')
+  const count = applies(
+    'Object{metadata: Object.metadata{annotations: {"foo": string(int(object.metadata.annotations["foo"]) + 1)}}}',
+  )
   const counted = async (name: string) => {
     const { metadata } = await cluster.call('POST', configMaps, { metadata: { name, annotations: { foo: '0' } } })
     return (metadata.annotations as Record<string, string>).foo
@@ -154,11 +210,22 @@ test('the one reinvocation there is asks all that want it, in order; parameters 
   await mutate(cluster, 'policy-2', { ...named('several'), reinvocationPolicy: 'IfNeeded', mutations: [count] })
   await mutate(cluster, 'policy-3', { ...named('several'), mutations: [count] })
   assert.equal(await counted('several'), '5')
-  for (const name of ['param-1', 'param-2']) await cluster.call('POST', configMaps, { metadata: { name, labels: { multi: 'true' } } })
+  for (const name of ['param-1', 'param-2'])
+    await cluster.call('POST', configMaps, { metadata: { name, labels: { multi: 'true' } } })
   const paramRef = { selector: { matchLabels: { multi: 'true' } }, parameterNotFoundAction: 'Allow' }
   const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' }
-  await mutate(cluster, 'params-1', { ...named('each'), paramKind, reinvocationPolicy: 'IfNeeded', mutations: [count] }, { paramRef })
-  await mutate(cluster, 'params-2', { ...named('each'), paramKind, mutations: [count] }, { paramRef: { name: 'param-1', parameterNotFoundAction: 'Allow' } })
+  await mutate(
+    cluster,
+    'params-1',
+    { ...named('each'), paramKind, reinvocationPolicy: 'IfNeeded', mutations: [count] },
+    { paramRef },
+  )
+  await mutate(
+    cluster,
+    'params-2',
+    { ...named('each'), paramKind, mutations: [count] },
+    { paramRef: { name: 'param-1', parameterNotFoundAction: 'Allow' } },
+  )
   assert.equal(await counted('each'), '5')
   // A policy that has changed the object is asked again, too, if it wants that.
   await mutate(cluster, 'alone', { ...named('alone'), reinvocationPolicy: 'IfNeeded', mutations: [count] })
@@ -168,7 +235,11 @@ test('the one reinvocation there is asks all that want it, in order; parameters 
 test('what is deleted is nothing to policies that change objects', async (t) => {
   const cluster = await testCluster(t)
   const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }]
-  await mutate(cluster, 'all', { matchConstraints: { resourceRules }, ...named('d'), mutations: [applies('Object{data: {"a": "b"}}')] })
+  await mutate(cluster, 'all', {
+    matchConstraints: { resourceRules },
+    ...named('d'),
+    mutations: [applies('Object{data: {"a": "b"}}')],
+  })
   assert.deepEqual((await cluster.call('POST', configMaps, configMap('d'))).data, { a: 'b' })
   // Its condition would fail.
   await cluster.call('DELETE', `${configMaps}/d`)
@@ -177,7 +248,13 @@ test('what is deleted is nothing to policies that change objects', async (t) => 
 test('custom resources are changed by their schemas', async (t) => {
   const cluster = await testCluster(t)
   const properties = {
-    spec: { type: 'object', properties: { size: { type: 'integer' }, parts: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' } } },
+    spec: {
+      type: 'object',
+      properties: {
+        size: { type: 'integer' },
+        parts: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+      },
+    },
   }
   await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     metadata: { name: 'things.example.com' },
@@ -185,7 +262,9 @@ test('custom resources are changed by their schemas', async (t) => {
       group: 'example.com',
       names: { plural: 'things', kind: 'Thing' },
       scope: 'Namespaced',
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } }],
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } },
+      ],
     },
   })
   const rules = [{ apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['things'] }]
@@ -193,15 +272,31 @@ test('custom resources are changed by their schemas', async (t) => {
     matchConstraints: constraints({ resourceRules: rules }),
     mutations: [applies('Object{spec: Object.spec{size: object.spec.size + 1, parts: ["b"]}}')],
   })
-  const thing = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 't' }, spec: { size: 1, parts: ['a'] } }
-  assert.deepEqual((await cluster.call('POST', '/apis/example.com/v1/namespaces/default/things', thing)).spec, { size: 2, parts: ['a', 'b'] })
+  const thing = {
+    apiVersion: 'example.com/v1',
+    kind: 'Thing',
+    metadata: { name: 't' },
+    spec: { size: 1, parts: ['a'] },
+  }
+  assert.deepEqual((await cluster.call('POST', '/apis/example.com/v1/namespaces/default/things', thing)).spec, {
+    size: 2,
+    parts: ['a', 'b'],
+  })
 })
 
 test('mutations that make no changes are refused when they are written', async (t) => {
   const cluster = await testCluster(t)
-  const { message } = await refusal(mutate(cluster, 'bad', { mutations: [applies('1'), patches('[Object{}]'), { patchType: 'JSONPatch' }] }))
-  assert.match(message, /spec.mutations\[0\].applyConfiguration.expression: Invalid value: "1": must evaluate to Object but got int/)
-  assert.match(message, /spec.mutations\[1\].jsonPatch.expression: Invalid value: "\[Object\{\}\]": must evaluate to list\(JSONPatch\) but got list\(Object\)/)
+  const { message } = await refusal(
+    mutate(cluster, 'bad', { mutations: [applies('1'), patches('[Object{}]'), { patchType: 'JSONPatch' }] }),
+  )
+  assert.match(
+    message,
+    /spec.mutations\[0\].applyConfiguration.expression: Invalid value: "1": must evaluate to Object but got int/,
+  )
+  assert.match(
+    message,
+    /spec.mutations\[1\].jsonPatch.expression: Invalid value: "\[Object\{\}\]": must evaluate to list\(JSONPatch\) but got list\(Object\)/,
+  )
   assert.match(message, /spec.mutations\[2\].jsonPatch: Required value: must be specified when patchType is JSONPatch/)
   assert.equal((await cluster.call('GET', `${group}/mutatingadmissionpolicies`)).kind, 'MutatingAdmissionPolicyList')
 })

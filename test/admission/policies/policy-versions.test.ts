@@ -1,4 +1,7 @@
-/** Policies are in effect whatever the version that they were written in; which versions there are is upstream's of 1.36. */
+/**
+ * Policies are in effect whatever the version that they were written in; which versions there are is upstream's of
+ * 1.36.
+ */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { bareServer } from '../../support/bare-server.ts'
@@ -50,6 +53,9 @@ test('validating policies are there in v1 alone: 1.34 was the first without v1be
   const cluster = await testCluster(t, { ...bareServer, runtimeConfig: ['api/all=true'] })
   for (const version of ['v1alpha1', 'v1beta1']) {
     const { resources } = (await cluster.call('GET', groupIn(version))) as unknown as { resources: { name: string }[] }
-    assert.deepEqual(resources.map(({ name }) => name).sort(), ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'])
+    assert.deepEqual(resources.map(({ name }) => name).sort(), [
+      'mutatingadmissionpolicies',
+      'mutatingadmissionpolicybindings',
+    ])
   }
 })

@@ -7,7 +7,9 @@ export const withoutAccounts = { apiServerFlags: ['--disable-admission-plugins=S
 
 /** What policies of tests look at, unless said otherwise: new and changed config maps. */
 export const constraints = (more: object = {}): object => ({
-  resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] }],
+  resourceRules: [
+    { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] },
+  ],
   ...more,
 })
 
@@ -19,12 +21,22 @@ export const validatingPolicy = (name: string, spec: object): object => ({
 })
 
 /** Makes a policy with a binding of the same name. Both are in effect when this resolves. */
-export async function enforce(cluster: ReachableCluster, name: string, spec: object, binding: object = {}): Promise<void> {
+export async function enforce(
+  cluster: ReachableCluster,
+  name: string,
+  spec: object,
+  binding: object = {},
+): Promise<void> {
   await cluster.call('POST', `${group}/validatingadmissionpolicies`, validatingPolicy(name, spec))
   await bind(cluster, name, name, binding)
 }
 
-export async function bind(cluster: ReachableCluster, name: string, policyName: string, spec: object = {}): Promise<void> {
+export async function bind(
+  cluster: ReachableCluster,
+  name: string,
+  policyName: string,
+  spec: object = {},
+): Promise<void> {
   await cluster.call('POST', `${group}/validatingadmissionpolicybindings`, {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicyBinding',
@@ -34,7 +46,12 @@ export async function bind(cluster: ReachableCluster, name: string, policyName: 
 }
 
 /** Makes a mutating policy with a binding of the same name. */
-export async function mutate(cluster: ReachableCluster, name: string, spec: object, binding: object = {}): Promise<void> {
+export async function mutate(
+  cluster: ReachableCluster,
+  name: string,
+  spec: object,
+  binding: object = {},
+): Promise<void> {
   await cluster.call('POST', `${group}/mutatingadmissionpolicies`, {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingAdmissionPolicy',

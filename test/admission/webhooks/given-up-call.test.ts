@@ -11,7 +11,11 @@ import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certif
 test('a call that has come to its end is not repeated, and leaves no rejection behind', async (t) => {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
-  const { cert, key } = await issueCertificate(authority, { commonName: 'w', usage: 'server', hosts: ['127.0.0.1'] }, now)
+  const { cert, key } = await issueCertificate(
+    authority,
+    { commonName: 'w', usage: 'server', hosts: ['127.0.0.1'] },
+    now,
+  )
   let asked = 0
   // The first call is answered, so that its connection rests and is used again; all others hang.
   const server = createServer({ cert, key }, (request, response) => {

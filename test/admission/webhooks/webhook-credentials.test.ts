@@ -17,9 +17,15 @@ function written(t: TestContext, configuration: object, kubeconfig: object = {})
   const folder = temporaryFolder(t)
   const kubeConfigFile = join(folder, 'kubeconfig')
   writeFileSync(kubeConfigFile, JSON.stringify(kubeconfig))
-  const plugins = ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook'].map((name) => ({ name, configuration: { kubeConfigFile, ...configuration } }))
+  const plugins = ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook'].map((name) => ({
+    name,
+    configuration: { kubeConfigFile, ...configuration },
+  }))
   const file = join(folder, 'admission.yaml')
-  writeFileSync(file, JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins }))
+  writeFileSync(
+    file,
+    JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins }),
+  )
   return `--admission-control-config-file=${file}`
 }
 
@@ -32,10 +38,17 @@ test('a webhook is shown the token of the user that is called as it is', async (
     { name: '*', user: { token: 'for-others' } },
   ]
   const { call } = await testCluster(t, { apiServerFlags: [written(t, configuration, { users })] })
-  await call('POST', `${group}/validatingwebhookconfigurations`, { metadata: { name: 'one' }, webhooks: [hook(webhooks, '/one')] })
+  await call('POST', `${group}/validatingwebhookconfigurations`, {
+    metadata: { name: 'one' },
+    webhooks: [hook(webhooks, '/one')],
+  })
   await call('POST', `${group}/mutatingwebhookconfigurations`, {
     metadata: { name: 'two' },
-    webhooks: [hook(webhooks, '/one', { clientConfig: { url: `https://localhost:${webhooks.port}/two`, caBundle: webhooks.caBundle } })],
+    webhooks: [
+      hook(webhooks, '/one', {
+        clientConfig: { url: `https://localhost:${webhooks.port}/two`, caBundle: webhooks.caBundle },
+      }),
+    ],
   })
   await call('POST', configMaps, { metadata: { name: 'a', labels: { hook: 'one' } } })
   const asked = await webhooks.asked()
@@ -51,16 +64,24 @@ test('a webhook that asks for a certificate gets that of the server', async (t) 
   const serving = await issueCertificate(authority, { commonName: 'hook', usage: 'server', hosts: ['127.0.0.1'] }, now)
   const client = await issueCertificate(authority, { commonName: 'api-server', usage: 'client' }, now)
   const seen: string[] = []
-  const server = createServer({ ...serving, ca: authority.cert, requestCert: true, rejectUnauthorized: true }, async (request, response) => {
-    seen.push(String((request.socket as TLSSocket).getPeerCertificate().subject.CN))
-    const { apiVersion, kind, request: asked } = JSON.parse(Buffer.concat(await request.toArray()).toString())
-    response.end(JSON.stringify({ apiVersion, kind, response: { uid: asked.uid, allowed: true } }))
-  }).listen(0, '127.0.0.1')
+  const server = createServer(
+    { ...serving, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
+    async (request, response) => {
+      seen.push(String((request.socket as TLSSocket).getPeerCertificate().subject.CN))
+      const { apiVersion, kind, request: asked } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+      response.end(JSON.stringify({ apiVersion, kind, response: { uid: asked.uid, allowed: true } }))
+    },
+  ).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close().closeAllConnections())
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
   const { port } = server.address() as AddressInfo
-  const users = [{ name: `*.0.0.1:${port}`, user: { 'client-certificate-data': base64(client.cert), 'client-key-data': base64(client.key) } }]
+  const users = [
+    {
+      name: `*.0.0.1:${port}`,
+      user: { 'client-certificate-data': base64(client.cert), 'client-key-data': base64(client.key) },
+    },
+  ]
   const { call } = await testCluster(t, { apiServerFlags: [written(t, configuration, { users })] })
   const clientConfig = { url: `https://127.0.0.1:${port}/`, caBundle: base64(authority.cert) }
   const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }]
@@ -79,7 +100,10 @@ test('a webhook that asks for a certificate gets that of the server', async (t) 
 
 test('a configuration that cannot be read keeps the server from starting', async (t) => {
   const start = (flag: string) => startCluster({ apiServerFlags: [flag] })
-  await assert.rejects(start(written(t, { kind: 'Webhook' })), /the configuration of MutatingAdmissionWebhook is wrong: it is a Webhook of undefined/)
+  await assert.rejects(
+    start(written(t, { kind: 'Webhook' })),
+    /the configuration of MutatingAdmissionWebhook is wrong: it is a Webhook of undefined/,
+  )
   await assert.rejects(start(written(t, { ...configuration, file: 'x' })), /unknown field "file"/)
   await assert.rejects(start(written(t, { ...configuration, kubeConfigFile: '/nowhere' })), /cannot read \/nowhere: /)
 })

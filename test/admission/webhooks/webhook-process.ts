@@ -1,4 +1,7 @@
-/** Admission webhooks over HTTPS, in a process of its own: one at each path. What they answer is told to them while they run. */
+/**
+ * Admission webhooks over HTTPS, in a process of its own: one at each path. What they answer is told to them while they
+ * run.
+ */
 import { createServer } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answerMessages, listening } from '../../support/answering-process.ts'
@@ -54,10 +57,16 @@ let asked: Asked[] = []
 const slowMs = 2000
 const chunk = Buffer.alloc(1024 * 1024, ' ')
 
-function answerTo({ apiVersion, kind, request: { uid } }: Asked['review'], { manner, version, response, patch }: Behaviour): unknown {
+function answerTo(
+  { apiVersion, kind, request: { uid } }: Asked['review'],
+  { manner, version, response, patch }: Behaviour,
+): unknown {
   if (manner === 'no response') return { apiVersion, kind }
   return {
-    ...(manner !== 'no kind' && { apiVersion: version ?? apiVersion, kind: manner === 'another review' ? 'ConversionReview' : kind }),
+    ...(manner !== 'no kind' && {
+      apiVersion: version ?? apiVersion,
+      kind: manner === 'another review' ? 'ConversionReview' : kind,
+    }),
     response: {
       uid: manner === 'another uid' ? 'another' : uid,
       allowed: true,

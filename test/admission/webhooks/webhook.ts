@@ -22,7 +22,11 @@ export interface Webhooks {
 export async function admissionWebhooks(t: Lifetime): Promise<Webhooks> {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
-  const serving = await issueCertificate(authority, { commonName: 'webhooks', usage: 'server', hosts: ['127.0.0.1', 'localhost'] }, now)
+  const serving = await issueCertificate(
+    authority,
+    { commonName: 'webhooks', usage: 'server', hosts: ['127.0.0.1', 'localhost'] },
+    now,
+  )
   const { ask } = askedProcess(t, join(import.meta.dirname, 'webhook-process.ts'))
   const { port } = await ask<{ port: number }>({ start: serving })
   const caBundle = Buffer.from(authority.cert).toString('base64')
@@ -31,7 +35,8 @@ export async function admissionWebhooks(t: Lifetime): Promise<Webhooks> {
     port,
     clientConfig: (path) => ({ url: `https://127.0.0.1:${port}${path}`, caBundle }),
     behave: async (path, behaviour) => void (await ask({ behave: { path, behaviour } })),
-    asked: async (path) => (await ask<{ asked: Asked[] }>({ asked: true })).asked.filter((one) => path === undefined || one.path === path),
+    asked: async (path) =>
+      (await ask<{ asked: Asked[] }>({ asked: true })).asked.filter((one) => path === undefined || one.path === path),
   }
 }
 
@@ -39,7 +44,13 @@ export const group = '/apis/admissionregistration.k8s.io/v1'
 export const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /** A rule for config maps, unless said otherwise. */
-export const rule = (more: object = {}): object => ({ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'], ...more })
+export const rule = (more: object = {}): object => ({
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations: ['CREATE'],
+  resources: ['configmaps'],
+  ...more,
+})
 
 export interface HookOptions {
   readonly name?: string
@@ -59,7 +70,12 @@ export const hook = (webhooks: Webhooks, path: string, more: HookOptions = {}): 
 })
 
 /** Makes a configuration; it is in effect when this resolves. */
-export async function configure(cluster: ReachableCluster, kind: 'Mutating' | 'Validating', name: string, hooks: readonly object[]): Promise<void> {
+export async function configure(
+  cluster: ReachableCluster,
+  kind: 'Mutating' | 'Validating',
+  name: string,
+  hooks: readonly object[],
+): Promise<void> {
   const plural = `${kind.toLowerCase()}webhookconfigurations`
   await cluster.call('POST', `${group}/${plural}`, {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -98,10 +114,18 @@ export async function answerOf(
   sent?: object,
 ): Promise<{ readonly headers: IncomingMessage['headers']; readonly body: string }> {
   const { ca, cert, key, url } = client
-  const asked = request(new URL(path, url), { ca, cert, key, agent: false, method, headers: { 'content-type': 'application/json' } })
+  const asked = request(new URL(path, url), {
+    ca,
+    cert,
+    key,
+    agent: false,
+    method,
+    headers: { 'content-type': 'application/json' },
+  })
   const [response]: IncomingMessage[] = await once(asked.end(sent && JSON.stringify(sent)), 'response')
   return { headers: response!.headers, body: Buffer.concat(await response!.toArray()).toString() }
 }
 
 /** What the server counts, as text. */
-export const metricsOf = async (cluster: ReachableCluster): Promise<string> => (await answerOf(cluster, 'GET', '/metrics')).body
+export const metricsOf = async (cluster: ReachableCluster): Promise<string> =>
+  (await answerOf(cluster, 'GET', '/metrics')).body

@@ -4,7 +4,17 @@ import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { apiControllers, testCluster } from '../../support/test-cluster.ts'
 import { withoutAccounts } from '../policies/policy.ts'
-import { admissionWebhooks, answerOf, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
+import {
+  admissionWebhooks,
+  answerOf,
+  configMap,
+  configMaps,
+  configure,
+  hook,
+  metricsOf,
+  refusal,
+  rule,
+} from './webhook.ts'
 
 test('a validating webhook is asked with all fields of an AdmissionRequest', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
@@ -42,7 +52,10 @@ test('a validating webhook is asked with all fields of an AdmissionRequest', asy
     object: { data: unknown }
     oldObject: { data?: unknown }
   }
-  assert.deepEqual([request.operation, request.dryRun, request.object.data, request.oldObject.data], ['UPDATE', true, { a: 'b' }, undefined])
+  assert.deepEqual(
+    [request.operation, request.dryRun, request.object.data, request.oldObject.data],
+    ['UPDATE', true, { a: 'b' }, undefined],
+  )
   assert.deepEqual(request.options, { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1', dryRun: ['All'] })
 
   await cluster.call('DELETE', `${configMaps}/a?propagationPolicy=Background`)
@@ -50,7 +63,11 @@ test('a validating webhook is asked with all fields of an AdmissionRequest', asy
   const gone = deleted!.review.request
   assert.deepEqual([gone.operation, gone.object, gone.name], ['DELETE', null, 'a'])
   assert.equal((gone.oldObject as { metadata: { name: string } }).metadata.name, 'a')
-  assert.deepEqual(gone.options, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', propagationPolicy: 'Background' })
+  assert.deepEqual(gone.options, {
+    kind: 'DeleteOptions',
+    apiVersion: 'meta.k8s.io/v1',
+    propagationPolicy: 'Background',
+  })
 
   // Who deletes a collection names nobody.
   await cluster.call('POST', configMaps, configMap('b', 'all'))
@@ -102,7 +119,12 @@ test('mutating webhooks change objects in the order of their configurations, bef
   assert.equal((await refusal(cluster.call('POST', configMaps, configMap('b', 'both')))).code, 422)
   // Apply and PUT create objects too.
   await webhooks.behave('/second', {})
-  const applied = await cluster.call('PATCH', `${configMaps}/c?fieldManager=me`, configMap('c', 'both'), 'application/apply-patch+yaml')
+  const applied = await cluster.call(
+    'PATCH',
+    `${configMaps}/c?fieldManager=me`,
+    configMap('c', 'both'),
+    'application/apply-patch+yaml',
+  )
   assert.deepEqual(applied.data, { first: 'yes' })
 })
 
@@ -130,7 +152,10 @@ test('a webhook is asked once more when a later one has changed the object, if i
 test('nobody is asked any more when the client no longer waits', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const lenient = { failurePolicy: 'Ignore', timeoutSeconds: 10 }
-  await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/silent', lenient), hook(webhooks, '/next', { objectSelector: {} })])
+  await configure(cluster, 'Mutating', 'm', [
+    hook(webhooks, '/silent', lenient),
+    hook(webhooks, '/next', { objectSelector: {} }),
+  ])
   await webhooks.behave('/silent', { manner: 'never' })
   const late = await refusal(cluster.call('POST', `${configMaps}?timeout=1500ms`, configMap('a', 'silent')))
   assert.deepEqual([late.code, late.reason], [504, 'Timeout'])
@@ -149,7 +174,10 @@ test('nobody is asked any more when the client no longer waits', async (t) => {
 
 test('webhooks that fail are told in the words of Go, or ignored if their policy says so', async (t) => {
   const lines: string[] = []
-  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers, log: (line) => lines.push(line) }), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([
+    testCluster(t, { controllers: apiControllers, log: (line) => lines.push(line) }),
+    admissionWebhooks(t),
+  ])
   await configure(cluster, 'Validating', 'v', [
     hook(webhooks, '/bad', { timeoutSeconds: 1 }),
     hook(webhooks, '/ignored', { timeoutSeconds: 1, failurePolicy: 'Ignore' }),
@@ -162,12 +190,21 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     [{ manner: 'without end' }, `failed to call webhook: ${post}context deadline exceeded`],
     [{ manner: 'huge' }, `failed to call webhook: ${post}the answer is larger than 16777216 bytes`],
     [{ manner: 'by hanging up' }, `failed to call webhook: ${post}`],
-    [{ manner: 'status 500' }, 'failed to call webhook: an error on the server ("out of order") has prevented the request from succeeding'],
+    [
+      { manner: 'status 500' },
+      'failed to call webhook: an error on the server ("out of order") has prevented the request from succeeding',
+    ],
     [{ manner: 'no JSON' }, "failed to call webhook: couldn't get version/kind; json parse error"],
     [{ manner: 'no response' }, 'received invalid webhook response: webhook response was absent'],
     [{ manner: 'another uid' }, 'received invalid webhook response: expected response.uid='],
-    [{ manner: 'another review' }, 'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got'],
-    [{ patch: [{ op: 'add', path: '/data', value: {} }] }, 'received invalid webhook response: validating webhook may not return response.patch'],
+    [
+      { manner: 'another review' },
+      'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got',
+    ],
+    [
+      { patch: [{ op: 'add', path: '/data', value: {} }] },
+      'received invalid webhook response: validating webhook may not return response.patch',
+    ],
   ] as const
   for (const [behaviour, message] of told) {
     await webhooks.behave('/bad', behaviour)
@@ -179,20 +216,38 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
   }
   assert.ok(lines.some((line) => line.includes('failing open ignored.example.com')))
   const worse = [
-    [{ response: { patch: 'W10=' } }, 'received invalid webhook response: webhook returned response.patch but not response.patchType'],
-    [{ response: { patchType: 'JSONPatch' } }, 'received invalid webhook response: webhook returned response.patchType but not response.patch'],
+    [
+      { response: { patch: 'W10=' } },
+      'received invalid webhook response: webhook returned response.patch but not response.patchType',
+    ],
+    [
+      { response: { patchType: 'JSONPatch' } },
+      'received invalid webhook response: webhook returned response.patchType but not response.patch',
+    ],
     [{ response: { patch: 'W3t9XQ==', patchType: 'Merge' } }, 'unsupported patch type "Merge"'],
-    [{ response: { patch: 'bm8=', patchType: 'JSONPatch' } }, "received undecodable patch in webhook response: invalid character 'o'"],
+    [
+      { response: { patch: 'bm8=', patchType: 'JSONPatch' } },
+      "received undecodable patch in webhook response: invalid character 'o'",
+    ],
     [
       { response: { patch: 'e30=', patchType: 'JSONPatch' } },
-      'received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+      'received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type ' +
+        'jsonpatch.Patch',
     ],
     [
       { response: { allowed: 'true' } },
-      'failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
+      'failed to call webhook: json: cannot unmarshal string into Go struct field ' +
+        'AdmissionResponse.response.allowed of type bool',
     ],
-    [{ version: 'admission.k8s.io/v1beta1' }, 'failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion'],
-    [{ manner: 'no kind' }, 'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind='],
+    [
+      { version: 'admission.k8s.io/v1beta1' },
+      'failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion',
+    ],
+    [
+      { manner: 'no kind' },
+      'received invalid webhook response: expected webhook response of admission.k8s.io/v1, ' +
+        'Kind=AdmissionReview, got /, Kind=',
+    ],
   ] as const
   for (const [behaviour, message] of worse) {
     await webhooks.behave('/worse', behaviour)
@@ -201,16 +256,27 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
   }
   // A patch that cannot be applied, or makes no object of the kind, is the webhook's fault as well.
   for (const [operation, message] of [
-    [{ op: 'remove', path: '/nothing' }, "error in remove for path: '/nothing': Unable to remove nonexistent key: nothing: missing value"],
+    [
+      { op: 'remove', path: '/nothing' },
+      "error in remove for path: '/nothing': Unable to remove nonexistent key: nothing: missing value",
+    ],
     [{ op: 'test', path: '/kind', value: 'Pod' }, 'testing value /kind failed: test failed'],
-    [{ op: 'add', path: '/data', value: 7 }, 'json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string'],
+    [
+      { op: 'add', path: '/data', value: 7 },
+      'json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string',
+    ],
   ] as const) {
     await webhooks.behave('/worse', { patch: [operation] })
     const refused = await refusal(cluster.call('POST', configMaps, configMap('a', 'worse')))
     assert.deepEqual([refused.code, refused.message], [500, `Internal error occurred: ${message}`])
   }
   // What later writes could not read does not get in.
-  for (const managedFields of ['x', [{}], [null], [{ operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { nonsense: 1 } }]]) {
+  for (const managedFields of [
+    'x',
+    [{}],
+    [null],
+    [{ operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { nonsense: 1 } }],
+  ]) {
     await webhooks.behave('/worse', { patch: [{ op: 'add', path: '/metadata/managedFields', value: managedFields }] })
     await cluster.call('POST', configMaps, configMap('managed', 'worse'))
     await webhooks.behave('/worse', {})
@@ -224,7 +290,10 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
   const rejection = (type: string, code: number) =>
     `apiserver_admission_webhook_rejection_count{name="bad.example.com",type="validating",operation="CREATE",error_type="${type}",rejection_code="${code}"}`
   for (const code of [500, 503]) assert.ok(metrics.includes(rejection('calling_webhook_error', code)), String(code))
-  assert.match(metrics, /apiserver_admission_webhook_fail_open_count\{name="ignored.example.com",type="validating"\} \d/)
+  assert.match(
+    metrics,
+    /apiserver_admission_webhook_fail_open_count\{name="ignored.example.com",type="validating"\} \d/,
+  )
   assert.match(
     metrics,
     /apiserver_admission_webhook_rejection_count\{name="bad.example.com",type="validating",operation="CREATE",error_type="calling_webhook_error"/,
@@ -247,19 +316,26 @@ test('match conditions leave requests out; faults in them count as the failure p
   await cluster.call('POST', configMaps, configMap('l', 'lenient'))
   const refused = await refusal(cluster.call('POST', configMaps, configMap('f', 'faulty')))
   assert.deepEqual([refused.code, refused.reason], [403, 'Forbidden'])
-  assert.equal(refused.message, `configmaps "f" is forbidden: expression 'object.nothing == 'x'' resulted in error: no such key: nothing`)
+  assert.equal(
+    refused.message,
+    `configmaps "f" is forbidden: expression 'object.nothing == 'x'' resulted in error: no such key: nothing`,
+  )
   const metrics = await metricsOf(cluster)
   const counted = (what: string, path: string, count: number) =>
-    `apiserver_admission_match_condition_${what}{name="${path}.example.com",kind="webhook",type="validating",operation="CREATE"} ${count}`
+    `apiserver_admission_match_condition_${what}{name="${path}.example.com",kind="webhook",type="validating",operation="CREATE"} ` +
+    `${count}`
   assert.ok(metrics.includes(counted('exclusions_total', 'only', 1)))
-  for (const path of ['faulty', 'lenient']) assert.ok(metrics.includes(counted('evaluation_errors_total', path, 1)), path)
+  for (const path of ['faulty', 'lenient'])
+    assert.ok(metrics.includes(counted('evaluation_errors_total', path, 1)), path)
   assert.ok(metrics.includes(counted('evaluation_seconds_count', 'only', 2)))
 })
 
 test('match conditions cost no more than they may, one by one and together', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const check = "authorizer.group('').resource('pods').check('create').allowed()"
-  const conditions = (count: number, expression: string) => ({ matchConditions: Array.from({ length: count }, (_, at) => ({ name: `c${at}`, expression })) })
+  const conditions = (count: number, expression: string) => ({
+    matchConditions: Array.from({ length: count }, (_, at) => ({ name: `c${at}`, expression })),
+  })
   await configure(cluster, 'Validating', 'v', [
     hook(webhooks, '/one', conditions(1, `${check} && ${check} && ${check}`)),
     hook(webhooks, '/all', conditions(8, `${check} && ${check}`)),
@@ -281,11 +357,16 @@ test('an owner that a webhook adds twice counts once, and the client is warned',
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'fake', uid: 'b2a6d8c4-6c3f-4a2e-9d7a-0d6f1f1f1f1f' }
   await webhooks.behave('/owners', { patch: [{ op: 'add', path: '/metadata/ownerReferences/-', value: owner }] })
   const made = configMap('a', 'owners') as { metadata: object }
-  const { headers, body } = await answerOf(cluster, 'POST', configMaps, { ...made, metadata: { ...made.metadata, ownerReferences: [owner] } })
+  const { headers, body } = await answerOf(cluster, 'POST', configMaps, {
+    ...made,
+    metadata: { ...made.metadata, ownerReferences: [owner] },
+  })
   assert.deepEqual((JSON.parse(body) as { metadata: { ownerReferences: unknown } }).metadata.ownerReferences, [owner])
   assert.equal(
     headers.warning,
-    `299 - ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${owner.uid}"`,
+    '299 - ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server ' +
+      'dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; ' +
+      `duplicate UID(s) observed: ${owner.uid}"`,
   )
 })
 
@@ -298,15 +379,27 @@ test('selectors look at the namespace and at old and new labels; what a rule doe
   ])
   await cluster.call('POST', configMaps, configMap('a', 'labels'))
   assert.equal((await webhooks.asked()).length, 0)
-  await cluster.call('PATCH', `${configMaps}/a`, { metadata: { labels: { hook: 'other' } } }, 'application/merge-patch+json')
-  await cluster.call('PATCH', `${configMaps}/a`, { metadata: { labels: { hook: 'other2' } } }, 'application/merge-patch+json')
+  await cluster.call(
+    'PATCH',
+    `${configMaps}/a`,
+    { metadata: { labels: { hook: 'other' } } },
+    'application/merge-patch+json',
+  )
+  await cluster.call(
+    'PATCH',
+    `${configMaps}/a`,
+    { metadata: { labels: { hook: 'other2' } } },
+    'application/merge-patch+json',
+  )
   assert.equal((await webhooks.asked('/labels')).length, 1)
   await cluster.call('POST', '/api/v1/namespaces/other/configmaps', configMap('a'))
   assert.equal((await webhooks.asked('/blue')).length, 1)
   // An object that is not there, as the old one of a CREATE, is not one without labels.
   const unlabelled = { matchExpressions: [{ key: 'hook', operator: 'DoesNotExist' }] }
   const operations = ['CREATE', 'DELETE']
-  await configure(cluster, 'Validating', 'w', [hook(webhooks, '/unlabelled', { rules: [rule({ operations })], objectSelector: unlabelled })])
+  await configure(cluster, 'Validating', 'w', [
+    hook(webhooks, '/unlabelled', { rules: [rule({ operations })], objectSelector: unlabelled }),
+  ])
   await cluster.call('POST', configMaps, configMap('b', 'labelled'))
   await cluster.call('DELETE', `${configMaps}/b`)
   assert.equal((await webhooks.asked('/unlabelled')).length, 0)
@@ -316,20 +409,38 @@ test('selectors look at the namespace and at old and new labels; what a rule doe
 })
 
 test('scales, evictions and bindings are shown as what they are, and so are connections', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t, { ...withoutAccounts, controllers: apiControllers }), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([
+    testCluster(t, { ...withoutAccounts, controllers: apiControllers }),
+    admissionWebhooks(t),
+  ])
   const resources = ['deployments/scale', 'pods/eviction', 'pods/binding', 'pods/exec', 'deployments', 'pods']
   const rules = [rule({ apiGroups: ['', 'apps'], operations: ['*'], resources })]
   await configure(cluster, 'Validating', 'v', [hook(webhooks, '/sub', { rules, objectSelector: {} })])
   const labels = { app: 'a' }
   const spec = { containers: [{ name: 'c', image: 'i' }] }
-  const deployment = { metadata: { name: 'd' }, spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } } }
+  const deployment = {
+    metadata: { name: 'd' },
+    spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  }
   await cluster.call('POST', '/apis/apps/v1/namespaces/default/deployments', deployment)
   await cluster.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec })
   await webhooks.asked()
-  await cluster.call('PATCH', '/apis/apps/v1/namespaces/default/deployments/d/scale', { spec: { replicas: 3 } }, 'application/merge-patch+json')
-  await cluster.call('POST', '/api/v1/namespaces/default/pods/p/binding', { metadata: { name: 'p' }, target: { kind: 'Node', name: 'n' } })
+  await cluster.call(
+    'PATCH',
+    '/apis/apps/v1/namespaces/default/deployments/d/scale',
+    { spec: { replicas: 3 } },
+    'application/merge-patch+json',
+  )
+  await cluster.call('POST', '/api/v1/namespaces/default/pods/p/binding', {
+    metadata: { name: 'p' },
+    target: { kind: 'Node', name: 'n' },
+  })
   await refusal(cluster.call('POST', '/api/v1/namespaces/default/pods/p/exec?command=ls&command=-l&stdout=true'))
-  await cluster.call('POST', '/api/v1/namespaces/default/pods/p/eviction', { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' } })
+  await cluster.call('POST', '/api/v1/namespaces/default/pods/p/eviction', {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name: 'p' },
+  })
   const shown = (await webhooks.asked()).map(({ review: { request } }) => {
     const { kind, resource, subResource, operation, name, object, oldObject } = request as unknown as Record<
       string,

@@ -31,7 +31,8 @@ const podWith = (name: string, seconds: readonly bigint[]): Pod => ({
   },
 })
 
-const secondsOf = ({ spec }: Pod): readonly bigint[] => (spec?.tolerations ?? []).slice(0, -2).map(({ tolerationSeconds = 0 }) => BigInt(tolerationSeconds))
+const secondsOf = ({ spec }: Pod): readonly bigint[] =>
+  (spec?.tolerations ?? []).slice(0, -2).map(({ tolerationSeconds = 0 }) => BigInt(tolerationSeconds))
 
 test('the client library reads, watches and writes them exactly', async (t) => {
   const client = clientFor(t, await testCluster(t, withoutControllers))
@@ -56,7 +57,11 @@ test('the client library reads, watches and writes them exactly', async (t) => {
   const live = await client.get(pods, 'default', 'a')
   const added = { ...live, spec: { ...live.spec!, tolerations: [...live.spec!.tolerations!, tolerations!.at(-1)!] } }
   assert.equal((await client.update(pods, added)).spec?.tolerations?.at(-1)?.tolerationSeconds, most)
-  const applied = await client.apply(pods, { ...podWith('d', [most, most - 1n]), metadata: { name: 'd', namespace: 'default' } }, 'me')
+  const applied = await client.apply(
+    pods,
+    { ...podWith('d', [most, most - 1n]), metadata: { name: 'd', namespace: 'default' } },
+    'me',
+  )
   assert.deepEqual(secondsOf(applied), [most, most - 1n])
 })
 

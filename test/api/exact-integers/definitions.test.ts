@@ -1,4 +1,6 @@
-/** Integers of 64 bits in definitions and rules: defaults, enums, bounds, columns and expressions know all their digits. */
+/**
+ * Integers of 64 bits in definitions and rules: defaults, enums, bounds, columns and expressions know all their digits.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { define, definitionsPath, gadgetsPath } from '../../crd/definitions.ts'
@@ -12,7 +14,8 @@ const most = 2n ** 63n - 1n
 const definitionText = (properties: string, more = ''): string =>
   `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"gadgets","kind":"Gadget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{${properties}}}}}}${more}}]}}`
 
-const gadget = (spec: string): string => `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"generateName":"g-"},"spec":{${spec}}}`
+const gadget = (spec: string): string =>
+  `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"generateName":"g-"},"spec":{${spec}}}`
 
 async function defined(client: Client, properties: string, more?: string): Promise<void> {
   await define(client, definitionText(properties, more) as unknown as object)
@@ -47,7 +50,10 @@ test('a definition keeps defaults and enums as they are written, and objects get
   assert.deepEqual(integersIn(made.text, 'n'), [most - 1n])
   const refused = await create(client, `"e":${most - 1n}`)
   assert.equal(refused.status, 422)
-  assert.match(refused.text, /Unsupported value: 9223372036854775806: supported values: \\"9223372036854775805\\", \\"-9223372036854775808\\"/)
+  assert.match(
+    refused.text,
+    /Unsupported value: 9223372036854775806: supported values: \\"9223372036854775805\\", \\"-9223372036854775808\\"/,
+  )
   for (const [path, protobuf] of [
     ['/openapi/v3/apis/example.com/v1', 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'],
     ['/openapi/v2', 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'],
@@ -62,7 +68,10 @@ test('a definition keeps defaults and enums as they are written, and objects get
 
 test('bounds are compared digit by digit', async (t) => {
   const client = http1Client(t, await startTestServer(t))
-  await defined(client, '"n":{"type":"integer","format":"int64","maximum":4611686018427387904,"minimum":-4611686018427387904,"multipleOf":2}')
+  await defined(
+    client,
+    '"n":{"type":"integer","format":"int64","maximum":4611686018427387904,"minimum":-4611686018427387904,"multipleOf":2}',
+  )
   assert.match((await create(client, `"n":${2n ** 62n}`)).text, /"n":4611686018427387904/)
   assert.match(
     (await create(client, `"n":${2n ** 62n + 2n}`)).text,
@@ -72,7 +81,10 @@ test('bounds are compared digit by digit', async (t) => {
     (await create(client, `"n":${-(2n ** 62n) - 2n}`)).text,
     /Invalid value: -4611686018427387906: spec.n in body should be greater than or equal to -4611686018427387904/,
   )
-  assert.match((await create(client, `"n":${2n ** 62n - 1n}`)).text, /Invalid value: 4611686018427387903: spec.n in body should be a multiple of 2/)
+  assert.match(
+    (await create(client, `"n":${2n ** 62n - 1n}`)).text,
+    /Invalid value: 4611686018427387903: spec.n in body should be a multiple of 2/,
+  )
 })
 
 test('expressions compare integers exactly', async (t) => {
@@ -84,7 +96,10 @@ test('expressions compare integers exactly', async (t) => {
   ]
   const properties =
     '"a":{"type":"integer"},"b":{"type":"integer"},"d":{"type":"number"},"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"n":{"type":"integer"}}}'
-  const spec = definitionText(properties).replace('"spec":{"type":"object"', `"spec":{"type":"object","x-kubernetes-validations":${JSON.stringify(rules)}`)
+  const spec = definitionText(properties).replace(
+    '"spec":{"type":"object"',
+    `"spec":{"type":"object","x-kubernetes-validations":${JSON.stringify(rules)}`,
+  )
   await define(client, spec as unknown as object)
   for (const value of integers(5, 20).filter((it) => it > -most)) {
     assert.equal((await create(client, `"a":${value - 1n},"b":${value}`)).status, 201)
@@ -104,7 +119,11 @@ test('columns and selectable fields show all digits', async (t) => {
   await defined(client, '"n":{"type":"integer","format":"int64"}', more)
   await create(client, `"n":${most}`)
   await create(client, `"n":${most - 1n}`)
-  const table = await text(client, `${gadgetsPath}?fieldSelector=spec.n%3D9223372036854775807`, 'application/json;as=Table;v=v1;g=meta.k8s.io')
+  const table = await text(
+    client,
+    `${gadgetsPath}?fieldSelector=spec.n%3D9223372036854775807`,
+    'application/json;as=Table;v=v1;g=meta.k8s.io',
+  )
   assert.match(table, /"cells":\["g-[^"]+",9223372036854775807,9223372036854775807,"9223372036854775807"\]/)
   assert.ok(!table.includes('9223372036854775806'))
 })
@@ -127,5 +146,8 @@ test('numbers are refused in custom resources in the words of Go', async (t) => 
     ['-0', '0'],
   ])
     assert.match((await create(client, `"n":${written}`)).text, new RegExp(`"n":${stored}[,}]`))
-  assert.match((await create(client, '"any":[9223372036854775808,1e3,0.5]')).text, /"any":\[9223372036854776000,1000,0.5\]/)
+  assert.match(
+    (await create(client, '"any":[9223372036854775808,1e3,0.5]')).text,
+    /"any":\[9223372036854776000,1000,0.5\]/,
+  )
 })

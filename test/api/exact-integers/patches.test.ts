@@ -11,7 +11,11 @@ const numbers = {
   set: { type: 'array', items: { type: 'integer', format: 'int64' }, 'x-kubernetes-list-type': 'set' },
   map: {
     type: 'array',
-    items: { type: 'object', required: ['k'], properties: { k: { type: 'integer', format: 'int64' }, v: { type: 'string' } } },
+    items: {
+      type: 'object',
+      required: ['k'],
+      properties: { k: { type: 'integer', format: 'int64' }, v: { type: 'string' } },
+    },
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['k'],
   },
@@ -40,7 +44,11 @@ async function create(client: Client, path: string, body: string): Promise<void>
 }
 
 const most = 2n ** 63n - 1n
-const [value, other, ...values] = integers(11, 20).filter((it) => it > 2n ** 53n || it < -(2n ** 53n)) as [bigint, bigint, ...bigint[]]
+const [value, other, ...values] = integers(11, 20).filter((it) => it > 2n ** 53n || it < -(2n ** 53n)) as [
+  bigint,
+  bigint,
+  ...bigint[],
+]
 
 test('JSON patches set and test integers exactly', async (t) => {
   const client = http1Client(t, await startTestServer(t))
@@ -63,7 +71,12 @@ test('merge patches of built-in and custom resources are exact', async (t) => {
   const client = http1Client(t, await startTestServer(t))
   await define(client, definitionOf({ spec: numbers }))
   await create(client, gadgetsPath, gadgetTextOf('g', [value]))
-  const merged = await patch(client, `${gadgetsPath}/g`, 'merge', `{"spec":{"list":[${values.map((n) => `{"n":${n}}`).join()}]}}`)
+  const merged = await patch(
+    client,
+    `${gadgetsPath}/g`,
+    'merge',
+    `{"spec":{"list":[${values.map((n) => `{"n":${n}}`).join()}]}}`,
+  )
   assert.deepEqual(integersIn(merged.text, 'n'), values)
   await create(client, podsPath, podOf('p', [value, other]))
   const labelled = await patch(client, `${podsPath}/p`, 'merge', '{"metadata":{"labels":{"a":"b"}}}')
@@ -74,7 +87,12 @@ test('strategic merge patches find and set integers exactly', async (t) => {
   const client = http1Client(t, await startTestServer(t))
   await create(client, podsPath, podOf('p', [value]))
   const path = `${podsPath}/p`
-  const merged = await patch(client, path, 'strategic', `{"spec":{"tolerations":${/"tolerations":(\[.*?\])/.exec(podOf('p', [most - 1n]))![1]}}}`)
+  const merged = await patch(
+    client,
+    path,
+    'strategic',
+    `{"spec":{"tolerations":${/"tolerations":(\[.*?\])/.exec(podOf('p', [most - 1n]))![1]}}}`,
+  )
   assert.deepEqual(secondsIn(merged.text), [most - 1n], merged.text)
   const deadline = await patch(client, path, 'strategic', `{"spec":{"activeDeadlineSeconds":${most}}}`)
   assert.match(deadline.text, /Invalid value: 9223372036854775807: must be between 1 and 2147483647, inclusive/)
@@ -94,13 +112,24 @@ test('integers beyond int64, and floats for integers, are refused in patches in 
     assert.ok(json.text.includes(`cannot unmarshal number ${digits} into ${field}`), json.text)
     const merge = await patch(client, path, 'merge', `{"spec":{"activeDeadlineSeconds":${digits}}}`)
     assert.equal(merge.status, 422)
-    assert.ok(merge.text.includes(`cannot unmarshal number ${digits} into Go struct field PodSpec.spec.activeDeadlineSeconds of type int64`), merge.text)
+    assert.ok(
+      merge.text.includes(
+        `cannot unmarshal number ${digits} into Go struct field PodSpec.spec.activeDeadlineSeconds of type int64`,
+      ),
+      merge.text,
+    )
   }
-  assert.match((await patch(client, path, 'strategic', '{"spec":{"activeDeadlineSeconds":9223372036854775808}}')).text, /cannot convert float64 to int64/)
+  assert.match(
+    (await patch(client, path, 'strategic', '{"spec":{"activeDeadlineSeconds":9223372036854775808}}')).text,
+    /cannot convert float64 to int64/,
+  )
   const float = await patch(client, path, 'strategic', '{"spec":{"activeDeadlineSeconds":1e3}}')
   assert.deepEqual(integersIn(float.text, 'activeDeadlineSeconds'), [1000n], float.text)
   const endless = await patch(client, path, 'strategic', '{"spec":{"activeDeadlineSeconds":1e400}}')
-  assert.ok(endless.status === 400 && endless.text.includes('cannot unmarshal number 1e400 into Go value of type float64'), endless.text)
+  assert.ok(
+    endless.status === 400 && endless.text.includes('cannot unmarshal number 1e400 into Go value of type float64'),
+    endless.text,
+  )
 })
 
 test('applying compares integers exactly, as values, items of sets and keys', async (t) => {
@@ -109,7 +138,8 @@ test('applying compares integers exactly, as values, items of sets and keys', as
   const path = `${gadgetsPath}/g?fieldManager=`
   const head = 'apiVersion: example.com/v1\nkind: Gadget\nmetadata:\n  name: g\n'
   const body = (n: bigint, set: readonly bigint[], keys: readonly bigint[]): string =>
-    `${head}spec:\n  list: [{"n": ${n}}]\n  set: [${set.join(', ')}]\n  map: [${keys.map((k) => `{k: ${k}, v: a}`).join(', ')}]\n`
+    `${head}spec:\n  list: [{"n": ${n}}]\n  set: [${set.join(', ')}]\n  map: ` +
+    `[${keys.map((k) => `{k: ${k}, v: a}`).join(', ')}]\n`
   const made = await patch(client, `${path}one`, 'apply', body(most, [most, most - 1n], [most, most - 1n]))
   assert.equal(made.status, 201, made.text)
   assert.match(made.text, /"v:9223372036854775806":\{\}/)

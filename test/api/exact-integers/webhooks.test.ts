@@ -18,7 +18,11 @@ interface Webhook {
 /** A webhook whose answer is made of the text of the request: nothing is parsed. */
 async function webhook(t: TestContext, answer: (text: string, uid: string) => string): Promise<Webhook> {
   const asked: string[] = []
-  const serving = await issueCertificate(authority, { commonName: 'webhook', usage: 'server', hosts: ['127.0.0.1'] }, new Date())
+  const serving = await issueCertificate(
+    authority,
+    { commonName: 'webhook', usage: 'server', hosts: ['127.0.0.1'] },
+    new Date(),
+  )
   const server = createServer(serving, async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString()
     asked.push(text)
@@ -27,7 +31,10 @@ async function webhook(t: TestContext, answer: (text: string, uid: string) => st
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
-  return { clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle: Buffer.from(authority.cert).toString('base64') }, asked }
+  return {
+    clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle: Buffer.from(authority.cert).toString('base64') },
+    asked,
+  }
 }
 
 const values = integers(21, 30)
@@ -38,7 +45,9 @@ const review = (uid: string, patch: string): string =>
 
 test('a mutating webhook sees integers exactly and sets them, and a validating one sees what it set', async (t) => {
   const client = http1Client(t, await startTestServer(t))
-  const operations = values.map((value, i) => `{"op":"add","path":"/spec/tolerations/${i}/tolerationSeconds","value":${value}}`)
+  const operations = values.map(
+    (value, i) => `{"op":"add","path":"/spec/tolerations/${i}/tolerationSeconds","value":${value}}`,
+  )
   const mutating = await webhook(t, (_, uid) => review(uid, `[${operations.join()}]`))
   const validating = await webhook(t, (_, uid) => review(uid, ''))
   for (const [kind, { clientConfig }] of [
@@ -74,16 +83,26 @@ test('objects that a webhook converts keep the digits of their integers', async 
   const client = http1Client(t, await startTestServer(t))
   const converting = await webhook(t, (text, uid) => {
     const desired = /"desiredAPIVersion":"([^"]+)"/.exec(text)![1]!
-    const objects = text.slice(text.indexOf('"objects":') + 10, -2).replaceAll(/"apiVersion":"example\.com\/v\d"/g, `"apiVersion":"${desired}"`)
+    const objects = text
+      .slice(text.indexOf('"objects":') + 10, -2)
+      .replaceAll(/"apiVersion":"example\.com\/v\d"/g, `"apiVersion":"${desired}"`)
     return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"${uid}","result":{"status":"Success"},"convertedObjects":${objects}}}`
   })
-  const list = { list: { type: 'array', items: { type: 'object', properties: { n: { type: 'integer', format: 'int64' } } } } }
+  const list = {
+    list: { type: 'array', items: { type: 'object', properties: { n: { type: 'integer', format: 'int64' } } } },
+  }
   const definition = definitionOf({ versions: ['v1', 'v2'], spec: list }) as { spec: object }
-  const conversion = { strategy: 'Webhook', webhook: { clientConfig: converting.clientConfig, conversionReviewVersions: ['v1'] } }
+  const conversion = {
+    strategy: 'Webhook',
+    webhook: { clientConfig: converting.clientConfig, conversionReviewVersions: ['v1'] },
+  }
   await define(client, { ...definition, spec: { ...definition.spec, conversion } })
   const other = gadgetsPath.replace('/v1/', '/v2/')
   await until('the other version is served', async () => (await client.request('GET', other)).status === 200)
-  const { status, bytes } = await client.request('POST', other, { body: gadgetTextOf('g', values).replace('/v1', '/v2'), headers: json })
+  const { status, bytes } = await client.request('POST', other, {
+    body: gadgetTextOf('g', values).replace('/v1', '/v2'),
+    headers: json,
+  })
   assert.equal(status, 201, bytes.toString())
   assert.deepEqual(integersIn(bytes.toString(), 'n'), values)
   for (const path of [`${gadgetsPath}/g`, `${other}/g`, gadgetsPath, other]) {

@@ -11,7 +11,9 @@ import { type Client, http1Client, until } from '../api-client.ts'
 import { serve, startTestServer } from '../api-server.ts'
 import { gadgetTextOf, integers, integersIn, podOf, podsPath, secondsIn } from './integers.ts'
 
-const nList = { list: { type: 'array', items: { type: 'object', properties: { n: { type: 'integer', format: 'int64' } } } } }
+const nList = {
+  list: { type: 'array', items: { type: 'object', properties: { n: { type: 'integer', format: 'int64' } } } },
+}
 
 /** A kind whose objects hold many integers: built in, or defined. */
 interface Kind {
@@ -31,7 +33,13 @@ async function started(t: TestContext): Promise<Client> {
   return client
 }
 
-async function textOf(client: Client, method: string, path: string, body?: string | Buffer, headers?: Record<string, string>): Promise<string> {
+async function textOf(
+  client: Client,
+  method: string,
+  path: string,
+  body?: string | Buffer,
+  headers?: Record<string, string>,
+): Promise<string> {
   const { status, bytes } = await client.request(method, path, { body, headers })
   assert.ok(status < 300, bytes.toString())
   return bytes.toString()
@@ -56,9 +64,15 @@ for (const [name, { path, textOf: write, read }] of Object.entries(kinds))
       ] as const) {
         assert.deepEqual(read(await textOf(client, 'POST', path, body, headers)), values)
         assert.deepEqual(read(await textOf(client, 'GET', `${path}/${way}`)), values)
-        assert.deepEqual(read(await textOf(client, 'GET', `${path}/${way}`, undefined, { accept: 'application/yaml' })), values)
+        assert.deepEqual(
+          read(await textOf(client, 'GET', `${path}/${way}`, undefined, { accept: 'application/yaml' })),
+          values,
+        )
         assert.deepEqual(read(await textOf(client, 'GET', `${path}/${way}?pretty=1`)), values)
-        assert.deepEqual(read(await textOf(client, 'PUT', `${path}/${way}`, await textOf(client, 'GET', `${path}/${way}`), json)), values)
+        assert.deepEqual(
+          read(await textOf(client, 'PUT', `${path}/${way}`, await textOf(client, 'GET', `${path}/${way}`), json)),
+          values,
+        )
       }
     })
 
@@ -99,9 +113,16 @@ for (const [name, { path, textOf: write, read }] of Object.entries(kinds))
 test('a pod in protobuf is stored and shown exactly', async (t) => {
   const client = await started(t)
   const values = integers(8, 60)
-  const toleration = (seconds: bigint, i: number): Buffer => field(22, [field(1, `k${i}`), field(2, 'Exists'), field(4, 'NoExecute'), number(5, seconds)])
-  const pod = envelope('v1', 'Pod', [field(1, [field(1, 'proto')]), field(2, [field(2, [field(1, 'a'), field(2, 'x')]), ...values.map(toleration)])])
-  assert.deepEqual(secondsIn(await textOf(client, 'POST', podsPath, pod, { 'content-type': 'application/vnd.kubernetes.protobuf' })), values)
+  const toleration = (seconds: bigint, i: number): Buffer =>
+    field(22, [field(1, `k${i}`), field(2, 'Exists'), field(4, 'NoExecute'), number(5, seconds)])
+  const pod = envelope('v1', 'Pod', [
+    field(1, [field(1, 'proto')]),
+    field(2, [field(2, [field(1, 'a'), field(2, 'x')]), ...values.map(toleration)]),
+  ])
+  assert.deepEqual(
+    secondsIn(await textOf(client, 'POST', podsPath, pod, { 'content-type': 'application/vnd.kubernetes.protobuf' })),
+    values,
+  )
   assert.deepEqual(secondsIn(await textOf(client, 'GET', `${podsPath}/proto`)), values)
 })
 
@@ -115,7 +136,9 @@ test('integers of more than 64 bits are refused for fields of Kubernetes, and ar
     ] as const) {
       const { status, bytes } = await client.request('POST', podsPath, { body: text, headers })
       assert.equal(status, 400)
-      const why = `cannot unmarshal number ${digits} into Go struct field Toleration.spec.tolerations.tolerationSeconds of type int64`
+      const why =
+        `cannot unmarshal number ${digits} into Go struct field Toleration.spec.tolerations.tolerationSeconds of ` +
+        'type int64'
       assert.ok(bytes.toString().includes(why), bytes.toString())
     }
     const gadget = gadgetTextOf('g', [1n]).replace('"n":1', `"n":${digits}`)

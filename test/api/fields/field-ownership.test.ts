@@ -23,20 +23,37 @@ test('owners of fields in one version conflict with appliers of another, and los
       metadata: { managedFields: { manager: string; apiVersion: string; fieldsV1: { 'f:spec'?: object } }[] }
     }
     return Object.fromEntries(
-      metadata.managedFields.map(({ manager, apiVersion, fieldsV1 }) => [`${manager} ${apiVersion}`, Object.keys(fieldsV1['f:spec'] ?? {})]),
+      metadata.managedFields.map(({ manager, apiVersion, fieldsV1 }) => [
+        `${manager} ${apiVersion}`,
+        Object.keys(fieldsV1['f:spec'] ?? {}),
+      ]),
     )
   }
-  await cluster.call('PATCH', `${scalers('v1')}/web?fieldManager=one`, scaler('v1', { targetCPUUtilizationPercentage: 50 }), apply)
-  const two = (percent: number, query = '') => cluster.call('PATCH', `${scalers('v2')}/web?fieldManager=two${query}`, scaler('v2', cpu(percent)), apply)
+  await cluster.call(
+    'PATCH',
+    `${scalers('v1')}/web?fieldManager=one`,
+    scaler('v1', { targetCPUUtilizationPercentage: 50 }),
+    apply,
+  )
+  const two = (percent: number, query = '') =>
+    cluster.call('PATCH', `${scalers('v2')}/web?fieldManager=two${query}`, scaler('v2', cpu(percent)), apply)
   // The same in other words is no conflict.
   await two(50)
-  await assert.rejects(two(60), /: 409 .*Apply failed with 1 conflict: conflict with \\"one\\": \.spec\.targetCPUUtilizationPercentage/)
+  await assert.rejects(
+    two(60),
+    /: 409 .*Apply failed with 1 conflict: conflict with \\"one\\": \.spec\.targetCPUUtilizationPercentage/,
+  )
   await two(60, '&force=true')
   assert.deepEqual(await owners(), {
     'one autoscaling/v1': ['f:maxReplicas', 'f:scaleTargetRef'],
     'two autoscaling/v2': ['f:maxReplicas', 'f:metrics', 'f:scaleTargetRef'],
   })
-  await cluster.call('PATCH', `${scalers('v1')}/web?fieldManager=three`, { spec: { targetCPUUtilizationPercentage: 70 } }, 'application/merge-patch+json')
+  await cluster.call(
+    'PATCH',
+    `${scalers('v1')}/web?fieldManager=three`,
+    { spec: { targetCPUUtilizationPercentage: 70 } },
+    'application/merge-patch+json',
+  )
   assert.deepEqual(await owners(), {
     'one autoscaling/v1': ['f:maxReplicas', 'f:scaleTargetRef'],
     'two autoscaling/v2': ['f:maxReplicas', 'f:scaleTargetRef'],
@@ -50,11 +67,16 @@ test('who creates a daemon set owns the count of its templates', async (t) => {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
     metadata: { name: 'one' },
-    spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } },
+    spec: {
+      selector: { matchLabels: { a: 'b' } },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    },
   })) as unknown as { metadata: { annotations: object; managedFields: { fieldsV1: { 'f:metadata': object } }[] } }
   const note = 'deprecated.daemonset.template.generation'
   assert.deepEqual(created.metadata.annotations, { [note]: '1' })
-  assert.deepEqual(created.metadata.managedFields[0]?.fieldsV1['f:metadata'], { 'f:annotations': { '.': {}, [`f:${note}`]: {} } })
+  assert.deepEqual(created.metadata.managedFields[0]?.fieldsV1['f:metadata'], {
+    'f:annotations': { '.': {}, [`f:${note}`]: {} },
+  })
 })
 
 test('who sends an empty list that is always written owns it, though it is null in the answer', async (t) => {
@@ -71,7 +93,10 @@ test('who sends an empty list that is always written owns it, though it is null 
   const bare = await made(roles, { metadata: { name: 'two' } })
   assert.deepEqual([bare.rules, bare.metadata.managedFields], [null, undefined])
   const range = await made('/api/v1/namespaces/default/limitranges', { spec: { limits: [] } })
-  assert.deepEqual([range.spec?.limits, range.metadata.managedFields?.[0]?.fieldsV1], [null, { 'f:spec': { 'f:limits': {} } }])
+  assert.deepEqual(
+    [range.spec?.limits, range.metadata.managedFields?.[0]?.fieldsV1],
+    [null, { 'f:spec': { 'f:limits': {} } }],
+  )
   // What is stored is what was answered.
   assert.equal(((await cluster.call('GET', `${roles}/one`)) as typeof role).rules, null)
 })
@@ -82,18 +107,35 @@ test('a status changes no labels of a Deployment, no owners of a pod, and no met
   const apps = '/apis/apps/v1/namespaces/default/deployments'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const spec = { replicas: 0, selector: { matchLabels: { a: 'b' } }, template }
-  await cluster.call('POST', apps, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', labels: { a: 'b' } }, spec })
+  await cluster.call('POST', apps, {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', labels: { a: 'b' } },
+    spec,
+  })
   const change = { labels: { a: 'c', d: 'e' }, annotations: { note: 'told' } }
   const deployment = await cluster.call('PATCH', `${apps}/web/status?fieldManager=told`, { metadata: change }, merge)
   assert.deepEqual(deployment.metadata.labels, { a: 'b' })
   assert.equal((deployment.metadata.annotations as Record<string, string>).note, 'told')
-  const owned = (deployment.metadata.managedFields as { manager: string; fieldsV1: object }[]).find(({ manager }) => manager === 'told')
+  const owned = (deployment.metadata.managedFields as { manager: string; fieldsV1: object }[]).find(
+    ({ manager }) => manager === 'told',
+  )
   assert.deepEqual(owned?.fieldsV1, { 'f:metadata': { 'f:annotations': { '.': {}, 'f:note': {} } } })
 
   await waitFor('the account', () => cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
-  await cluster.call('POST', '/api/v1/namespaces/default/pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: template.spec })
+  await cluster.call('POST', '/api/v1/namespaces/default/pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web' },
+    spec: template.spec,
+  })
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: '7b1f' }]
-  const pod = await cluster.call('PATCH', '/api/v1/namespaces/default/pods/web/status', { metadata: { ...change, ownerReferences } }, merge)
+  const pod = await cluster.call(
+    'PATCH',
+    '/api/v1/namespaces/default/pods/web/status',
+    { metadata: { ...change, ownerReferences } },
+    merge,
+  )
   assert.deepEqual([pod.metadata.ownerReferences, pod.metadata.labels], [undefined, change.labels])
 
   const attachments = '/apis/storage.k8s.io/v1/volumeattachments'
@@ -109,5 +151,8 @@ test('a status changes no labels of a Deployment, no owners of a pod, and no met
     { metadata: { ...change, finalizers: ['example.com/f'] }, status: { attached: true } },
     merge,
   )
-  assert.deepEqual([metadata.labels, metadata.annotations, metadata.finalizers, status], [undefined, undefined, undefined, { attached: true }])
+  assert.deepEqual(
+    [metadata.labels, metadata.annotations, metadata.finalizers, status],
+    [undefined, undefined, undefined, { attached: true }],
+  )
 })

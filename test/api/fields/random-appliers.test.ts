@@ -1,4 +1,7 @@
-/** Server-side apply: nobody loses a field to another that did not take it by force. More kinds are more lines in the table. */
+/**
+ * Server-side apply: nobody loses a field to another that did not take it by force. More kinds are more lines in the
+ * table.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaType } from '../../../src/api/schema/index.ts'

@@ -1,6 +1,7 @@
 /**
- * Appliers in random order, for any type: each applies random parts of an object, now and then by force. None may lose a field to
- * another that did not take it by force, nor keep one that it gave up. Throws an AssertionError that names the seed.
+ * Appliers in random order, for any type: each applies random parts of an object, now and then by force. None may lose
+ * a field to another that did not take it by force, nor keep one that it gave up. Throws an AssertionError that names
+ * the seed.
  */
 import assert from 'node:assert/strict'
 import { applyPatch } from '../../../src/apiserver/apply/index.ts'
@@ -8,7 +9,13 @@ import { own } from '../../../src/lib/own.ts'
 import { has, pathsOf } from '../../../src/machinery/fields/field-set.ts'
 import { jsonEqual } from '../../../src/machinery/fields/json.ts'
 import { pathText } from '../../../src/machinery/fields/path-element.ts'
-import { type Collection, elementOrUndefined, memberOf, type TypedNode, typedNode } from '../../../src/machinery/fields/typed-node.ts'
+import {
+  type Collection,
+  elementOrUndefined,
+  memberOf,
+  type TypedNode,
+  typedNode,
+} from '../../../src/machinery/fields/typed-node.ts'
 import type { FieldsV1, KubeObject } from '../../../src/machinery/object.ts'
 import type { Field, FieldType, StructType } from '../../../src/machinery/schema.ts'
 import { StatusError } from '../../../src/machinery/status-error.ts'
@@ -26,7 +33,18 @@ const managers = ['a', 'b', 'c', 'd']
 const steps = 40
 const texts = ['x', 'y', 'z']
 /** What an applier has no business with. */
-const leftAlone = new Set(['apiVersion', 'kind', 'status', 'name', 'namespace', 'managedFields', 'uid', 'resourceVersion', 'ownerReferences', 'generateName'])
+const leftAlone = new Set([
+  'apiVersion',
+  'kind',
+  'status',
+  'name',
+  'namespace',
+  'managedFields',
+  'uid',
+  'resourceVersion',
+  'ownerReferences',
+  'generateName',
+])
 const deepest = 7
 
 /** A run: few fields of each structure play, so that appliers meet. */
@@ -40,14 +58,21 @@ class Configurations {
 
   of({ apiVersion, kind, type }: AppliedKind): KubeObject {
     const made = this.#struct(type, 0)
-    return { ...made, apiVersion, kind, metadata: { ...(made.metadata as object | undefined), name: 'one' } } as KubeObject
+    return {
+      ...made,
+      apiVersion,
+      kind,
+      metadata: { ...(made.metadata as object | undefined), name: 'one' },
+    } as KubeObject
   }
 
   #fieldsOf(type: StructType): readonly (readonly [string, Field])[] {
     let playing = this.#playing.get(type)
     if (!playing) {
       const all = [...type.fields].filter(([name]) => !leftAlone.has(name))
-      playing = all.filter(([, { type }]) => type.kind === 'struct' || this.#random.chance(Math.max(0.3, 4 / all.length)))
+      playing = all.filter(
+        ([, { type }]) => type.kind === 'struct' || this.#random.chance(Math.max(0.3, 4 / all.length)),
+      )
       this.#playing.set(type, playing)
     }
     return playing
@@ -65,7 +90,12 @@ class Configurations {
 
   #field({ type, listType, listMapKeys, patchStrategy, patchMergeKey }: Field, depth: number): unknown {
     if (type.kind !== 'array') return this.#value(type, depth)
-    const keys = listType === 'map' ? listMapKeys : !listType && patchStrategy?.includes('merge') && patchMergeKey ? [patchMergeKey] : undefined
+    const keys =
+      listType === 'map'
+        ? listMapKeys
+        : !listType && patchStrategy?.includes('merge') && patchMergeKey
+          ? [patchMergeKey]
+          : undefined
     const { items } = type
     if (depth > deepest) return undefined
     if (!keys || items.kind !== 'struct') {
@@ -76,7 +106,11 @@ class Configurations {
     if (this.#random.chance(0.3)) chosen.reverse()
     // The last key is enough to tell them apart.
     const keyed = chosen.map((n) =>
-      this.#struct(items, depth + 1, Object.fromEntries(keys.map((key, i) => [key, keyValue(items.fields.get(key)?.type, i === 0 ? n : 1)]))),
+      this.#struct(
+        items,
+        depth + 1,
+        Object.fromEntries(keys.map((key, i) => [key, keyValue(items.fields.get(key)?.type, i === 0 ? n : 1)])),
+      ),
     )
     return keyed.length ? keyed : undefined
   }
@@ -88,7 +122,9 @@ class Configurations {
         return Object.keys(made).length ? made : undefined
       }
       case 'map': {
-        const entries = texts.filter(() => this.#random.chance(0.4)).map((key) => [key, this.#value(type.values, depth + 1)] as const)
+        const entries = texts
+          .filter(() => this.#random.chance(0.4))
+          .map((key) => [key, this.#value(type.values, depth + 1)] as const)
         const made = Object.fromEntries(entries.filter(([, value]) => value !== undefined))
         return Object.keys(made).length ? made : undefined
       }
@@ -130,12 +166,16 @@ function valueAt(object: unknown, type: StructType, path: readonly string[]): un
 
 /** Whether the path is a value of its own: what lies below others is theirs. */
 const isWhole = (value: unknown, fields: FieldsV1, path: readonly string[]): boolean =>
-  typeof value !== 'object' || Object.keys(path.reduce<FieldsV1>((node, element) => node[element] ?? {}, fields)).every((key) => key === '.')
+  typeof value !== 'object' ||
+  Object.keys(path.reduce<FieldsV1>((node, element) => node[element] ?? {}, fields)).every((key) => key === '.')
 
 const fieldsOf = (object: KubeObject | undefined, manager: string): FieldsV1 =>
   object?.metadata.managedFields?.find((entry) => entry.manager === manager)?.fieldsV1 ?? {}
 
-/** Runs appliers from a seed; returns how many applies were refused and how many taken by force, so that a test can see that both happen. */
+/**
+ * Runs appliers from a seed; returns how many applies were refused and how many taken by force, so that a test can see
+ * that both happen.
+ */
 export function runAppliers(applied: AppliedKind, seed: number): { refused: number; forced: number } {
   const random = new Random(seed)
   const configurations = new Configurations(random)
@@ -147,7 +187,8 @@ export function runAppliers(applied: AppliedKind, seed: number): { refused: numb
     const wanted = configurations.of(applied)
     const force = random.chance(0.4)
     const now = new Date(1_700_000_000_000 + 1000 * step).toISOString()
-    const apply = (on: KubeObject | undefined, forced = force) => applyPatch({ ...applied, live: on, applied: wanted, manager, force: forced, now })
+    const apply = (on: KubeObject | undefined, forced = force) =>
+      applyPatch({ ...applied, live: on, applied: wanted, manager, force: forced, now })
     const before = JSON.stringify(live)
     let after: KubeObject
     try {
@@ -172,7 +213,14 @@ export function runAppliers(applied: AppliedKind, seed: number): { refused: numb
 }
 
 /** A refused apply names fields of others that would change, and nothing else. */
-function assertConflicts(error: StatusError, live: KubeObject, wanted: KubeObject, type: StructType, manager: string, told: string): void {
+function assertConflicts(
+  error: StatusError,
+  live: KubeObject,
+  wanted: KubeObject,
+  type: StructType,
+  manager: string,
+  told: string,
+): void {
   const others = managers.filter((other) => other !== manager)
   for (const { field = '' } of error.status.details?.causes ?? []) {
     const owner = others.find((other) => [...pathsOf(fieldsOf(live, other))].some((path) => pathText(path) === field))
@@ -183,12 +231,21 @@ function assertConflicts(error: StatusError, live: KubeObject, wanted: KubeObjec
 }
 
 /** What the applier wants is there, and what others own is as it was unless it was taken by force. */
-function assertHeld(live: KubeObject | undefined, after: KubeObject, wanted: KubeObject, type: StructType, self: string, force: boolean, at: string): void {
+function assertHeld(
+  live: KubeObject | undefined,
+  after: KubeObject,
+  wanted: KubeObject,
+  type: StructType,
+  self: string,
+  force: boolean,
+  at: string,
+): void {
   const own = fieldsOf(after, self)
   for (const path of pathsOf(own)) {
     const value = valueAt(wanted, type, path)
     assert.notEqual(value, undefined, `${at}: owns ${pathText(path)}, which it did not apply`)
-    if (isWhole(value, own, path)) assert.deepEqual(valueAt(after, type, path), value, `${at}: ${pathText(path)} is not as applied`)
+    if (isWhole(value, own, path))
+      assert.deepEqual(valueAt(after, type, path), value, `${at}: ${pathText(path)} is not as applied`)
   }
   for (const other of managers) {
     if (other === self) continue
@@ -210,7 +267,13 @@ function assertHeld(live: KubeObject | undefined, after: KubeObject, wanted: Kub
 }
 
 /** What the applier alone owned and does not apply any more is gone. */
-function assertGivenUp(live: KubeObject | undefined, after: KubeObject, type: StructType, self: string, at: string): void {
+function assertGivenUp(
+  live: KubeObject | undefined,
+  after: KubeObject,
+  type: StructType,
+  self: string,
+  at: string,
+): void {
   const owners = managers.map((manager) => fieldsOf(after, manager))
   for (const path of pathsOf(fieldsOf(live, self))) {
     if (owners.some((fields) => isOwned(fields, path))) continue

@@ -9,10 +9,17 @@ test('a binding puts a pod on a node, once', async (t) => {
   config.loadFromString(cluster.kubeconfigYaml)
   const core = config.makeApiClient(CoreV1Api)
   const namespace = 'default'
-  for (const name of ['a', 'b']) await core.createNamespacedPod({ namespace, body: { metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } } })
+  for (const name of ['a', 'b'])
+    await core.createNamespacedPod({
+      namespace,
+      body: { metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    })
 
   // What a scheduler does, in both of its forms.
-  const bind = (name: string, node: string) => ({ metadata: { name, annotations: { by: 'test' } }, target: { kind: 'Node', name: node } })
+  const bind = (name: string, node: string) => ({
+    metadata: { name, annotations: { by: 'test' } },
+    target: { kind: 'Node', name: node },
+  })
   await core.createNamespacedPodBinding({ namespace, name: 'a', body: bind('a', 'n1') })
   await core.createNamespacedBinding({ namespace, body: bind('b', 'n2') })
   const pods = (await core.listNamespacedPod({ namespace })).items
@@ -26,6 +33,12 @@ test('a binding puts a pod on a node, once', async (t) => {
     [['PodScheduled', 'True']],
   )
 
-  await assert.rejects(core.createNamespacedPodBinding({ namespace, name: 'a', body: bind('a', 'n3') }), /pod a is already assigned to node/)
-  await assert.rejects(core.createNamespacedPodBinding({ namespace, name: 'gone', body: bind('gone', 'n1') }), /not found/)
+  await assert.rejects(
+    core.createNamespacedPodBinding({ namespace, name: 'a', body: bind('a', 'n3') }),
+    /pod a is already assigned to node/,
+  )
+  await assert.rejects(
+    core.createNamespacedPodBinding({ namespace, name: 'gone', body: bind('gone', 'n1') }),
+    /not found/,
+  )
 })

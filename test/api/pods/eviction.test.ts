@@ -4,7 +4,12 @@ import { apiControllers, testCluster } from '../../support/test-cluster.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
 const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
-const pod = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+const pod = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, labels: { app: 'a' } },
+  spec: { containers: [{ name: 'c', image: 'i' }] },
+})
 const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } })
 const running = { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } }
 const merge = 'application/merge-patch+json'
@@ -21,7 +26,8 @@ test('an eviction spends the budget that covers the pod, and is refused when the
   }
   await cluster.call('POST', budgets, budget)
 
-  const evict = (name: string, body = eviction(name), query = '') => cluster.call('POST', `${pods}/${name}/eviction${query}`, body)
+  const evict = (name: string, body = eviction(name), query = '') =>
+    cluster.call('POST', `${pods}/${name}/eviction${query}`, body)
   // Nobody has looked at the budget yet.
   await assert.rejects(evict('a'), /: 429 .*The disruption budget one is still being processed by the server\./)
 
@@ -50,13 +56,26 @@ test('an evicted pod says so while it ends, and a budget that is used up says th
     metadata: { name: 'one' },
     spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
   })
-  const statusOf = async (path: string) => ((await cluster.call('GET', path)) as unknown as { status: { conditions: Record<string, unknown>[] } }).status
-  const setStatus = (status: object) => cluster.call('PATCH', `${budgets}/one/status`, { status: { observedGeneration: 1, expectedPods: 2, ...status } }, merge)
+  const statusOf = async (path: string) =>
+    ((await cluster.call('GET', path)) as unknown as { status: { conditions: Record<string, unknown>[] } }).status
+  const setStatus = (status: object) =>
+    cluster.call(
+      'PATCH',
+      `${budgets}/one/status`,
+      { status: { observedGeneration: 1, expectedPods: 2, ...status } },
+      merge,
+    )
   const evict = (query = '') => cluster.call('POST', `${pods}/a/eviction${query}`, eviction('a'))
 
   await setStatus({ disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 1 })
   await assert.rejects(evict(), /: 429 .*The disruption budget one does not allow evicting pods currently"/)
-  const failed = { type: 'DisruptionAllowed', status: 'False', reason: 'SyncFailed', message: 'no scale', lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const failed = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    reason: 'SyncFailed',
+    message: 'no scale',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
   await setStatus({ conditions: [failed] })
   await assert.rejects(evict(), /: 429 .*does not allow evicting pods currently because it failed sync: no scale"/)
 

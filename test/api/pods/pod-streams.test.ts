@@ -15,9 +15,17 @@ test('logs of a pod without a node are empty, and its streams have no host', asy
   await call('GET', `${pods}/two/log?container=first`)
   for (const [method, path, answer] of [
     ['GET', 'one/log?container=x', /: 400 .*container x is not valid for pod one/],
-    ['GET', 'two/log', /: 400 .*a container name must be specified for pod two, choose one of: \[a b\] or one of the init containers: \[first\]/],
+    [
+      'GET',
+      'two/log',
+      /: 400 .*a container name must be specified for pod two, choose one of: \[a b\] or one of the init containers: \[first\]/,
+    ],
     ['GET', 'one/log?limitBytes=0', /: 422 .*limitBytes: Invalid value: 0: must be greater than 0/],
-    ['GET', 'one/log?sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z', /: 422 .*at most one of `sinceTime` or `sinceSeconds` may be specified/],
+    [
+      'GET',
+      'one/log?sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z',
+      /: 422 .*at most one of `sinceTime` or `sinceSeconds` may be specified/,
+    ],
     ['GET', 'none/log', /: 404 /],
     ['POST', 'one/exec?command=ls', /: 400 .*pod one does not have a host assigned/],
     ['POST', 'one/attach?container=x', /: 400 .*container x is not valid for pod one/],

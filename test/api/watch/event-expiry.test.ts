@@ -8,7 +8,8 @@ const events = '/api/v1/namespaces/default/events'
 const involvedObject = { kind: 'Pod', namespace: 'default', name: 'p' }
 const event = (name: string) => ({ metadata: { name, namespace: 'default' }, involvedObject, reason: 'Made' })
 
-const namesIn = ({ items }: { readonly [field: string]: unknown }): string[] => (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)
+const namesIn = ({ items }: { readonly [field: string]: unknown }): string[] =>
+  (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)
 
 test('events go an --event-ttl after they were written last; others stay', async (t) => {
   const { call } = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--event-ttl=3s'] })
@@ -27,7 +28,11 @@ test('events go an --event-ttl after they were written last; others stay', async
 
 test('with --event-ttl=0 they stay', async (t) => {
   const { call } = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--event-ttl=0s'] })
-  const kept = { ...event('kept'), metadata: { name: 'kept', namespace: 'default' }, lastTimestamp: '2020-01-01T00:00:00Z' }
+  const kept = {
+    ...event('kept'),
+    metadata: { name: 'kept', namespace: 'default' },
+    lastTimestamp: '2020-01-01T00:00:00Z',
+  }
   await call('POST', events, kept)
   assert.deepEqual(namesIn(await call('GET', events)), ['kept'])
 })

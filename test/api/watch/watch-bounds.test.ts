@@ -25,7 +25,10 @@ const write = (store: Store, i: number, bytes: number) =>
   })
 
 /** Counts lines, and reads none until told to. */
-function paused(client: Client, query: string): { lines: () => number; resume(): void; cancel(): void; readonly status: Promise<number> } {
+function paused(
+  client: Client,
+  query: string,
+): { lines: () => number; resume(): void; cancel(): void; readonly status: Promise<number> } {
   let lines = 0
   const stream = client.lines(`${configMapsPath}?watch=true&${query}`, () => lines++)
   stream.pause()

@@ -1,4 +1,6 @@
-/** Watches under load: nothing missed, nothing twice, whatever revision they begin at, and no watch at another's cost. */
+/**
+ * Watches under load: nothing missed, nothing twice, whatever revision they begin at, and no watch at another's cost.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { prefixRange, type Store } from '../../../src/storage/store.ts'
@@ -26,9 +28,13 @@ function watch(client: Client, query: string, path = configMapsPath): Watching {
 }
 
 const patch = (client: Client, i: number, body: object) =>
-  client.request('PATCH', `${configMapsPath}/${nameOf(i)}`, { body, headers: { 'content-type': 'application/merge-patch+json' } })
+  client.request('PATCH', `${configMapsPath}/${nameOf(i)}`, {
+    body,
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
 const touch = (client: Client, i: number, value: number) => patch(client, i, { data: { n: String(value) } })
-const label = (client: Client, i: number, labels: Record<string, string | null>) => patch(client, i, { metadata: { labels } })
+const label = (client: Client, i: number, labels: Record<string, string | null>) =>
+  patch(client, i, { metadata: { labels } })
 const revisionNow = async (client: Client, path = configMapsPath): Promise<number> =>
   Number(json(await client.request('GET', `${path}?limit=1`)).metadata.resourceVersion)
 
@@ -40,7 +46,10 @@ async function truth(store: Store, after: number): Promise<string[]> {
     const watch = store.watch(prefixRange('/registry/configmaps/'), after, {
       events: (events) => {
         for (const { type, key, revision, previous } of events)
-          told.push(`${type === 'delete' ? 'DELETED' : previous ? 'MODIFIED' : 'ADDED'} ${key.slice(key.lastIndexOf('/') + 1)} ${revision}`)
+          told.push(
+            `${type === 'delete' ? 'DELETED' : previous ? 'MODIFIED' : 'ADDED'} ` +
+              `${key.slice(key.lastIndexOf('/') + 1)} ${revision}`,
+          )
       },
       caughtUp: () => resolve(),
       end: reject,
@@ -100,7 +109,10 @@ for (const storage of ['memory', 'log'] as const) {
     const last = `ADDED ${nameOf(999)} `
     await writer.request('POST', configMapsPath, { body: configMapOf(999) })
     for (const { from, watching } of watches) {
-      await until(`the watch from ${from} sees the last change`, () => watching.events.length > 0 && show(watching.events.at(-1)!).startsWith(last))
+      await until(
+        `the watch from ${from} sees the last change`,
+        () => watching.events.length > 0 && show(watching.events.at(-1)!).startsWith(last),
+      )
       assert.deepEqual(watching.told(), await truth(server.store, from), `the watch from ${from}`)
     }
     assert.deepEqual(server.logged, [])
@@ -139,8 +151,14 @@ test('first reads of a kind while others write it show all that their revision s
     for (let round = 0; round < 10; round++) {
       const fresh = http2Client(t, await serve(t, one.store))
       const list = json(await fresh.request('GET', configMapsPath))
-      const exact = json(await client.request('GET', `${configMapsPath}?resourceVersion=${list.metadata.resourceVersion}&resourceVersionMatch=Exact`))
-      const versions = (items: readonly Json[]) => items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
+      const exact = json(
+        await client.request(
+          'GET',
+          `${configMapsPath}?resourceVersion=${list.metadata.resourceVersion}&resourceVersionMatch=Exact`,
+        ),
+      )
+      const versions = (items: readonly Json[]) =>
+        items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
       assert.deepEqual(versions(list.items), versions(exact.items))
     }
     await writers.stop()
@@ -161,11 +179,17 @@ test('objects that come into a selection are ADDED, those that leave it DELETED 
   await label(client, 0, { tier: 'web' })
   await client.request('DELETE', `${configMapsPath}/${nameOf(0)}`)
   const expected = ['ADDED web', 'MODIFIED web', 'DELETED web', 'ADDED web', 'DELETED web']
-  const seen = ({ events }: Watching): string[] => events.map(({ type, object }) => `${type} ${object.metadata.labels?.tier}`)
-  const revisions = ({ events }: Watching): number[] => events.map(({ object }) => Number(object.metadata.resourceVersion))
+  const seen = ({ events }: Watching): string[] =>
+    events.map(({ type, object }) => `${type} ${object.metadata.labels?.tier}`)
+  const revisions = ({ events }: Watching): number[] =>
+    events.map(({ object }) => Number(object.metadata.resourceVersion))
   // The same from memory's history, and from the store's through a server that knows nothing of it.
   const fresh = http2Client(t, await serve(t, one.store))
-  for (const watching of [live, watch(client, `resourceVersion=${from}&${selector}`), watch(fresh, `resourceVersion=${from}&${selector}`)]) {
+  for (const watching of [
+    live,
+    watch(client, `resourceVersion=${from}&${selector}`),
+    watch(fresh, `resourceVersion=${from}&${selector}`),
+  ]) {
     await until('five events', () => watching.events.length >= 5)
     assert.deepEqual(seen(watching), expected)
     assert.deepEqual(
@@ -208,8 +232,15 @@ for (const protocol of protocols) {
     const revision = await revisionNow(client)
     const started = performance.now()
     const quiet = watch(client, `resourceVersion=${revision}&timeoutSeconds=1`)
-    const calm = watch(client, `resourceVersion=${revision}&allowWatchBookmarks=true&timeoutSeconds=3`, '/api/v1/namespaces/other/configmaps')
-    const marked = watch(client, `resourceVersion=${revision}&allowWatchBookmarks=true&timeoutSeconds=3&labelSelector=no%3Dmatch`)
+    const calm = watch(
+      client,
+      `resourceVersion=${revision}&allowWatchBookmarks=true&timeoutSeconds=3`,
+      '/api/v1/namespaces/other/configmaps',
+    )
+    const marked = watch(
+      client,
+      `resourceVersion=${revision}&allowWatchBookmarks=true&timeoutSeconds=3&labelSelector=no%3Dmatch`,
+    )
     await Promise.all([quiet.status, calm.status, marked.status])
     const silent = watch(client, `resourceVersion=${revision}&timeoutSeconds=3`)
     await touch(client, 0, 1)
@@ -240,7 +271,10 @@ for (const protocol of protocols) {
       Array.from({ length: 10 }, (_, i) => `ADDED ${nameOf(i)}`),
     )
     const bookmark = watching.events[10]!
-    assert.deepEqual([bookmark.type, bookmark.object.metadata.annotations], ['BOOKMARK', { 'k8s.io/initial-events-end': 'true' }])
+    assert.deepEqual(
+      [bookmark.type, bookmark.object.metadata.annotations],
+      ['BOOKMARK', { 'k8s.io/initial-events-end': 'true' }],
+    )
     const change = watching.events[11]!
     assert.deepEqual([change.type, change.object.metadata.name], ['MODIFIED', nameOf(3)])
     assert.equal(Number(change.object.metadata.resourceVersion), Number(bookmark.object.metadata.resourceVersion) + 1)
@@ -302,7 +336,9 @@ for (const protocol of protocols) {
       delays.push(performance.now() - started)
     }
     delays.sort((a, b) => a - b)
-    t.diagnostic(`60 MB to five quick watches: median ${delays[60]?.toFixed(0)} ms, longest ${delays.at(-1)?.toFixed(0)} ms`)
+    t.diagnostic(
+      `60 MB to five quick watches: median ${delays[60]?.toFixed(0)} ms, longest ${delays.at(-1)?.toFixed(0)} ms`,
+    )
     assert.ok((delays[114] ?? 0) < 1000)
     slow.resume()
     await assert.rejects(slow.ended)

@@ -1,4 +1,7 @@
-/** Connections that send frames without end, each of which is allowed: they end, or cost little, and others hardly notice. */
+/**
+ * Connections that send frames without end, each of which is allowed: they end, or cost little, and others hardly
+ * notice.
+ */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
@@ -13,7 +16,10 @@ const attackers = 4
 /** Generous: 130 MB were measured. */
 const enoughMB = 400
 
-/** Sends a block again and again until the connection is gone, takes no more for a while, or has been sent so many bytes. */
+/**
+ * Sends a block again and again until the connection is gone, takes no more for a while, or has been sent so many
+ * bytes.
+ */
 async function flood(socket: Socket, block: Buffer, bytes: number): Promise<void> {
   for (let sent = 0; sent < bytes && !socket.destroyed; sent += block.length) {
     if (socket.write(block)) await new Promise(setImmediate)
@@ -37,7 +43,9 @@ function drained(socket: Socket): Promise<boolean> {
 
 test('headers that go on in CONTINUATION frames without end close the connection', async (t) => {
   const server = await attackedServer(t)
-  const endless = Buffer.concat(Array.from({ length: 2000 }, () => frame('continuation', 0, 1, Buffer.from([0, 1, 120, 1, 121]))))
+  const endless = Buffer.concat(
+    Array.from({ length: 2000 }, () => frame('continuation', 0, 1, Buffer.from([0, 1, 120, 1, 121]))),
+  )
   await whileOthersAreServed(t, server, async () => {
     await Promise.all(
       Array.from({ length: attackers }, async () => {
@@ -66,7 +74,12 @@ for (const [what, one] of Object.entries(floods)) {
         Array.from({ length: attackers }, async () => {
           const { socket } = await rawTls(server, 'h2')
           socket.pause()
-          socket.write(Buffer.concat([preface(), request(1, requestBlock('POST', configMaps, { 'content-type': 'application/json' }), false)]))
+          socket.write(
+            Buffer.concat([
+              preface(),
+              request(1, requestBlock('POST', configMaps, { 'content-type': 'application/json' }), false),
+            ]),
+          )
           await flood(socket, block, 10 * 1024 * 1024)
           socket.destroy()
         }),
@@ -86,7 +99,8 @@ test('of 12,000 watches on one connection those beyond its bound are refused', a
     socket.on('data', (chunk: Buffer) => {
       rest = Buffer.concat([rest, chunk])
       let at = 0
-      for (; at + 9 <= rest.length && at + 9 + rest.readUIntBE(at, 3) <= rest.length; at += 9 + rest.readUIntBE(at, 3)) if (rest[at + 3] === 3) resets++
+      for (; at + 9 <= rest.length && at + 9 + rest.readUIntBE(at, 3) <= rest.length; at += 9 + rest.readUIntBE(at, 3))
+        if (rest[at + 3] === 3) resets++
       rest = rest.subarray(at)
     })
     socket.write(Buffer.concat([preface(), ...Array.from({ length: 12_000 }, (_, i) => request(2 * i + 1, block))]))

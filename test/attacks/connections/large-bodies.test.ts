@@ -1,4 +1,7 @@
-/** Bodies and objects that are too large: refused in upstream's words, on a connection that lives where upstream's lives. */
+/**
+ * Bodies and objects that are too large: refused in upstream's words, on a connection that lives where upstream's
+ * lives.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -24,7 +27,9 @@ test('what Content-Length announces beyond 3 MiB is refused before it is sent', 
     socket.destroy()
     await closed
     const expecting = await rawTls(server)
-    expecting.socket.write(head('POST', pods, 'Content-Type: application/json', `Content-Length: ${limit + 1}`, 'Expect: 100-continue'))
+    expecting.socket.write(
+      head('POST', pods, 'Content-Type: application/json', `Content-Length: ${limit + 1}`, 'Expect: 100-continue'),
+    )
     await expecting.closed
     assert.match(expecting.received(), /^HTTP\/1\.1 413 /)
   })
@@ -36,7 +41,8 @@ test('chunked and HTTP/2 bodies are refused when they pass 3 MiB, and clients th
     const { socket, received } = await rawTls(server)
     socket.write(head('POST', pods, 'Content-Type: application/json', 'Transfer-Encoding: chunked'))
     const chunk = Buffer.alloc(1024 * 1024, 0x20)
-    for (let i = 0; i < 8; i++) socket.write(Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]))
+    for (let i = 0; i < 8; i++)
+      socket.write(Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]))
     await waitFor('the answer', () => tooLarge.test(received()))
     socket.destroy()
     const answer = await ask(server, 'POST', pods, Buffer.alloc(12 * 1024 * 1024, 0x20))
@@ -63,17 +69,30 @@ test('an object above 1.5 MiB is refused as etcd refuses it: created, updated or
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'large' },
-      spec: { containers: [{ name: 'main', image: 'example/app:1', args: Array.from({ length: Math.ceil(bytes / 100_000) }, () => 'x'.repeat(100_000)) }] },
+      spec: {
+        containers: [
+          {
+            name: 'main',
+            image: 'example/app:1',
+            args: Array.from({ length: Math.ceil(bytes / 100_000) }, () => 'x'.repeat(100_000)),
+          },
+        ],
+      },
     })
   await whileOthersAreServed(t, server, async () => {
-    const refused = '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"etcdserver: request is too large","code":500}\n'
+    const refused =
+      '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"etcdserver: request is too ' +
+      'large","code":500}\n'
     assert.deepEqual(await ask(server, 'POST', pods, pod(2_400_000)), { status: 500, text: refused })
     assert.equal((await ask(server, 'POST', pods, pod(1_400_000))).status, 201)
     const patch = JSON.stringify({ metadata: { labels: { a: 'b' } }, status: { message: 'x'.repeat(500_000) } })
-    assert.deepEqual(await ask(server, 'PATCH', `${pods}/large/status`, patch, { 'content-type': 'application/merge-patch+json' }), {
-      status: 500,
-      text: refused,
-    })
+    assert.deepEqual(
+      await ask(server, 'PATCH', `${pods}/large/status`, patch, { 'content-type': 'application/merge-patch+json' }),
+      {
+        status: 500,
+        text: refused,
+      },
+    )
     assert.equal((await ask(server, 'DELETE', `${pods}/large`, '')).status, 200)
   })
 })
@@ -86,6 +105,7 @@ test('a compressed body is not decompressed: it is no JSON', async (t) => {
   const { message } = JSON.parse(text) as { message: string }
   assert.equal(
     message,
-    `the object provided is unrecognized (must be of type Secret): couldn't get version/kind; json parse error: invalid character '\\x1f' looking for beginning of value (${body.subarray(0, 30).toString('hex')} ...)`,
+    "the object provided is unrecognized (must be of type Secret): couldn't get version/kind; json parse error: " +
+      `invalid character '\\x1f' looking for beginning of value (${body.subarray(0, 30).toString('hex')} ...)`,
   )
 })

@@ -20,7 +20,8 @@ test('HTTP/1.1: up to 1 MB of headers are taken, more is 431', async (t) => {
       [1000, 'HTTP/1.1 200 OK'],
       [
         1100,
-        'HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n431 Request Header Fields Too Large',
+        'HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: ' +
+          'close\r\n\r\n431 Request Header Fields Too Large',
       ],
     ] as const) {
       const { socket, received } = await rawTls(server)
@@ -50,14 +51,20 @@ test('HTTP/1.1: 100 connections that send headers without end are refused', asyn
   })
 })
 
-/** Sends one request with `count` kilobytes of headers in frames of `bytes`. Resolves with the types of the frames that come back. */
+/**
+ * Sends one request with `count` kilobytes of headers in frames of `bytes`. Resolves with the types of the frames that
+ * come back.
+ */
 async function asked(server: Parameters<typeof rawTls>[0], count: number, bytes: number): Promise<number[]> {
   const { socket } = await rawTls(server, 'h2')
   const frames: number[] = []
   socket.on('data', (chunk: Buffer) => {
     for (let at = 0; at + 9 <= chunk.length; at += 9 + chunk.readUIntBE(at, 3)) frames.push(chunk[at + 3]!)
   })
-  const block = Buffer.concat([requestBlock('GET', path), headerBlock(Object.fromEntries(lines(count).map((_, i) => [`x-${i}`, kilobyte])))])
+  const block = Buffer.concat([
+    requestBlock('GET', path),
+    headerBlock(Object.fromEntries(lines(count).map((_, i) => [`x-${i}`, kilobyte]))),
+  ])
   socket.write(preface())
   await waitFor('settings', () => frames.length > 0)
   // Large frames may be sent once the server's settings are acknowledged.
@@ -68,7 +75,14 @@ async function asked(server: Parameters<typeof rawTls>[0], count: number, bytes:
   else
     for (let at = 0; at < block.length; at += bytes) {
       const last = at + bytes >= block.length
-      parts.push(frame(at === 0 ? 'headers' : 'continuation', (at === 0 ? 1 : 0) | (last ? endHeaders : 0), 1, block.subarray(at, at + bytes)))
+      parts.push(
+        frame(
+          at === 0 ? 'headers' : 'continuation',
+          (at === 0 ? 1 : 0) | (last ? endHeaders : 0),
+          1,
+          block.subarray(at, at + bytes),
+        ),
+      )
     }
   socket.write(Buffer.concat(parts))
   const [headers, reset] = [1, 3]

@@ -1,4 +1,7 @@
-/** Clients that send requests one after the other over HTTP/1.1 without waiting for the answers: none is lost, whatever its size. */
+/**
+ * Clients that send requests one after the other over HTTP/1.1 without waiting for the answers: none is lost, whatever
+ * its size.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
@@ -20,10 +23,17 @@ test('a large body behind answers that nobody has read yet is read when they are
   })
   socket.pause()
   for (let i = 0; i < largeAnswers; i++) socket.write(head('GET', '/openapi/v2'))
-  const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large' }, data: { large: 'x'.repeat(400_000) } })
+  const body = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'large' },
+    data: { large: 'x'.repeat(400_000) },
+  })
   await waitFor('the first answer', () => socket.readableLength > 0)
   const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`]
-  const sent = new Promise((resolve) => socket.write(head('POST', '/api/v1/namespaces/default/configmaps', ...headers) + body, resolve))
+  const sent = new Promise((resolve) =>
+    socket.write(head('POST', '/api/v1/namespaces/default/configmaps', ...headers) + body, resolve),
+  )
   socket.resume()
   await sent
   await waitFor('all answers', () => statuses.length > largeAnswers || socket.closed)

@@ -14,7 +14,9 @@ for (const [what, path] of [
   test(`171,000 ${what} opened and reset on four connections end the connections`, async (t) => {
     const server = await attackedServer(t)
     const block = requestBlock('GET', path)
-    const frames = Array.from({ length: streams }, (_, i) => Buffer.concat([request(2 * i + 1, block), reset(2 * i + 1)]))
+    const frames = Array.from({ length: streams }, (_, i) =>
+      Buffer.concat([request(2 * i + 1, block), reset(2 * i + 1)]),
+    )
     const bytes = Buffer.concat([preface(), ...frames])
     await whileOthersAreServed(t, server, async () => {
       const attackers = await Promise.all(Array.from({ length: 4 }, () => rawTls(server, 'h2')))

@@ -1,4 +1,6 @@
-/** Connections that say nothing, or as little as they can: each is closed when its time is over, whatever it waits for. */
+/**
+ * Connections that say nothing, or as little as they can: each is closed when its time is over, whatever it waits for.
+ */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { test } from 'node:test'
@@ -20,7 +22,8 @@ function dribble({ socket, closed }: Raw, bytes: string): Raw {
   return { socket, closed, received: () => '' }
 }
 
-const times = (count: number, open: () => Promise<Raw>): Promise<Raw[]> => Promise.all(Array.from({ length: count }, open))
+const times = (count: number, open: () => Promise<Raw>): Promise<Raw[]> =>
+  Promise.all(Array.from({ length: count }, open))
 
 /** All are closed by the server, none before `earliest`, in ms. */
 async function allClosed(connections: readonly Raw[], earliest: number): Promise<void> {
@@ -32,7 +35,10 @@ test('TLS handshakes that never finish are cut off', async (t) => {
   const server = await attackedServer(t, { limits })
   await whileOthersAreServed(t, server, async () => {
     await allClosed(await times(many, () => rawTcp(server)), limits.headerTimeoutMs)
-    await allClosed(await times(many, async () => dribble(await rawTcp(server), '\x16\x03\x01\x00\xf8\x01\x00\x00\xf4\x03\x03')), limits.headerTimeoutMs)
+    await allClosed(
+      await times(many, async () => dribble(await rawTcp(server), '\x16\x03\x01\x00\xf8\x01\x00\x00\xf4\x03\x03')),
+      limits.headerTimeoutMs,
+    )
   })
 })
 

@@ -34,7 +34,9 @@ test('a body that goes on after its answer ends the connection, at once if none 
       Array.from({ length: many }, async (_, i) => {
         const { socket, received, closed } = await rawTls(server)
         const expect = i % 2 ? ['Expect: 100-continue'] : []
-        socket.write(head('POST', '/nothing/here', 'Content-Type: application/json', 'Content-Length: 100000', ...expect))
+        socket.write(
+          head('POST', '/nothing/here', 'Content-Type: application/json', 'Content-Length: 100000', ...expect),
+        )
         const sending = setInterval(() => i % 2 || socket.write(' '), 100)
         const age = await closed
         clearInterval(sending)
@@ -54,11 +56,17 @@ test('a slow body over HTTP/2 is 504, and its stream ends; the session goes on',
       // Small frames come whole.
       for (let at = 0; at + 9 <= chunk.length; at += 9 + chunk.readUIntBE(at, 3)) frames.push(chunk[at + 3]!)
     })
-    socket.write(Buffer.concat([preface(), request(1, requestBlock('POST', configMaps, { 'content-type': 'application/json' }), false)]))
+    socket.write(
+      Buffer.concat([
+        preface(),
+        request(1, requestBlock('POST', configMaps, { 'content-type': 'application/json' }), false),
+      ]),
+    )
     const sending = setInterval(() => socket.write(data(1, Buffer.from(' '))), 100)
     const reset = 3
     const deadline = performance.now() + 20_000
-    while (!frames.includes(reset) && performance.now() < deadline) await new Promise((resolve) => socket.once('data', resolve))
+    while (!frames.includes(reset) && performance.now() < deadline)
+      await new Promise((resolve) => socket.once('data', resolve))
     clearInterval(sending)
     assert.deepEqual(
       frames.filter((type) => type <= reset),

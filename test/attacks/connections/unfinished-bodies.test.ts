@@ -38,7 +38,12 @@ async function overHttp1(server: AttackedServer): Promise<Attacker> {
 async function overHttp2(server: AttackedServer): Promise<Attacker> {
   const session = connect(server.url, { ca: server.ca })
   session.on('error', () => {})
-  const stream = session.request({ ':method': 'POST', ':path': path, authorization: `Bearer ${token}`, 'content-type': 'application/json' })
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+  })
   let answer: ReturnType<Attacker['answer']>
   stream.on('response', (headers) => {
     answer = { status: headers[':status'] ?? 0, retryAfter: String(headers['retry-after']) }
@@ -46,14 +51,20 @@ async function overHttp2(server: AttackedServer): Promise<Attacker> {
   stream.on('error', () => {})
   stream.resume()
   stream.write(part)
-  return { answer: () => answer, sent: () => stream.destroyed || stream.writableLength === 0, close: () => session.destroy() }
+  return {
+    answer: () => answer,
+    sent: () => stream.destroyed || stream.writableLength === 0,
+    close: () => session.destroy(),
+  }
 }
 
 for (const [protocol, attack] of [
   ['HTTP/1.1', overHttp1],
   ['HTTP/2', overHttp2],
 ] as const) {
-  test(`300 unfinished bodies of 2.9 MB cost little; what is too much may come again later (${protocol})`, { timeout: 150_000 }, async (t) => {
+  test(`300 unfinished bodies of 2.9 MB cost little; what is too much may come again later (${protocol})`, {
+    timeout: 150_000,
+  }, async (t) => {
     const server = await attackedServer(t)
     const attackers: Attacker[] = []
     await whileOthersAreServed(t, server, async () => {

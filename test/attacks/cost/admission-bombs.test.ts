@@ -1,4 +1,7 @@
-/** Policies and conditions of admission that would take for ever over what a client sends: each has a budget, and others are served meanwhile. */
+/**
+ * Policies and conditions of admission that would take for ever over what a client sends: each has a budget, and others
+ * are served meanwhile.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
@@ -18,11 +21,18 @@ async function make(server: AttackedServer, path: string, object: object): Promi
 }
 
 async function policy(server: AttackedServer, name: string, spec: object): Promise<void> {
-  await make(server, `${group}/validatingadmissionpolicies`, { metadata: { name }, spec: { matchConstraints: { resourceRules }, ...spec } })
-  await make(server, `${group}/validatingadmissionpolicybindings`, { metadata: { name }, spec: { policyName: name, validationActions: ['Deny'] } })
+  await make(server, `${group}/validatingadmissionpolicies`, {
+    metadata: { name },
+    spec: { matchConstraints: { resourceRules }, ...spec },
+  })
+  await make(server, `${group}/validatingadmissionpolicybindings`, {
+    metadata: { name },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  })
 }
 
-const configMap = (data: Readonly<Record<string, string>>): string => JSON.stringify({ metadata: { generateName: 'a-' }, data })
+const configMap = (data: Readonly<Record<string, string>>): string =>
+  JSON.stringify({ metadata: { generateName: 'a-' }, data })
 
 /** Many keys, so that loops in loops are long. */
 const many = configMap(Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key-${i}`, 'a'])))
@@ -35,9 +45,13 @@ const refusal = (server: AttackedServer, body: string): Promise<Answer> =>
     return answer.status === 201 ? undefined : answer
   })
 
-test('validations, variables and conditions that loop in loops run out of their budget', { timeout: 110_000 }, async (t) => {
+test('validations, variables and conditions that loop in loops run out of their budget', {
+  timeout: 110_000,
+}, async (t) => {
   const server = await attackedServer(t)
-  await policy(server, 'validations', { validations: Array.from({ length: 20 }, (_, i) => ({ expression: `${cubic} || ${i} == 0` })) })
+  await policy(server, 'validations', {
+    validations: Array.from({ length: 20 }, (_, i) => ({ expression: `${cubic} || ${i} == 0` })),
+  })
   await whileOthersAreServed(t, server, async () => {
     const { status, text } = await refusal(server, many)
     assert.equal(status, 422)
@@ -51,7 +65,10 @@ test('validations, variables and conditions that loop in loops run out of their 
     variables: Array.from({ length: 10 }, (_, i) => ({ name: `v${i}`, expression: cubic })),
     validations: [{ expression: Array.from({ length: 10 }, (_, i) => `variables.v${i}`).join(' && ') }],
   })
-  await policy(server, 'conditions', { matchConditions: [{ name: 'c', expression: cubic }], validations: [{ expression: 'true' }] })
+  await policy(server, 'conditions', {
+    matchConditions: [{ name: 'c', expression: cubic }],
+    validations: [{ expression: 'true' }],
+  })
   await whileOthersAreServed(t, server, async () => {
     assert.match((await refusal(server, many)).text, /cost limit exceeded|running out of cost budget/)
   })
@@ -65,7 +82,8 @@ test('patterns, strings and lists that grow do so within the budget', { timeout:
     "object.data.text.split('').all(a, object.data.text.split('').all(b, a == b))",
     '[1,2,3,4,5,6,7,8,9,10].map(a, object.data.text + object.data.text).all(a, a.contains(object.data.text))',
     "object.data.text.findAll('(a?){20}a{20}').size() > 0",
-    "('%s%s'.format([object.data.text, object.data.text])).size() > 0 && object.data.text.lowerAscii().upperAscii().trim().size() > 0",
+    "('%s%s'.format([object.data.text, object.data.text])).size() > 0 && " +
+      'object.data.text.lowerAscii().upperAscii().trim().size() > 0',
     "quantity(object.data.text).isGreaterThan(quantity('1'))",
     'semver(object.data.text).major() > 0',
     "cidr(object.data.text).containsIP('1.2.3.4')",
@@ -75,7 +93,10 @@ test('patterns, strings and lists that grow do so within the budget', { timeout:
   for (const [index, expression] of expressions.entries()) {
     await policy(server, `p${index}`, {
       failurePolicy: 'Ignore',
-      validations: [{ expression: `!(${expression})` }, { expression: expression.replaceAll('data.text', 'data.other') }],
+      validations: [
+        { expression: `!(${expression})` },
+        { expression: expression.replaceAll('data.text', 'data.other') },
+      ],
     })
   }
   await policy(server, 'last', { validations: [{ expression: "object.data.last != 'x'" }] })
@@ -96,7 +117,10 @@ test('conditions of webhooks that are too dear end as the failure policy says, w
         rules: resourceRules,
         sideEffects: 'None',
         admissionReviewVersions: ['v1'],
-        matchConditions: Array.from({ length: 64 }, (_, i) => ({ name: `c${i}`, expression: `${cubic} && ${i} < 100` })),
+        matchConditions: Array.from({ length: 64 }, (_, i) => ({
+          name: `c${i}`,
+          expression: `${cubic} && ${i} < 100`,
+        })),
       },
     ],
   })

@@ -16,16 +16,27 @@ const patches = {
 } as const
 
 const items = <T>(count: number, item: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => item(i))
-const members = (count: number, member: (i: number) => readonly [string, unknown]): object => Object.fromEntries(items(count, member))
+const members = (count: number, member: (i: number) => readonly [string, unknown]): object =>
+  Object.fromEntries(items(count, member))
 const named = (i: number): object => ({ name: `n${i}` })
 
 const manyKeys = (value: string): object => ({ data: members(49_000, (i) => [`k${i}`, value]) })
 
 /** The pod and the ConfigMaps that patches are about. */
 export const victims: readonly HeavyRequest[] = [
-  { method: 'POST', path: pods, contentType: json, body: '{"metadata":{"name":"victim"},"spec":{"containers":[{"name":"c","image":"i"}]}}' },
+  {
+    method: 'POST',
+    path: pods,
+    contentType: json,
+    body: '{"metadata":{"name":"victim"},"spec":{"containers":[{"name":"c","image":"i"}]}}',
+  },
   { method: 'POST', path: configMaps, contentType: json, body: '{"metadata":{"name":"victim"},"data":{"a":"b"}}' },
-  { method: 'POST', path: configMaps, contentType: json, body: JSON.stringify({ metadata: { name: 'large' }, ...manyKeys('') }) },
+  {
+    method: 'POST',
+    path: configMaps,
+    contentType: json,
+    body: JSON.stringify({ metadata: { name: 'large' }, ...manyKeys('') }),
+  },
 ]
 
 const post = (name: string, path: string, body: object | string, contentType = json): HeavyCase => ({
@@ -35,7 +46,13 @@ const post = (name: string, path: string, body: object | string, contentType = j
   contentType,
   body: typeof body === 'string' ? body : JSON.stringify({ metadata: { name: 'heavy' }, ...body }),
 })
-const patch = (name: string, path: string, type: keyof typeof patches, body: unknown, victim = 'victim'): HeavyCase => ({
+const patch = (
+  name: string,
+  path: string,
+  type: keyof typeof patches,
+  body: unknown,
+  victim = 'victim',
+): HeavyCase => ({
   name,
   method: 'PATCH',
   path: `${path}/${victim}${type === 'apply' ? '?fieldManager=heavy&force=true' : ''}`,
@@ -53,7 +70,9 @@ const withFields = (name: string, fields: object): HeavyCase => ({
     ...pod,
     metadata: {
       name: 'victim',
-      managedFields: [{ manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': fields } }],
+      managedFields: [
+        { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': fields } },
+      ],
     },
     spec: { containers: [{ name: 'c', image: 'i' }] },
   }),
@@ -67,9 +86,17 @@ export const heavyCases = (): readonly HeavyCase[] => [
   post('700,000 empty containers', pods, { spec: { containers: items(700_000, () => ({})) } }),
   post('99,000 empty containers', pods, { spec: { containers: items(99_000, () => ({})) } }),
   post('49,000 named containers', pods, { spec: { containers: items(49_000, named) } }),
-  post('imagePullSecrets of nulls', pods, { spec: { containers: [{ name: 'c', image: 'i' }], imagePullSecrets: items(99_000, () => null) } }),
+  post('imagePullSecrets of nulls', pods, {
+    spec: { containers: [{ name: 'c', image: 'i' }], imagePullSecrets: items(99_000, () => null) },
+  }),
   post('spread constraints', pods, {
-    spec: { topologySpreadConstraints: items(24_000, (i) => ({ maxSkew: 1, topologyKey: `k${i}`, whenUnsatisfiable: 'DoNotSchedule' })) },
+    spec: {
+      topologySpreadConstraints: items(24_000, (i) => ({
+        maxSkew: 1,
+        topologyKey: `k${i}`,
+        whenUnsatisfiable: 'DoNotSchedule',
+      })),
+    },
   }),
   post('mounts and devices', pods, {
     spec: {
@@ -95,7 +122,10 @@ export const heavyCases = (): readonly HeavyCase[] => [
     spec: { '$setElementOrder/containers': items(24_000, named), containers: items(24_000, named) },
   }),
   patch('49,000 finalizers deleted by a strategic merge', pods, 'strategic', {
-    metadata: { '$deleteFromPrimitiveList/finalizers': items(49_000, (i) => `a/b${i}`), finalizers: items(49_000, (i) => `a/b${i}`) },
+    metadata: {
+      '$deleteFromPrimitiveList/finalizers': items(49_000, (i) => `a/b${i}`),
+      finalizers: items(49_000, (i) => `a/b${i}`),
+    },
   }),
   patch('a merge of 33,000 containers', pods, 'merge', { spec: { containers: items(33_000, named) } }),
   patch('33,000 containers applied', pods, 'apply', { ...pod, spec: { containers: items(33_000, named) } }),
@@ -126,7 +156,9 @@ export const heavyCases = (): readonly HeavyCase[] => [
     { op: 'add', path: '/metadata/annotations', value: { a: 'x' } },
     ...items(9999, () => ({ op: 'copy', from: '/metadata', path: '/metadata/annotations/b' })),
   ]),
-  patch('a million steps of a pointer', configMaps, 'json', [{ op: 'add', path: `/data${'/a'.repeat(1_000_000)}`, value: '' }]),
+  patch('a million steps of a pointer', configMaps, 'json', [
+    { op: 'add', path: `/data${'/a'.repeat(1_000_000)}`, value: '' },
+  ]),
   withFields(
     'managed fields in another order',
     members(49_000, (i) => [`k:{"name":"n${(i * 7919) % 100_003}"}`, {}]),
@@ -137,7 +169,16 @@ export const heavyCases = (): readonly HeavyCase[] => [
   ),
   post('99,000 finalizers', configMaps, { metadata: { name: 'heavy', finalizers: items(90_000, (i) => `a/b${i}`) } }),
   post('owners that all control', configMaps, {
-    metadata: { name: 'heavy', ownerReferences: items(15_000, (i) => ({ apiVersion: 'v1', kind: 'Pod', name: `n${i}`, uid: `u${i}`, controller: true })) },
+    metadata: {
+      name: 'heavy',
+      ownerReferences: items(15_000, (i) => ({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        name: `n${i}`,
+        uid: `u${i}`,
+        controller: true,
+      })),
+    },
   }),
   post('99,000 wrong keys', configMaps, { data: members(99_000, (i) => [`-k!${i}`, '']) }),
   post(
@@ -145,18 +186,36 @@ export const heavyCases = (): readonly HeavyCase[] => [
     `${configMaps}?fieldValidation=Strict`,
     members(99_000, (i) => [`x${i}`, 1]),
   ),
-  post('49,000 duplicate fields', `${configMaps}?fieldValidation=Strict`, `{"data":{${items(99_000, (i) => `"k${i % 49_000}":""`).join()}}}`),
+  post(
+    '49,000 duplicate fields',
+    `${configMaps}?fieldValidation=Strict`,
+    `{"data":{${items(99_000, (i) => `"k${i % 49_000}":""`).join()}}}`,
+  ),
   post('lists in lists', configMaps, `{"data":${'['.repeat(99_000)}${']'.repeat(99_000)}}`),
-  post('a quantity of digits', '/api/v1/namespaces/default/resourcequotas', { spec: { hard: { pods: `${'1'.repeat(3_000_000)}!` } } }),
-  post('IP families', '/api/v1/namespaces/default/services', { spec: { ports: [{ port: 80 }], ipFamilies: items(99_000, (i) => `f${i}`) } }),
+  post('a quantity of digits', '/api/v1/namespaces/default/resourcequotas', {
+    spec: { hard: { pods: `${'1'.repeat(3_000_000)}!` } },
+  }),
+  post('IP families', '/api/v1/namespaces/default/services', {
+    spec: { ports: [{ port: 80 }], ipFamilies: items(99_000, (i) => `f${i}`) },
+  }),
   post('versions of AdmissionReview', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
     webhooks: [
-      { name: 'w.example.com', clientConfig: { url: 'https://127.0.0.1/' }, sideEffects: 'None', admissionReviewVersions: items(90_000, (i) => `v${i}`) },
+      {
+        name: 'w.example.com',
+        clientConfig: { url: 'https://127.0.0.1/' },
+        sideEffects: 'None',
+        admissionReviewVersions: items(90_000, (i) => `v${i}`),
+      },
     ],
   }),
   request('blocks without end', '-----BEGIN A-----'.repeat(130_000)),
   request('blocks of many types without end', items(100_000, (i) => `-----BEGIN ${i}-----`).join('')),
   post('documents of YAML', configMaps, '---\n'.repeat(700_000), 'application/yaml'),
   post('a flow of YAML', configMaps, `data: [${'1,'.repeat(1_400_000)}]`, 'application/yaml'),
-  post('aliases of YAML', configMaps, `a: &a [${'x,'.repeat(999)}x]\n${items(100_000, (i) => `b${i}: *a`).join('\n')}`, 'application/yaml'),
+  post(
+    'aliases of YAML',
+    configMaps,
+    `a: &a [${'x,'.repeat(999)}x]\n${items(100_000, (i) => `b${i}: *a`).join('\n')}`,
+    'application/yaml',
+  ),
 ]

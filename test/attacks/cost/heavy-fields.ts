@@ -1,4 +1,7 @@
-/** Every field of the built-in kinds that a client can fill with much: lists, maps, texts and free-form JSON, found in the schema. */
+/**
+ * Every field of the built-in kinds that a client can fill with much: lists, maps, texts and free-form JSON, found in
+ * the schema.
+ */
 import { allResources } from '../../../src/api/registry.ts'
 import type { ResourceDefinition } from '../../../src/api/resource.ts'
 import { schemaOf } from '../../../src/api/schema/index.ts'
@@ -18,7 +21,8 @@ const intoMap: Step = { into: 'map' }
 
 /** `Pod spec.containers[].env`. */
 export const fieldName = ({ definition: { group, kind }, path }: HeavyField): string =>
-  `${kind}${group && `.${group}`} ${path.map((step) => (typeof step === 'string' ? `.${step}` : step.into === 'list' ? '[]' : '{}')).join('')}`
+  `${kind}${group && `.${group}`} ` +
+  `${path.map((step) => (typeof step === 'string' ? `.${step}` : step.into === 'list' ? '[]' : '{}')).join('')}`
 
 /** The fields of all kinds. A structure that a kind has in several places is looked into once, where it comes first. */
 export function heavyFields(): HeavyField[] {
@@ -39,7 +43,8 @@ function fieldsOfKind(definition: ResourceDefinition): HeavyField[] {
         if (seen.has(type)) continue
         seen.add(type)
         for (const [name, field] of type.fields)
-          if (path.length > 0 || (name !== 'kind' && name !== 'apiVersion')) next.push({ type: field.type, path: [...path, name] })
+          if (path.length > 0 || (name !== 'kind' && name !== 'apiVersion'))
+            next.push({ type: field.type, path: [...path, name] })
         continue
       }
       if (type.kind === 'boolean' || type.kind === 'integer' || type.kind === 'number') continue

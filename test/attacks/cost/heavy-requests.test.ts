@@ -1,6 +1,7 @@
 /**
- * Requests of allowed size, made to be as much work as possible: the worst that are known, and fields of all kinds at random for
- * `HEAVY_SECONDS` (15 unless said; `HEAVY_SEED` repeats the choice). The server always goes on answering others. `sweep.ts` tries everything.
+ * Requests of allowed size, made to be as much work as possible: the worst that are known, and fields of all kinds at
+ * random for `HEAVY_SECONDS` (15 unless said; `HEAVY_SEED` repeats the choice). The server always goes on answering
+ * others. `sweep.ts` tries everything.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -11,7 +12,10 @@ import { heavyPath, heavyRequest, lightObject, ways } from './heavy-requests.ts'
 import { shapesOf } from './heavy-values.ts'
 import { type Measured, measuredServer } from './measured-server.ts'
 
-/** CPU time, which grows on a busy machine too: caches are cold, and collecting garbage counts. Where nothing else runs it is a tenth. */
+/**
+ * CPU time, which grows on a busy machine too: caches are cold, and collecting garbage counts. Where nothing else runs
+ * it is a tenth.
+ */
 const patienceMs = 1500
 /** What somebody would notice; all of these are told. */
 const noticedMs = 150
@@ -38,10 +42,14 @@ test('no known heavy request stops the server', { timeout: 110_000 }, async (t) 
     if (measured.cpuMs > worst.cpuMs) Object.assign(worst, { name, cpuMs: measured.cpuMs })
     worst.lightMs = Math.max(worst.lightMs, measured.lightMs)
   }
-  t.diagnostic(`worst: ${worst.name}, ${worst.cpuMs.toFixed(0)} ms of CPU; /readyz took up to ${worst.lightMs.toFixed(0)} ms`)
+  t.diagnostic(
+    `worst: ${worst.name}, ${worst.cpuMs.toFixed(0)} ms of CPU; /readyz took up to ${worst.lightMs.toFixed(0)} ms`,
+  )
 })
 
-test(`no field of any kind stops the server when it is filled (HEAVY_SEED=${seed})`, { timeout: (seconds + 90) * 1000 }, async (t) => {
+test(`no field of any kind stops the server when it is filled (HEAVY_SEED=${seed})`, {
+  timeout: (seconds + 90) * 1000,
+}, async (t) => {
   const server = await measuredServer(t)
   const r = new Random(seed)
   const fields = heavyFields()
@@ -54,7 +62,12 @@ test(`no field of any kind stops the server when it is filled (HEAVY_SEED=${seed
     const { definition } = field
     const object = `o${sent}`
     if (way !== 'create')
-      await server.send({ method: 'POST', path: heavyPath(definition), contentType: 'application/json', body: JSON.stringify(lightObject(definition, object)) })
+      await server.send({
+        method: 'POST',
+        path: heavyPath(definition),
+        contentType: 'application/json',
+        body: JSON.stringify(lightObject(definition, object)),
+      })
     const measured = await server.send(heavyRequest(field, shape, way, object, bodyBytes))
     const name = `${fieldName(field)}, ${shape.name}, by ${way}`
     judge(t, name, measured)

@@ -25,7 +25,9 @@ export const heavyPath = (definition: ResourceDefinition): string => collectionP
 export function lightObject(definition: ResourceDefinition, name: string): Plain & { metadata: Plain } {
   const { kind } = definition
   const apiVersion = groupVersionOf(definition)
-  const sample = samples.find((other) => other.kind === kind && other.apiVersion === apiVersion) ?? samples.find((other) => other.kind === kind)
+  const sample =
+    samples.find((other) => other.kind === kind && other.apiVersion === apiVersion) ??
+    samples.find((other) => other.kind === kind)
   return { ...structuredClone(sample), apiVersion, kind, metadata: { ...(sample?.metadata as Plain), name } }
 }
 
@@ -34,18 +36,27 @@ const placeholder = '@heavy@'
 /** Puts the placeholder at the path; what leads there is made where it is missing. */
 function fill(at: unknown, [step, ...rest]: readonly Step[]): unknown {
   if (step === undefined) return placeholder
-  if (typeof step === 'object' && step.into === 'list') return [fill(Array.isArray(at) ? at[0] : undefined, rest), ...(Array.isArray(at) ? at.slice(1) : [])]
+  if (typeof step === 'object' && step.into === 'list')
+    return [fill(Array.isArray(at) ? at[0] : undefined, rest), ...(Array.isArray(at) ? at.slice(1) : [])]
   const object = typeof at === 'object' && at !== null && !Array.isArray(at) ? (at as Plain) : {}
   const name = typeof step === 'string' ? step : (Object.keys(object)[0] ?? 'a')
   return { ...object, [name]: fill(object[name], rest) }
 }
 
-const pointer = (path: readonly Step[]): string => path.map((step) => `/${typeof step === 'string' ? step : step.into === 'list' ? 0 : 'a'}`).join('')
+const pointer = (path: readonly Step[]): string =>
+  path.map((step) => `/${typeof step === 'string' ? step : step.into === 'list' ? 0 : 'a'}`).join('')
 
-const heavy = (value: unknown, text: string): string => JSON.stringify(value).replace(JSON.stringify(placeholder), () => text)
+const heavy = (value: unknown, text: string): string =>
+  JSON.stringify(value).replace(JSON.stringify(placeholder), () => text)
 
 /** The request that sends a field of a shape in one of the ways; all but `create` are about the object `name`. */
-export function heavyRequest({ definition, path }: HeavyField, shape: HeavyShape, way: Way, name: string, bytes: number): HeavyRequest {
+export function heavyRequest(
+  { definition, path }: HeavyField,
+  shape: HeavyShape,
+  way: Way,
+  name: string,
+  bytes: number,
+): HeavyRequest {
   const collection = heavyPath(definition)
   const item = `${collection}/${name}`
   const text = shape.text(bytes)
@@ -69,6 +80,11 @@ export function heavyRequest({ definition, path }: HeavyField, shape: HeavyShape
         body: heavy([{ op: 'add', path: pointer(path), value: placeholder }], text),
       }
     case 'apply':
-      return { method: 'PATCH', path: `${item}?fieldManager=heavy&force=true`, contentType: 'application/apply-patch+yaml', body: whole() }
+      return {
+        method: 'PATCH',
+        path: `${item}?fieldManager=heavy&force=true`,
+        contentType: 'application/apply-patch+yaml',
+        body: whole(),
+      }
   }
 }

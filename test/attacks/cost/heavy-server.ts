@@ -1,6 +1,7 @@
 /**
- * The server that heavy requests are sent to, in a process of its own. When asked, it tells for how long at most it was busy
- * without a turn for anybody else: in CPU time of its thread, which neighbours on the machine do not lengthen, and by the clock.
+ * The server that heavy requests are sent to, in a process of its own. When asked, it tells for how long at most it was
+ * busy without a turn for anybody else: in CPU time of its thread, which neighbours on the machine do not lengthen, and
+ * by the clock.
  */
 import { startCluster } from '../../../src/cluster/start-cluster.ts'
 

@@ -1,4 +1,7 @@
-/** Values as large as a body may be, as JSON text: lists and maps of the smallest items that a type has, and texts that regular expressions like least. */
+/**
+ * Values as large as a body may be, as JSON text: lists and maps of the smallest items that a type has, and texts that
+ * regular expressions like least.
+ */
 import type { FieldType } from '../../../src/machinery/schema.ts'
 
 /** Makes the JSON of a value of up to so many bytes. */
@@ -29,7 +32,10 @@ function small(type: FieldType, i: number | string, depth = 0): unknown {
       return {}
     case 'struct': {
       if (depth > 3) return {}
-      const names = new Set([...type.required, ...['name', 'key', 'ip', 'uid', 'type'].filter((name) => type.fields.get(name)?.type.kind === 'string')])
+      const names = new Set([
+        ...type.required,
+        ...['name', 'key', 'ip', 'uid', 'type'].filter((name) => type.fields.get(name)?.type.kind === 'string'),
+      ])
       return Object.fromEntries([...names].map((name) => [name, small(type.fields.get(name)!.type, i, depth + 1)]))
     }
   }
@@ -46,8 +52,14 @@ function repeated(open: string, close: string, bytes: number, item: (i: number) 
   return `${open}${parts.join(',')}${close}`
 }
 
-const list = (name: string, item: (i: number) => string): HeavyShape => ({ name, text: (bytes) => repeated('[', ']', bytes, item) })
-const map = (name: string, member: (i: number) => string): HeavyShape => ({ name, text: (bytes) => repeated('{', '}', bytes, member) })
+const list = (name: string, item: (i: number) => string): HeavyShape => ({
+  name,
+  text: (bytes) => repeated('[', ']', bytes, item),
+})
+const map = (name: string, member: (i: number) => string): HeavyShape => ({
+  name,
+  text: (bytes) => repeated('{', '}', bytes, member),
+})
 
 const empties: Readonly<Record<FieldType['kind'], string>> = {
   string: '""',
@@ -62,8 +74,36 @@ const empties: Readonly<Record<FieldType['kind'], string>> = {
   struct: '{}',
 }
 
-/** What texts are made of. What follows at the end fits no rule, so that an expression must try everything before it gives up. */
-const units = ['a', 'a-', 'a.', '-', '.', '1', '0', ' ', '/', ':', ',', '=', '*', '(', '[', '{', '$(', '%', '\\n', 'ü', '*/1,', '1h', 'a=b,', '&a ']
+/**
+ * What texts are made of. What follows at the end fits no rule, so that an expression must try everything before it
+ * gives up.
+ */
+const units = [
+  'a',
+  'a-',
+  'a.',
+  '-',
+  '.',
+  '1',
+  '0',
+  ' ',
+  '/',
+  ':',
+  ',',
+  '=',
+  '*',
+  '(',
+  '[',
+  '{',
+  '$(',
+  '%',
+  '\\n',
+  'ü',
+  '*/1,',
+  '1h',
+  'a=b,',
+  '&a ',
+]
 const longText = (unit: string, end: string): HeavyShape => ({
   name: `"${unit}${unit}…${end}"`,
   text: (bytes) => `"${unit.repeat(Math.floor((bytes - 3) / Buffer.byteLength(unit)))}${end}"`,

@@ -20,11 +20,23 @@ async function fill(server: AttackedServer): Promise<void> {
   const session = connect(server.url, { ca: server.ca })
   const create = (i: number): Promise<void> =>
     new Promise((resolve, reject) => {
-      const stream = session.request({ ':method': 'POST', ':path': path, authorization, 'content-type': 'application/json' })
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': path,
+        authorization,
+        'content-type': 'application/json',
+      })
       stream.on('error', reject)
       stream.on('close', resolve)
       stream.resume()
-      stream.end(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `o-${i}`, labels: { a: 'b' } }, data: { k: 'x'.repeat(10_000) } }))
+      stream.end(
+        JSON.stringify({
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name: `o-${i}`, labels: { a: 'b' } },
+          data: { k: 'x'.repeat(10_000) },
+        }),
+      )
     })
   await Promise.all(Array.from({ length: 700 }, (_, i) => create(i)))
   session.destroy()
@@ -36,14 +48,18 @@ type Headers = Readonly<Record<string, string>>
 const get = {
   'HTTP/1.1': ({ url, ca }: AttackedServer, target: string, headers: Headers): Promise<number> =>
     new Promise((resolve, reject) => {
-      const asked = httpsRequest(url + target, { ca, agent: false, headers: { authorization, ...headers } }, (response) => {
-        let length = 0
-        response.on('data', (chunk: Buffer) => {
-          length += chunk.length
-        })
-        response.on('end', () => resolve(length))
-        response.on('error', reject)
-      })
+      const asked = httpsRequest(
+        url + target,
+        { ca, agent: false, headers: { authorization, ...headers } },
+        (response) => {
+          let length = 0
+          response.on('data', (chunk: Buffer) => {
+            length += chunk.length
+          })
+          response.on('end', () => resolve(length))
+          response.on('error', reject)
+        },
+      )
       asked.on('error', reject)
       asked.end()
     }),
@@ -71,7 +87,9 @@ const forms: Readonly<Record<string, readonly [path: string, headers: Headers]>>
 }
 
 for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
-  test(`200 lists of 7 MB at once are all answered, without a copy for each (${protocol})`, { timeout: 110_000 }, async (t) => {
+  test(`200 lists of 7 MB at once are all answered, without a copy for each (${protocol})`, {
+    timeout: 110_000,
+  }, async (t) => {
     const server = await attackedServer(t)
     await fill(server)
     for (const [form, [target, headers]] of Object.entries(forms)) {
@@ -93,7 +111,10 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
         Array.from({ length: clients }, async () => {
           const client = await rawTls(server, protocol === 'HTTP/2' ? 'h2' : 'http/1.1')
           // HTTP/2: a window that never opens, on a connection that is read.
-          if (protocol === 'HTTP/2') client.socket.write(Buffer.concat([preface([initialWindowSize, 0]), request(1, requestBlock('GET', target))]))
+          if (protocol === 'HTTP/2')
+            client.socket.write(
+              Buffer.concat([preface([initialWindowSize, 0]), request(1, requestBlock('GET', target))]),
+            )
           else client.socket.pause().write(head('GET', target))
           return client
         }),

@@ -33,7 +33,10 @@ const patienceMs = 180_000
 const shownBytes = 1000
 
 export async function measuredServer(t: Lifetime): Promise<MeasuredServer> {
-  const child = fork(join(import.meta.dirname, 'heavy-server.ts'), { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(join(import.meta.dirname, 'heavy-server.ts'), {
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   t.after(() => child.kill('SIGKILL'))
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   let session: ClientHttp2Session | undefined
@@ -53,7 +56,12 @@ export async function measuredServer(t: Lifetime): Promise<MeasuredServer> {
   const exchange = async ({ method, path, contentType, body }: HeavyRequest): Promise<Answer> => {
     const { promise, resolve } = Promise.withResolvers<Answer>()
     const stream = connection().request(
-      { ':method': method, ':path': path, authorization: 'Bearer heavy', ...(contentType && { 'content-type': contentType }) },
+      {
+        ':method': method,
+        ':path': path,
+        authorization: 'Bearer heavy',
+        ...(contentType && { 'content-type': contentType }),
+      },
       { endStream: body === undefined },
     )
     let status = 0

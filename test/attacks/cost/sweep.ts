@@ -1,7 +1,8 @@
 /**
- * Fills every field of every kind in every shape and way, and prints what kept the server for longer than `HEAVY_FROM` ms (100 unless
- * said). All of it takes a day; `HEAVY_KINDS=Pod,Service`, `HEAVY_TYPES=array,map` and `HEAVY_WAYS=create` choose, `HEAVY_BYTES` makes
- * bodies smaller, and with `HEAVY_ONCE=1` a field that kinds share is filled in one of them only.
+ * Fills every field of every kind in every shape and way, and prints what kept the server for longer than `HEAVY_FROM`
+ * ms (100 unless said). All of it takes a day; `HEAVY_KINDS=Pod,Service`, `HEAVY_TYPES=array,map` and
+ * `HEAVY_WAYS=create` choose, `HEAVY_BYTES` makes bodies smaller, and with `HEAVY_ONCE=1` a field that kinds share is
+ * filled in one of them only.
  *
  *     HEAVY_ONCE=1 HEAVY_WAYS=create HEAVY_BYTES=300000 scripts/node test/attacks/cost/sweep.ts
  */
@@ -64,7 +65,10 @@ async function tryField(field: HeavyField): Promise<void> {
       note(what, measured)
       if (measured.status !== 201 || way !== 'create') continue
       note(`${what}, then GET`, await server.send({ method: 'GET', path }))
-      note(`${what}, then a small patch`, await server.send({ method: 'PATCH', path, contentType: merge, body: '{"metadata":{"labels":{"x":"y"}}}' }))
+      note(
+        `${what}, then a small patch`,
+        await server.send({ method: 'PATCH', path, contentType: merge, body: '{"metadata":{"labels":{"x":"y"}}}' }),
+      )
       note(`${what}, then DELETE`, await server.send({ method: 'DELETE', path }))
     }
   }
@@ -80,7 +84,8 @@ const isKnown = ({ path }: HeavyField): boolean => {
 }
 
 for (const field of heavyFields())
-  if (isKind(field.definition.kind) && isType(field.type.kind) && !(process.env.HEAVY_ONCE && isKnown(field))) await tryField(field)
+  if (isKind(field.definition.kind) && isType(field.type.kind) && !(process.env.HEAVY_ONCE && isKnown(field)))
+    await tryField(field)
 
 found.sort((a, b) => b.measured.cpuMs - a.measured.cpuMs)
 console.log(`${sent} requests; the worst:`)

@@ -29,7 +29,8 @@ function openssl(t: Lifetime) {
   }
 }
 
-const pem = (der: Buffer): string => `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
+const pem = (der: Buffer): string =>
+  `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
 
 const body = (name: string, { der }: Asked, signerName = clientSigner) => ({
   metadata: { name },
@@ -60,7 +61,8 @@ function span(bytes: Buffer, at: number): { readonly from: number; readonly to: 
 
 function value(tag: number, contents: Buffer): Buffer {
   const { length } = contents
-  const head = length < 128 ? [tag, length] : length < 256 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 255]
+  const head =
+    length < 128 ? [tag, length] : length < 256 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 255]
   return Buffer.concat([Buffer.from(head), contents])
 }
 
@@ -72,7 +74,10 @@ function retyped({ der, key }: Asked, text: string, tag: number): Asked {
   const changed = Buffer.from(der.subarray(start, info.to))
   changed[changed.indexOf(text) - 2] = tag
   const signature = sign('sha256', changed, createPrivateKey(key))
-  return { key, der: value(0x30, Buffer.concat([changed, algorithm, value(3, Buffer.concat([Buffer.from([0]), signature]))])) }
+  return {
+    key,
+    der: value(0x30, Buffer.concat([changed, algorithm, value(3, Buffer.concat([Buffer.from([0]), signature]))])),
+  }
 }
 
 test('nobody becomes a member of system:masters, however the group is written', async (t) => {
@@ -102,7 +107,10 @@ test('nobody becomes a member of system:masters, however the group is written', 
     request('/CN=eve+O=system:masters', '-multivalue-rdn'),
     request('/CN=eve/O=a/OU=b/O=system:masters', '-utf8'),
   ].entries()) {
-    await assert.rejects(cluster.call('POST', requests, body(`several-${index}`, asked)), /system:masters group is not allowed/)
+    await assert.rejects(
+      cluster.call('POST', requests, body(`several-${index}`, asked)),
+      /system:masters group is not allowed/,
+    )
   }
   for (const [name, subject, groups] of [
     ['nul', '/O=system:masters2/CN=eve', ['system:masters2']],
@@ -129,16 +137,30 @@ test('of several common names all see the same', async (t) => {
 test('kubelets’ certificates are approved for kubelets alone', async (t) => {
   const [cluster, request] = [await testCluster(t), openssl(t)]
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
-  const rules = [{ apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] }]
+  const rules = [
+    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
+  ]
   await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'ask' }, rules })
   const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'eve' }]
-  await cluster.call('POST', `${rbac}/clusterrolebindings`, { metadata: { name: 'ask' }, roleRef: { kind: 'ClusterRole', name: 'ask' }, subjects })
+  await cluster.call('POST', `${rbac}/clusterrolebindings`, {
+    metadata: { name: 'ask' },
+    roleRef: { kind: 'ClusterRole', name: 'ask' },
+    subjects,
+  })
   // As kubeadm binds it, so that certificates of nodes are renewed.
-  const selfnodeclient = { kind: 'ClusterRole', name: 'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient' }
+  const selfnodeclient = {
+    kind: 'ClusterRole',
+    name: 'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient',
+  }
   const nodes = [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:nodes' }]
-  await cluster.call('POST', `${rbac}/clusterrolebindings`, { metadata: { name: 'renew' }, roleRef: selfnodeclient, subjects: nodes })
+  await cluster.call('POST', `${rbac}/clusterrolebindings`, {
+    metadata: { name: 'renew' },
+    roleRef: selfnodeclient,
+    subjects: nodes,
+  })
   const eve = { name: 'eve', groups: ['system:nodes'] }
-  const post = (user: { readonly name: string }, name: string, asked: Asked) => as(cluster, user, 'POST', requests, body(name, asked, kubeletSigner))
+  const post = (user: { readonly name: string }, name: string, asked: Asked) =>
+    as(cluster, user, 'POST', requests, body(name, asked, kubeletSigner))
   // What is approved by itself is so by the time that what came after it is.
   for (const [name, subject] of [
     ['by-eve', '/O=system:nodes/CN=system:node:n1'],
@@ -150,18 +172,27 @@ test('kubelets’ certificates are approved for kubelets alone', async (t) => {
   }
   assert.equal((await post(eve, 'in-the-group', request('/O=system:nodes/CN=system:node:n1'))).status, 201)
   const groups = ['/O=system:nodes/O=system:masters/CN=system:node:n1', '/O=system:masters/CN=system:node:n1']
-  for (const [index, subject] of groups.entries()) assert.equal((await post(nodeUser('n1'), `n1-${index}`, request(subject))).status, 201)
+  for (const [index, subject] of groups.entries())
+    assert.equal((await post(nodeUser('n1'), `n1-${index}`, request(subject))).status, 201)
   const own = request('/O=system:nodes/CN=system:node:n1')
   await post(nodeUser('n1'), 'own', own)
-  const status = async (name: string) => (await cluster.call('GET', `${requests}/${name}`)).status as { certificate?: string; conditions?: object[] }
+  const status = async (name: string) =>
+    (await cluster.call('GET', `${requests}/${name}`)).status as { certificate?: string; conditions?: object[] }
   await waitFor('the node’s own is signed', async () => (await status('own')).certificate)
-  for (const name of ['by-eve', 'other-group', 'two-groups', 'other-name', 'in-the-group', 'n1-0', 'n1-1']) assert.deepEqual(await status(name), {}, name)
+  for (const name of ['by-eve', 'other-group', 'two-groups', 'other-name', 'in-the-group', 'n1-0', 'n1-1'])
+    assert.deepEqual(await status(name), {}, name)
   // Approved by mistake they are not signed either.
   await cluster.call('PATCH', `${requests}/two-groups/approval`, approved, 'application/merge-patch+json')
-  await waitFor('the signer refuses', async () => (await status('two-groups')).conditions?.some((one) => (one as { type: string }).type === 'Failed'))
+  await waitFor('the signer refuses', async () =>
+    (await status('two-groups')).conditions?.some((one) => (one as { type: string }).type === 'Failed'),
+  )
   assert.equal((await status('two-groups')).certificate, undefined)
   // Who gets the right later gets the certificate.
   const nodeclient = { kind: 'ClusterRole', name: 'system:certificates.k8s.io:certificatesigningrequests:nodeclient' }
-  await cluster.call('POST', `${rbac}/clusterrolebindings`, { metadata: { name: 'join' }, roleRef: nodeclient, subjects })
+  await cluster.call('POST', `${rbac}/clusterrolebindings`, {
+    metadata: { name: 'join' },
+    roleRef: nodeclient,
+    subjects,
+  })
   await waitFor('eve’s is signed', async () => (await status('by-eve')).certificate, { deadlineMs: 60_000 })
 })

@@ -1,4 +1,7 @@
-/** Tokens of service accounts that nobody issued, or not for this: each is refused by the running server, in no more words than any other. */
+/**
+ * Tokens of service accounts that nobody issued, or not for this: each is refused by the running server, in no more
+ * words than any other.
+ */
 import assert from 'node:assert/strict'
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, type JsonWebKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -10,19 +13,29 @@ import { type Lifetime, type TestCluster, testCluster } from '../../support/test
 
 type Claims = Readonly<Record<string, unknown>>
 
-const encoded = (value: object | string): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+const encoded = (value: object | string): string =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 const decoded = (part = ''): Claims => JSON.parse(Buffer.from(part, 'base64url').toString())
 
-/** A cluster whose signing key the test has, a token of the account `robot` as the cluster issued it, and a way to sign others. */
+/**
+ * A cluster whose signing key the test has, a token of the account `robot` as the cluster issued it, and a way to sign
+ * others.
+ */
 async function robot(t: Lifetime) {
   const { folder, openssl } = opensslFolder(t)
   openssl('genrsa', '-out', 'sa.key', '2048')
   const key = createPrivateKey(readFileSync(join(folder, 'sa.key')))
   const file = join(folder, 'sa.key')
-  const flags = [`--service-account-signing-key-file=${file}`, `--service-account-key-file=${file}`, '--service-account-issuer=https://issuer.example']
+  const flags = [
+    `--service-account-signing-key-file=${file}`,
+    `--service-account-key-file=${file}`,
+    '--service-account-issuer=https://issuer.example',
+  ]
   const cluster = await testCluster(t, { apiServerFlags: flags })
   await cluster.call('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'robot' } })
-  const { status } = await cluster.call('POST', '/api/v1/namespaces/default/serviceaccounts/robot/token', { spec: { expirationSeconds: 600 } })
+  const { status } = await cluster.call('POST', '/api/v1/namespaces/default/serviceaccounts/robot/token', {
+    spec: { expirationSeconds: 600 },
+  })
   const { token } = status as { token: string }
   const [head, body] = token.split('.')
   const signed = (header: object, claims: object): string => {
@@ -38,14 +51,25 @@ async function refused(cluster: TestCluster, tokens: Readonly<Record<string, str
     assert.equal(code, 401, what)
     assert.deepEqual(
       JSON.parse(text),
-      { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 },
+      {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: 'Unauthorized',
+        reason: 'Unauthorized',
+        code: 401,
+      },
       what,
     )
   }
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' }
   for (const [what, token] of Object.entries(tokens)) {
     if (token === '') continue
-    const { status } = await cluster.call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { ...review, spec: { token } })
+    const { status } = await cluster.call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+      ...review,
+      spec: { token },
+    })
     assert.notEqual((status as { authenticated?: boolean }).authenticated, true, what)
   }
 }
@@ -62,7 +86,11 @@ test('a signature counts only by the server’s keys, as these are used', async 
     return `${text}.${sign('sha256', Buffer.from(text), stranger.privateKey).toString('base64url')}`
   }
   // What is published about the key, as secrets of an HMAC.
-  const published = (JSON.parse((await ask(cluster, { ...cluster.client, method: 'GET', path: '/openid/v1/jwks' })).text) as { keys: JsonWebKey[] }).keys[0]!
+  const published = (
+    JSON.parse((await ask(cluster, { ...cluster.client, method: 'GET', path: '/openid/v1/jwks' })).text) as {
+      keys: JsonWebKey[]
+    }
+  ).keys[0]!
   const publicKey = createPublicKey(key)
   const pem = publicKey.export({ type: 'spki', format: 'pem' }) as string
   const secrets = {
@@ -100,7 +128,9 @@ test('a signature counts only by the server’s keys, as these are used', async 
     'of a stranger': byStranger(),
     'brings its key': byStranger({ jwk }),
     'says where its key is': byStranger({ jku: 'https://127.0.0.1:1/keys', x5u: 'https://127.0.0.1:1/cert' }),
-    'brings a certificate': byStranger({ x5c: [stranger.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')] }),
+    'brings a certificate': byStranger({
+      x5c: [stranger.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')],
+    }),
     'names a file': byStranger({ kid: '../../../../dev/null' }),
     'names a member of all objects': byStranger({ kid: '__proto__' }),
     'must be understood': `${encoded({ ...header, crit: ['exp'] })}.${body}.${signature}`,
@@ -130,7 +160,10 @@ test('a token that the server’s key has signed holds for its time, audience, i
     'of another issuer': of({ iss: 'https://other.example' }),
     'of nobody': of({ iss: '' }),
     'account of another uid': of({ 'kubernetes.io': { ...inner, serviceaccount: { name: 'robot', uid: 'other' } } }),
-    'account that is not there': of({ sub: 'system:serviceaccount:default:none', 'kubernetes.io': { ...inner, serviceaccount: { name: 'none', uid: 'x' } } }),
+    'account that is not there': of({
+      sub: 'system:serviceaccount:default:none',
+      'kubernetes.io': { ...inner, serviceaccount: { name: 'none', uid: 'x' } },
+    }),
     'account of another namespace': of({ 'kubernetes.io': { ...inner, namespace: 'kube-system' } }),
     'a path for a name': of({ 'kubernetes.io': { ...inner, serviceaccount: { name: '../default/robot', uid: 'x' } } }),
     'no account': of({ 'kubernetes.io': {} }),
@@ -138,6 +171,12 @@ test('a token that the server’s key has signed holds for its time, audience, i
     'a pod that is not there': of({ 'kubernetes.io': { ...inner, pod: { name: 'none', uid: 'x' } } }),
   })
   // What a token says of groups and names beside is nothing.
-  const { user } = await ask(cluster, bearer(of({ groups: ['system:masters'], username: 'admin', sub: 'system:serviceaccount:kube-system:admin' })))
-  assert.ok(user === undefined || (user.username === 'system:serviceaccount:default:robot' && !user.groups.includes('system:masters')))
+  const { user } = await ask(
+    cluster,
+    bearer(of({ groups: ['system:masters'], username: 'admin', sub: 'system:serviceaccount:kube-system:admin' })),
+  )
+  assert.ok(
+    user === undefined ||
+      (user.username === 'system:serviceaccount:default:robot' && !user.groups.includes('system:masters')),
+  )
 })

@@ -1,4 +1,7 @@
-/** Rights of others that somebody might come by: by their names in headers, by tokens of their accounts, by a node's way to its pods. */
+/**
+ * Rights of others that somebody might come by: by their names in headers, by tokens of their accounts, by a node's way
+ * to its pods.
+ */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { test } from 'node:test'
@@ -24,7 +27,13 @@ test('a proxy’s Impersonate-User counts, however many headers of its client st
   const { hostname: host, port } = new URL(cluster.url)
   const text = async (lines: readonly string[]) => {
     const socket = connectTls({ host, port: Number(port), ca: cluster.client.ca, ALPNProtocols: ['http/1.1'] })
-    const first = [`POST ${reviews} HTTP/1.1`, 'Host: x', 'Connection: close', 'Authorization: Bearer proxy', 'Content-Type: application/json']
+    const first = [
+      `POST ${reviews} HTTP/1.1`,
+      'Host: x',
+      'Connection: close',
+      'Authorization: Bearer proxy',
+      'Content-Type: application/json',
+    ]
     socket.write(`${[...first, `Content-Length: ${review.length}`, ...lines].join('\r\n')}\r\n\r\n${review}`)
     return Buffer.concat(await socket.toArray()).toString()
   }
@@ -40,7 +49,13 @@ test('a proxy’s Impersonate-User counts, however many headers of its client st
   t.after(() => session.destroy())
   for (const count of [10, 120, 2100, 9000, 12_000]) {
     const many = Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-a${i}`, 'b']))
-    const stream = session.request({ ':method': 'POST', ':path': reviews, authorization: 'Bearer proxy', ...many, 'impersonate-user': 'jane' })
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': reviews,
+      authorization: 'Bearer proxy',
+      ...many,
+      'impersonate-user': 'jane',
+    })
     stream.end(review)
     const answer = await stream.toArray().then(
       (parts) => Buffer.concat(parts).toString(),
@@ -56,7 +71,12 @@ test('thousands of groups are each a right to be had, and take no time of others
   await grant(cluster, 'eve', [
     { apiGroups: [''], resources: ['users'], verbs: ['impersonate'] },
     { apiGroups: [''], resources: ['groups'], verbs: ['impersonate'], resourceNames: ['dev', '__proto__'] },
-    { apiGroups: ['authentication.k8s.io'], resources: ['userextras/scopes'], verbs: ['impersonate'], resourceNames: ['some'] },
+    {
+      apiGroups: ['authentication.k8s.io'],
+      resources: ['userextras/scopes'],
+      verbs: ['impersonate'],
+      resourceNames: ['some'],
+    },
   ])
   const groups = Array.from({ length: 15_000 }, (_, i) => `group-${i}`)
   const headers = (more: object) => ({ 'impersonate-user': 'jane', ...more }) as Record<string, string>
@@ -79,7 +99,10 @@ test('thousands of groups are each a right to be had, and take no time of others
     await cannot({ 'impersonate-user': 'system:serviceaccount:kube-system:admin' }),
     /User "eve" cannot impersonate-on:serviceaccount:list resource "pods"/,
   )
-  assert.match(await cannot({ 'impersonate-group': '__proto__', 'impersonate-extra-scopes': 'some' }), /User "jane" cannot list resource "pods"/)
+  assert.match(
+    await cannot({ 'impersonate-group': '__proto__', 'impersonate-extra-scopes': 'some' }),
+    /User "jane" cannot list resource "pods"/,
+  )
 })
 
 test('who may write accounts and pods has no tokens of accounts: that is a right of its own', async (t) => {
@@ -102,12 +125,20 @@ test('who may write accounts and pods has no tokens of accounts: that is a right
     assert.ok([403, 404, 405].includes(status), `${path}: ${status}`)
     assert.equal((body.status as { token?: string } | undefined)?.token, undefined)
   }
-  await grant(cluster, 'eve', [{ apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: ['weak'], verbs: ['create'] }], 'weak')
+  await grant(
+    cluster,
+    'eve',
+    [{ apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: ['weak'], verbs: ['create'] }],
+    'weak',
+  )
   await cluster.call('POST', accounts, { metadata: { name: 'weak' } })
   const { status, body } = await by('eve', 'POST', `${accounts}/weak/token`, { metadata: { name: 'weak' } })
   assert.equal(status, 201)
   assert.equal((await by('eve', 'POST', `${accounts}/weak/token`, { metadata: { name: 'strong' } })).status, 422)
-  assert.equal((await by('eve', 'POST', `${accounts}/weak/token`, { metadata: { namespace: 'kube-system' } })).status, 400)
+  assert.equal(
+    (await by('eve', 'POST', `${accounts}/weak/token`, { metadata: { namespace: 'kube-system' } })).status,
+    400,
+  )
   assert.equal((await by('eve', 'POST', `${accounts}/strong/token`, {})).status, 403)
   const { token } = body.status as unknown as { token: string }
   assert.equal((await ask(cluster, bearer(token))).user?.username, 'system:serviceaccount:default:weak')
@@ -150,14 +181,30 @@ test('a node has tokens for the pods that it runs, bound to them, and for no oth
   await cluster.call('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' } })
   const mirror = {
     metadata: { name: 'made-up', annotations: { 'kubernetes.io/config.mirror': 'x' } },
-    spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], volumes: [{ name: 'v', secret: { secretName: 'hidden' } }] },
+    spec: {
+      nodeName: 'n1',
+      containers: [{ name: 'c', image: 'i' }],
+      volumes: [{ name: 'v', secret: { secretName: 'hidden' } }],
+    },
   }
   assert.equal((await as(cluster, nodeUser('n1'), 'POST', pods, mirror)).status, 403)
-  assert.equal((await as(cluster, nodeUser('n1'), 'POST', `${pods}/mine/binding`, { target: { kind: 'Node', name: 'n1' } })).status, 403)
-  for (const path of ['secrets/hidden', 'secrets', 'secrets?watch=true', 'secrets?fieldSelector=metadata.name%3Dhidden']) {
+  assert.equal(
+    (await as(cluster, nodeUser('n1'), 'POST', `${pods}/mine/binding`, { target: { kind: 'Node', name: 'n1' } }))
+      .status,
+    403,
+  )
+  for (const path of [
+    'secrets/hidden',
+    'secrets',
+    'secrets?watch=true',
+    'secrets?fieldSelector=metadata.name%3Dhidden',
+  ]) {
     assert.equal((await as(cluster, nodeUser('n1'), 'GET', `/api/v1/namespaces/default/${path}`)).status, 403, path)
   }
-  assert.equal((await as(cluster, nodeUser('n1'), 'GET', '/api/v1/watch/namespaces/default/secrets/hidden')).status, 403)
+  assert.equal(
+    (await as(cluster, nodeUser('n1'), 'GET', '/api/v1/watch/namespaces/default/secrets/hidden')).status,
+    403,
+  )
 })
 
 test('names of members of all objects are names of nobody', async (t) => {
@@ -174,19 +221,33 @@ test('names of members of all objects are names of nobody', async (t) => {
       const { status } = await by(`t-${name}`, method, path).catch(() => ({ status: 400 }))
       assert.ok([400, 403, 404, 405].includes(status), `${method} ${path}: ${status}`)
     }
-    assert.match((await as(cluster, { name, groups: names }, 'GET', '/api/v1/pods')).message, new RegExp(`User "${name}" cannot list resource "pods"`))
+    assert.match(
+      (await as(cluster, { name, groups: names }, 'GET', '/api/v1/pods')).message,
+      new RegExp(`User "${name}" cannot list resource "pods"`),
+    )
     const spec = {
       user: name,
       groups: names,
       extra: { [name]: [name] },
       resourceAttributes: { verb: name, resource: name, group: name, namespace: name, subresource: name, name },
     }
-    const { status } = await cluster.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', JSON.stringify({ spec }))
+    const { status } = await cluster.call(
+      'POST',
+      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      JSON.stringify({ spec }),
+    )
     assert.deepEqual(status, { allowed: false }, name)
   }
   // A role for them is theirs alone.
-  await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'constructor' }, rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }] })
-  await cluster.call('POST', `${rbac}/clusterrolebindings`, binding('constructor', 'ClusterRole', 'constructor', userSubject('t-__proto__')))
+  await cluster.call('POST', `${rbac}/clusterroles`, {
+    metadata: { name: 'constructor' },
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }],
+  })
+  await cluster.call(
+    'POST',
+    `${rbac}/clusterrolebindings`,
+    binding('constructor', 'ClusterRole', 'constructor', userSubject('t-__proto__')),
+  )
   assert.equal((await by('t-__proto__', 'GET', '/api/v1/pods')).status, 200)
   assert.equal((await by('t-constructor', 'GET', '/api/v1/pods')).status, 403)
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
@@ -195,7 +256,9 @@ test('names of members of all objects are names of nobody', async (t) => {
 test('answers of reviews come for large questions too', async (t) => {
   const cluster = await testCluster(t)
   const groups = Array.from({ length: 90_000 }, (_, i) => `group-${i}`)
-  const sent = JSON.stringify({ spec: { user: 'jane', groups, resourceAttributes: { verb: 'list', resource: 'pods' } } })
+  const sent = JSON.stringify({
+    spec: { user: 'jane', groups, resourceAttributes: { verb: 'list', resource: 'pods' } },
+  })
   const { status } = await cluster.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', sent)
   assert.deepEqual(status, { allowed: false })
 })

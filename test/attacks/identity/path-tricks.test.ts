@@ -1,4 +1,7 @@
-/** Targets that look like one path and might be taken for another: what is authorized is what is answered, and none leads elsewhere. */
+/**
+ * Targets that look like one path and might be taken for another: what is authorized is what is answered, and none
+ * leads elsewhere.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
@@ -11,7 +14,10 @@ const secret = '/api/v1/namespaces/default/secrets/s'
 async function answerTo(server: Parameters<typeof rawTls>[0], method: string, target: string): Promise<string> {
   const { socket, received } = await rawTls(server)
   socket.write(head(method, target, 'Connection: close'))
-  await waitFor(`an answer to ${method} ${target}`, () => /\r\n\r\n/.test(received()) && (socket.readableEnded || socket.destroyed || received().length > 12))
+  await waitFor(
+    `an answer to ${method} ${target}`,
+    () => /\r\n\r\n/.test(received()) && (socket.readableEnded || socket.destroyed || received().length > 12),
+  )
   await waitFor(`the end of the answer to ${target}`, () => socket.readableEnded || socket.destroyed)
   return received()
 }
@@ -20,7 +26,14 @@ test('paths that are not those of a secret do not lead to it', async (t) => {
   const server = await attackedServer(t)
   const body = JSON.stringify({ metadata: { name: 's' }, stringData: { password: 'hidden' } })
   const { socket, received } = await rawTls(server)
-  socket.write(head('POST', '/api/v1/namespaces/default/secrets', 'Content-Type: application/json', `Content-Length: ${body.length}`) + body)
+  socket.write(
+    head(
+      'POST',
+      '/api/v1/namespaces/default/secrets',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ) + body,
+  )
   await waitFor('it is made', () => received().startsWith('HTTP/1.1 201'))
   socket.destroy()
   assert.match(await answerTo(server, 'GET', secret), /^HTTP\/1\.1 200 .*aGlkZGVu/s)

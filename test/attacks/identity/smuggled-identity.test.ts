@@ -1,4 +1,7 @@
-/** Headers that say who somebody is, from somebody who may not say it: over both protocols, in every spelling, also for what stands behind the server. */
+/**
+ * Headers that say who somebody is, from somebody who may not say it: over both protocols, in every spelling, also for
+ * what stands behind the server.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
@@ -15,7 +18,13 @@ const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'S
 const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 
 /** Spellings of one header that somebody, somewhere takes for it. */
-const spellings = (name: string): string[] => [name, name.toLowerCase(), name.toUpperCase(), name.replaceAll('-', '_'), name.replace('-', '_')]
+const spellings = (name: string): string[] => [
+  name,
+  name.toLowerCase(),
+  name.toUpperCase(),
+  name.replaceAll('-', '_'),
+  name.replace('-', '_'),
+]
 
 const claims = [
   ...spellings('X-Remote-User').map((name) => [name, 'kubernetes-admin']),
@@ -35,7 +44,13 @@ const claims = [
 async function overHttp1(cluster: TestCluster, lines: readonly (readonly string[])[]): Promise<string> {
   const { hostname: host, port } = new URL(cluster.url)
   const socket = connectTls({ host, port: Number(port), ca: cluster.client.ca, ALPNProtocols: ['http/1.1'] })
-  const heads = ['Host: x', 'Connection: close', 'Content-Type: application/json', `Content-Length: ${review.length}`, ...lines.map((line) => line.join(': '))]
+  const heads = [
+    'Host: x',
+    'Connection: close',
+    'Content-Type: application/json',
+    `Content-Length: ${review.length}`,
+    ...lines.map((line) => line.join(': ')),
+  ]
   socket.write(`POST ${path} HTTP/1.1\r\n${heads.join('\r\n')}\r\n\r\n${review}`)
   return Buffer.concat(await socket.toArray()).toString()
 }
@@ -46,7 +61,10 @@ test('who brings no certificate of a front proxy is who their own credentials sa
   assert.match(await overHttp1(cluster, claims), anonymous)
   // A connection header that names the header to be dropped, and a folded line.
   assert.match(await overHttp1(cluster, [...claims, ['Connection', 'X-Remote-User, Authorization']]), anonymous)
-  assert.match(await overHttp1(cluster, [['X-A', 'b\r\n X-Remote-User: admin']]), /^HTTP\/1\.1 400 |User \\"system:anonymous\\"/)
+  assert.match(
+    await overHttp1(cluster, [['X-A', 'b\r\n X-Remote-User: admin']]),
+    /^HTTP\/1\.1 400 |User \\"system:anonymous\\"/,
+  )
   assert.match(await overHttp1(cluster, [['X-Remote-User ', 'kubernetes-admin']]), /^HTTP\/1\.1 400 /)
   const own = await overHttp1(cluster, [['Authorization', 'Bearer eve'], ...claims])
   assert.match(own, /"username": ?"eve"/)
@@ -68,7 +86,13 @@ test('over HTTP/2, too, who brings no certificate of a front proxy is who their 
   const headers: Record<string, string | string[]> = {}
   for (const [name, value] of claims) headers[name!.toLowerCase()] = [headers[name!.toLowerCase()] ?? [], value!].flat()
   const ask = async (more: Record<string, string>) => {
-    const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/json', ...headers, ...more })
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/json',
+      ...headers,
+      ...more,
+    })
     stream.end(review)
     return Buffer.concat(await stream.toArray()).toString()
   }
@@ -88,7 +112,13 @@ test('a certificate of users’ authority is no front proxy’s, whatever its na
   const cluster = await testCluster(t, { apiServerFlags: flags })
   const asked = async (pair: { readonly cert: string; readonly key: string }, headers: Record<string, string>) => {
     const { ca, url } = cluster.client
-    const sent = request(new URL(path, url), { ca, ...pair, agent: false, method: 'POST', headers: { ...headers, 'content-type': 'application/json' } })
+    const sent = request(new URL(path, url), {
+      ca,
+      ...pair,
+      agent: false,
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+    })
     const [response]: IncomingMessage[] = await once(sent.end(review), 'response')
     const body = JSON.parse(Buffer.concat(await response!.toArray()).toString())
     return body.status?.userInfo?.username ?? body.code
@@ -101,46 +131,62 @@ test('a certificate of users’ authority is no front proxy’s, whatever its na
   // The last name counts, and several are not one of them.
   assert.equal(await asked(proxies.issue('/CN=front-proxy-client/CN=other'), { 'x-remote-user': 'jane' }), 401)
   assert.equal(await asked(proxies.issue('/O=system:masters/CN=front-proxy-client'), {}), 401)
-  assert.equal(await asked(proxies.issue('/CN=front-proxy-client', { usage: 'serverAuth' }), { 'x-remote-user': 'jane' }), 401)
+  assert.equal(
+    await asked(proxies.issue('/CN=front-proxy-client', { usage: 'serverAuth' }), { 'x-remote-user': 'jane' }),
+    401,
+  )
   assert.equal(await asked(proxies.issue('/CN=front-proxy-client', { days: -1 }), { 'x-remote-user': 'jane' }), 401)
 })
 
-test('what stands behind a pod is told nothing of who asks, and cannot be told lies about it', needsAddress, async (t) => {
-  const cluster = await testCluster(t, { tokens: [{ token: 'eve', user: { name: 'eve', groups: [] } }] })
-  const seen: IncomingMessage[] = []
-  const listener: RequestListener = (message, response) => {
-    seen.push(message)
-    response.end('seen')
-  }
-  const { port, server } = await backend(t, listener)
-  server.on('upgrade', (message: IncomingMessage, socket) => {
-    seen.push(message)
-    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
-  })
-  await pod(cluster, 'web', port)
-  await mayProxy(cluster, 'eve')
-  const { hostname: host, port: serverPort } = new URL(cluster.url)
-  for (const more of [
-    [],
-    [
-      ['Connection', 'Upgrade'],
-      ['Upgrade', 'websocket'],
-      ['Sec-WebSocket-Protocol', 'base64url.bearer.authorization.k8s.io.ZXZl, v4'],
-    ],
-  ]) {
-    const socket = connectTls({ host, port: Number(serverPort), ca: cluster.client.ca, ALPNProtocols: ['http/1.1'] })
-    const lines = [['Authorization', 'Bearer eve'], ['Host', 'x'], ...(more.length ? [] : [['Connection', 'close, X-Remote-User']]), ...more, ...claims]
-    socket.write(`GET /api/v1/namespaces/default/pods/web/proxy/a HTTP/1.1\r\n${lines.map((line) => line.join(': ')).join('\r\n')}\r\n\r\n`)
-    const answer = Buffer.concat(await socket.toArray()).toString()
-    assert.match(answer, /^HTTP\/1\.1 (200|101)/)
-  }
-  assert.equal(seen.length, 2)
-  for (const { rawHeaders } of seen) {
-    const text = rawHeaders.join('\n')
-    assert.doesNotMatch(text, /^(x[-_]remote|impersonate|authorization)/im)
-    assert.doesNotMatch(text, /Bearer|base64url\.bearer/)
-  }
-})
+test(
+  'what stands behind a pod is told nothing of who asks, and cannot be told lies about it',
+  needsAddress,
+  async (t) => {
+    const cluster = await testCluster(t, { tokens: [{ token: 'eve', user: { name: 'eve', groups: [] } }] })
+    const seen: IncomingMessage[] = []
+    const listener: RequestListener = (message, response) => {
+      seen.push(message)
+      response.end('seen')
+    }
+    const { port, server } = await backend(t, listener)
+    server.on('upgrade', (message: IncomingMessage, socket) => {
+      seen.push(message)
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    })
+    await pod(cluster, 'web', port)
+    await mayProxy(cluster, 'eve')
+    const { hostname: host, port: serverPort } = new URL(cluster.url)
+    for (const more of [
+      [],
+      [
+        ['Connection', 'Upgrade'],
+        ['Upgrade', 'websocket'],
+        ['Sec-WebSocket-Protocol', 'base64url.bearer.authorization.k8s.io.ZXZl, v4'],
+      ],
+    ]) {
+      const socket = connectTls({ host, port: Number(serverPort), ca: cluster.client.ca, ALPNProtocols: ['http/1.1'] })
+      const lines = [
+        ['Authorization', 'Bearer eve'],
+        ['Host', 'x'],
+        ...(more.length ? [] : [['Connection', 'close, X-Remote-User']]),
+        ...more,
+        ...claims,
+      ]
+      socket.write(
+        'GET /api/v1/namespaces/default/pods/web/proxy/a ' +
+          `HTTP/1.1\r\n${lines.map((line) => line.join(': ')).join('\r\n')}\r\n\r\n`,
+      )
+      const answer = Buffer.concat(await socket.toArray()).toString()
+      assert.match(answer, /^HTTP\/1\.1 (200|101)/)
+    }
+    assert.equal(seen.length, 2)
+    for (const { rawHeaders } of seen) {
+      const text = rawHeaders.join('\n')
+      assert.doesNotMatch(text, /^(x[-_]remote|impersonate|authorization)/im)
+      assert.doesNotMatch(text, /Bearer|base64url\.bearer/)
+    }
+  },
+)
 
 async function mayProxy(cluster: TestCluster, user: string): Promise<void> {
   const rules = [{ apiGroups: [''], resources: ['pods/proxy'], verbs: ['*'] }]
@@ -159,8 +205,17 @@ test('a node whose name leads to this machine is no way to what listens there', 
     ['link', 'InternalIP', '169.254.169.254'],
   ] as const) {
     await cluster.call('POST', '/api/v1/nodes', { metadata: { name } })
-    await cluster.call('PATCH', `/api/v1/nodes/${name}/status`, { status: { addresses: [{ type, address }] } }, 'application/merge-patch+json')
-    await assert.rejects(cluster.call('GET', `/api/v1/nodes/http:${name}:${port}/proxy/`), /400 .*address not allowed/, name)
+    await cluster.call(
+      'PATCH',
+      `/api/v1/nodes/${name}/status`,
+      { status: { addresses: [{ type, address }] } },
+      'application/merge-patch+json',
+    )
+    await assert.rejects(
+      cluster.call('GET', `/api/v1/nodes/http:${name}:${port}/proxy/`),
+      /400 .*address not allowed/,
+      name,
+    )
   }
 })
 
@@ -174,27 +229,40 @@ async function lonely(t: Lifetime): Promise<number> {
 }
 
 test('who may only read has no streams of pods, though WebSockets begin with GET', async (t) => {
-  const cluster = await testCluster(t, { tokens: ['eve', 'ann'].map((name) => ({ token: name, user: { name, groups: [] } })) })
+  const cluster = await testCluster(t, {
+    tokens: ['eve', 'ann'].map((name) => ({ token: name, user: { name, groups: [] } })),
+  })
   const pods = '/api/v1/namespaces/default/pods'
-  await cluster.call('POST', pods, { metadata: { name: 'web' }, spec: { containers: [{ name: 'main', image: 'main' }] } })
+  await cluster.call('POST', pods, {
+    metadata: { name: 'web' },
+    spec: { containers: [{ name: 'main', image: 'main' }] },
+  })
   const resources = ['pods/exec', 'pods/attach', 'pods/portforward']
   for (const [user, verbs] of [
     ['eve', ['get']],
     ['ann', ['get', 'create']],
   ] as const) {
-    await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: user }, rules: [{ apiGroups: [''], resources, verbs }] })
+    await cluster.call('POST', `${rbac}/clusterroles`, {
+      metadata: { name: user },
+      rules: [{ apiGroups: [''], resources, verbs }],
+    })
     await cluster.call('POST', `${rbac}/clusterrolebindings`, binding(user, 'ClusterRole', user, userSubject(user)))
   }
   for (const subresource of ['exec', 'attach', 'portforward']) {
     const get = async (user: string) => {
       const headers = { authorization: `Bearer ${user}` }
-      const sent = request(new URL(`${pods}/web/${subresource}?command=sh&stdin=true`, cluster.url), { ca: cluster.client.ca, agent: false, headers })
+      const sent = request(new URL(`${pods}/web/${subresource}?command=sh&stdin=true`, cluster.url), {
+        ca: cluster.client.ca,
+        agent: false,
+        headers,
+      })
       const [response]: IncomingMessage[] = await once(sent.end(), 'response')
       return JSON.parse(Buffer.concat(await response!.toArray()).toString()).message
     }
     assert.equal(
       await get('eve'),
-      `pods "web" is forbidden: User "eve" cannot create resource "pods/${subresource}" in API group "" in the namespace "default"`,
+      `pods "web" is forbidden: User "eve" cannot create resource "pods/${subresource}" in API group "" in the ` +
+        'namespace "default"',
     )
     assert.equal(await get('ann'), 'pod web does not have a host assigned')
   }

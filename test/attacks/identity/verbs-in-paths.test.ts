@@ -1,4 +1,7 @@
-/** `/watch/` and `/proxy/` in a path make a verb of their own, whatever the method: what was allowed as that verb is done as no other. */
+/**
+ * `/watch/` and `/proxy/` in a path make a verb of their own, whatever the method: what was allowed as that verb is
+ * done as no other.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { binding, clusterWithUsers, rbac, userSubject } from '../../authorization/users.ts'
@@ -10,12 +13,26 @@ const collection = '/apis/apps/v1/namespaces/default/deployments'
 async function withDeployment(t: Lifetime) {
   const users = await clusterWithUsers(t, { viewer: [], proxy: [] })
   const { cluster } = users
-  await cluster.call('POST', `${rbac}/namespaces/default/rolebindings`, binding('view', 'ClusterRole', 'view', userSubject('viewer')))
-  await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'proxy' }, rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['proxy'] }] })
-  await cluster.call('POST', `${rbac}/clusterrolebindings`, binding('proxy', 'ClusterRole', 'proxy', userSubject('proxy')))
+  await cluster.call(
+    'POST',
+    `${rbac}/namespaces/default/rolebindings`,
+    binding('view', 'ClusterRole', 'view', userSubject('viewer')),
+  )
+  await cluster.call('POST', `${rbac}/clusterroles`, {
+    metadata: { name: 'proxy' },
+    rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['proxy'] }],
+  })
+  await cluster.call(
+    'POST',
+    `${rbac}/clusterrolebindings`,
+    binding('proxy', 'ClusterRole', 'proxy', userSubject('proxy')),
+  )
   const labels = { app: 'd' }
   const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } }
-  await cluster.call('POST', collection, { metadata: { name: 'd' }, spec: { replicas: 1, selector: { matchLabels: labels }, template } })
+  await cluster.call('POST', collection, {
+    metadata: { name: 'd' },
+    spec: { replicas: 1, selector: { matchLabels: labels }, template },
+  })
   return users
 }
 
@@ -40,7 +57,8 @@ for (const [user, words] of [
     for (const word of words) {
       const place = `/apis/apps/v1/${word}/namespaces/default/deployments`
       for (const [method, rest, body] of writes) {
-        const headers: Record<string, string> = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
+        const headers: Record<string, string> =
+          method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
         const { status } = await as(user, method, place + rest, body, headers)
         assert.ok([403, 404, 405].includes(status), `${method} ${place}${rest}: ${status}`)
       }
@@ -60,19 +78,38 @@ test('OPTIONS is for what stands behind proxies, and takes all rights', async (t
 test('who may watch sees no subresource by a path that says so', async (t) => {
   const { as } = await withDeployment(t)
   for (const rest of ['status', 'scale']) {
-    assert.equal((await as('viewer', 'GET', `/apis/apps/v1/watch/namespaces/default/deployments/d/${rest}`)).status, 404)
+    assert.equal(
+      (await as('viewer', 'GET', `/apis/apps/v1/watch/namespaces/default/deployments/d/${rest}`)).status,
+      404,
+    )
   }
   assert.equal((await as('proxy', 'GET', '/apis/apps/v1/proxy/namespaces/default/deployments/d')).status, 404)
 })
 
 test('rights that are limited to names are none to delete a collection, whatever it selects', async (t) => {
   const { as, cluster } = await withDeployment(t)
-  const rules = [{ apiGroups: ['apps'], resources: ['deployments'], resourceNames: ['d'], verbs: ['list', 'watch', 'deletecollection'] }]
+  const rules = [
+    {
+      apiGroups: ['apps'],
+      resources: ['deployments'],
+      resourceNames: ['d'],
+      verbs: ['list', 'watch', 'deletecollection'],
+    },
+  ]
   await cluster.call('POST', `${rbac}/namespaces/default/roles`, { metadata: { name: 'one' }, rules })
-  await cluster.call('POST', `${rbac}/namespaces/default/rolebindings`, binding('one', 'Role', 'one', userSubject('proxy')))
+  await cluster.call(
+    'POST',
+    `${rbac}/namespaces/default/rolebindings`,
+    binding('one', 'Role', 'one', userSubject('proxy')),
+  )
   assert.equal((await as('proxy', 'GET', `${collection}?fieldSelector=metadata.name%3Dd`)).status, 200)
   assert.equal((await as('proxy', 'GET', `${collection}?fieldSelector=metadata.name%3Dd&fieldSelector=`)).status, 200)
-  for (const selector of ['', '?fieldSelector=metadata.name!%3Dd', '?fieldSelector=&fieldSelector=metadata.name%3Dd', '?fieldSelector=metadata.name%3De']) {
+  for (const selector of [
+    '',
+    '?fieldSelector=metadata.name!%3Dd',
+    '?fieldSelector=&fieldSelector=metadata.name%3Dd',
+    '?fieldSelector=metadata.name%3De',
+  ]) {
     assert.equal((await as('proxy', 'GET', collection + selector)).status, 403, selector)
   }
   assert.equal((await as('proxy', 'DELETE', `${collection}?fieldSelector=metadata.name%3Dd`)).status, 403)

@@ -17,7 +17,13 @@ export function ask(
   const session = connect(server.url, { ca: server.ca, maxSessionMemory: 100 })
   session.on('error', () => {})
   const stream = session.request(
-    { ':method': method, ':path': path, authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    {
+      ':method': method,
+      ':path': path,
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      ...headers,
+    },
     { endStream: false },
   )
   return new Promise((resolve, reject) => {

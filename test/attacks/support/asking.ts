@@ -53,4 +53,10 @@ while (!stopped) {
 session.destroy()
 took.sort((a, b) => a - b)
 const at = (share: number): number => took[Math.floor((took.length - 1) * share)] ?? 0
-parentPort?.postMessage({ count: took.length, median: at(0.5), p99: at(0.99), longest: at(1), failures } satisfies Latencies)
+parentPort?.postMessage({
+  count: took.length,
+  median: at(0.5),
+  p99: at(0.99),
+  longest: at(1),
+  failures,
+} satisfies Latencies)

@@ -1,4 +1,6 @@
-/** A server in a process of its own, so that its memory and its event loop are its own, under the flags that `t8s` sets. */
+/**
+ * A server in a process of its own, so that its memory and its event loop are its own, under the flags that `t8s` sets.
+ */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -42,7 +44,8 @@ export async function attackedServer(t: TestContext, options: AttackedOptions = 
       throw new Error(`the server ended with ${code}: ${logged}`)
     }),
   ])) as [Told]
-  const resident = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024
+  const resident = (): number =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024
   const descriptors = (): number => readdirSync(`/proc/${child.pid}/fd`).length
   return { ...told, url: `https://127.0.0.1:${told.port}`, resident, descriptors }
 }

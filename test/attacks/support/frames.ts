@@ -5,7 +5,12 @@ const types = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, continuatio
 const endStream = 0x1
 const endHeaders = 0x4
 
-export function frame(type: keyof typeof types, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+export function frame(
+  type: keyof typeof types,
+  flags: number,
+  stream: number,
+  payload: Buffer = Buffer.alloc(0),
+): Buffer {
   const header = Buffer.alloc(9)
   header.writeUIntBE(payload.length, 0, 3)
   header[3] = types[type]
@@ -41,12 +46,21 @@ export const headerBlock = (headers: Readonly<Record<string, string>>): Buffer =
 
 /** A request of the administrator. */
 export const requestBlock = (method: string, path: string, headers: Readonly<Record<string, string>> = {}): Buffer =>
-  headerBlock({ ':method': method, ':scheme': 'https', ':authority': 'x', ':path': path, authorization: `Bearer ${token}`, ...headers })
+  headerBlock({
+    ':method': method,
+    ':scheme': 'https',
+    ':authority': 'x',
+    ':path': path,
+    authorization: `Bearer ${token}`,
+    ...headers,
+  })
 
 /** A HEADERS frame that begins a stream. */
-export const request = (stream: number, block: Buffer, ends = true): Buffer => frame('headers', endHeaders | (ends ? endStream : 0), stream, block)
+export const request = (stream: number, block: Buffer, ends = true): Buffer =>
+  frame('headers', endHeaders | (ends ? endStream : 0), stream, block)
 
 /** RST_STREAM with CANCEL. */
 export const reset = (stream: number): Buffer => frame('reset', 0, stream, Buffer.from([0, 0, 0, 8]))
 
-export const data = (stream: number, bytes: Buffer, ends = false): Buffer => frame('data', ends ? endStream : 0, stream, bytes)
+export const data = (stream: number, bytes: Buffer, ends = false): Buffer =>
+  frame('data', ends ? endStream : 0, stream, bytes)

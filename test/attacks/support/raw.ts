@@ -20,7 +20,11 @@ function raw(socket: Socket): Raw {
     if (received.length < 100_000) received += chunk.toString('latin1')
   })
   socket.on('error', () => {})
-  return { socket, received: () => received, closed: new Promise((resolve) => socket.on('close', () => resolve(performance.now() - since))) }
+  return {
+    socket,
+    received: () => received,
+    closed: new Promise((resolve) => socket.on('close', () => resolve(performance.now() - since))),
+  }
 }
 
 /** A TCP connection without TLS. */

@@ -22,7 +22,11 @@ const { port } = await startApiServer({
   store: memoryStore(),
   bindAddress: '127.0.0.1',
   port: 0,
-  tls: await issueCertificate(authority, { commonName: 'apiserver', usage: 'server', hosts: ['127.0.0.1'] }, new Date()),
+  tls: await issueCertificate(
+    authority,
+    { commonName: 'apiserver', usage: 'server', hosts: ['127.0.0.1'] },
+    new Date(),
+  ),
   clientCA: authority.cert,
   tokens: [{ token, user: { name: 'admin', groups: ['system:masters'] } }],
   // Nobody makes accounts here.

@@ -7,13 +7,20 @@ export const accessStops: Stops = {
     await k.ok('auth can-i create pods', 'yes\n')
     await k.ok(`auth can-i '*' '*' --all-namespaces`, 'yes\n')
     await k.ok('auth can-i get /healthz', 'yes\n')
-    assert.match(await k.ok('auth can-i --list'), /^Resources +Non-Resource URLs +Resource Names +Verbs\n[\s\S]*\*\.\* +\[\] +\[\] +\[\*\]/)
-    if (k.program.minor >= 28) assert.match(await k.ok('auth whoami'), /^ATTRIBUTE +VALUE\nUsername +[\s\S]*system:masters/)
+    assert.match(
+      await k.ok('auth can-i --list'),
+      /^Resources +Non-Resource URLs +Resource Names +Verbs\n[\s\S]*\*\.\* +\[\] +\[\] +\[\*\]/,
+    )
+    if (k.program.minor >= 28)
+      assert.match(await k.ok('auth whoami'), /^ATTRIBUTE +VALUE\nUsername +[\s\S]*system:masters/)
   },
 
   'requests are made in the name of others': async (k) => {
     if (k.program.minor >= 28)
-      assert.match(await k.ok('auth whoami --as=jane --as-group=readers'), /^ATTRIBUTE +VALUE\nUsername +jane\nGroups +\[readers system:authenticated\]\n/)
+      assert.match(
+        await k.ok('auth whoami --as=jane --as-group=readers'),
+        /^ATTRIBUTE +VALUE\nUsername +jane\nGroups +\[readers system:authenticated\]\n/,
+      )
     const role = `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: { name: reader, namespace: ${k.namespace} }

@@ -24,9 +24,16 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('apply -f -', 'deployment.apps/web unchanged\nservice/web unchanged\n', both('app:1', 80))
     await k.ok('apply -f -', 'deployment.apps/web configured\nservice/web unchanged\n', both('app:2', 80))
     await k.ok('apply -f -', 'deployment.apps/web unchanged\nservice/web configured\n', both('app:2', 81))
-    await k.ok('get deployment web -o jsonpath={.spec.template.spec.containers[0].image},{.metadata.generation}', 'app:2,2')
+    await k.ok(
+      'get deployment web -o jsonpath={.spec.template.spec.containers[0].image},{.metadata.generation}',
+      'app:2,2',
+    )
     await k.ok('get service web -o jsonpath={.spec.ports[*].port}', '81')
-    await k.ok('apply -f - --dry-run=server', 'deployment.apps/web configured (server dry run)\nservice/web configured (server dry run)\n', both('app:3', 82))
+    await k.ok(
+      'apply -f - --dry-run=server',
+      'deployment.apps/web configured (server dry run)\nservice/web configured (server dry run)\n',
+      both('app:3', 82),
+    )
     await k.ok('apply -f - --dry-run=client', /^deployment\.apps\/web configured \(dry run\)\n/, both('app:3', 82))
     await k.ok('get service web -o jsonpath={.spec.ports[*].port}', '81')
   },
@@ -39,7 +46,10 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     assert.match(await k.ok('apply view-last-applied cm/settings'), /data:\n {2}a: "1"\n/)
     await k.ok('create configmap plain --from-literal=a=b')
     const adopted = await k.run('apply -f -', { input: configMap('plain', { a: 'c' }) })
-    assert.match(adopted.stderr, /resource configmaps\/plain is missing the kubectl\.kubernetes\.io\/last-applied-configuration annotation/)
+    assert.match(
+      adopted.stderr,
+      /resource configmaps\/plain is missing the kubectl\.kubernetes\.io\/last-applied-configuration annotation/,
+    )
     assert.equal(adopted.stdout, 'configmap/plain configured\n')
     await k.ok('apply set-last-applied -f -', /configured\n$/, { input: configMap('plain', { a: 'd' }) })
   },
@@ -49,7 +59,9 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('apply -f -', undefined, { input: `${labelled('kept')}---\n${labelled('gone')}` })
     const allowed = k.program.minor >= 26 ? '--prune-allowlist' : '--prune-whitelist'
     assert.match(
-      await k.ok(`apply -f - --prune -l part=shop ${allowed}=core/v1/ConfigMap`, undefined, { input: labelled('kept') }),
+      await k.ok(`apply -f - --prune -l part=shop ${allowed}=core/v1/ConfigMap`, undefined, {
+        input: labelled('kept'),
+      }),
       /^configmap\/kept unchanged\nconfigmap\/gone pruned\n$/,
     )
     await k.ok('get cm -l part=shop -o name', 'configmap/kept\n')
@@ -67,14 +79,20 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
       },
     )
     assert.match(refused.stderr, /--force-conflicts/)
-    await k.ok('apply --server-side --force-conflicts -f -', 'deployment.apps/web serverside-applied\n', { input: deployment('web', 3) })
+    await k.ok('apply --server-side --force-conflicts -f -', 'deployment.apps/web serverside-applied\n', {
+      input: deployment('web', 3),
+    })
     await k.ok('get deployment web -o jsonpath={.spec.replicas}', '3')
     await k.ok('apply --server-side --field-manager=other -f -', 'configmap/settings serverside-applied\n', {
       input: configMap('settings', { a: '1', b: '2' }),
     })
-    await k.ok('apply --server-side --field-manager=other -f -', 'configmap/settings serverside-applied\n', { input: configMap('settings', { a: '1' }) })
+    await k.ok('apply --server-side --field-manager=other -f -', 'configmap/settings serverside-applied\n', {
+      input: configMap('settings', { a: '1' }),
+    })
     await k.ok('get cm settings -o jsonpath={.data}', '{"a":"1"}')
-    await k.ok('apply --server-side --dry-run=server -f -', 'configmap/dry serverside-applied (server dry run)\n', { input: configMap('dry', {}) })
+    await k.ok('apply --server-side --dry-run=server -f -', 'configmap/dry serverside-applied (server dry run)\n', {
+      input: configMap('dry', {}),
+    })
   },
 
   'objects move from client-side to server-side apply': async (k) => {
@@ -107,19 +125,34 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
       },
     )
     await make(k, cluster, pod('web'))
-    await k.fails('replace -f -', /pod updates may not change fields other than/, { input: pod('web').replace('cpu: 100m', 'cpu: 200m') })
-    await k.ok('replace --force -f -', 'pod "web" deleted\npod/web replaced\n', { input: pod('web').replace('cpu: 100m', 'cpu: 200m') })
+    await k.fails('replace -f -', /pod updates may not change fields other than/, {
+      input: pod('web').replace('cpu: 100m', 'cpu: 200m'),
+    })
+    await k.ok('replace --force -f -', 'pod "web" deleted\npod/web replaced\n', {
+      input: pod('web').replace('cpu: 100m', 'cpu: 200m'),
+    })
     await k.ok('get pod web -o jsonpath={.spec.containers[0].resources.requests.cpu}', '200m')
   },
 
   'edit sends what the editor leaves': async (k, cluster) => {
     await k.ok('create configmap settings --from-literal=colour=blue')
-    await k.ok('edit cm settings', 'configmap/settings edited\n', editor(cluster.folder, `${k.namespace}-green`, 's/blue/green/'))
+    await k.ok(
+      'edit cm settings',
+      'configmap/settings edited\n',
+      editor(cluster.folder, `${k.namespace}-green`, 's/blue/green/'),
+    )
     await k.ok('get cm settings -o jsonpath={.data.colour}', 'green')
-    const unchanged = await k.run('edit cm settings', editor(cluster.folder, `${k.namespace}-same`, 's/nothing/nothing/'))
+    const unchanged = await k.run(
+      'edit cm settings',
+      editor(cluster.folder, `${k.namespace}-same`, 's/nothing/nothing/'),
+    )
     assert.deepEqual(unchanged, { code: 0, stdout: '', stderr: 'Edit cancelled, no changes made.\n' })
     await make(k, cluster, deployment('web'))
-    await k.ok('edit deployment web -o json', /"replicas": 4/, editor(cluster.folder, `${k.namespace}-scale`, 's/"replicas": 2/"replicas": 4/'))
+    await k.ok(
+      'edit deployment web -o json',
+      /"replicas": 4/,
+      editor(cluster.folder, `${k.namespace}-scale`, 's/"replicas": 2/"replicas": 4/'),
+    )
     await k.ok('get deployment web -o jsonpath={.spec.replicas}', '4')
     await k.fails(
       'edit deployment web',

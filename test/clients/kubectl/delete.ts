@@ -32,15 +32,22 @@ export const deleteStops: Stops = {
     }
     await k.ok('get deployment web --ignore-not-found -o name', '')
     // Without a garbage collector the finalizers stay.
-    await k.ok('get deployment web2 web3 -o jsonpath={.items[*].metadata.finalizers}', '["orphan"] ["foregroundDeletion"]')
-    for (const name of ['web2', 'web3']) await k.ok(`patch deployment ${name} --type=merge -p '{"metadata":{"finalizers":null}}'`, /patched/)
+    await k.ok(
+      'get deployment web2 web3 -o jsonpath={.items[*].metadata.finalizers}',
+      '["orphan"] ["foregroundDeletion"]',
+    )
+    for (const name of ['web2', 'web3'])
+      await k.ok(`patch deployment ${name} --type=merge -p '{"metadata":{"finalizers":null}}'`, /patched/)
     await k.ok('get deployments -o name', '')
   },
 
   'delete observes grace and finalizers': async (k, cluster) => {
     const name = `grace-${k.namespace}`
     await make(k, cluster, node(name))
-    const graceful = pod('slow').replace('terminationGracePeriodSeconds: 0', `terminationGracePeriodSeconds: 30\n  nodeName: ${name}`)
+    const graceful = pod('slow').replace(
+      'terminationGracePeriodSeconds: 0',
+      `terminationGracePeriodSeconds: 30\n  nodeName: ${name}`,
+    )
     await make(k, cluster, graceful)
     await k.ok('delete pod slow --wait=false', 'pod "slow" deleted\n')
     assert.match(await k.ok('get pod slow --no-headers'), /^slow +0\/1 +Terminating /)
@@ -50,7 +57,12 @@ export const deleteStops: Stops = {
     await k.ok(`patch cm held --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}'`, /patched/)
     await k.fails('delete cm held --timeout=100ms', /timed out waiting for the condition/)
     const { waiting } = await k.watching('delete cm held')
-    await cluster.call('PATCH', apiPath(k, 'v1', 'configmaps/held'), { metadata: { finalizers: null } }, 'application/merge-patch+json')
+    await cluster.call(
+      'PATCH',
+      apiPath(k, 'v1', 'configmaps/held'),
+      { metadata: { finalizers: null } },
+      'application/merge-patch+json',
+    )
     await waiting('configmap "held" deleted\n')
     await k.ok(`delete namespace ${k.namespace} --wait=false`, `namespace "${k.namespace}" deleted\n`)
     await k.ok(`get namespace ${k.namespace} -o jsonpath={.status.phase}`, 'Terminating')
@@ -59,12 +71,21 @@ export const deleteStops: Stops = {
 
   'wait sees deletions and conditions': async (k, cluster) => {
     await make(k, cluster, pod('web'), pod('other'))
-    await k.fails('wait pod/web --for=condition=Ready --timeout=100ms', /timed out waiting for the condition on pods\/web/)
+    await k.fails(
+      'wait pod/web --for=condition=Ready --timeout=100ms',
+      /timed out waiting for the condition on pods\/web/,
+    )
     const ready = k.ok('wait pod/web --for=condition=Ready --timeout=20s', 'pod/web condition met\n')
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
-    await cluster.call('PATCH', apiPath(k, 'v1', 'pods/web/status'), { status }, 'application/strategic-merge-patch+json')
+    await cluster.call(
+      'PATCH',
+      apiPath(k, 'v1', 'pods/web/status'),
+      { status },
+      'application/strategic-merge-patch+json',
+    )
     await ready
-    if (k.program.minor >= 23) await k.ok(`wait pod/web --for=jsonpath={.status.phase}=Running --timeout=20s`, 'pod/web condition met\n')
+    if (k.program.minor >= 23)
+      await k.ok(`wait pod/web --for=jsonpath={.status.phase}=Running --timeout=20s`, 'pod/web condition met\n')
     await k
       .ok('wait pods --all --for=condition=Ready=True --timeout=20s -l app=nothing', '')
       .catch((error: Error) => assert.match(error.message, /no matching resources found/))

@@ -46,11 +46,24 @@ export const describeStops: Stops = {
       'Warning FailedScheduling ',
       'scheduler no nodes available to schedule pods\n',
     )
-    assert.match(await k.ok('get events --no-headers'), /^\S+ +Warning +FailedScheduling +pod\/web +no nodes available to schedule pods\n$/)
+    assert.match(
+      await k.ok('get events --no-headers'),
+      /^\S+ +Warning +FailedScheduling +pod\/web +no nodes available to schedule pods\n$/,
+    )
     await k.ok(`get events --field-selector involvedObject.name=web,reason=FailedScheduling -o name`, 'event/web.1\n')
     await k.ok(`get events --field-selector involvedObject.name=other -o name`, '')
-    lines(await k.ok('describe event web.1'), 'Name: web.1\n', 'Involved Object:\n', 'Message: no nodes available to schedule pods\n', 'Type: Warning\n')
-    if (k.program.minor >= 26) assert.match(await k.ok('events --for pod/web --no-headers'), /Warning +FailedScheduling +Pod\/web +no nodes available/)
+    lines(
+      await k.ok('describe event web.1'),
+      'Name: web.1\n',
+      'Involved Object:\n',
+      'Message: no nodes available to schedule pods\n',
+      'Type: Warning\n',
+    )
+    if (k.program.minor >= 26)
+      assert.match(
+        await k.ok('events --for pod/web --no-headers'),
+        /Warning +FailedScheduling +Pod\/web +no nodes available/,
+      )
   },
 
   'describe shows workloads': async (k, cluster) => {
@@ -73,7 +86,12 @@ export const describeStops: Stops = {
 
   'describe shows configuration, services and the rest': async (k, cluster) => {
     await make(k, cluster, configMap('settings', { colour: 'blue' }))
-    lines(await k.ok('describe configmap settings'), 'Name: settings\n', 'Data\n====\ncolour:\n----\nblue\n', 'Events: <none>\n')
+    lines(
+      await k.ok('describe configmap settings'),
+      'Name: settings\n',
+      'Data\n====\ncolour:\n----\nblue\n',
+      'Events: <none>\n',
+    )
     await k.ok('create secret generic login --from-literal=password=s3cret')
     lines(await k.ok('describe secret login'), 'Type: Opaque\n', 'Data\n====\npassword: 6 bytes\n')
     await k.ok('create service clusterip web --tcp=80:8080')
@@ -91,7 +109,11 @@ export const describeStops: Stops = {
     await k.ok('create rolebinding readers --role=reader --serviceaccount=default:robot')
     lines(await k.ok('describe serviceaccount robot'), 'Name: robot\n', 'Tokens: <none>\n')
     lines(await k.ok('describe role reader'), 'PolicyRule:\n', 'pods [] [] [get]\n')
-    lines(await k.ok('describe rolebinding readers'), 'Role:\n Kind: Role\n Name: reader\n', 'ServiceAccount robot default\n')
+    lines(
+      await k.ok('describe rolebinding readers'),
+      'Role:\n Kind: Role\n Name: reader\n',
+      'ServiceAccount robot default\n',
+    )
     lines(
       await k.ok(`describe namespace ${k.namespace}`),
       `Name: ${k.namespace}\n`,
@@ -107,14 +129,23 @@ export const describeStops: Stops = {
   'nodes are described, cordoned, tainted and labelled': async (k) => {
     const name = `node-${k.namespace}`
     await k.ok('create -f -', `node/${name} created\n`, { input: node(name) })
-    assert.match(await k.ok(`get node ${name} --no-headers`), new RegExp(`^${name} +Ready +<none> +\\d+s +v1\\.36\\.0\\n$`))
-    assert.match(await k.ok(`get node ${name} -o wide --no-headers`), / 192\.0\.2\.7 +<none> +Test +6\.1 \(amd64\) +test:\/\/1\n$/)
+    assert.match(
+      await k.ok(`get node ${name} --no-headers`),
+      new RegExp(`^${name} +Ready +<none> +\\d+s +v1\\.36\\.0\\n$`),
+    )
+    assert.match(
+      await k.ok(`get node ${name} -o wide --no-headers`),
+      / 192\.0\.2\.7 +<none> +Test +6\.1 \(amd64\) +test:\/\/1\n$/,
+    )
     await k.ok(`cordon ${name}`, `node/${name} cordoned\n`)
     assert.match(await k.ok(`get node ${name} --no-headers`), / Ready,SchedulingDisabled /)
     await k.ok(`cordon ${name}`, `node/${name} already cordoned\n`)
     await k.ok(`uncordon ${name}`, `node/${name} uncordoned\n`)
     await k.ok(`taint node ${name} dedicated=db:NoSchedule`, `node/${name} tainted\n`)
-    await k.fails(`taint node ${name} dedicated=web:NoSchedule`, /already has dedicated taint\(s\) with same effect\(s\) and --overwrite is false/)
+    await k.fails(
+      `taint node ${name} dedicated=web:NoSchedule`,
+      /already has dedicated taint\(s\) with same effect\(s\) and --overwrite is false/,
+    )
     await k.ok(`taint node ${name} dedicated-`, `node/${name} untainted\n`)
     await k.ok(`label node ${name} node-role.kubernetes.io/worker=`, `node/${name} labeled\n`)
     assert.match(await k.ok(`get nodes -l node-role.kubernetes.io/worker --no-headers`), / Ready +worker /)
@@ -132,7 +163,12 @@ export const describeStops: Stops = {
       'Non-terminated Pods: (0 in total)\n',
     )
     await k.ok('create -f -', 'pod/stray created\n', {
-      input: JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'stray' }, spec: { nodeName: name, containers: [{ name: 'c', image: 'i' }] } }),
+      input: JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'stray' },
+        spec: { nodeName: name, containers: [{ name: 'c', image: 'i' }] },
+      }),
     })
     // No kubelet confirms the end of a pod, so it is given no time.
     await k.ok(`drain ${name} --ignore-daemonsets --force --grace-period=0`, /^pod\/stray evicted$/m)

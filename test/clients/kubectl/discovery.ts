@@ -6,7 +6,15 @@ import type { Stops } from './stop.ts'
 export const discoveryStops: Stops = {
   'api-versions lists what is served': async (k) => {
     const versions = (await k.ok('api-versions')).trim().split('\n')
-    for (const version of ['apps/v1', 'batch/v1', 'autoscaling/v1', 'autoscaling/v2', 'policy/v1', 'rbac.authorization.k8s.io/v1', 'v1']) {
+    for (const version of [
+      'apps/v1',
+      'batch/v1',
+      'autoscaling/v1',
+      'autoscaling/v2',
+      'policy/v1',
+      'rbac.authorization.k8s.io/v1',
+      'v1',
+    ]) {
       assert.ok(versions.includes(version), `${version} is missing: ${versions}`)
     }
     assert.deepEqual(versions, [...versions].sort())
@@ -25,7 +33,13 @@ export const discoveryStops: Stops = {
       ],
     )
     const names = (await k.ok('api-resources -o name --verbs list,watch --namespaced=false')).split('\n')
-    for (const name of ['namespaces', 'nodes', 'persistentvolumes', 'clusterroles.rbac.authorization.k8s.io', 'storageclasses.storage.k8s.io']) {
+    for (const name of [
+      'namespaces',
+      'nodes',
+      'persistentvolumes',
+      'clusterroles.rbac.authorization.k8s.io',
+      'storageclasses.storage.k8s.io',
+    ]) {
       assert.ok(names.includes(name), `${name} is missing`)
     }
     assert.match(
@@ -42,12 +56,18 @@ export const discoveryStops: Stops = {
   },
 
   'cluster-info and raw paths answer': async (k, { url }) => {
-    assert.equal(stripVTControlCharacters(await k.ok('cluster-info')).split('\n')[0], `Kubernetes control plane is running at ${url}`)
+    assert.equal(
+      stripVTControlCharacters(await k.ok('cluster-info')).split('\n')[0],
+      `Kubernetes control plane is running at ${url}`,
+    )
     await k.ok('get --raw /healthz', 'ok')
     await k.ok('get --raw /readyz', 'ok')
     await k.ok('get --raw /livez?verbose', /^\[\+\]ping ok\n[\s\S]*livez check passed\n$/)
     assert.equal(JSON.parse(await k.ok('get --raw /api/v1/namespaces/default')).metadata.name, 'default')
-    await k.fails('get --raw /nowhere', /^Error from server \(NotFound\): the server could not find the requested resource\n$/)
+    await k.fails(
+      'get --raw /nowhere',
+      /^Error from server \(NotFound\): the server could not find the requested resource\n$/,
+    )
   },
 
   'componentstatuses are listed': async (k) => {
@@ -66,10 +86,19 @@ export const discoveryStops: Stops = {
     const top = await k.ok('explain deployments')
     assert.match(top, /^(GROUP: +apps\n)?KIND: +Deployment\nVERSION: +(apps\/)?v1\n/)
     assert.match(top, /\n {2,3}spec\t<(Deployment)?(Spec|Object)>/)
-    assert.match(await k.ok('explain pod.spec.containers.resources.limits'), /FIELDS?: +limits <map\[string\](Quantity|string)>/)
+    assert.match(
+      await k.ok('explain pod.spec.containers.resources.limits'),
+      /FIELDS?: +limits <map\[string\](Quantity|string)>/,
+    )
     assert.match(await k.ok('explain pods.spec.containers'), /name\t<string> -required-/)
-    assert.match(await k.ok('explain cm --recursive'), /\n +ownerReferences\t<\[\](OwnerReference|Object)>\n +apiVersion\t<string>/)
-    assert.match(await k.ok('explain hpa.spec.metrics.resource.target --api-version autoscaling/v2'), /averageUtilization\t<integer>/)
+    assert.match(
+      await k.ok('explain cm --recursive'),
+      /\n +ownerReferences\t<\[\](OwnerReference|Object)>\n +apiVersion\t<string>/,
+    )
+    assert.match(
+      await k.ok('explain hpa.spec.metrics.resource.target --api-version autoscaling/v2'),
+      /averageUtilization\t<integer>/,
+    )
     assert.match(await k.ok('explain cronjobs.spec.concurrencyPolicy'), /concurrencyPolicy\s+<string>/)
     await k.fails('explain pods.spec.nothing', /field "nothing" does not exist/)
   },

@@ -12,7 +12,11 @@ const makeThree = (k: Kubectl) =>
   k.ok(
     'create -f -',
     undefined,
-    items(configMap('a', { size: '2' }, { tier: 'x' }), configMap('b', { size: '3' }, { tier: 'y' }), configMap('c', { size: '1' }, { tier: 'x' })),
+    items(
+      configMap('a', { size: '2' }, { tier: 'x' }),
+      configMap('b', { size: '3' }, { tier: 'y' }),
+      configMap('c', { size: '1' }, { tier: 'x' }),
+    ),
   )
 
 export const getStops: Stops = {
@@ -29,7 +33,10 @@ export const getStops: Stops = {
       await k.ok('get deployments -o wide'),
       /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE +CONTAINERS +IMAGES +SELECTOR\nshop +0\/2 +0 +0 +\d+s +main +registry\.example\/app:1 +app=shop\n$/,
     )
-    assert.match(await k.ok('get pod/web deployment/shop'), /^NAME [\s\S]*pod\/web [\s\S]*\n\nNAME [\s\S]*deployment\.apps\/shop /)
+    assert.match(
+      await k.ok('get pod/web deployment/shop'),
+      /^NAME [\s\S]*pod\/web [\s\S]*\n\nNAME [\s\S]*deployment\.apps\/shop /,
+    )
     assert.match(await k.ok('get pods --server-print=false'), /^NAME +AGE\nweb +\d+s\n$/)
     assert.match(await k.ok('get all'), /^NAME [\s\S]*\npod\/web [\s\S]*\n\nNAME [\s\S]*\ndeployment\.apps\/shop /)
     await k.ok('get secrets', '')
@@ -44,7 +51,10 @@ export const getStops: Stops = {
       /^apiVersion: v1\ndata:\n {2}size: "2"\nkind: ConfigMap\nmetadata:\n {2}creationTimestamp: "\d{4}-[^"]+Z"\n {2}labels:\n {4}tier: x\n[\s\S]* {2}name: a\n {2}namespace: /,
     )
     const list = (await k.json('get cm')) as { kind: string; items: { metadata: { name: string }; kind: string }[] }
-    assert.deepEqual([list.kind, ...list.items.map((item) => `${item.kind} ${item.metadata.name}`)], ['List', 'ConfigMap a', 'ConfigMap b', 'ConfigMap c'])
+    assert.deepEqual(
+      [list.kind, ...list.items.map((item) => `${item.kind} ${item.metadata.name}`)],
+      ['List', 'ConfigMap a', 'ConfigMap b', 'ConfigMap c'],
+    )
     await k.ok('get cm -o name', 'configmap/a\nconfigmap/b\nconfigmap/c\n')
     await k.ok('get cm a b -o name', 'configmap/a\nconfigmap/b\n')
     await k.ok(`get cm -o 'jsonpath={range .items[*]}{.metadata.name}={.data.size} {end}'`, 'a=2 b=3 c=1 ')
@@ -71,7 +81,10 @@ export const getStops: Stops = {
     )
     await k.fails(`get cm -l 'a in'`, /unable to parse requirement|found '', expected: '\('/)
     await k.ok('get cm --sort-by=.data.size -o name', 'configmap/c\nconfigmap/a\nconfigmap/b\n')
-    assert.match(await k.ok('get cm --sort-by=.metadata.name'), /^NAME +DATA +AGE\na +1 +\d+s\nb +1 +\d+s\nc +1 +\d+s\n$/)
+    assert.match(
+      await k.ok('get cm --sort-by=.metadata.name'),
+      /^NAME +DATA +AGE\na +1 +\d+s\nb +1 +\d+s\nc +1 +\d+s\n$/,
+    )
     await k.ok('get cm --chunk-size=1 -o name', 'configmap/a\nconfigmap/b\nconfigmap/c\n')
     assert.equal((await k.ok('get cm --chunk-size=2 --no-headers')).split('\n').length, 4)
     await make(k, cluster, pod('web'))
@@ -87,14 +100,23 @@ export const getStops: Stops = {
       const output = { watching: '', rows: '' }
       watching.stdout?.on('data', (text) => (output.watching += text))
       rows.stdout?.on('data', (text) => (output.rows += text))
-      await waitFor('the watches show what is there', () => output.watching.includes('first:1') && output.rows.includes('first'))
+      await waitFor(
+        'the watches show what is there',
+        () => output.watching.includes('first:1') && output.rows.includes('first'),
+      )
       const path = `/api/v1/namespaces/${k.namespace}/configmaps`
       await cluster.call('POST', path, { metadata: { name: 'second' }, data: { a: '2', b: '' } })
       await cluster.call('PATCH', `${path}/first`, { data: { a: '3' } }, 'application/merge-patch+json')
       await cluster.call('DELETE', `${path}/second`)
-      await waitFor('the watches show the changes', () => /DELETED/.test(output.rows) && output.watching.split('\n').length >= 5)
+      await waitFor(
+        'the watches show the changes',
+        () => /DELETED/.test(output.rows) && output.watching.split('\n').length >= 5,
+      )
       assert.equal(output.watching, 'first:1\nsecond:2\nfirst:3\nsecond:2\n')
-      assert.match(output.rows, /^ADDED +first +1 +\d+s\nADDED +second +2 +\d+s\nMODIFIED +first +1 +\d+s\nDELETED +second +2 +\d+s\n$/)
+      assert.match(
+        output.rows,
+        /^ADDED +first +1 +\d+s\nADDED +second +2 +\d+s\nMODIFIED +first +1 +\d+s\nDELETED +second +2 +\d+s\n$/,
+      )
     } finally {
       watching.kill()
       rows.kill()

@@ -36,7 +36,11 @@ spec:
 `
 
 /** Data and labels stand in flow style, which is JSON. */
-export const configMap = (name: string, data: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>> = {}): string => `apiVersion: v1
+export const configMap = (
+  name: string,
+  data: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>> = {},
+): string => `apiVersion: v1
 kind: ConfigMap
 metadata:
   name: ${name}

@@ -2,8 +2,10 @@
 import { configMap } from './manifests.ts'
 import type { Stops } from './stop.ts'
 
-const data = (value: string): string => `{"__proto__":"${value}","constructor":"${value}","hasOwnProperty":"${value}","toString":"${value}"}`
-const settings = (value: string): string => configMap('settings', {}, { app: 'a' }).replace('data: {}', `data: ${data(value)}`)
+const data = (value: string): string =>
+  `{"__proto__":"${value}","constructor":"${value}","hasOwnProperty":"${value}","toString":"${value}"}`
+const settings = (value: string): string =>
+  configMap('settings', {}, { app: 'a' }).replace('data: {}', `data: ${data(value)}`)
 const literals = (value: string): string =>
   Object.keys(JSON.parse(data(value)) as object)
     .map((key) => `--from-literal=${key}=${value}`)
@@ -19,11 +21,22 @@ export const nameStops: Stops = {
     await k.ok('get cm settings', /^NAME +DATA +AGE\nsettings +4 /)
     // It tells keys in any order.
     await k.ok('describe cm settings', /\n__proto__:\n----\n2\n/)
-    await k.ok(`patch cm settings --type=merge -p '{"data":{"__proto__":null,"valueOf":"3"}}'`, 'configmap/settings patched\n')
+    await k.ok(
+      `patch cm settings --type=merge -p '{"data":{"__proto__":null,"valueOf":"3"}}'`,
+      'configmap/settings patched\n',
+    )
     await k.ok(`patch cm settings -p '{"data":{"constructor":null,"__proto__":"3"}}'`, 'configmap/settings patched\n')
-    await k.ok(`patch cm settings --type=json -p '[{"op":"remove","path":"/data/toString"},{"op":"copy","from":"/data/__proto__","path":"/data/toJSON"}]'`)
-    await k.ok('get cm settings -o jsonpath={.data}', '{"__proto__":"3","hasOwnProperty":"2","toJSON":"3","valueOf":"3"}')
-    await k.ok('apply --server-side --force-conflicts -f -', 'configmap/settings serverside-applied\n', { input: settings('4') })
+    await k.ok(
+      'patch cm settings --type=json -p ' +
+        '\'[{"op":"remove","path":"/data/toString"},{"op":"copy","from":"/data/__proto__","path":"/data/toJSON"}]\'',
+    )
+    await k.ok(
+      'get cm settings -o jsonpath={.data}',
+      '{"__proto__":"3","hasOwnProperty":"2","toJSON":"3","valueOf":"3"}',
+    )
+    await k.ok('apply --server-side --force-conflicts -f -', 'configmap/settings serverside-applied\n', {
+      input: settings('4'),
+    })
     await k.ok('get cm settings -o jsonpath={.data.__proto__}', '4')
     await k.ok(`create configmap more ${literals('1')}`, 'configmap/more created\n')
     await k.ok(`create secret generic more ${literals('1')}`, 'secret/more created\n')
@@ -38,7 +51,10 @@ export const nameStops: Stops = {
     await k.ok('get cm -l constructor=1,toString,!valueOf -o name', 'configmap/constructor\n')
     await k.ok('get cm constructor -L constructor,valueOf', /CONSTRUCTOR +VALUEOF\nconstructor +0 +\S+ +1 +\n$/)
     await k.ok('label cm constructor constructor-', /configmap\/constructor (unlabeled|labeled)\n/)
-    await k.fails(`patch cm constructor --type=merge -p '{"metadata":{"labels":{"__proto__":"x"}}}'`, /metadata\.labels: Invalid value: "__proto__"/)
+    await k.fails(
+      `patch cm constructor --type=merge -p '{"metadata":{"labels":{"__proto__":"x"}}}'`,
+      /metadata\.labels: Invalid value: "__proto__"/,
+    )
     await k.ok('delete cm constructor', /^configmap "constructor" deleted/)
     await k.ok('create namespace constructor', 'namespace/constructor created\n')
     await k.ok('get cm,secrets -n constructor -o name', '')

@@ -16,6 +16,11 @@ export async function make(k: Kubectl, cluster: ReachableCluster, ...manifests: 
   for (const manifest of manifests) {
     const [, groupVersion = '', kind = ''] = /^apiVersion: (.*)\nkind: (.*)\n/.exec(manifest) ?? []
     const plural = `${kind.toLowerCase()}s`
-    await cluster.call('POST', kind === 'Node' ? `/api/v1/${plural}` : apiPath(k, groupVersion, plural), manifest, 'application/yaml')
+    await cluster.call(
+      'POST',
+      kind === 'Node' ? `/api/v1/${plural}` : apiPath(k, groupVersion, plural),
+      manifest,
+      'application/yaml',
+    )
   }
 }

@@ -1,4 +1,7 @@
-/** A tour of kubectl's commands. Several test files share the versions of this machine, so that each ends well within the time limit of a file. */
+/**
+ * A tour of kubectl's commands. Several test files share the versions of this machine, so that each ends well within
+ * the time limit of a file.
+ */
 import { kubectlTour } from '../../support/kubectl-tour.ts'
 import { accessStops } from './access.ts'
 import { applyStops } from './apply.ts'

@@ -18,20 +18,28 @@ interface Discovered {
   readonly kind: string
   readonly items: readonly {
     readonly metadata: { readonly name?: string }
-    readonly versions: readonly { readonly version: string; readonly resources: readonly { readonly resource: string }[] }[]
+    readonly versions: readonly {
+      readonly version: string
+      readonly resources: readonly { readonly resource: string }[]
+    }[]
   }[]
 }
 
 /** `GROUP/VERSION RESOURCE` of all that a document tells. */
 async function discovered(path: string, accept: string): Promise<ReadonlySet<string>> {
   const { ca, cert, key, url } = clients().cluster.client
-  const [response]: IncomingMessage[] = await once(request(new URL(path, url), { ca, cert, key, agent: false, headers: { accept } }).end(), 'response')
+  const [response]: IncomingMessage[] = await once(
+    request(new URL(path, url), { ca, cert, key, agent: false, headers: { accept } }).end(),
+    'response',
+  )
   assert.equal(response?.headers['content-type'], raw)
   const { kind, items } = JSON.parse(Buffer.concat(await response.toArray()).toString()) as Discovered
   assert.equal(kind, 'APIGroupDiscoveryList')
   return new Set(
     items.flatMap(({ metadata: { name }, versions }) =>
-      versions.flatMap(({ version, resources }) => resources.map(({ resource }) => `${name ? `${name}/` : ''}${version} ${resource}`)),
+      versions.flatMap(({ version, resources }) =>
+        resources.map(({ resource }) => `${name ? `${name}/` : ''}${version} ${resource}`),
+      ),
     ),
   )
 }
@@ -42,7 +50,8 @@ for (const [name, accept] of [
 ] as const)
   test(`AggregatedDiscovery ${name}`, async () => {
     const found = new Set([...(await discovered('/api', accept)), ...(await discovered('/apis', accept))])
-    for (const [groupVersion, resource] of resourceOfEachGroup) assert.ok(found.has(`${groupVersion} ${resource}`), `${resource} of ${groupVersion}`)
+    for (const [groupVersion, resource] of resourceOfEachGroup)
+      assert.ok(found.has(`${groupVersion} ${resource}`), `${resource} of ${groupVersion}`)
   })
 
 for (const [name, group, accept] of [

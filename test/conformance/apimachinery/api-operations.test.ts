@@ -13,7 +13,12 @@ const matchConstraints = {
 const annotations = '{"my-foo-annotation": "myAnnotationValue"}'
 const mutatingPolicy = {
   reinvocationPolicy: 'Never',
-  mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: `Object{metadata: Object.metadata{annotations: ${annotations}}}` } }],
+  mutations: [
+    {
+      patchType: 'ApplyConfiguration',
+      applyConfiguration: { expression: `Object{metadata: Object.metadata{annotations: ${annotations}}}` },
+    },
+  ],
   matchConstraints,
 }
 const failurePolicies = { patch: { spec: { failurePolicy: 'Ignore' } }, update: { spec: { failurePolicy: 'Fail' } } }
@@ -47,7 +52,9 @@ const apis: Readonly<Record<string, ApiUnderTest>> = {
     groupVersion: flowControl,
     kind: 'PriorityLevelConfiguration',
     plural: 'prioritylevelconfigurations',
-    object: () => ({ spec: { type: 'Limited', limited: { nominalConcurrencyShares: 2, limitResponse: { type: 'Reject' } } } }),
+    object: () => ({
+      spec: { type: 'Limited', limited: { nominalConcurrencyShares: 2, limitResponse: { type: 'Reject' } } },
+    }),
     patch: { spec: { limited: { nominalConcurrencyShares: 4 } } },
     update: { spec: { limited: { nominalConcurrencyShares: 6 } } },
     condition: sparse,

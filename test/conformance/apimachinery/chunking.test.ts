@@ -10,20 +10,23 @@ const clients = conformanceClients({ controllers: [], compaction: { intervalMs: 
 const total = 400
 const namespace = 'default'
 const nameOf = (n: number): string => `template-${String(n).padStart(4, '0')}`
-const list = (limit: number, _continue?: string) => clients().core.listNamespacedPodTemplate({ namespace, limit, _continue })
+const list = (limit: number, _continue?: string) =>
+  clients().core.listNamespacedPodTemplate({ namespace, limit, _continue })
 
 /** A client opens a connection for each request under way. */
 const atOnce = 20
 
 async function inTurns(numbers: readonly number[], make: (n: number) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < numbers.length; from += atOnce) await Promise.all(numbers.slice(from, from + atOnce).map(make))
+  for (let from = 0; from < numbers.length; from += atOnce)
+    await Promise.all(numbers.slice(from, from + atOnce).map(make))
 }
 
 let made: Promise<unknown> | undefined
 /** Makes what is listed, once. */
 function templates(): Promise<unknown> {
   const template = { metadata: {}, spec: pod('p').spec }
-  const make = (n: number) => clients().core.createNamespacedPodTemplate({ namespace, body: { metadata: { name: nameOf(n) }, template } })
+  const make = (n: number) =>
+    clients().core.createNamespacedPodTemplate({ namespace, body: { metadata: { name: nameOf(n) }, template } })
   made ??= inTurns(
     Array.from({ length: total }, (_, n) => n),
     make,
@@ -63,28 +66,35 @@ test('Servers with support for API chunking should return chunks of results for 
   assert.equal((await list(total + 1)).items.length, total)
 })
 
-test('Servers with support for API chunking should support continue listing from the last key if the original version has been compacted away, though the list is inconsistent', async () => {
-  await templates()
-  const limit = total / 10
-  const first = await list(limit)
-  const found = chunk(first, limit, 0)
-  let written = 0
-  const token = await waitFor('the token to expire', async () => {
-    // What else goes on in a cluster.
-    await clients().core.createNamespacedConfigMap({ namespace, body: { metadata: { name: `written-${written++}` } } })
-    try {
-      await list(limit, first.metadata?._continue)
-      return undefined
-    } catch (error) {
-      assert.ok(error instanceof ApiException)
-      assert.equal(error.code, 410)
-      const { reason, metadata } = JSON.parse(error.body) as { reason: string; metadata: { continue: string } }
-      assert.equal(reason, 'Expired')
-      return metadata.continue
-    }
-  })
-  const second = await list(limit, token)
-  assert.notEqual(second.metadata?.resourceVersion, first.metadata?.resourceVersion)
-  assert.equal(second.items.length, limit)
-  await rest(second, limit, chunk(second, limit, found))
-})
+test(
+  'Servers with support for API chunking should support continue listing from the last key if the original ' +
+    'version has been compacted away, though the list is inconsistent',
+  async () => {
+    await templates()
+    const limit = total / 10
+    const first = await list(limit)
+    const found = chunk(first, limit, 0)
+    let written = 0
+    const token = await waitFor('the token to expire', async () => {
+      // What else goes on in a cluster.
+      await clients().core.createNamespacedConfigMap({
+        namespace,
+        body: { metadata: { name: `written-${written++}` } },
+      })
+      try {
+        await list(limit, first.metadata?._continue)
+        return undefined
+      } catch (error) {
+        assert.ok(error instanceof ApiException)
+        assert.equal(error.code, 410)
+        const { reason, metadata } = JSON.parse(error.body) as { reason: string; metadata: { continue: string } }
+        assert.equal(reason, 'Expired')
+        return metadata.continue
+      }
+    })
+    const second = await list(limit, token)
+    assert.notEqual(second.metadata?.resourceVersion, first.metadata?.resourceVersion)
+    assert.equal(second.items.length, limit)
+    await rest(second, limit, chunk(second, limit, found))
+  },
+)

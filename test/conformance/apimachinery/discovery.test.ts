@@ -1,4 +1,7 @@
-/** What the conformance suite asks of discovery, versions and representations (`test/e2e/apimachinery/{discovery,server_version,table_conversion}.go`). */
+/**
+ * What the conformance suite asks of discovery, versions and representations
+ * (`test/e2e/apimachinery/{discovery,server_version,table_conversion}.go`).
+ */
 import assert from 'node:assert/strict'
 import { request } from 'node:https'
 import { test } from 'node:test'
@@ -18,7 +21,9 @@ test('Discovery should validate PreferredVersion for each APIGroup', async () =>
   assert.ok(groups.length > 10)
   for (const { name, preferredVersion, versions } of groups) {
     const { group, server } = {
-      group: (await clients().cluster.call('GET', `/apis/${name}/`)) as unknown as { preferredVersion: { groupVersion: string } },
+      group: (await clients().cluster.call('GET', `/apis/${name}/`)) as unknown as {
+        preferredVersion: { groupVersion: string }
+      },
       server: preferredVersion,
     }
     assert.equal(group.preferredVersion.groupVersion, server?.groupVersion, name)
@@ -47,22 +52,34 @@ test('server version should find the server version', async () => {
   assert.ok(gitVersion.startsWith(`v${major}.${minor}.`))
 })
 
-test('Servers with support for Table transformation should return a 406 for a backend which does not implement metadata', async () => {
-  const { client } = clients().cluster
-  const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } }
-  const code = await new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
-    const { url, ca, cert, key } = client
-    const sent = request(
-      new URL('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', url),
-      { method: 'POST', ca, cert, key, agent: false, headers },
-      (response) => {
-        response.resume()
-        resolve(response.statusCode)
-      },
+test(
+  'Servers with support for Table transformation should return a 406 for a backend which does not implement ' +
+    'metadata',
+  async () => {
+    const { client } = clients().cluster
+    const body = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes: { verb: 'get', resource: 'pods' } },
+    }
+    const code = await new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
+      const { url, ca, cert, key } = client
+      const sent = request(
+        new URL('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', url),
+        { method: 'POST', ca, cert, key, agent: false, headers },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        },
+      )
+      sent.on('error', reject).end(JSON.stringify(body))
+    })
+    assert.equal(code, 406)
+    assert.equal(
+      (await clients().config.makeApiClient(AuthorizationV1Api).createSelfSubjectAccessReview({ body })).status
+        ?.allowed,
+      true,
     )
-    sent.on('error', reject).end(JSON.stringify(body))
-  })
-  assert.equal(code, 406)
-  assert.equal((await clients().config.makeApiClient(AuthorizationV1Api).createSelfSubjectAccessReview({ body })).status?.allowed, true)
-})
+  },
+)

@@ -20,7 +20,10 @@ const deployment = (name: string, metadata = '', spec = ''): string =>
 
 const spec: Schema = {
   type: 'object',
-  properties: { cronSpec: { type: 'string' }, ports: { type: 'array', items: { type: 'object', properties: { port: { type: 'integer' } } } } },
+  properties: {
+    cronSpec: { type: 'string' },
+    ports: { type: 'array', items: { type: 'object', properties: { port: { type: 'integer' } } } },
+  },
 }
 const schema: Schema = { type: 'object', properties: { spec } }
 const path = (group: string): string => `/apis/${group}/v1/namespaces/default/foos`
@@ -45,7 +48,11 @@ test('FieldValidation should detect unknown and duplicate fields of a typed obje
 
 test('FieldValidation should detect unknown metadata fields of a typed object', async () => {
   const body = deployment('metadata', ',"unknownMeta":"x"')
-  await refused(clients().cluster.call('POST', `${deployments}${strictly}`, body), / 400 /, /strict decoding error: unknown field \\"metadata\.unknownMeta\\"/)
+  await refused(
+    clients().cluster.call('POST', `${deployments}${strictly}`, body),
+    / 400 /,
+    /strict decoding error: unknown field \\"metadata\.unknownMeta\\"/,
+  )
 })
 
 test('FieldValidation should create/apply a valid CR for CRD with validation schema', async () => {
@@ -67,8 +74,15 @@ test('FieldValidation should create/apply an invalid CR with extra properties fo
   const group = 'extra.fields.example.com'
   await define(clients(), { group, versions: { v1: schema } })
   const spec = '{"cronSpec":"* * * * *","extraProperty":"x"}'
-  await refused(clients().cluster.call('POST', `${path(group)}${strictly}`, foo(group, 'made', spec)), / 400 /, /unknown field .*spec\.extraProperty/)
-  await refused(applied(group, 'applied', foo(group, 'applied', spec)), /\.spec\.extraProperty: field not declared in schema/)
+  await refused(
+    clients().cluster.call('POST', `${path(group)}${strictly}`, foo(group, 'made', spec)),
+    / 400 /,
+    /unknown field .*spec\.extraProperty/,
+  )
+  await refused(
+    applied(group, 'applied', foo(group, 'applied', spec)),
+    /\.spec\.extraProperty: field not declared in schema/,
+  )
   const atRoot = foo(group, 'applied', '{"cronSpec":"* * * * *"},"unknownField":"unknown"')
   await refused(applied(group, 'applied', atRoot), /\.unknownField: field not declared in schema/)
   // Where nobody is strict, it is dropped.
@@ -78,17 +92,48 @@ test('FieldValidation should create/apply an invalid CR with extra properties fo
 
 test('FieldValidation should detect duplicates in a CR when preserving unknown fields', async () => {
   const group = 'twice.fields.example.com'
-  await define(clients(), { group, versions: { v1: { type: 'object', properties: { spec: { ...spec, 'x-kubernetes-preserve-unknown-fields': true } } } } })
+  await define(clients(), {
+    group,
+    versions: {
+      v1: { type: 'object', properties: { spec: { ...spec, 'x-kubernetes-preserve-unknown-fields': true } } },
+    },
+  })
   const twice = '{"unknown":"uk1","cronSpec":"* * * * *","cronSpec":"0 * * * *"}'
-  await refused(clients().cluster.call('POST', `${path(group)}${strictly}`, foo(group, 'made', twice)), / 400 /, /duplicate field .*spec\.cronSpec/)
-  const lines = ['', `apiVersion: ${group}/v1`, 'kind: Foo', 'metadata:', '  name: applied', 'spec:', '  unknown: uk1', '  cronSpec: a', '  cronSpec: b', '']
-  await refused(applied(group, 'applied', lines.join('\n')), / 400 /, /error strict decoding YAML: .*line 9: key \\"cronSpec\\" already set in map/)
+  await refused(
+    clients().cluster.call('POST', `${path(group)}${strictly}`, foo(group, 'made', twice)),
+    / 400 /,
+    /duplicate field .*spec\.cronSpec/,
+  )
+  const lines = [
+    '',
+    `apiVersion: ${group}/v1`,
+    'kind: Foo',
+    'metadata:',
+    '  name: applied',
+    'spec:',
+    '  unknown: uk1',
+    '  cronSpec: a',
+    '  cronSpec: b',
+    '',
+  ]
+  await refused(
+    applied(group, 'applied', lines.join('\n')),
+    / 400 /,
+    /error strict decoding YAML: .*line 9: key \\"cronSpec\\" already set in map/,
+  )
 })
 
 test('FieldValidation should detect unknown metadata fields in both the root and embedded object of a CR', async () => {
   const group = 'embedded.fields.example.com'
-  const template = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { metadata: { type: 'object' }, spec: { type: 'object' } } }
-  await define(clients(), { group, versions: { v1: { type: 'object', properties: { spec: { type: 'object', properties: { template } } } } } })
+  const template = {
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    properties: { metadata: { type: 'object' }, spec: { type: 'object' } },
+  }
+  await define(clients(), {
+    group,
+    versions: { v1: { type: 'object', properties: { spec: { type: 'object', properties: { template } } } } },
+  })
   const spec = '{"template":{"apiVersion":"v1","kind":"Sub","metadata":{"name":"sub","unknownSub":"x"},"spec":{}}}'
   const body = foo(group, 'made', spec, ',"unknownRoot":"x"')
   await refused(
@@ -103,7 +148,8 @@ test('FieldValidation should detect unknown metadata fields in both the root and
     'kind: Foo',
     'metadata: {name: applied, unknownMeta: unknown}',
     'spec:',
-    '  template: {apiversion: foo/v1, kind: Sub, metadata: {unknownSubMeta: unknown, name: subobject, namespace: default}}',
+    '  template: {apiversion: foo/v1, kind: Sub, metadata: {unknownSubMeta: unknown, name: subobject, namespace: ' +
+      'default}}',
   ]
   await refused(
     applied(group, 'applied', yaml.join('\n')),

@@ -1,4 +1,7 @@
-/** What the conformance suite asks of the garbage collector (`test/e2e/apimachinery/garbage_collector.go`), under its names. */
+/**
+ * What the conformance suite asks of the garbage collector (`test/e2e/apimachinery/garbage_collector.go`), under its
+ * names.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppsV1Api, type V1Deployment, type V1Pod, type V1ReplicationController } from '@kubernetes/client-node'
@@ -17,7 +20,8 @@ async function garden(name: string) {
   const namespace = await make(name)
   const apps = config.makeApiClient(AppsV1Api)
   const pods = async (): Promise<V1Pod[]> => (await core.listNamespacedPod({ namespace })).items
-  const patchPod = (name: string, metadata: object): Promise<V1Pod> => core.patchNamespacedPod({ namespace, name, body: { metadata } }, merging)
+  const patchPod = (name: string, metadata: object): Promise<V1Pod> =>
+    core.patchNamespacedPod({ namespace, name, body: { metadata } }, merging)
   return {
     core,
     apps,
@@ -46,7 +50,8 @@ async function garden(name: string) {
   }
 }
 
-const isFree = ({ metadata }: { metadata?: V1Pod['metadata'] }): boolean => !metadata?.ownerReferences && !metadata?.deletionTimestamp
+const isFree = ({ metadata }: { metadata?: V1Pod['metadata'] }): boolean =>
+  !metadata?.ownerReferences && !metadata?.deletionTimestamp
 
 describe('garbage collector', { concurrency: 4 }, () => {
   test('Garbage Collector, delete replication controller, propagation policy background', async () => {
@@ -63,7 +68,10 @@ describe('garbage collector', { concurrency: 4 }, () => {
     await untilPods('be made', (all) => all.length === many)
     await core.deleteNamespacedReplicationController({ namespace, name: 'rc', propagationPolicy: 'Orphan' })
     await untilPods('be free', (all) => all.length === many && all.every(isFree))
-    await waitFor('the controller to go', async () => (await core.listNamespacedReplicationController({ namespace })).items.length === 0)
+    await waitFor(
+      'the controller to go',
+      async () => (await core.listNamespacedReplicationController({ namespace })).items.length === 0,
+    )
   })
 
   test('Garbage Collector, delete replication controller, after owned pods', async () => {
@@ -77,7 +85,10 @@ describe('garbage collector', { concurrency: 4 }, () => {
     const waiting = await core.readNamespacedReplicationController({ namespace, name: 'rc' })
     assert.deepEqual(waiting.metadata?.finalizers, ['foregroundDeletion'])
     await patchPod(name, { finalizers: null })
-    await waitFor('the controller to go', async () => (await core.listNamespacedReplicationController({ namespace })).items.length === 0)
+    await waitFor(
+      'the controller to go',
+      async () => (await core.listNamespacedReplicationController({ namespace })).items.length === 0,
+    )
     await untilPods('be gone', (all) => all.length === 0)
   })
 
@@ -91,20 +102,41 @@ describe('garbage collector', { concurrency: 4 }, () => {
       const second = { apiVersion: 'v1', kind: 'ReplicationController', name: 'to-stay', uid: metadata?.uid }
       await patchPod(one.metadata?.name ?? '', { ownerReferences: [...(one.metadata?.ownerReferences ?? []), second] })
     }
-    await core.deleteNamespacedReplicationController({ namespace, name: 'to-be-deleted', propagationPolicy: 'Foreground' })
-    await waitFor('the first owner to go', async () => (await core.listNamespacedReplicationController({ namespace })).items.length === 1)
-    const left = await untilPods('have one owner each', (pods) => pods.every((one) => one.metadata?.ownerReferences?.length === 1))
+    await core.deleteNamespacedReplicationController({
+      namespace,
+      name: 'to-be-deleted',
+      propagationPolicy: 'Foreground',
+    })
+    await waitFor(
+      'the first owner to go',
+      async () => (await core.listNamespacedReplicationController({ namespace })).items.length === 1,
+    )
+    const left = await untilPods('have one owner each', (pods) =>
+      pods.every((one) => one.metadata?.ownerReferences?.length === 1),
+    )
     assert.deepEqual(left.map((one) => one.metadata?.name).sort(), kept.sort())
-    for (const one of left) assert.deepEqual([one.metadata?.ownerReferences?.[0]?.name, one.metadata?.deletionTimestamp], ['to-stay', undefined])
+    for (const one of left)
+      assert.deepEqual(
+        [one.metadata?.ownerReferences?.[0]?.name, one.metadata?.deletionTimestamp],
+        ['to-stay', undefined],
+      )
   })
 
   test('Garbage Collector, dependency cycle', async () => {
     const { core, namespace, untilPods, patchPod } = await garden('cycle')
     const made: V1Pod[] = []
-    for (const name of ['pod1', 'pod2', 'pod3']) made.push(await core.createNamespacedPod({ namespace, body: pod(name) }))
+    for (const name of ['pod1', 'pod2', 'pod3'])
+      made.push(await core.createNamespacedPod({ namespace, body: pod(name) }))
     for (const [at, name] of ['pod1', 'pod2', 'pod3'].entries()) {
       const owner = made[(at + 2) % 3]?.metadata
-      const reference = { apiVersion: 'v1', kind: 'Pod', name: owner?.name, uid: owner?.uid, controller: true, blockOwnerDeletion: true }
+      const reference = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        name: owner?.name,
+        uid: owner?.uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      }
       await patchPod(name, { ownerReferences: [reference] })
     }
     await core.deleteNamespacedPod({ namespace, name: 'pod1', propagationPolicy: 'Foreground' })
@@ -124,7 +156,10 @@ describe('garbage collector', { concurrency: 4 }, () => {
     const { apps, namespace, deployment, sets, pods } = await garden('deployment-orphan')
     await deployment(2)
     await apps.deleteNamespacedDeployment({ namespace, name: 'simple', propagationPolicy: 'Orphan' })
-    await waitFor('the Deployment to go', async () => (await apps.listNamespacedDeployment({ namespace })).items.length === 0)
+    await waitFor(
+      'the Deployment to go',
+      async () => (await apps.listNamespacedDeployment({ namespace })).items.length === 0,
+    )
     const [set] = await waitFor('the ReplicaSet to be free', async () => {
       const all = await sets()
       return all.length === 1 && all.every(isFree) && all

@@ -12,7 +12,10 @@ const finalizer = 'e2e.example.com/fakeFinalizer'
 async function made(name: string): Promise<void> {
   const { core, namespace: make } = clients()
   await core.deleteNamespace({ name })
-  await waitFor(`the namespace ${name} to go`, async () => !(await core.listNamespace()).items.some(({ metadata }) => metadata?.name === name))
+  await waitFor(
+    `the namespace ${name} to go`,
+    async () => !(await core.listNamespace()).items.some(({ metadata }) => metadata?.name === name),
+  )
   await make(name)
 }
 
@@ -45,7 +48,10 @@ describe('namespaces', { concurrency: 4 }, () => {
     const { core, namespace: make } = clients()
     const name = await make('updated')
     const live = await core.readNamespace({ name })
-    const body: V1Namespace = { ...live, metadata: { ...live.metadata, labels: { ...live.metadata?.labels, updated: 'yes' } } }
+    const body: V1Namespace = {
+      ...live,
+      metadata: { ...live.metadata, labels: { ...live.metadata?.labels, updated: 'yes' } },
+    }
     assert.equal((await core.replaceNamespace({ name, body })).metadata?.labels?.updated, 'yes')
     assert.equal((await core.readNamespace({ name })).metadata?.labels?.updated, 'yes')
   })
@@ -54,12 +60,24 @@ describe('namespaces', { concurrency: 4 }, () => {
     const { core, namespace: make } = clients()
     const name = await make('status')
     assert.equal((await core.readNamespaceStatus({ name })).status?.phase, 'Active')
-    const condition = (type: string) => ({ type, status: 'True', reason: 'E2E', message: `Set from an e2e test: ${type}` })
-    const conditionsOf = ({ status }: V1Namespace) => status?.conditions?.map(({ type, status, reason, message }) => ({ type, status, reason, message }))
-    const patched = await core.patchNamespaceStatus({ name, body: { status: { conditions: [condition('StatusPatch')] } } }, merging)
+    const condition = (type: string) => ({
+      type,
+      status: 'True',
+      reason: 'E2E',
+      message: `Set from an e2e test: ${type}`,
+    })
+    const conditionsOf = ({ status }: V1Namespace) =>
+      status?.conditions?.map(({ type, status, reason, message }) => ({ type, status, reason, message }))
+    const patched = await core.patchNamespaceStatus(
+      { name, body: { status: { conditions: [condition('StatusPatch')] } } },
+      merging,
+    )
     assert.deepEqual(conditionsOf(patched), [condition('StatusPatch')])
     const conditions = [...(patched.status?.conditions ?? []), condition('StatusUpdate')]
-    const updated = await core.replaceNamespaceStatus({ name, body: { ...patched, status: { ...patched.status, conditions } } })
+    const updated = await core.replaceNamespaceStatus({
+      name,
+      body: { ...patched, status: { ...patched.status, conditions } },
+    })
     assert.deepEqual(conditionsOf(updated), [condition('StatusPatch'), condition('StatusUpdate')])
     assert.deepEqual(conditionsOf(await core.readNamespace({ name })), conditionsOf(updated))
   })
@@ -68,7 +86,10 @@ describe('namespaces', { concurrency: 4 }, () => {
     const { core, namespace: make } = clients()
     const name = await make('finalized')
     const put = async (finalizers: string[]): Promise<void> => {
-      await core.replaceNamespaceFinalize({ name, body: { ...(await core.readNamespace({ name })), spec: { finalizers } } })
+      await core.replaceNamespaceFinalize({
+        name,
+        body: { ...(await core.readNamespace({ name })), spec: { finalizers } },
+      })
     }
     const finalizers = async () => (await core.readNamespace({ name })).spec?.finalizers
     await put(['kubernetes', finalizer])

@@ -54,7 +54,11 @@ const lives: readonly [string, string, KubernetesObject & Record<string, unknown
   [
     'a replica set',
     'rs',
-    { apiVersion: 'apps/v1', kind: 'ReplicaSet', spec: { replicas: 0, selector: { matchLabels: { app: 'a' } }, template } },
+    {
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      spec: { replicas: 0, selector: { matchLabels: { app: 'a' } }, template },
+    },
     'count/replicasets.apps',
   ],
 ]
@@ -64,13 +68,22 @@ for (const [what, name, object, resource, hard] of lives)
     const { core, objects, namespace: make } = clients()
     const namespace = await make(`quota-${name}`)
     const [none, one] = resource === 'configmaps' ? ['1', '2'] : ['0', '1']
-    if (resource === 'configmaps') await waitFor('it', () => core.readNamespacedConfigMap({ namespace, name: 'kube-root-ca.crt' }))
+    if (resource === 'configmaps')
+      await waitFor('it', () => core.readNamespacedConfigMap({ namespace, name: 'kube-root-ca.crt' }))
     await makeQuota(namespace, 'test-quota', { ...everything, ...(hard && { [resource]: hard }) })
     await used(namespace, 'test-quota', { resourcequotas: '1', [resource]: none })
     await objects.create({ ...object, metadata: { name, namespace } })
     await used(namespace, 'test-quota', { [resource]: one })
-    if (hard) await assert.rejects(objects.create({ ...object, metadata: { name: `${name}-2`, namespace } }), /exceeded quota/)
-    await objects.delete({ ...object, metadata: { name, namespace } }, undefined, undefined, undefined, undefined, 'Background')
+    if (hard)
+      await assert.rejects(objects.create({ ...object, metadata: { name: `${name}-2`, namespace } }), /exceeded quota/)
+    await objects.delete(
+      { ...object, metadata: { name, namespace } },
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      'Background',
+    )
     await used(namespace, 'test-quota', { [resource]: none })
   })
 
@@ -80,36 +93,58 @@ test('ResourceQuota should create a ResourceQuota and capture the life of a serv
   await makeQuota(namespace, 'test-quota', everything)
   await used(namespace, 'test-quota', { resourcequotas: '1' })
   const service = (name: string, type: string, more: object = {}) =>
-    core.createNamespacedService({ namespace, body: { metadata: { name }, spec: { type, ports: [{ port: 80, targetPort: 80 }], ...more } } })
+    core.createNamespacedService({
+      namespace,
+      body: { metadata: { name }, spec: { type, ports: [{ port: 80, targetPort: 80 }], ...more } },
+    })
   await service('test-service', 'ClusterIP')
   await service('test-service-np', 'NodePort')
   await assert.rejects(
     service('test-service-lb', 'LoadBalancer', { allocateLoadBalancerNodePorts: true }),
     /exceeded quota: test-quota, requested: services\.nodeports=1/,
   )
-  await used(namespace, 'test-quota', { resourcequotas: '1', services: '2', 'services.nodeports': '1', 'services.loadbalancers': '0' })
+  await used(namespace, 'test-quota', {
+    resourcequotas: '1',
+    services: '2',
+    'services.nodeports': '1',
+    'services.loadbalancers': '0',
+  })
   for (const name of ['test-service', 'test-service-np']) await core.deleteNamespacedService({ namespace, name })
   await used(namespace, 'test-quota', { services: '0', 'services.nodeports': '0' })
 })
 
-test('ResourceQuota should create a ResourceQuota and capture the life of a persistent volume claim with a storage class', async () => {
-  const { core, namespace: make } = clients()
-  const namespace = await make('quota-claim')
-  await makeQuota(namespace, 'test-quota', everything)
-  const claims = (count: string, storage: string) => ({
-    persistentvolumeclaims: count,
-    'requests.storage': storage,
-    'gold.storageclass.storage.k8s.io/persistentvolumeclaims': count,
-    'gold.storageclass.storage.k8s.io/requests.storage': storage,
-  })
-  await used(namespace, 'test-quota', { resourcequotas: '1', ...claims('0', '0') })
-  const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'gold', resources: { requests: { storage: '1Gi' } } }
-  await core.createNamespacedPersistentVolumeClaim({ namespace, body: { metadata: { name: 'test-claim', finalizers: [] }, spec } })
-  await used(namespace, 'test-quota', claims('1', '1Gi'))
-  await core.patchNamespacedPersistentVolumeClaim({ namespace, name: 'test-claim', body: { metadata: { finalizers: null } } }, merging)
-  await core.deleteNamespacedPersistentVolumeClaim({ namespace, name: 'test-claim' })
-  await used(namespace, 'test-quota', claims('0', '0'))
-})
+test(
+  'ResourceQuota should create a ResourceQuota and capture the life of a persistent volume claim with a storage ' +
+    'class',
+  async () => {
+    const { core, namespace: make } = clients()
+    const namespace = await make('quota-claim')
+    await makeQuota(namespace, 'test-quota', everything)
+    const claims = (count: string, storage: string) => ({
+      persistentvolumeclaims: count,
+      'requests.storage': storage,
+      'gold.storageclass.storage.k8s.io/persistentvolumeclaims': count,
+      'gold.storageclass.storage.k8s.io/requests.storage': storage,
+    })
+    await used(namespace, 'test-quota', { resourcequotas: '1', ...claims('0', '0') })
+    const spec = {
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'gold',
+      resources: { requests: { storage: '1Gi' } },
+    }
+    await core.createNamespacedPersistentVolumeClaim({
+      namespace,
+      body: { metadata: { name: 'test-claim', finalizers: [] }, spec },
+    })
+    await used(namespace, 'test-quota', claims('1', '1Gi'))
+    await core.patchNamespacedPersistentVolumeClaim(
+      { namespace, name: 'test-claim', body: { metadata: { finalizers: null } } },
+      merging,
+    )
+    await core.deleteNamespacedPersistentVolumeClaim({ namespace, name: 'test-claim' })
+    await used(namespace, 'test-quota', claims('0', '0'))
+  },
+)
 
 test('ResourceQuota should create a ResourceQuota and capture the life of a custom resource.', async () => {
   const { core, objects, namespace: make } = clients()
@@ -140,22 +175,40 @@ test('ResourceQuota should create a ResourceQuota and capture the life of a pod.
   const dongles = { 'example.com/dongle': '2' }
   const fits = asking('test-pod', { cpu: '500m', memory: '252Mi', 'ephemeral-storage': '30Gi', ...dongles }, dongles)
   const made = await core.createNamespacedPod({ namespace, body: fits })
-  const taken = { pods: '1', cpu: '500m', memory: '252Mi', 'ephemeral-storage': '30Gi', 'requests.example.com/dongle': '2' }
+  const taken = {
+    pods: '1',
+    cpu: '500m',
+    memory: '252Mi',
+    'ephemeral-storage': '30Gi',
+    'requests.example.com/dongle': '2',
+  }
   await used(namespace, 'test-quota', taken)
-  const refused = (body: ReturnType<typeof pod>, words: RegExp) => assert.rejects(core.createNamespacedPod({ namespace, body }), words)
+  const refused = (body: ReturnType<typeof pod>, words: RegExp) =>
+    assert.rejects(core.createNamespacedPod({ namespace, body }), words)
   const tooMuch = /exceeded quota: test-quota, requested: cpu=600m, used: cpu=500m, limited: cpu=1/
   await refused(asking('fail-pod', { cpu: '600m', memory: '100Mi' }), tooMuch)
   await refused(
-    asking('fail-pod-for-extended-resource', { cpu: '500m', memory: '100Mi', 'ephemeral-storage': '30Gi', ...dongles }, dongles),
+    asking(
+      'fail-pod-for-extended-resource',
+      { cpu: '500m', memory: '100Mi', 'ephemeral-storage': '30Gi', ...dongles },
+      dongles,
+    ),
     /exceeded quota: test-quota, requested: ephemeral-storage=30Gi,requests\.example\.com\/dongle=2/,
   )
-  const less = asking('test-pod', { cpu: '100m', memory: '100Mi', 'ephemeral-storage': '10Gi' }).spec.containers[0]?.resources
+  const less = asking('test-pod', { cpu: '100m', memory: '100Mi', 'ephemeral-storage': '10Gi' }).spec.containers[0]
+    ?.resources
   const [container] = made.spec?.containers ?? []
   const changed = { ...made, spec: { ...made.spec!, containers: [{ ...container!, resources: less }] } }
   await assert.rejects(core.replaceNamespacedPod({ namespace, name: 'test-pod', body: changed }), { code: 422 })
   await used(namespace, 'test-quota', taken)
   await core.deleteNamespacedPod({ namespace, name: 'test-pod', gracePeriodSeconds: 0 })
-  await used(namespace, 'test-quota', { pods: '0', cpu: '0', memory: '0', 'ephemeral-storage': '0', 'requests.example.com/dongle': '0' })
+  await used(namespace, 'test-quota', {
+    pods: '0',
+    cpu: '0',
+    memory: '0',
+    'ephemeral-storage': '0',
+    'requests.example.com/dongle': '0',
+  })
 })
 
 test('ResourceQuota should create a ResourceQuota and ensure its status is promptly calculated.', async () => {
@@ -170,8 +223,14 @@ test('ResourceQuota should be able to update and delete ResourceQuota.', async (
   const namespace = await make('quota-update')
   await makeQuota(namespace, 'test-quota', { cpu: '1', memory: '500Mi' })
   const body = { metadata: { name: 'test-quota' }, spec: { hard: { cpu: '2', memory: '1Gi' } } }
-  assert.deepEqual({ ...(await core.replaceNamespacedResourceQuota({ namespace, name: 'test-quota', body })).spec?.hard }, body.spec.hard)
-  await waitFor('the new limits', async () => (await core.readNamespacedResourceQuota({ namespace, name: 'test-quota' })).status?.hard?.cpu === '2')
+  assert.deepEqual(
+    { ...(await core.replaceNamespacedResourceQuota({ namespace, name: 'test-quota', body })).spec?.hard },
+    body.spec.hard,
+  )
+  await waitFor(
+    'the new limits',
+    async () => (await core.readNamespacedResourceQuota({ namespace, name: 'test-quota' })).status?.hard?.cpu === '2',
+  )
   await core.deleteNamespacedResourceQuota({ namespace, name: 'test-quota' })
   await assert.rejects(core.readNamespacedResourceQuota({ namespace, name: 'test-quota' }), { code: 404 })
 })
@@ -179,7 +238,10 @@ test('ResourceQuota should be able to update and delete ResourceQuota.', async (
 test('ResourceQuota should manage the lifecycle of a ResourceQuota', async () => {
   const { core, namespace: make } = clients()
   const namespace = await make('quota-lifecycle')
-  await core.createNamespacedResourceQuota({ namespace, body: { metadata: { name: 'e2e', labels: { e2e: 'yes' } }, spec: { hard: { cpu: '1' } } } })
+  await core.createNamespacedResourceQuota({
+    namespace,
+    body: { metadata: { name: 'e2e', labels: { e2e: 'yes' } }, spec: { hard: { cpu: '1' } } },
+  })
   const patched = await core.patchNamespacedResourceQuota(
     { namespace, name: 'e2e', body: { metadata: { labels: { e2e: 'patched' } }, spec: { hard: { memory: '750Mi' } } } },
     merging,
@@ -191,7 +253,10 @@ test('ResourceQuota should manage the lifecycle of a ResourceQuota', async () =>
     ['e2e'],
   )
   await core.deleteCollectionNamespacedResourceQuota({ namespace, labelSelector: 'e2e=patched' })
-  await waitFor('the quota to go', async () => (await core.listNamespacedResourceQuota({ namespace })).items.length === 0)
+  await waitFor(
+    'the quota to go',
+    async () => (await core.listNamespacedResourceQuota({ namespace })).items.length === 0,
+  )
 })
 
 test('ResourceQuota should apply changes to a resourcequota status', async () => {
@@ -202,7 +267,10 @@ test('ResourceQuota should apply changes to a resourcequota status', async () =>
   const body = { ...quota, status: { hard: { cpu: '500m', memory: '500Mi' } } }
   const replaced = await core.replaceNamespacedResourceQuotaStatus({ namespace, name: 'e2e', body })
   assert.deepEqual(replaced.status?.hard, body.status.hard)
-  const patched = await core.patchNamespacedResourceQuotaStatus({ namespace, name: 'e2e', body: { status: { hard: { cpu: '1', memory: '1Gi' } } } }, merging)
+  const patched = await core.patchNamespacedResourceQuotaStatus(
+    { namespace, name: 'e2e', body: { status: { hard: { cpu: '1', memory: '1Gi' } } } },
+    merging,
+  )
   assert.deepEqual(patched.status?.hard, { cpu: '1', memory: '1Gi' })
   assert.deepEqual(patched.spec?.hard, { cpu: '500m', memory: '500Mi' })
 })

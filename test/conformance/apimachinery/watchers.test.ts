@@ -38,10 +38,15 @@ async function follow(t: TestContext, label: string, resourceVersion?: string): 
 const make = (name: string, label: Record<string, string>) =>
   clients().core.createNamespacedConfigMap({ namespace, body: { metadata: { name, labels: label } } })
 const mutate = (name: string, mutation: number, labels?: Record<string, string>) =>
-  clients().core.patchNamespacedConfigMap({ namespace, name, body: { data: { mutation: `${mutation}` }, ...(labels && { metadata: { labels } }) } }, merging)
+  clients().core.patchNamespacedConfigMap(
+    { namespace, name, body: { data: { mutation: `${mutation}` }, ...(labels && { metadata: { labels } }) } },
+    merging,
+  )
 const remove = (name: string) => clients().core.deleteNamespacedConfigMap({ namespace, name })
 const seen = (followed: Followed, expected: readonly string[]) =>
-  waitFor('the events', () => followed.events.length >= expected.length).then(() => assert.deepEqual(followed.events, expected))
+  waitFor('the events', () => followed.events.length >= expected.length).then(() =>
+    assert.deepEqual(followed.events, expected),
+  )
 
 test('Watchers should observe add, update, and delete watch notifications on configmaps', async (t) => {
   const [a, b, both] = await Promise.all(['w in (a)', 'w in (b)', 'w in (a,b)'].map((label) => follow(t, label)))
@@ -63,7 +68,10 @@ test('Watchers should be able to start watching from a specific resource version
   const first = await mutate('from-version', 1)
   await mutate('from-version', 2)
   await remove('from-version')
-  await seen(await follow(t, 'w=version', first.metadata?.resourceVersion), ['MODIFIED from-version 2', 'DELETED from-version 2'])
+  await seen(await follow(t, 'w=version', first.metadata?.resourceVersion), [
+    'MODIFIED from-version 2',
+    'DELETED from-version 2',
+  ])
 })
 
 test('Watchers should be able to restart watching from the last resource version observed by the previous watch', async (t) => {
@@ -86,7 +94,14 @@ test('Watchers should observe an object deletion if it stops meeting the require
   await mutate('label', 3, { w: 'label' })
   await mutate('label', 4)
   await remove('label')
-  await seen(followed, ['ADDED label -', 'MODIFIED label 1', 'DELETED label 1', 'ADDED label 3', 'MODIFIED label 4', 'DELETED label 4'])
+  await seen(followed, [
+    'ADDED label -',
+    'MODIFIED label 1',
+    'DELETED label 1',
+    'ADDED label 3',
+    'MODIFIED label 4',
+    'DELETED label 4',
+  ])
 })
 
 test('Watchers should receive events on concurrent watches in same order', async (t) => {

@@ -1,4 +1,7 @@
-/** What the conformance suite asks of disruption budgets of pods that run (`test/e2e/apps/disruption.go`), in its steps, on simulated nodes. */
+/**
+ * What the conformance suite asks of disruption budgets of pods that run (`test/e2e/apps/disruption.go`), in its steps,
+ * on simulated nodes.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Pod, PodDisruptionBudget } from '../../../src/client/kinds.ts'
@@ -21,7 +24,10 @@ const budget = (minAvailable: number | string) => ({
 async function budgeted(api: Requests, minAvailable: number | string): Promise<string> {
   const path = `${api.group('policy/v1')}/poddisruptionbudgets/foo`
   await api.post(`${api.group('policy/v1')}/poddisruptionbudgets`, budget(minAvailable))
-  await waitFor('the budget to be looked at', async () => ((await api.get<PodDisruptionBudget>(path)).status?.observedGeneration ?? 0) > 0)
+  await waitFor(
+    'the budget to be looked at',
+    async () => ((await api.get<PodDisruptionBudget>(path)).status?.observedGeneration ?? 0) > 0,
+  )
   return path
 }
 
@@ -42,7 +48,9 @@ const ready = (api: Requests, count: number): Promise<readonly Pod[]> =>
   waitFor(`${count} ready pods`, async () => {
     const pods = await api.list<Pod>(`${api.core}/pods?labelSelector=foo%3Dbar`)
     const ready = pods.filter(
-      ({ metadata, status }) => !metadata.deletionTimestamp && status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+      ({ metadata, status }) =>
+        !metadata.deletionTimestamp &&
+        status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
     )
     return ready.length >= count && ready
   })
@@ -51,7 +59,10 @@ test('DisruptionController should observe PodDisruptionBudget status updated', a
   const api = await requests('budget-observed')
   const path = await budgeted(api, 1)
   await plainPods(api, 3)
-  await waitFor('a disruption to be allowed', async () => ((await api.get<PodDisruptionBudget>(path)).status?.disruptionsAllowed ?? 0) > 0)
+  await waitFor(
+    'a disruption to be allowed',
+    async () => ((await api.get<PodDisruptionBudget>(path)).status?.disruptionsAllowed ?? 0) > 0,
+  )
 })
 
 test('DisruptionController should update/patch PodDisruptionBudget status', async () => {
@@ -59,7 +70,11 @@ test('DisruptionController should update/patch PodDisruptionBudget status', asyn
   const path = await budgeted(api, 1)
   await plainPods(api, 1)
   const disruptedPods = { 'pod-0': new Date().toISOString().replace(/\.\d+/, '') }
-  await api.update<PodDisruptionBudget>(path, (it) => ({ ...it, status: { ...it.status, disruptedPods } }), `${path}/status`)
+  await api.update<PodDisruptionBudget>(
+    path,
+    (it) => ({ ...it, status: { ...it.status, disruptedPods } }),
+    `${path}/status`,
+  )
   assert.deepEqual((await api.get<PodDisruptionBudget>(`${path}/status`)).status?.disruptedPods, disruptedPods)
   const patched = await api.patch<PodDisruptionBudget>(`${path}/status`, { status: { disruptedPods: null } })
   assert.equal(patched.status?.disruptedPods, undefined)
@@ -84,13 +99,16 @@ test('DisruptionController should block an eviction until the PDB is updated to 
       kind: 'Eviction',
       metadata: { name: pod?.metadata.name, namespace: api.namespace },
     })
-  const isBlocked = async (pod: Pod | undefined) => assert.match(await refused(429, evict(pod)), /"causes":\[\{"reason":"DisruptionBudget"/)
+  const isBlocked = async (pod: Pod | undefined) =>
+    assert.match(await refused(429, evict(pod)), /"causes":\[\{"reason":"DisruptionBudget"/)
   const [first] = await ready(api, 3)
   await isBlocked(first)
   await api.update<PodDisruptionBudget>(path, (it) => ({ ...it, spec: { ...it.spec, minAvailable: 2 } }))
   await waitFor('a disruption to be allowed', async () => {
     const { metadata, status } = await api.get<PodDisruptionBudget>(path)
-    return status?.observedGeneration === metadata.generation && status?.currentHealthy === 3 && status.desiredHealthy === 2
+    return (
+      status?.observedGeneration === metadata.generation && status?.currentHealthy === 3 && status.desiredHealthy === 2
+    )
   })
   await evict(first)
   await api.patch(path, { spec: { minAvailable: null, maxUnavailable: 0 } })

@@ -1,4 +1,7 @@
-/** What the conformance suite asks of workloads whose pods run (`test/e2e/apps/{deployment,rc,replica_set,job,daemon_set}.go`), in its steps, on simulated nodes. */
+/**
+ * What the conformance suite asks of workloads whose pods run
+ * (`test/e2e/apps/{deployment,rc,replica_set,job,daemon_set}.go`), in its steps, on simulated nodes.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { DaemonSet, Deployment, Job, Pod, ReplicaSet, ReplicationController } from '../../../src/client/kinds.ts'
@@ -24,7 +27,12 @@ test('Deployment should run the lifecycle of a Deployment', async () => {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name: 'test-deployment', creationTimestamp: null, labels: { ...labels, ...more } },
-    spec: { replicas, selector: { matchLabels: labels }, template: template(labels, image), strategy: { type: 'RollingUpdate' } },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: template(labels, image),
+      strategy: { type: 'RollingUpdate' },
+    },
     status: {},
   })
   const { metadata } = await api.get(`/apis/apps/v1/deployments?${selected}`)
@@ -35,7 +43,12 @@ test('Deployment should run the lifecycle of a Deployment', async () => {
   const rolledOut = (replicas: number, image: string) =>
     watched.next(`${replicas} replicas of ${image}`, ({ object: { spec, status = {} } }) => {
       const { readyReplicas, updatedReplicas, unavailableReplicas = 0 } = status
-      return readyReplicas === replicas && updatedReplicas === replicas && unavailableReplicas === 0 && spec?.template.spec?.containers[0]?.image === image
+      return (
+        readyReplicas === replicas &&
+        updatedReplicas === replicas &&
+        unavailableReplicas === 0 &&
+        spec?.template.spec?.containers[0]?.image === image
+      )
     })
   try {
     await api.post(`${api.group('apps/v1')}/deployments`, deployment(2, 'agnhost:1'))
@@ -43,7 +56,10 @@ test('Deployment should run the lifecycle of a Deployment', async () => {
     await watched.next('two replicas', ({ object }) => object.status?.readyReplicas === 2)
     const patch = {
       metadata: { labels: { 'test-deployment': 'patched' } },
-      spec: { replicas: 1, template: { spec: { terminationGracePeriodSeconds: 2, containers: [{ name: 'c', image: 'pause:1' }] } } },
+      spec: {
+        replicas: 1,
+        template: { spec: { terminationGracePeriodSeconds: 2, containers: [{ name: 'c', image: 'pause:1' }] } },
+      },
     }
     await api.patch(path, patch, 'strategic')
     await rolledOut(1, 'pause:1')
@@ -51,10 +67,17 @@ test('Deployment should run the lifecycle of a Deployment', async () => {
     // Without a version: over what is there.
     await api.put(path, deployment(2, 'httpd:1', { 'test-deployment': 'updated' }))
     const updated = await api.get<Deployment>(`${path}/status`)
-    assert.deepEqual([updated.spec?.template.spec?.containers[0]?.image, updated.metadata.labels?.['test-deployment']], ['httpd:1', 'updated'])
+    assert.deepEqual(
+      [updated.spec?.template.spec?.containers[0]?.image, updated.metadata.labels?.['test-deployment']],
+      ['httpd:1', 'updated'],
+    )
     await rolledOut(2, 'httpd:1')
     const status = { readyReplicas: 0, availableReplicas: 0 }
-    await api.patch(`${path}/status`, { metadata: { labels: { 'test-deployment': 'patched-status' } }, status }, 'strategic')
+    await api.patch(
+      `${path}/status`,
+      { metadata: { labels: { 'test-deployment': 'patched-status' } }, status },
+      'strategic',
+    )
     // A status does not change labels, and what it told is put right.
     assert.equal((await api.get(`${path}/status`)).metadata.labels?.['test-deployment'], 'updated')
     await rolledOut(2, 'httpd:1')
@@ -91,16 +114,28 @@ test('ReplicationController should test the lifecycle of a ReplicationController
     )
     assert.equal(patched.metadata.labels?.['test-rc'], 'patched')
     await watched.next('the patch', modified)
-    const told = await api.patch<ReplicationController>(`${path}/status`, { status: { readyReplicas: 0, availableReplicas: 0 } }, 'strategic')
+    const told = await api.patch<ReplicationController>(
+      `${path}/status`,
+      { status: { readyReplicas: 0, availableReplicas: 0 } },
+      'strategic',
+    )
     assert.equal(told.status?.readyReplicas ?? 0, 0)
     await watched.next('the status', modified)
     await watched.next('the status to be put right', is(1))
     assert.equal((await api.get<ReplicationController>(`${path}/status`)).status?.replicas, 1)
-    await api.patch(`${path}/scale`, { metadata: { creationTimestamp: null }, spec: { replicas: 2 }, status: { replicas: 0 } }, 'strategic')
+    await api.patch(
+      `${path}/scale`,
+      { metadata: { creationTimestamp: null }, spec: { replicas: 2 }, status: { replicas: 0 } },
+      'strategic',
+    )
     await watched.next('the scale', modified)
     await watched.next('two ready pods', is(2))
     assert.equal((await api.get(path)).metadata.labels?.['test-rc'], 'patched')
-    await api.update<ReplicationController>(path, (it) => ({ ...it, status: { ...it.status, availableReplicas: 1, readyReplicas: 1 } }), `${path}/status`)
+    await api.update<ReplicationController>(
+      path,
+      (it) => ({ ...it, status: { ...it.status, availableReplicas: 1, readyReplicas: 1 } }),
+      `${path}/status`,
+    )
     await watched.next('the second status', modified)
     const [found] = await api.list(`/api/v1/replicationcontrollers?${selected}`)
     assert.deepEqual(found?.metadata.labels, { ...labels, 'test-rc': 'patched' })
@@ -120,11 +155,16 @@ test('ReplicationController should get and update a ReplicationController scale'
     metadata: { name: 'e2e-rc' },
     spec: { replicas: 1, template: template({ name: 'e2e-rc' }) },
   })
-  const has = (replicas: number) => waitFor(`${replicas}`, async () => (await api.get<ReplicationController>(path)).status?.replicas === replicas)
+  const has = (replicas: number) =>
+    waitFor(`${replicas}`, async () => (await api.get<ReplicationController>(path)).status?.replicas === replicas)
   await has(1)
   const scale = await api.get<KubeObject & { spec: object; status: { replicas: number } }>(`${path}/scale`)
   assert.equal(scale.status.replicas, 1)
-  await api.put(`${path}/scale`, { ...scale, metadata: { ...scale.metadata, resourceVersion: '' }, spec: { replicas: 2 } })
+  await api.put(`${path}/scale`, {
+    ...scale,
+    metadata: { ...scale.metadata, resourceVersion: '' },
+    spec: { replicas: 2 },
+  })
   await has(2)
 })
 
@@ -137,13 +177,21 @@ for (const [kind, plural, path] of [
     const labels = { name: 'my-hostname-basic' }
     const at = `${path === 'v1' ? api.core : api.group(path)}/${plural}`
     const selector = kind === 'ReplicaSet' ? { matchLabels: labels } : labels
-    await api.post(at, { apiVersion: path, kind, metadata: { name: 'my-hostname-basic' }, spec: { replicas: 2, selector, template: template(labels) } })
+    await api.post(at, {
+      apiVersion: path,
+      kind,
+      metadata: { name: 'my-hostname-basic' },
+      spec: { replicas: 2, selector, template: template(labels) },
+    })
     const pods = await waitFor('two pods', async () => {
       const pods = await api.list<Pod>(`${api.core}/pods?labelSelector=name%3Dmy-hostname-basic`)
       return pods.length === 2 && pods.every(({ status }) => status?.phase === 'Running') && pods
     })
     assert.equal(new Set(pods.map(({ status }) => status?.podIP)).size, 2)
-    await waitFor('the status', async () => (await api.get<ReplicaSet>(`${at}/my-hostname-basic`)).status?.availableReplicas === 2)
+    await waitFor(
+      'the status',
+      async () => (await api.get<ReplicaSet>(`${at}/my-hostname-basic`)).status?.availableReplicas === 2,
+    )
   })
 
 const job = (name: string, more: object = {}, labels: Record<string, string> = {}) => ({
@@ -157,7 +205,11 @@ const job = (name: string, more: object = {}, labels: Record<string, string> = {
     manualSelector: false,
     template: {
       metadata: { creationTimestamp: null, annotations: { 'simulation.typernetes.io/run-for': '1h' } },
-      spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'busybox:1', resources: {} }] },
+      spec: {
+        restartPolicy: 'Never',
+        terminationGracePeriodSeconds: 0,
+        containers: [{ name: 'c', image: 'busybox:1', resources: {} }],
+      },
     },
     ...more,
   },
@@ -178,11 +230,17 @@ test('Job should apply changes to a job status', async () => {
   const type = 'CustomConditionType'
   const timeOf = ({ status }: Job) => status?.conditions?.find((one) => one.type === type)?.lastTransitionTime
   const condition = { type, status: 'True', lastProbeTime: null, lastTransitionTime: '2026-01-01T00:00:00Z' }
-  const patched = await api.patch<Job>(`${path}/status`, { metadata: { annotations: { patchedstatus: 'true' } }, status: { conditions: [condition] } })
+  const patched = await api.patch<Job>(`${path}/status`, {
+    metadata: { annotations: { patchedstatus: 'true' } },
+    status: { conditions: [condition] },
+  })
   assert.deepEqual([timeOf(patched), patched.metadata.annotations?.patchedstatus], ['2026-01-01T00:00:00Z', 'true'])
   const updated = await api.update<Job>(
     path,
-    (it) => ({ ...it, status: { ...it.status, conditions: [{ ...condition, lastTransitionTime: '2026-01-02T00:00:00Z' }] } }),
+    (it) => ({
+      ...it,
+      status: { ...it.status, conditions: [{ ...condition, lastTransitionTime: '2026-01-02T00:00:00Z' }] },
+    }),
     `${path}/status`,
   )
   assert.equal(timeOf(updated), '2026-01-02T00:00:00Z')
@@ -194,22 +252,33 @@ test('Job should manage the lifecycle of a job', async () => {
   const jobs = `${api.group('batch/v1')}/jobs`
   const selected = 'labelSelector=e2e-job-label%3Dlife'
   const { metadata } = await api.get(`${jobs}?${selected}`)
-  const watched = await api.watch<Job>(jobs, { labelSelector: 'e2e-job-label=life', resourceVersion: metadata.resourceVersion ?? '' })
+  const watched = await api.watch<Job>(jobs, {
+    labelSelector: 'e2e-job-label=life',
+    resourceVersion: metadata.resourceVersion ?? '',
+  })
   try {
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'busybox:1' }] } }
     const created = await api.post(jobs, job('life', { suspend: true, template }, { 'e2e-job-label': 'life' }))
     const patched = await api.patch(`${jobs}/life`, { metadata: { labels: { life: 'patched' } } }, 'strategic')
     assert.ok(BigInt(patched.metadata.resourceVersion ?? 0) > BigInt(created.metadata.resourceVersion ?? 0))
-    await watched.next('the patch', ({ type, object }) => type === 'MODIFIED' && object.metadata.labels?.life === 'patched')
+    await watched.next(
+      'the patch',
+      ({ type, object }) => type === 'MODIFIED' && object.metadata.labels?.life === 'patched',
+    )
     await api.update<Job>(`${jobs}/life`, (it) => ({
       ...it,
       metadata: { ...it.metadata, annotations: { ...it.metadata.annotations, updated: 'true' } },
       spec: { ...it.spec, suspend: false },
     }))
-    await watched.next('the update', ({ type, object }) => type === 'MODIFIED' && object.metadata.annotations?.updated === 'true')
+    await watched.next(
+      'the update',
+      ({ type, object }) => type === 'MODIFIED' && object.metadata.annotations?.updated === 'true',
+    )
     const found = await api.list<Job>(`/apis/batch/v1/jobs?${selected}`)
     assert.deepEqual([found.length, found[0]?.spec?.suspend], [1, false])
-    await waitFor('its end', async () => (await api.get<Job>(`${jobs}/life`)).status?.succeeded === 4, { deadlineMs: 30_000 })
+    await waitFor('its end', async () => (await api.get<Job>(`${jobs}/life`)).status?.succeeded === 4, {
+      deadlineMs: 30_000,
+    })
     await api.delete(`${jobs}?${selected}`, { propagationPolicy: 'Background' })
     await watched.next('the deletion', ({ type }) => type === 'DELETED')
     assert.deepEqual(await api.list(`${jobs}?${selected}`), [])
@@ -234,14 +303,18 @@ test('Job should adopt matching orphans and release non-matching pods', async ()
   const [pod] = await jobPods(api, 'adopt-release', 2)
   const path = `${api.core}/pods/${pod?.metadata.name}`
   await api.update(path, (it) => ({ ...it, metadata: { ...it.metadata, ownerReferences: undefined } }))
-  const owner = await waitFor('the adoption', async () => (await api.get(path)).metadata.ownerReferences?.find((one) => one.controller))
+  const owner = await waitFor('the adoption', async () =>
+    (await api.get(path)).metadata.ownerReferences?.find((one) => one.controller),
+  )
   assert.equal(owner.uid, made.metadata.uid)
   await api.update(path, (it) => ({ ...it, metadata: { ...it.metadata, labels: undefined } }))
   await waitFor('the release', async () => !(await api.get(path)).metadata.ownerReferences?.length)
 })
 
 /** What a Job's tasks do that come to their end. */
-const succeeds = { spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'busybox:1' }] } }
+const succeeds = {
+  spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'busybox:1' }] },
+}
 
 const ended = (api: Requests, name: string, type: string): Promise<Job> =>
   waitFor(
@@ -259,7 +332,10 @@ test('Job should create pods for an Indexed job with completion indexes and spec
   const { status } = await ended(api, 'indexed-job', 'Complete')
   assert.deepEqual([status?.succeeded, status?.completedIndexes], [4, '0-3'])
   const pods = await api.list<Pod>(`${api.core}/pods?labelSelector=batch.kubernetes.io/job-name%3Dindexed-job`)
-  const indexes = pods.map(({ metadata, spec }) => [metadata.annotations?.['batch.kubernetes.io/job-completion-index'], spec?.hostname])
+  const indexes = pods.map(({ metadata, spec }) => [
+    metadata.annotations?.['batch.kubernetes.io/job-completion-index'],
+    spec?.hostname,
+  ])
   assert.deepEqual(
     indexes.sort(),
     [0, 1, 2, 3].map((index) => [`${index}`, `indexed-job-${index}`]),
@@ -268,7 +344,13 @@ test('Job should create pods for an Indexed job with completion indexes and spec
 
 test('Job with successPolicy should succeeded when all indexes succeeded', async () => {
   const api = await requests('job-success')
-  const spec = { parallelism: 2, completions: 2, completionMode: 'Indexed', template: succeeds, successPolicy: { rules: [{ succeededIndexes: '0-1' }] } }
+  const spec = {
+    parallelism: 2,
+    completions: 2,
+    completionMode: 'Indexed',
+    template: succeeds,
+    successPolicy: { rules: [{ succeededIndexes: '0-1' }] },
+  }
   await api.post(`${api.group('batch/v1')}/jobs`, job('with-success-policy', spec))
   const { status } = await ended(api, 'with-success-policy', 'Complete')
   assert.equal(status?.conditions?.find(({ type }) => type === 'SuccessCriteriaMet')?.status, 'True')
@@ -277,11 +359,22 @@ test('Job with successPolicy should succeeded when all indexes succeeded', async
 
 test('Job should terminate job execution when the number of failed indexes exceeds maxFailedIndexes', async () => {
   const api = await requests('job-failed')
-  const template = { metadata: { annotations: { 'simulation.typernetes.io/exit-code': '1', 'simulation.typernetes.io/run-for': '10ms' } }, ...succeeds }
+  const template = {
+    metadata: {
+      annotations: { 'simulation.typernetes.io/exit-code': '1', 'simulation.typernetes.io/run-for': '10ms' },
+    },
+    ...succeeds,
+  }
   const limits = { backoffLimit: null, backoffLimitPerIndex: 0, maxFailedIndexes: 0 }
-  await api.post(`${api.group('batch/v1')}/jobs`, job('with-max-failed-indexes', { parallelism: 1, completionMode: 'Indexed', template, ...limits }))
+  await api.post(
+    `${api.group('batch/v1')}/jobs`,
+    job('with-max-failed-indexes', { parallelism: 1, completionMode: 'Indexed', template, ...limits }),
+  )
   const { status } = await ended(api, 'with-max-failed-indexes', 'Failed')
-  assert.deepEqual([status?.failed, status?.succeeded ?? 0, status?.failedIndexes, status?.completedIndexes ?? ''], [1, 0, '0', ''])
+  assert.deepEqual(
+    [status?.failed, status?.succeeded ?? 0, status?.failedIndexes, status?.completedIndexes ?? ''],
+    [1, 0, '0', ''],
+  )
   assert.deepEqual([status?.active ?? 0, status?.ready, status?.terminating], [0, 0, 0])
   assert.deepEqual(
     status?.conditions?.map(({ type, reason }) => [type, reason]),
@@ -300,7 +393,10 @@ test('Daemon set should run and stop complex daemon, by labels of nodes', async 
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
     metadata: { name: 'daemon-set' },
-    spec: { selector: { matchLabels: labels }, template: template(labels, 'httpd:1', { nodeSelector: { 'daemonset-color': 'blue' } }) },
+    spec: {
+      selector: { matchLabels: labels },
+      template: template(labels, 'httpd:1', { nodeSelector: { 'daemonset-color': 'blue' } }),
+    },
   })
   const runs = (...nodes: readonly string[]) =>
     waitFor(`pods on ${nodes}`, async () => {
@@ -312,7 +408,8 @@ test('Daemon set should run and stop complex daemon, by labels of nodes', async 
         status?.numberReady === nodes.length
       )
     })
-  const color = (value: string | null) => api.patch('/api/v1/nodes/node-1', { metadata: { labels: { 'daemonset-color': value } } })
+  const color = (value: string | null) =>
+    api.patch('/api/v1/nodes/node-1', { metadata: { labels: { 'daemonset-color': value } } })
   await runs()
   await color('blue')
   await runs('node-1')
@@ -320,7 +417,12 @@ test('Daemon set should run and stop complex daemon, by labels of nodes', async 
   await runs()
   await api.patch(
     path,
-    { spec: { template: { spec: { nodeSelector: { 'daemonset-color': 'green' } } }, updateStrategy: { type: 'RollingUpdate' } } },
+    {
+      spec: {
+        template: { spec: { nodeSelector: { 'daemonset-color': 'green' } } },
+        updateStrategy: { type: 'RollingUpdate' },
+      },
+    },
     'strategic',
   )
   await runs('node-1')

@@ -26,7 +26,9 @@ test('ServiceAccounts should guarantee kube-root-ca.crt exist in any namespace',
   const namespace = await make('root-ca')
   const name = 'kube-root-ca.crt'
   const published = () =>
-    waitFor('the config map', async () => (await core.readNamespacedConfigMap({ namespace, name })).data?.['ca.crt']?.startsWith('-----BEGIN'))
+    waitFor('the config map', async () =>
+      (await core.readNamespacedConfigMap({ namespace, name })).data?.['ca.crt']?.startsWith('-----BEGIN'),
+    )
   await published()
   await core.deleteNamespacedConfigMap({ namespace, name })
   await published()
@@ -38,7 +40,10 @@ test('ServiceAccounts should run through the lifecycle of a ServiceAccount', asy
   const { core, config, namespace: make } = clients()
   const namespace = await make('account-lifecycle')
   const name = 'testserviceaccount'
-  const { metadata } = await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name, labels: { static: 'true' } } } })
+  const { metadata } = await core.createNamespacedServiceAccount({
+    namespace,
+    body: { metadata: { name, labels: { static: 'true' } } },
+  })
   assert.equal((await core.readNamespacedServiceAccount({ namespace, name })).metadata?.uid, metadata?.uid)
   // A watch without a version begins with what is there.
   const events: string[] = []
@@ -49,10 +54,14 @@ test('ServiceAccounts should run through the lifecycle of a ServiceAccount', asy
     () => {},
   )
   t.after(() => watching.abort())
-  const seen = (...expected: string[]) => waitFor('the event', () => events.length >= expected.length).then(() => assert.deepEqual(events, expected))
+  const seen = (...expected: string[]) =>
+    waitFor('the event', () => events.length >= expected.length).then(() => assert.deepEqual(events, expected))
   await seen('ADDED')
   const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: {}, automountServiceAccountToken: false }
-  await core.patchNamespacedServiceAccount({ namespace, name, body }, setHeaderOptions('Content-Type', PatchStrategy.StrategicMergePatch))
+  await core.patchNamespacedServiceAccount(
+    { namespace, name, body },
+    setHeaderOptions('Content-Type', PatchStrategy.StrategicMergePatch),
+  )
   await seen('ADDED', 'MODIFIED')
   const { items } = await core.listServiceAccountForAllNamespaces({ labelSelector: 'static=true' })
   assert.deepEqual(
@@ -69,7 +78,10 @@ test('ServiceAccounts should update a ServiceAccount', async () => {
   const account = await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'e2e' } } })
   assert.equal(account.automountServiceAccountToken, undefined)
   const body = { ...account, automountServiceAccountToken: true }
-  assert.equal((await core.replaceNamespacedServiceAccount({ namespace, name: 'e2e', body })).automountServiceAccountToken, true)
+  assert.equal(
+    (await core.replaceNamespacedServiceAccount({ namespace, name: 'e2e', body })).automountServiceAccountToken,
+    true,
+  )
   assert.equal((await core.readNamespacedServiceAccount({ namespace, name: 'e2e' })).automountServiceAccountToken, true)
 })
 
@@ -83,16 +95,23 @@ test('ServiceAccounts should allow opting out of API token automount', async () 
     ['mount', true],
     ['nomount', false],
   ] as const)
-    await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name }, automountServiceAccountToken: mounts } })
+    await core.createNamespacedServiceAccount({
+      namespace,
+      body: { metadata: { name }, automountServiceAccountToken: mounts },
+    })
   for (const [account, ofAccount] of [
     ['default-sa', true],
     ['mount', true],
     ['nomount', false],
   ] as const)
     for (const ofPod of [undefined, true, false]) {
-      const body = pod(`${account}-${ofPod ?? 'unsaid'}`, { serviceAccountName: account, automountServiceAccountToken: ofPod })
+      const body = pod(`${account}-${ofPod ?? 'unsaid'}`, {
+        serviceAccountName: account,
+        automountServiceAccountToken: ofPod,
+      })
       const made = await core.createNamespacedPod({ namespace, body })
-      const isMounted = made.spec?.containers[0]?.volumeMounts?.some(({ mountPath }) => mountPath === tokenPath) ?? false
+      const isMounted =
+        made.spec?.containers[0]?.volumeMounts?.some(({ mountPath }) => mountPath === tokenPath) ?? false
       assert.equal(isMounted, ofPod ?? ofAccount, body.metadata.name)
     }
 })
@@ -103,7 +122,10 @@ test('ServiceAccounts should mount an API token into pods', async () => {
   const name = 'mount-test'
   await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name } } })
   const node = await core.createNode({ body: { metadata: { name: 'node-of-mounted' } } })
-  const made = await core.createNamespacedPod({ namespace, body: pod('p', { serviceAccountName: name, nodeName: 'node-of-mounted' }) })
+  const made = await core.createNamespacedPod({
+    namespace,
+    body: pod('p', { serviceAccountName: name, nodeName: 'node-of-mounted' }),
+  })
   const sources = made.spec?.volumes?.find(({ name }) => name.startsWith('kube-api-access-'))?.projected?.sources ?? []
   const token = sources.find(({ serviceAccountToken }) => serviceAccountToken)?.serviceAccountToken
   assert.deepEqual([token?.path, token?.expirationSeconds], ['token', 3607])
@@ -113,11 +135,16 @@ test('ServiceAccounts should mount an API token into pods', async () => {
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: made.metadata?.uid }
   const body = { spec: { audiences: [], expirationSeconds: token?.expirationSeconds, boundObjectRef } }
   const { status: given } = await core.createNamespacedServiceAccountToken({ namespace, name, body })
-  const { status } = await config.makeApiClient(AuthenticationV1Api).createTokenReview({ body: { spec: { token: given?.token ?? '' } } })
+  const { status } = await config
+    .makeApiClient(AuthenticationV1Api)
+    .createTokenReview({ body: { spec: { token: given?.token ?? '' } } })
   assert.deepEqual([status?.authenticated, status?.error], [true, undefined])
   const { username, groups, extra = {} } = status?.user ?? {}
   assert.equal(username, `system:serviceaccount:${namespace}:${name}`)
-  assert.deepEqual(new Set(groups), new Set(['system:authenticated', 'system:serviceaccounts', `system:serviceaccounts:${namespace}`]))
+  assert.deepEqual(
+    new Set(groups),
+    new Set(['system:authenticated', 'system:serviceaccounts', `system:serviceaccounts:${namespace}`]),
+  )
   const { 'authentication.kubernetes.io/credential-id': [id] = [], ...bound } = extra
   assert.match(id ?? '', /^JTI=./)
   assert.deepEqual(
@@ -143,7 +170,8 @@ test('ServiceAccounts should create a serviceAccountToken and ensure a successfu
     metadata: {},
     spec: { audiences: null, expirationSeconds: null, boundObjectRef: null },
   }
-  const { token } = (await cluster.call('POST', path, { ...empty, status: { token: '', expirationTimestamp: null } })).status as { token: string }
+  const { token } = (await cluster.call('POST', path, { ...empty, status: { token: '', expirationTimestamp: null } }))
+    .status as { token: string }
   assert.ok(token)
   const { status } = await config.makeApiClient(AuthenticationV1Api).createTokenReview({ body: { spec: { token } } })
   assert.deepEqual([status?.authenticated, status?.error], [true, undefined])
@@ -153,40 +181,61 @@ test('ServiceAccounts should mount projected service account token', async () =>
   const { core, namespace: make } = clients()
   const namespace = await make('projected')
   const volumes = [
-    { name: 'token', projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600, audience: 'oidc-discovery-test' } }] } },
+    {
+      name: 'token',
+      projected: {
+        sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600, audience: 'oidc-discovery-test' } }],
+      },
+    },
   ]
   const made = await core.createNamespacedPod({ namespace, body: pod('p', { volumes }) })
   const projected = made.spec?.volumes?.find(({ name }) => name === 'token')?.projected
-  assert.deepEqual({ ...projected?.sources?.[0]?.serviceAccountToken }, volumes[0]?.projected.sources[0]?.serviceAccountToken)
+  assert.deepEqual(
+    { ...projected?.sources?.[0]?.serviceAccountToken },
+    volumes[0]?.projected.sources[0]?.serviceAccountToken,
+  )
   assert.equal(projected?.defaultMode, 420)
 })
 
 /** What a pod of the account may read with its token. */
-async function asAccount(token: string, path: string): Promise<{ readonly status: number | undefined; readonly value: unknown }> {
+async function asAccount(
+  token: string,
+  path: string,
+): Promise<{ readonly status: number | undefined; readonly value: unknown }> {
   const { ca, url } = clients().cluster.client
   const [response]: IncomingMessage[] = await once(
     request(new URL(path, url), { ca, agent: false, headers: { authorization: `Bearer ${token}` } }).end(),
     'response',
   )
-  return { status: response?.statusCode, value: JSON.parse(Buffer.concat((await response?.toArray()) ?? []).toString()) }
+  return {
+    status: response?.statusCode,
+    value: JSON.parse(Buffer.concat((await response?.toArray()) ?? []).toString()),
+  }
 }
 
 test('ServiceAccounts ServiceAccountIssuerDiscovery should support OIDC discovery of service account issuer', async () => {
   const { core, namespace: make } = clients()
   const namespace = await make('issuer')
   const tokenFor = async (...audiences: string[]) =>
-    (await core.createNamespacedServiceAccountToken({ namespace, name: 'default', body: { spec: { audiences } } })).status?.token ?? ''
+    (await core.createNamespacedServiceAccountToken({ namespace, name: 'default', body: { spec: { audiences } } }))
+      .status?.token ?? ''
   const [header = '', payload = '', signature = ''] = (await tokenFor('oidc-discovery-test')).split('.')
   const { iss } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { iss: string }
   const { kid, alg } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string; alg: string }
   const own = await tokenFor()
-  const discovery = (await asAccount(own, '/.well-known/openid-configuration')).value as { issuer: string; jwks_uri: string; [field: string]: unknown }
+  const discovery = (await asAccount(own, '/.well-known/openid-configuration')).value as {
+    issuer: string
+    jwks_uri: string
+    [field: string]: unknown
+  }
   assert.equal(discovery.issuer, iss)
   assert.match(discovery.jwks_uri, /\/openid\/v1\/jwks$/)
   assert.deepEqual(discovery.response_types_supported, ['id_token'])
   assert.deepEqual(discovery.subject_types_supported, ['public'])
   assert.deepEqual(discovery.id_token_signing_alg_values_supported, [alg])
-  const { keys } = (await asAccount(own, new URL(discovery.jwks_uri).pathname)).value as { keys: (JsonWebKey & { kid: string })[] }
+  const { keys } = (await asAccount(own, new URL(discovery.jwks_uri).pathname)).value as {
+    keys: (JsonWebKey & { kid: string })[]
+  }
   const key = createPublicKey({ key: keys.find((key) => key.kid === kid) ?? {}, format: 'jwk' })
   assert.ok(verify('sha256', Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url')))
 })
@@ -202,24 +251,50 @@ test('Certificates API should support CSR API operations', async (t) => {
   const groupVersion = 'certificates.k8s.io/v1'
   const plural = 'certificatesigningrequests'
   const condition = { status: 'True', reason: 'E2E', message: 'Set from an e2e test' }
-  await supportsOperations(clients(), { groupVersion, kind: 'CertificateSigningRequest', plural, object: () => ({ spec }), condition })
+  await supportsOperations(clients(), {
+    groupVersion,
+    kind: 'CertificateSigningRequest',
+    plural,
+    object: () => ({ spec }),
+    condition,
+  })
 
   const name = 'approved'
   await api.createCertificateSigningRequest({ body: { metadata: { name }, spec } })
   const approval = await api.readCertificateSigningRequestApproval({ name })
-  assert.deepEqual([approval.kind, approval.apiVersion, approval.metadata?.name], ['CertificateSigningRequest', groupVersion, name])
-  const patch = { metadata: { annotations: { patchedapproval: 'true' } }, status: { conditions: [{ ...condition, type: 'ApprovalPatch' }] } }
+  assert.deepEqual(
+    [approval.kind, approval.apiVersion, approval.metadata?.name],
+    ['CertificateSigningRequest', groupVersion, name],
+  )
+  const patch = {
+    metadata: { annotations: { patchedapproval: 'true' } },
+    status: { conditions: [{ ...condition, type: 'ApprovalPatch' }] },
+  }
   const patched = await api.patchCertificateSigningRequestApproval({ name, body: patch }, merging)
-  assert.deepEqual([patched.status?.conditions?.[0]?.type, patched.metadata?.annotations?.patchedapproval], ['ApprovalPatch', 'true'])
+  assert.deepEqual(
+    [patched.status?.conditions?.[0]?.type, patched.metadata?.annotations?.patchedapproval],
+    ['ApprovalPatch', 'true'],
+  )
   const conditions = [...(patched.status?.conditions ?? []), { ...condition, type: 'Approved' }]
-  const approved = await api.replaceCertificateSigningRequestApproval({ name, body: { ...patched, status: { conditions } } })
+  const approved = await api.replaceCertificateSigningRequestApproval({
+    name,
+    body: { ...patched, status: { conditions } },
+  })
   assert.deepEqual(
     approved.status?.conditions?.map(({ type }) => type),
     ['ApprovalPatch', 'Approved'],
   )
   const certificate = openssl('req', '-x509', '-key', 'k.pem', '-subj', '/CN=e2e-example-csr', '-days', '1')
-  const status = { metadata: { annotations: { patchedstatus: 'true' } }, status: { certificate: certificate.toString('base64') } }
-  const signed = await cluster.call('PATCH', `/apis/${groupVersion}/${plural}/${name}/status`, status, 'application/merge-patch+json')
+  const status = {
+    metadata: { annotations: { patchedstatus: 'true' } },
+    status: { certificate: certificate.toString('base64') },
+  }
+  const signed = await cluster.call(
+    'PATCH',
+    `/apis/${groupVersion}/${plural}/${name}/status`,
+    status,
+    'application/merge-patch+json',
+  )
   assert.equal((signed.status as { certificate: string }).certificate, status.status.certificate)
   assert.deepEqual(signed.metadata.annotations, { patchedapproval: 'true', patchedstatus: 'true' })
 })
@@ -237,7 +312,10 @@ test('SubjectReview should support SubjectReview API operations', async () => {
   const allowed = async () => {
     const spec = { user, groups, uid, resourceAttributes }
     const whole = await api.createSubjectAccessReview({ body: { spec } })
-    const local = await api.createNamespacedLocalSubjectAccessReview({ namespace, body: { metadata: { namespace }, spec } })
+    const local = await api.createNamespacedLocalSubjectAccessReview({
+      namespace,
+      body: { metadata: { namespace }, spec },
+    })
     assert.equal(local.status?.allowed, whole.status?.allowed)
     return whole.status?.allowed
   }
@@ -255,10 +333,16 @@ test('SubjectReview should support SubjectReview API operations', async () => {
 })
 
 /** How a read of the administrator in another's name ends. */
-async function statusAs({ user, uid, groups }: { user: string; uid: string; groups: string[] }, path: string): Promise<number | undefined> {
+async function statusAs(
+  { user, uid, groups }: { user: string; uid: string; groups: string[] },
+  path: string,
+): Promise<number | undefined> {
   const { ca, cert, key, url } = clients().cluster.client
   const headers = { 'impersonate-user': user, 'impersonate-uid': uid, 'impersonate-group': groups }
-  const [response]: IncomingMessage[] = await once(request(new URL(path, url), { ca, cert, key, agent: false, headers }).end(), 'response')
+  const [response]: IncomingMessage[] = await once(
+    request(new URL(path, url), { ca, cert, key, agent: false, headers }).end(),
+    'response',
+  )
   response?.resume()
   return response?.statusCode
 }

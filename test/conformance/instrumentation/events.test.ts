@@ -14,12 +14,16 @@ const constant = 'labelSelector=testevent-constant%3Dtrue'
 const series = { count: 100, lastObservedTime: '2017-09-19T13:49:16.000000Z' }
 
 /** As a client of its own compares them. */
-const withoutVersion = ({ metadata: { resourceVersion: _, managedFields: __, ...metadata }, ...rest }: KubeObject): object => ({ ...rest, metadata })
+const withoutVersion = ({
+  metadata: { resourceVersion: _, managedFields: __, ...metadata },
+  ...rest
+}: KubeObject): object => ({ ...rest, metadata })
 
 test('Events should manage the lifecycle of an event', async () => {
   const api = await Requests.in(await cluster, 'core-event')
   const path = `${api.core}/events`
-  const all = async () => (await api.list(`/api/v1/events?${constant}`)).filter(({ metadata }) => metadata.namespace === api.namespace)
+  const all = async () =>
+    (await api.list(`/api/v1/events?${constant}`)).filter(({ metadata }) => metadata.namespace === api.namespace)
   await api.post(path, {
     apiVersion: 'v1',
     kind: 'Event',
@@ -67,7 +71,10 @@ const newEvent = (namespace: string, name: string, label: string) => ({
 test('Events API should ensure that an event can be fetched, patched, deleted, and listed', async () => {
   const api = await Requests.in(await cluster, 'new-event')
   const path = `${api.group('events.k8s.io/v1')}/events`
-  const everywhere = async () => (await api.list(`/apis/events.k8s.io/v1/events?${constant}`)).filter(({ metadata }) => metadata.namespace === api.namespace)
+  const everywhere = async () =>
+    (await api.list(`/apis/events.k8s.io/v1/events?${constant}`)).filter(
+      ({ metadata }) => metadata.namespace === api.namespace,
+    )
   await api.post(path, newEvent(api.namespace, 'event-test', 'testevent-constant'))
   assert.deepEqual(names(await everywhere()), ['event-test'])
   assert.deepEqual(names(await api.list(`${path}?${constant}`)), ['event-test'])

@@ -1,4 +1,7 @@
-/** What the conformance suite asks of proxy subresources (`test/e2e/network/proxy.go`): every method reaches pods and Services, with a path and without. */
+/**
+ * What the conformance suite asks of proxy subresources (`test/e2e/network/proxy.go`): every method reaches pods and
+ * Services, with a path and without.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -12,12 +15,18 @@ const base = '/api/v1/namespaces/default'
 async function ask({ client: { ca, cert, key, url } }: TestCluster, method: string, path: string) {
   const sent = request(new URL(path, url), { ca, cert, key, agent: false, method }).end()
   const [response]: IncomingMessage[] = await once(sent, 'response')
-  return { status: response!.statusCode, location: response!.headers.location, text: Buffer.concat(await response!.toArray()).toString() }
+  return {
+    status: response!.statusCode,
+    location: response!.headers.location,
+    text: Buffer.concat(await response!.toArray()).toString(),
+  }
 }
 
 async function answering(t: Parameters<typeof backend>[0]): Promise<{ cluster: TestCluster; port: number }> {
   const cluster = await testCluster(t)
-  const { port } = await backend(t, ({ method }, response) => response.end(JSON.stringify({ Method: method, Body: 'foo' })))
+  const { port } = await backend(t, ({ method }, response) =>
+    response.end(JSON.stringify({ Method: method, Body: 'foo' })),
+  )
   await pod(cluster, 'agnhost', port)
   await unnamed(cluster, 'test-service', port)
   await serviceOf(cluster, 'named', 'agnhost', port)
@@ -26,7 +35,12 @@ async function answering(t: Parameters<typeof backend>[0]): Promise<{ cluster: T
 
 /** A Service whose port has no name, so that it need not be said. */
 async function unnamed(cluster: TestCluster, name: string, port: number): Promise<void> {
-  await cluster.call('POST', `${base}/services`, { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ port: 80 }] } })
+  await cluster.call('POST', `${base}/services`, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { ports: [{ port: 80 }] },
+  })
   await cluster.call('POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -37,32 +51,40 @@ async function unnamed(cluster: TestCluster, name: string, port: number): Promis
   })
 }
 
-test('Proxy version v1 A set of valid responses are returned for both pod and service ProxyWithPath', needsAddress, async (t) => {
-  const { cluster } = await answering(t)
-  for (const what of ['pods/agnhost', 'services/test-service']) {
-    for (const method of ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']) {
-      const { status, text } = await ask(cluster, method, `${base}/${what}/proxy/some/path/with/${method}`)
-      assert.equal(status, 200, `${method} ${what}`)
-      if (method !== 'HEAD') assert.deepEqual(JSON.parse(text), { Method: method, Body: 'foo' })
+test(
+  'Proxy version v1 A set of valid responses are returned for both pod and service ProxyWithPath',
+  needsAddress,
+  async (t) => {
+    const { cluster } = await answering(t)
+    for (const what of ['pods/agnhost', 'services/test-service']) {
+      for (const method of ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']) {
+        const { status, text } = await ask(cluster, method, `${base}/${what}/proxy/some/path/with/${method}`)
+        assert.equal(status, 200, `${method} ${what}`)
+        if (method !== 'HEAD') assert.deepEqual(JSON.parse(text), { Method: method, Body: 'foo' })
+      }
     }
-  }
-})
+  },
+)
 
-test('Proxy version v1 A set of valid responses are returned for both pod and service Proxy', needsAddress, async (t) => {
-  const { cluster } = await answering(t)
-  for (const what of ['pods/agnhost', 'services/test-service']) {
-    for (const method of ['DELETE', 'OPTIONS', 'PATCH', 'POST', 'PUT']) {
-      const { status, text } = await ask(cluster, method, `${base}/${what}/proxy?method=${method}`)
-      assert.equal(status, 200, `${method} ${what}`)
-      assert.deepEqual(JSON.parse(text), { Method: method, Body: 'foo' })
+test(
+  'Proxy version v1 A set of valid responses are returned for both pod and service Proxy',
+  needsAddress,
+  async (t) => {
+    const { cluster } = await answering(t)
+    for (const what of ['pods/agnhost', 'services/test-service']) {
+      for (const method of ['DELETE', 'OPTIONS', 'PATCH', 'POST', 'PUT']) {
+        const { status, text } = await ask(cluster, method, `${base}/${what}/proxy?method=${method}`)
+        assert.equal(status, 200, `${method} ${what}`)
+        assert.deepEqual(JSON.parse(text), { Method: method, Body: 'foo' })
+      }
+      // What is only read is sent to the path with a slash.
+      for (const method of ['GET', 'HEAD']) {
+        const { status, location } = await ask(cluster, method, `${base}/${what}/proxy?method=${method}`)
+        assert.deepEqual([status, location], [301, `${base}/${what}/proxy/?method=${method}`])
+      }
     }
-    // What is only read is sent to the path with a slash.
-    for (const method of ['GET', 'HEAD']) {
-      const { status, location } = await ask(cluster, method, `${base}/${what}/proxy?method=${method}`)
-      assert.deepEqual([status, location], [301, `${base}/${what}/proxy/?method=${method}`])
-    }
-  }
-})
+  },
+)
 
 test('Proxy version v1 should proxy through a service and a pod', needsAddress, async (t) => {
   const { cluster, port } = await answering(t)

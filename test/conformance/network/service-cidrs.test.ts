@@ -29,10 +29,15 @@ test('ServiceCIDR and IPAddress API should create ServiceCIDR and use it', async
   const name = 'test-svc-cidr'
   await api().createServiceCIDR({ body: { metadata: { name }, spec: { cidrs: ['10.196.196.0/24'] } } })
   await waitFor('it to be ready', async () =>
-    (await api().readServiceCIDR({ name })).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    (await api().readServiceCIDR({ name })).status?.conditions?.some(
+      ({ type, status }) => type === 'Ready' && status === 'True',
+    ),
   )
   const spec = { clusterIP: '10.196.196.77', type: 'NodePort', ports: [{ port: 80, name: 'http', targetPort: 9376 }] }
-  const made = await core.createNamespacedService({ namespace: 'default', body: { metadata: { name: 'cidr1-test' }, spec } })
+  const made = await core.createNamespacedService({
+    namespace: 'default',
+    body: { metadata: { name: 'cidr1-test' }, spec },
+  })
   assert.equal(made.spec?.clusterIP, '10.196.196.77')
   assert.equal((await api().readIPAddress({ name: '10.196.196.77' })).spec?.parentRef.name, 'cidr1-test')
 })
@@ -41,7 +46,9 @@ test('ServiceCIDR and IPAddress API should support IPAddress API operations', as
   const parentRef = { group: 'mygroup', resource: 'myresources', namespace: 'foo', name: 'bar' }
   const name = '255.255.255.255'
   await api().createIPAddress({ body: { metadata: { name, labels: { type: 'broadcast' } }, spec: { parentRef } } })
-  await api().createIPAddress({ body: { metadata: { name: 'fe80::42:1dff:fe84:f9e2', labels: { type: 'link-local' } }, spec: { parentRef } } })
+  await api().createIPAddress({
+    body: { metadata: { name: 'fe80::42:1dff:fe84:f9e2', labels: { type: 'link-local' } }, spec: { parentRef } },
+  })
   assert.equal((await api().patchIPAddress({ name, body: patch }, merging)).metadata?.annotations?.patched, 'true')
   const body = updated(await api().readIPAddress({ name }))
   assert.equal((await api().replaceIPAddress({ name, body })).metadata?.annotations?.updated, 'true')

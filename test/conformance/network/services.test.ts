@@ -20,23 +20,60 @@ const service = (name: string, spec: object, labels: Record<string, string> = {}
 test('Services should complete a service status lifecycle', async () => {
   const api = await requests('service-status')
   const path = `${api.core}/services/test-service`
-  const version = (await api.get('/api/v1/services?labelSelector=test-service-static%3Dtrue')).metadata.resourceVersion ?? ''
-  const watched = await api.watch<Service>(`${api.core}/services`, { labelSelector: 'test-service-static=true', resourceVersion: version })
+  const version =
+    (await api.get('/api/v1/services?labelSelector=test-service-static%3Dtrue')).metadata.resourceVersion ?? ''
+  const watched = await api.watch<Service>(`${api.core}/services`, {
+    labelSelector: 'test-service-static=true',
+    resourceVersion: version,
+  })
   try {
     const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 80 }]
-    await api.post(`${api.core}/services`, service('test-service', { type: 'LoadBalancer', ports }, { 'test-service-static': 'true' }))
+    await api.post(
+      `${api.core}/services`,
+      service('test-service', { type: 'LoadBalancer', ports }, { 'test-service-static': 'true' }),
+    )
     await watched.next('the addition', ({ type }) => type === 'ADDED')
     assert.deepEqual((await api.get<Service>(`${path}/status`)).status?.loadBalancer, {})
     const loadBalancer = { ingress: [{ ip: '203.0.113.1' }] }
-    await api.patch(`${path}/status`, { metadata: { annotations: { patchedstatus: 'true' } }, status: { loadBalancer } })
-    const patched = await watched.next('the patch', ({ object }) => object.metadata.annotations?.patchedstatus === 'true')
+    await api.patch(`${path}/status`, {
+      metadata: { annotations: { patchedstatus: 'true' } },
+      status: { loadBalancer },
+    })
+    const patched = await watched.next(
+      'the patch',
+      ({ object }) => object.metadata.annotations?.patchedstatus === 'true',
+    )
     assert.deepEqual(patched.status?.loadBalancer, { ingress: [{ ip: '203.0.113.1', ipMode: 'VIP' }] })
     // No time of transition: Go's zero is null on the wire.
-    const condition = { type: 'StatusUpdate', status: 'True', lastTransitionTime: null, reason: 'E2E', message: 'Set from e2e test' }
-    await api.update<Service>(path, (it) => ({ ...it, status: { ...it.status, conditions: [condition] } }), `${path}/status`)
-    await watched.next('the update', ({ object }) => object.status?.conditions?.some(({ type }) => type === 'StatusUpdate') ?? false)
-    await api.patch(path, { metadata: { creationTimestamp: null, labels: { 'test-service': 'patched' } }, spec: {}, status: { loadBalancer: {} } }, 'strategic')
-    const relabelled = await watched.next('the label', ({ object }) => object.metadata.labels?.['test-service'] === 'patched')
+    const condition = {
+      type: 'StatusUpdate',
+      status: 'True',
+      lastTransitionTime: null,
+      reason: 'E2E',
+      message: 'Set from e2e test',
+    }
+    await api.update<Service>(
+      path,
+      (it) => ({ ...it, status: { ...it.status, conditions: [condition] } }),
+      `${path}/status`,
+    )
+    await watched.next(
+      'the update',
+      ({ object }) => object.status?.conditions?.some(({ type }) => type === 'StatusUpdate') ?? false,
+    )
+    await api.patch(
+      path,
+      {
+        metadata: { creationTimestamp: null, labels: { 'test-service': 'patched' } },
+        spec: {},
+        status: { loadBalancer: {} },
+      },
+      'strategic',
+    )
+    const relabelled = await watched.next(
+      'the label',
+      ({ object }) => object.metadata.labels?.['test-service'] === 'patched',
+    )
     assert.deepEqual(relabelled.status?.loadBalancer?.ingress?.length, 1)
     await api.delete(path)
     await watched.next('the deletion', ({ type }) => type === 'DELETED')
@@ -117,7 +154,10 @@ for (const [index, [what, before, wanted, holds]] of changes.entries())
     const created = await api.post<Service>(`${api.core}/services`, service('changed', before))
     assert.equal(Boolean(created.spec?.clusterIP), !what.startsWith('ExternalName'))
     // The suite leaves what the old type had in the object, and takes out what the new one must not have.
-    const updated = await api.update<Service>(`${api.core}/services/changed`, (it) => ({ ...it, spec: { ...it.spec, ...wanted } }))
+    const updated = await api.update<Service>(`${api.core}/services/changed`, (it) => ({
+      ...it,
+      spec: { ...it.spec, ...wanted },
+    }))
     assert.ok(updated.spec)
     holds(updated.spec)
   })
@@ -130,12 +170,18 @@ for (const [type, which] of [
     const api = await requests(`affinity-${type?.toLowerCase()}`)
     const path = `${api.core}/services/affine`
     const ports = [{ port: 80, name: 'http', protocol: 'TCP', targetPort: 9376 }]
-    const created = await api.post<Service>(`${api.core}/services`, service('affine', { type, ports, sessionAffinity: 'ClientIP', selector: { app: 'a' } }))
+    const created = await api.post<Service>(
+      `${api.core}/services`,
+      service('affine', { type, ports, sessionAffinity: 'ClientIP', selector: { app: 'a' } }),
+    )
     assert.deepEqual(created.spec?.sessionAffinityConfig, { clientIP: { timeoutSeconds: 10800 } })
     assert.equal(Boolean(created.spec?.ports?.[0]?.nodePort), type === 'NodePort')
     const none = await api.update<Service>(path, (it) => ({ ...it, spec: { ...it.spec, sessionAffinity: 'None' } }))
     assert.deepEqual([none.spec?.sessionAffinity, none.spec?.sessionAffinityConfig], ['None', undefined])
-    const again = await api.update<Service>(path, (it) => ({ ...it, spec: { ...it.spec, sessionAffinity: 'ClientIP' } }))
+    const again = await api.update<Service>(path, (it) => ({
+      ...it,
+      spec: { ...it.spec, sessionAffinity: 'ClientIP' },
+    }))
     assert.deepEqual(again.spec?.sessionAffinityConfig, { clientIP: { timeoutSeconds: 10800 } })
   })
 
@@ -144,7 +190,10 @@ test('Services should serve endpoints on same port and different protocols', asy
   const path = `${api.core}/services/multiprotocol-test`
   const tcp = { name: 'tcp-port', port: 80, protocol: 'TCP', targetPort: 80 }
   const udp = { name: 'udp-port', port: 80, protocol: 'UDP', targetPort: 80 }
-  await api.post(`${api.core}/services`, service('multiprotocol-test', { type: 'ClusterIP', ports: [tcp, udp], selector: { app: 'a' } }))
+  await api.post(
+    `${api.core}/services`,
+    service('multiprotocol-test', { type: 'ClusterIP', ports: [tcp, udp], selector: { app: 'a' } }),
+  )
   await api.post(`${api.core}/pods`, {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -166,7 +215,10 @@ test('Services should serve endpoints on same port and different protocols', asy
     waitFor(`${protocols}`, async () => {
       const { subsets } = await api.get<Endpoints>(`${api.core}/endpoints/multiprotocol-test`)
       const slices = await api.list<EndpointSlice>(`${api.group('discovery.k8s.io/v1')}/endpointslices`)
-      const found = [subsets?.[0]?.addresses?.length ? subsets[0].ports : [], ...slices.map(({ endpoints, ports }) => (endpoints?.length ? ports : []))]
+      const found = [
+        subsets?.[0]?.addresses?.length ? subsets[0].ports : [],
+        ...slices.map(({ endpoints, ports }) => (endpoints?.length ? ports : [])),
+      ]
       return (
         found.length === 2 &&
         found.every(

@@ -1,4 +1,7 @@
-/** What the conformance suite asks of the small objects that pods are given (`test/e2e/common/node/{configmap,secrets,lease,podtemplates}.go`, `common/storage`, `node/node_lifecycle.go`). */
+/**
+ * What the conformance suite asks of the small objects that pods are given
+ * (`test/e2e/common/node/{configmap,secrets,lease,podtemplates}.go`, `common/storage`, `node/node_lifecycle.go`).
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ConfigMap, Lease, Node, PodTemplate, Secret } from '../../../src/client/kinds.ts'
@@ -12,14 +15,27 @@ test('ConfigMap should fail to create ConfigMap with empty key', async () => {
   const api = await requests('empty-config-key')
   const message = await refused(
     422,
-    api.post(`${api.core}/configmaps`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { '': 'value-1' } }),
+    api.post(`${api.core}/configmaps`, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'a' },
+      data: { '': 'value-1' },
+    }),
   )
   assert.match(message, /data\[\]: Invalid value: \\"\\": a valid config key must consist of alphanumeric characters/)
 })
 
 test('Secrets should fail to create secret due to empty secret key', async () => {
   const api = await requests('empty-secret-key')
-  await refused(422, api.post(`${api.core}/secrets`, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' }, data: { '': 'dmFsdWUtMQo=' } }))
+  await refused(
+    422,
+    api.post(`${api.core}/secrets`, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a' },
+      data: { '': 'dmFsdWUtMQo=' },
+    }),
+  )
 })
 
 test('ConfigMap should run through a ConfigMap lifecycle', async () => {
@@ -29,11 +45,17 @@ test('ConfigMap should run through a ConfigMap lifecycle', async () => {
   await api.post(path, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { valueName: 'value' } })
   const { data } = await api.get<ConfigMap>(`${path}/test-configmap`)
   assert.deepEqual(data, { valueName: 'value' })
-  const patch = { metadata: { creationTimestamp: null, labels: { 'test-configmap': 'patched' } }, data: { valueName: 'value1' } }
+  const patch = {
+    metadata: { creationTimestamp: null, labels: { 'test-configmap': 'patched' } },
+    data: { valueName: 'value1' },
+  }
   await api.patch(`${path}/test-configmap`, patch, 'strategic')
   const [found, ...more] = await api.list<ConfigMap>('/api/v1/configmaps?labelSelector=test-configmap%3Dpatched')
   assert.equal(more.length, 0)
-  assert.deepEqual([found?.metadata.labels, found?.data], [{ 'test-configmap-static': 'true', 'test-configmap': 'patched' }, { valueName: 'value1' }])
+  assert.deepEqual(
+    [found?.metadata.labels, found?.data],
+    [{ 'test-configmap-static': 'true', 'test-configmap': 'patched' }, { valueName: 'value1' }],
+  )
   await api.delete(`${path}?labelSelector=test-configmap-static%3Dtrue`)
   assert.deepEqual(await api.list(`${path}?labelSelector=test-configmap-static%3Dtrue`), [])
 })
@@ -68,14 +90,28 @@ for (const [kind, plural, before, after] of [
   test(`${kind === 'Secret' ? 'Secrets' : kind} should be immutable if \`immutable\` field is set`, async () => {
     const api = await requests(`immutable-${plural}`)
     const path = `${api.core}/${plural}/immutable`
-    await api.post(`${api.core}/${plural}`, { apiVersion: 'v1', kind, metadata: { name: 'immutable' }, data: { 'data-1': before } })
+    await api.post(`${api.core}/${plural}`, {
+      apiVersion: 'v1',
+      kind,
+      metadata: { name: 'immutable' },
+      data: { 'data-1': before },
+    })
     const change = (fields: object) => api.update<ConfigMap | Secret>(path, (object) => ({ ...object, ...fields }))
     await change({ data: { 'data-1': before, 'data-4': after } })
     await change({ immutable: true })
-    assert.match(await refused(422, change({ data: { 'data-1': after } })), /data: Forbidden: field is immutable when `immutable` is set/)
-    assert.match(await refused(422, change({ immutable: false })), /immutable: Forbidden: field is immutable when `immutable` is set/)
+    assert.match(
+      await refused(422, change({ data: { 'data-1': after } })),
+      /data: Forbidden: field is immutable when `immutable` is set/,
+    )
+    assert.match(
+      await refused(422, change({ immutable: false })),
+      /immutable: Forbidden: field is immutable when `immutable` is set/,
+    )
     await refused(422, change({ immutable: undefined }))
-    const labelled = await api.update(path, (object) => ({ ...object, metadata: { ...object.metadata, labels: { label1: 'value1' } } }))
+    const labelled = await api.update(path, (object) => ({
+      ...object,
+      metadata: { ...object.metadata, labels: { label1: 'value1' } },
+    }))
     assert.deepEqual(labelled.metadata.labels, { label1: 'value1' })
     await api.delete(path)
     await api.gone(path)
@@ -111,7 +147,12 @@ test('Lease lease API should be available', async () => {
   }
   await api.patch(`${path}/lease`, { spec: patched }, 'strategic')
   assert.deepEqual((await api.get<Lease>(`${path}/lease`)).spec, patched)
-  await api.post(path, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'lease-2', labels: { deletecollection: 'true' } }, spec })
+  await api.post(path, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'lease-2', labels: { deletecollection: 'true' } },
+    spec,
+  })
   assert.equal((await api.list(path)).length, 2)
   await api.delete(`${path}?labelSelector=deletecollection%3Dtrue`)
   assert.deepEqual(names(await api.list(path)), ['lease'])
@@ -123,7 +164,10 @@ const podTemplate = (name: string, labels: Record<string, string>) => ({
   apiVersion: 'v1',
   kind: 'PodTemplate',
   metadata: { name, labels },
-  template: { metadata: { creationTimestamp: null }, spec: { containers: [{ name: 'nginx', image: 'nginx:1', resources: {} }] } },
+  template: {
+    metadata: { creationTimestamp: null },
+    spec: { containers: [{ name: 'nginx', image: 'nginx:1', resources: {} }] },
+  },
 })
 
 test('PodTemplates should run the lifecycle of PodTemplates', async () => {
@@ -163,13 +207,25 @@ test('PodTemplates should replace a pod template', async () => {
 test('Node Lifecycle should run through the lifecycle of a node', async () => {
   const api = await requests('node-life')
   const name = 'e2e-fake-node'
-  const condition = { type: 'Ready', status: 'True', reason: 'E2E', message: 'Set by a test', lastHeartbeatTime: null, lastTransitionTime: null }
+  const condition = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'E2E',
+    message: 'Set by a test',
+    lastHeartbeatTime: null,
+    lastTransitionTime: null,
+  }
   const created = await api.post<Node>('/api/v1/nodes', {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, creationTimestamp: null },
     spec: { unschedulable: true },
-    status: { phase: 'Running', conditions: [condition], daemonEndpoints: { kubeletEndpoint: { Port: 0 } }, nodeInfo: {} },
+    status: {
+      phase: 'Running',
+      conditions: [condition],
+      daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+      nodeInfo: {},
+    },
   })
   assert.equal(created.status?.conditions?.[0]?.reason, 'E2E')
   const path = `/api/v1/nodes/${name}`
@@ -177,7 +233,10 @@ test('Node Lifecycle should run through the lifecycle of a node', async () => {
   const patched = await api.patch(path, { metadata: { labels: { [name]: 'patched' } } }, 'strategic')
   assert.equal(patched.metadata.labels?.[name], 'patched')
   assert.equal((await api.list(`/api/v1/nodes?labelSelector=${name}%3Dpatched`)).length, 1)
-  const updated = await api.update(path, (node) => ({ ...node, metadata: { ...node.metadata, labels: { ...node.metadata.labels, [name]: 'updated' } } }))
+  const updated = await api.update(path, (node) => ({
+    ...node,
+    metadata: { ...node.metadata, labels: { ...node.metadata.labels, [name]: 'updated' } },
+  }))
   assert.equal(updated.metadata.labels?.[name], 'updated')
   await api.delete(path)
   await api.gone(path)

@@ -1,4 +1,7 @@
-/** What the conformance suite asks of storage's objects (`test/e2e/storage/{csi_inline,csi_node,persistent_volumes,storageclass,volume_attachment,volumeattributesclass}.go`). */
+/**
+ * What the conformance suite asks of storage's objects
+ * (`test/e2e/storage/{csi_inline,csi_node,persistent_volumes,storageclass,volume_attachment,volumeattributesclass}.go`).
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { PersistentVolume, PersistentVolumeClaim, VolumeAttachment } from '../../../src/client/kinds.ts'
@@ -58,9 +61,15 @@ test('CSIInlineVolumes should run through the lifecycle of a CSIDriver', async (
   const first = await api.post(path, driver('inline-driver-1', ['Ephemeral']))
   const second = await api.post(path, driver('inline-driver-2', ['Persistent', 'Ephemeral']))
   await refused(409, api.post(path, driver('inline-driver-1', ['Ephemeral'])))
-  for (const { metadata } of [first, second]) assert.equal((await api.get(`${path}/${metadata.name}`)).metadata.uid, metadata.uid)
+  for (const { metadata } of [first, second])
+    assert.equal((await api.get(`${path}/${metadata.name}`)).metadata.uid, metadata.uid)
   const at = `${path}/inline-driver-2`
-  assert.equal((await api.patch(at, { metadata: { labels: { 'inline-driver-2': 'patched' } } }, 'strategic')).metadata.labels?.['inline-driver-2'], 'patched')
+  assert.equal(
+    (await api.patch(at, { metadata: { labels: { 'inline-driver-2': 'patched' } } }, 'strategic')).metadata.labels?.[
+      'inline-driver-2'
+    ],
+    'patched',
+  )
   await labelled(api, at, { 'inline-driver-2': 'updated' })
   assert.equal((await api.list(`${path}?labelSelector=e2e-test%3Dcsi-driver`)).length, 2)
   await api.delete(`${path}/inline-driver-1`)
@@ -71,7 +80,10 @@ test('CSIInlineVolumes should run through the lifecycle of a CSIDriver', async (
 
 /** Puts further labels on an object. */
 async function labelled<T extends KubeObject>(api: Requests, path: string, labels: Record<string, string>): Promise<T> {
-  const updated = await api.update<T>(path, (object) => ({ ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } }))
+  const updated = await api.update<T>(path, (object) => ({
+    ...object,
+    metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
+  }))
   for (const [key, value] of Object.entries(labels)) assert.equal(updated.metadata.labels?.[key], value)
   return updated
 }
@@ -85,7 +97,14 @@ for (const [title, kind, plural, name, rest, patchType] of [
     { provisioner: 'e2e-fake-provisioner' },
     'strategic',
   ],
-  ['CSINodes CSI Conformance should run through the lifecycle of a csinode', 'CSINode', 'csinodes', 'e2e-csinode', { spec: { drivers: null } }, 'strategic'],
+  [
+    'CSINodes CSI Conformance should run through the lifecycle of a csinode',
+    'CSINode',
+    'csinodes',
+    'e2e-csinode',
+    { spec: { drivers: null } },
+    'strategic',
+  ],
   [
     'VolumeAttributesClass should run through the lifecycle of a VolumeAttributesClass',
     'VolumeAttributesClass',
@@ -107,7 +126,11 @@ for (const [title, kind, plural, name, rest, patchType] of [
       })
     const first = await make(1)
     assert.equal((await api.get(`${path}/${name}-1`)).metadata.uid, first.metadata.uid)
-    const patched = await api.patch(`${path}/${name}-1`, { metadata: { labels: { [`${name}-1`]: 'patched' } } }, patchType)
+    const patched = await api.patch(
+      `${path}/${name}-1`,
+      { metadata: { labels: { [`${name}-1`]: 'patched' } } },
+      patchType,
+    )
     assert.equal(patched.metadata.labels?.[`${name}-1`], 'patched')
     assert.equal((await api.list(`${path}?labelSelector=${name}-1%3Dpatched`)).length, 1)
     await api.delete(`${path}/${name}-1`)
@@ -156,7 +179,11 @@ test('VolumeAttachment Conformance should apply changes to a volumeattachment st
   assert.equal((await api.get<VolumeAttachment>(`${path}/status`)).status?.attached, false)
   const patched = await api.patch<VolumeAttachment>(`${path}/status`, { status: { attached: true } })
   assert.equal(patched.status?.attached, true)
-  const updated = await api.update<VolumeAttachment>(path, (it) => ({ ...it, status: { ...it.status, attached: false } }), `${path}/status`)
+  const updated = await api.update<VolumeAttachment>(
+    path,
+    (it) => ({ ...it, status: { ...it.status, attached: false } }),
+    `${path}/status`,
+  )
   assert.equal(updated.status?.attached, false)
   await api.delete(path)
   await api.gone(path)
@@ -170,7 +197,11 @@ async function volumeAndClaim(api: Requests, name: string): Promise<void> {
   await api.post(volumes, {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
-    metadata: { name: `pv-${name}`, labels: { 'e2e-pv-pool': api.namespace }, annotations: { 'volume.beta.kubernetes.io/gid': '777' } },
+    metadata: {
+      name: `pv-${name}`,
+      labels: { 'e2e-pv-pool': api.namespace },
+      annotations: { 'volume.beta.kubernetes.io/gid': '777' },
+    },
     spec: {
       persistentVolumeReclaimPolicy: 'Retain',
       capacity: { storage: '2Gi' },
@@ -235,21 +266,36 @@ test('PersistentVolumes CSI Conformance should apply changes to a pv/pvc status'
   const [claim] = await api.list(`${api.core}/persistentvolumeclaims`)
   const at = { claim: `${api.core}/persistentvolumeclaims/${claim?.metadata.name}`, volume: `${volumes}/pv-status` }
   assert.match((await api.get<PersistentVolumeClaim>(`${at.claim}/status`)).status?.phase ?? '', /^(Pending|Bound)$/)
-  assert.match((await api.get<PersistentVolume>(`${at.volume}/status`)).status?.phase ?? '', /^(Available|Bound|Pending)$/)
+  assert.match(
+    (await api.get<PersistentVolume>(`${at.volume}/status`)).status?.phase ?? '',
+    /^(Available|Bound|Pending)$/,
+  )
   const condition = (type: string, reason: string) => ({ type, status: 'True', reason, message: 'Set from e2e test' })
-  const patched = await api.patch<PersistentVolumeClaim>(`${at.claim}/status`, { status: { conditions: [condition('StatusPatched', 'E2E patchedStatus')] } })
+  const patched = await api.patch<PersistentVolumeClaim>(`${at.claim}/status`, {
+    status: { conditions: [condition('StatusPatched', 'E2E patchedStatus')] },
+  })
   assert.deepEqual(
     patched.status?.conditions?.map(({ type, reason }) => [type, reason]),
     [['StatusPatched', 'E2E patchedStatus']],
   )
-  const told = await api.patch<PersistentVolume>(`${at.volume}/status`, { status: { message: 'StatusPatched', reason: 'E2E patchStatus' } })
+  const told = await api.patch<PersistentVolume>(`${at.volume}/status`, {
+    status: { message: 'StatusPatched', reason: 'E2E patchStatus' },
+  })
   assert.deepEqual([told.status?.message, told.status?.reason], ['StatusPatched', 'E2E patchStatus'])
   const updated = await api.update<PersistentVolumeClaim>(
     at.claim,
-    (it) => ({ ...it, status: { ...it.status, conditions: [...(it.status?.conditions ?? []), condition('StatusUpdated', 'E2E updatedStatus')] } }),
+    (it) => ({
+      ...it,
+      status: {
+        ...it.status,
+        conditions: [...(it.status?.conditions ?? []), condition('StatusUpdated', 'E2E updatedStatus')],
+      },
+    }),
     `${at.claim}/status`,
   )
-  assert.ok(updated.status?.conditions?.some(({ type, reason }) => type === 'StatusUpdated' && reason === 'E2E updatedStatus'))
+  assert.ok(
+    updated.status?.conditions?.some(({ type, reason }) => type === 'StatusUpdated' && reason === 'E2E updatedStatus'),
+  )
   const volume = await api.update<PersistentVolume>(
     at.volume,
     (it) => ({ ...it, status: { ...it.status, message: 'StatusUpdated', reason: 'E2E updateStatus' } }),

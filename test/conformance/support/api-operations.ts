@@ -52,14 +52,16 @@ const merge = 'application/merge-patch+json'
 export async function supportsOperations({ cluster, config }: Clients, api: ApiUnderTest): Promise<void> {
   const { groupVersion, kind, plural, namespace, condition } = api
   const [group = '', version] = groupVersion.split('/')
-  const ask = <T = Tested>(method: string, path: string, body?: object, type?: string) => cluster.call(method, path, body, type) as unknown as Promise<T>
+  const ask = <T = Tested>(method: string, path: string, body?: object, type?: string) =>
+    cluster.call(method, path, body, type) as unknown as Promise<T>
 
   const { groups } = await ask<{ groups: { name: string; versions: { version: string }[] }[] }>('GET', '/apis')
   const versions = groups.find(({ name }) => name === group)?.versions
   assert.ok(versions?.some((one) => one.version === version))
   assert.deepEqual((await ask<{ versions: unknown }>('GET', `/apis/${group}`)).versions, versions)
   const { resources } = await ask<{ resources: { name: string }[] }>('GET', `/apis/${groupVersion}`)
-  for (const name of condition ? [plural, `${plural}/status`] : [plural]) assert.ok(resources.some((resource) => resource.name === name))
+  for (const name of condition ? [plural, `${plural}/status`] : [plural])
+    assert.ok(resources.some((resource) => resource.name === name))
 
   const label = `example-e2e-label=${plural}`
   const collection = `/apis/${groupVersion}${namespace ? `/namespaces/${namespace}` : ''}/${plural}`
@@ -93,11 +95,17 @@ export async function supportsOperations({ cluster, config }: Clients, api: ApiU
     await retryingConflicts(async () => {
       const read = await ask('GET', path)
       const annotations = { ...read.metadata.annotations, updated: 'true' }
-      const updated = await ask('PUT', path, merged({ ...read, metadata: { ...read.metadata, annotations } }, api.update ?? {}))
+      const updated = await ask(
+        'PUT',
+        path,
+        merged({ ...read, metadata: { ...read.metadata, annotations } }, api.update ?? {}),
+      )
       assert.equal(updated.metadata.annotations?.updated, 'true')
       if (api.update) assert.partialDeepStrictEqual(updated, api.update)
     })
-    await waitFor('the event of the patch', () => events.some(({ object }) => object.metadata.annotations?.patched === 'true'))
+    await waitFor('the event of the patch', () =>
+      events.some(({ object }) => object.metadata.annotations?.patched === 'true'),
+    )
     assert.deepEqual(new Set(events.map(({ type, object }) => `${type} ${object.kind}`)), new Set([`MODIFIED ${kind}`]))
   } finally {
     watching.abort()
@@ -107,18 +115,30 @@ export async function supportsOperations({ cluster, config }: Clients, api: ApiU
     const status = await ask('GET', `${path}/status`)
     assert.deepEqual([status.apiVersion, status.kind, status.metadata.uid], [groupVersion, kind, uid])
     const has = (object: Tested, type: string) => object.status?.conditions?.some((one) => one.type === type)
-    const patched = await ask('PATCH', `${path}/status`, { status: { conditions: [{ ...condition, type: 'PatchStatusFailed' }] } }, merge)
+    const patched = await ask(
+      'PATCH',
+      `${path}/status`,
+      { status: { conditions: [{ ...condition, type: 'PatchStatusFailed' }] } },
+      merge,
+    )
     assert.ok(has(patched, 'PatchStatusFailed'))
     await retryingConflicts(async () => {
       const read = await ask('GET', path)
       const all = [...(read.status?.conditions ?? []), { ...condition, type: 'StatusUpdateFailed' }]
-      assert.ok(has(await ask('PUT', `${path}/status`, { ...read, status: { ...read.status, conditions: all } }), 'StatusUpdateFailed'))
+      assert.ok(
+        has(
+          await ask('PUT', `${path}/status`, { ...read, status: { ...read.status, conditions: all } }),
+          'StatusUpdateFailed',
+        ),
+      )
     })
   }
 
   // What a finalizer holds back is on its way out.
   const left = async () =>
-    (await ask<TestedList>('GET', selected)).items.filter(({ metadata }) => !metadata.deletionTimestamp || !metadata.finalizers?.length).length
+    (await ask<TestedList>('GET', selected)).items.filter(
+      ({ metadata }) => !metadata.deletionTimestamp || !metadata.finalizers?.length,
+    ).length
   await ask('DELETE', path)
   await ask('GET', path).then(
     ({ metadata }) => assert.ok(metadata.deletionTimestamp && metadata.finalizers?.length),
@@ -149,4 +169,5 @@ function merged<T extends object>(object: T, patch: object): T {
   return result as T
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -47,5 +47,14 @@ export const pod = (name: string, spec: object = {}) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name },
-  spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '100m', memory: '1Mi' }, limits: { cpu: '100m', memory: '1Mi' } } }], ...spec },
+  spec: {
+    containers: [
+      {
+        name: 'c',
+        image: 'i',
+        resources: { requests: { cpu: '100m', memory: '1Mi' }, limits: { cpu: '100m', memory: '1Mi' } },
+      },
+    ],
+    ...spec,
+  },
 })

@@ -15,7 +15,12 @@ export interface DefinitionOptions {
 
 export const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
-export function definitionOf({ group, kind = 'Foo', versions = { v1: anything }, more = {} }: DefinitionOptions): V1CustomResourceDefinition {
+export function definitionOf({
+  group,
+  kind = 'Foo',
+  versions = { v1: anything },
+  more = {},
+}: DefinitionOptions): V1CustomResourceDefinition {
   const plural = `${kind.toLowerCase()}s`
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -25,14 +30,22 @@ export function definitionOf({ group, kind = 'Foo', versions = { v1: anything },
       group,
       scope: 'Namespaced',
       names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-      versions: Object.entries(versions).map(([name, openAPIV3Schema], at) => ({ name, served: true, storage: at === 0, schema: { openAPIV3Schema } })),
+      versions: Object.entries(versions).map(([name, openAPIV3Schema], at) => ({
+        name,
+        served: true,
+        storage: at === 0,
+        schema: { openAPIV3Schema },
+      })),
       ...more,
     },
   }
 }
 
 /** Makes a definition; resolves when all of its versions are served. */
-export async function define({ config, cluster }: Clients, options: DefinitionOptions): Promise<V1CustomResourceDefinition> {
+export async function define(
+  { config, cluster }: Clients,
+  options: DefinitionOptions,
+): Promise<V1CustomResourceDefinition> {
   const definition = definitionOf(options)
   // The client drops members of schemas that have other names in it (`default`, `x-kubernetes-…`).
   await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
@@ -40,7 +53,9 @@ export async function define({ config, cluster }: Clients, options: DefinitionOp
   const custom = config.makeApiClient(CustomObjectsApi)
   for (const { name: version } of versions)
     await waitFor(`${names.plural}.${version}.${group}`, () =>
-      custom.listNamespacedCustomObject({ group, version, namespace: 'default', plural: names.plural }).then(() => true),
+      custom
+        .listNamespacedCustomObject({ group, version, namespace: 'default', plural: names.plural })
+        .then(() => true),
     )
   return definition
 }

@@ -5,7 +5,11 @@ import type { KubeObject } from '../../../src/machinery/object.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const patchTypes = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json', json: 'application/json-patch+json' }
+const patchTypes = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+}
 
 export interface Seen<T> {
   readonly type: string
@@ -22,7 +26,11 @@ export class Watched<T> {
     this.#stop = stop
   }
 
-  static async at<T>({ kubeconfigYaml }: ReachableCluster, path: string, query: Record<string, string>): Promise<Watched<T>> {
+  static async at<T>(
+    { kubeconfigYaml }: ReachableCluster,
+    path: string,
+    query: Record<string, string>,
+  ): Promise<Watched<T>> {
     const config = new KubeConfig()
     config.loadFromString(kubeconfigYaml)
     const watched = new Watched<T>(() => controller.abort())
@@ -96,7 +104,11 @@ export class Requests {
   }
 
   async delete<T = KubeObject>(path: string, options: object = {}): Promise<T> {
-    return (await this.cluster.call('DELETE', path, { apiVersion: 'v1', kind: 'DeleteOptions', ...options })) as unknown as T
+    return (await this.cluster.call('DELETE', path, {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      ...options,
+    })) as unknown as T
   }
 
   /** Reads, changes and writes again until nobody has written in between. */

@@ -1,4 +1,6 @@
-/** Admission webhooks that listen on the loopback interface, beside a cluster that asks them, for all tests of a file. */
+/**
+ * Admission webhooks that listen on the loopback interface, beside a cluster that asks them, for all tests of a file.
+ */
 import { after, before } from 'node:test'
 import { AdmissionregistrationV1Api } from '@kubernetes/client-node'
 import { admissionWebhooks, type Webhooks } from '../../admission/webhooks/webhook.ts'
@@ -13,7 +15,10 @@ export interface WebhookClients {
 
 /** To be called at the top of a file; what it gives, in its tests. */
 export function webhookClients(): WebhookClients {
-  const clients = conformanceClients({ controllers: [], apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] })
+  const clients = conformanceClients({
+    controllers: [],
+    apiServerFlags: ['--disable-admission-plugins=ServiceAccount'],
+  })
   const cleanUps: (() => unknown)[] = []
   let webhooks: Webhooks
   before(async () => {
@@ -26,7 +31,9 @@ export function webhookClients(): WebhookClients {
 }
 
 /** The answer that refuses. */
-export const denied = (message: string) => ({ response: { allowed: false, status: { message, code: 403, reason: 'Forbidden' } } })
+export const denied = (message: string) => ({
+  response: { allowed: false, status: { message, code: 403, reason: 'Forbidden' } },
+})
 
 /** The answer that gives a ConfigMap another key. */
 export const adding = (key: string) => ({ patch: [{ op: 'add', path: `/data/${key}`, value: 'yes' }] })

@@ -20,7 +20,12 @@ interface Status {
   readonly currentReplicas?: number
   readonly desiredReplicas: number
   readonly currentMetrics?: readonly Readonly<Record<string, unknown>>[]
-  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[]
+  readonly conditions?: readonly {
+    readonly type: string
+    readonly status: string
+    readonly reason: string
+    readonly message: string
+  }[]
 }
 
 /** A cluster whose autoscalers are looked at ten times a second, by the administrator. */
@@ -71,7 +76,11 @@ async function deployment(cluster: TestCluster, name: string, replicas: number):
       metadata: { name: `${name}-${i}`, labels },
       spec: { nodeName: 'n', containers },
     })
-    const status = { phase: 'Running', startTime: ago, conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: ago }] }
+    const status = {
+      phase: 'Running',
+      startTime: ago,
+      conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: ago }],
+    }
     await cluster.call('PATCH', `${core}/pods/${name}-${i}/status`, { status }, merge)
   }
 }
@@ -80,10 +89,16 @@ const autoscaler = (name: string, spec: object) => ({
   apiVersion: 'autoscaling/v2',
   kind: 'HorizontalPodAutoscaler',
   metadata: { name },
-  spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name }, minReplicas: 1, maxReplicas: 20, ...spec },
+  spec: {
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+    minReplicas: 1,
+    maxReplicas: 20,
+    ...spec,
+  },
 })
 
-const statusOf = async (cluster: TestCluster, name: string): Promise<Status> => (await cluster.call('GET', `${scalers}/${name}`)).status as Status
+const statusOf = async (cluster: TestCluster, name: string): Promise<Status> =>
+  (await cluster.call('GET', `${scalers}/${name}`)).status as Status
 
 const replicasOf = async (cluster: TestCluster, name: string): Promise<number | undefined> =>
   ((await cluster.call('GET', `${apps}/deployments/${name}`)).spec as { replicas?: number }).replicas
@@ -94,7 +109,10 @@ const conditionOf = ({ conditions = [] }: Status, type: string) => {
 }
 
 const eventsOf = async (cluster: TestCluster, name: string): Promise<string[]> => {
-  const { items } = await cluster.call('GET', `${core}/events?fieldSelector=involvedObject.kind%3DHorizontalPodAutoscaler,involvedObject.name%3D${name}`)
+  const { items } = await cluster.call(
+    'GET',
+    `${core}/events?fieldSelector=involvedObject.kind%3DHorizontalPodAutoscaler,involvedObject.name%3D${name}`,
+  )
   return (items as { reason: string; message: string }[]).map(({ reason, message }) => `${reason}: ${message}`)
 }
 
@@ -111,32 +129,49 @@ test('CPU above the target brings replicas, CPU below it takes them away', async
   await deployment(cluster, 'web', 2)
   measured.pods = ['web-0', 'web-1'].map((name) => ({ name, containers: { c: { cpu: '90m' } } }))
   const target = { type: 'Utilization', averageUtilization: 60 }
-  await cluster.call('POST', scalers, autoscaler('web', { metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }] }))
+  await cluster.call(
+    'POST',
+    scalers,
+    autoscaler('web', { metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }] }),
+  )
   await settles(cluster, 'web', 3)
   const name = 'cpu resource utilization (percentage of request)'
-  await waitFor('the event', async () => (await eventsOf(cluster, 'web')).includes(`SuccessfulRescale: New size: 3; reason: ${name} above target`))
+  await waitFor('the event', async () =>
+    (await eventsOf(cluster, 'web')).includes(`SuccessfulRescale: New size: 3; reason: ${name} above target`),
+  )
   assert.match(asked[0] ?? '', /labelSelector=app=web$/)
   const status = await waitFor('the status', async () => {
     const found = await statusOf(cluster, 'web')
     return found.currentReplicas === 3 && found
   })
-  assert.deepEqual(status.currentMetrics, [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 90, averageValue: '90m' } } }])
+  assert.deepEqual(status.currentMetrics, [
+    { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 90, averageValue: '90m' } } },
+  ])
   assert.deepEqual(conditionOf(status, 'ScalingActive'), [
     'True',
     'ValidMetricFound',
     `the HPA was able to successfully calculate a replica count from ${name}`,
   ])
-  assert.deepEqual(conditionOf(status, 'ScalingLimited'), ['False', 'DesiredWithinRange', 'the desired count is within the acceptable range'])
+  assert.deepEqual(conditionOf(status, 'ScalingLimited'), [
+    'False',
+    'DesiredWithinRange',
+    'the desired count is within the acceptable range',
+  ])
   measured.pods = ['web-0', 'web-1'].map((pod) => ({ name: pod, containers: { c: { cpu: '10m' } } }))
   await settles(cluster, 'web', 1)
-  await waitFor('the event', async () => (await eventsOf(cluster, 'web')).includes('SuccessfulRescale: New size: 1; reason: All metrics below target'))
+  await waitFor('the event', async () =>
+    (await eventsOf(cluster, 'web')).includes('SuccessfulRescale: New size: 1; reason: All metrics below target'),
+  )
 })
 
 test('metrics of containers, pods, objects and anything else; the one that asks for most counts', async (t) => {
   const cluster = await quickCluster(t)
   const { measured, asked } = await metricsServer(t, cluster)
   await deployment(cluster, 'web', 2)
-  measured.pods = ['web-0', 'web-1'].map((name) => ({ name, containers: { c: { memory: '100Mi' }, side: { memory: '900Mi' } } }))
+  measured.pods = ['web-0', 'web-1'].map((name) => ({
+    name,
+    containers: { c: { memory: '100Mi' }, side: { memory: '900Mi' } },
+  }))
   measured.custom = { 'pods/*/packets': { 'web-0': '1k', 'web-1': '2k' }, 'services/web/requests': { web: '6k' } }
   measured.external = { queue: ['30', '60'] }
   const selector = { matchLabels: { name: 'jobs' } }
@@ -145,7 +180,14 @@ test('metrics of containers, pods, objects and anything else; the one that asks 
     scalers,
     autoscaler('web', {
       metrics: [
-        { type: 'ContainerResource', containerResource: { name: 'memory', container: 'c', target: { type: 'AverageValue', averageValue: '100Mi' } } },
+        {
+          type: 'ContainerResource',
+          containerResource: {
+            name: 'memory',
+            container: 'c',
+            target: { type: 'AverageValue', averageValue: '100Mi' },
+          },
+        },
         { type: 'Pods', pods: { metric: { name: 'packets' }, target: { type: 'AverageValue', averageValue: '1k' } } },
         {
           type: 'Object',
@@ -155,7 +197,10 @@ test('metrics of containers, pods, objects and anything else; the one that asks 
             target: { type: 'Value', value: '3k' },
           },
         },
-        { type: 'External', external: { metric: { name: 'queue', selector }, target: { type: 'AverageValue', averageValue: '30' } } },
+        {
+          type: 'External',
+          external: { metric: { name: 'queue', selector }, target: { type: 'AverageValue', averageValue: '30' } },
+        },
       ],
     }),
   )
@@ -165,22 +210,34 @@ test('metrics of containers, pods, objects and anything else; the one that asks 
     return found.currentReplicas === 4 && found
   })
   assert.deepEqual(status.currentMetrics, [
-    { type: 'ContainerResource', containerResource: { name: 'memory', container: 'c', current: { averageValue: '100Mi' } } },
+    {
+      type: 'ContainerResource',
+      containerResource: { name: 'memory', container: 'c', current: { averageValue: '100Mi' } },
+    },
     { type: 'Pods', pods: { metric: { name: 'packets' }, current: { averageValue: '1500' } } },
     {
       type: 'Object',
-      object: { metric: { name: 'requests' }, describedObject: { apiVersion: 'v1', kind: 'Service', name: 'web' }, current: { value: '6k' } },
+      object: {
+        metric: { name: 'requests' },
+        describedObject: { apiVersion: 'v1', kind: 'Service', name: 'web' },
+        current: { value: '6k' },
+      },
     },
     { type: 'External', external: { metric: { name: 'queue', selector }, current: { averageValue: '45' } } },
   ])
-  assert.ok(asked.some((path) => path.includes('/external.metrics.k8s.io/') && path.endsWith('queue?labelSelector=name=jobs')))
+  assert.ok(
+    asked.some((path) => path.includes('/external.metrics.k8s.io/') && path.endsWith('queue?labelSelector=name=jobs')),
+  )
 })
 
 test('a metric that cannot be read is told; others still bring replicas, but take none away', async (t) => {
   const cluster = await quickCluster(t)
   const { measured } = await metricsServer(t, cluster)
   await deployment(cluster, 'web', 2)
-  const external = (name: string) => ({ type: 'External', external: { metric: { name }, target: { type: 'Value', value: '10' } } })
+  const external = (name: string) => ({
+    type: 'External',
+    external: { metric: { name }, target: { type: 'Value', value: '10' } },
+  })
   measured.external = { queue: ['1'] }
   await cluster.call('POST', scalers, autoscaler('web', { metrics: [external('missing'), external('queue')] }))
   const refused = await waitFor('the condition', async () => {
@@ -194,7 +251,10 @@ test('a metric that cannot be read is told; others still bring replicas, but tak
   assert.equal(await replicasOf(cluster, 'web'), 2)
   await waitFor('the event', async () =>
     (await eventsOf(cluster, 'web')).some((event) =>
-      event.startsWith('FailedComputeMetricsReplicas: invalid metrics (1 invalid out of 2), first error is: failed to get missing external metric value: '),
+      event.startsWith(
+        'FailedComputeMetricsReplicas: invalid metrics (1 invalid out of 2), first error is: failed to get ' +
+          'missing external metric value: ',
+      ),
     ),
   )
   measured.external = { queue: ['30'] }
@@ -210,7 +270,9 @@ test('without metrics APIs, in the words of upstream', async (t) => {
     return found.conditions?.some(({ type }) => type === 'ScalingActive') && found
   })
   const message =
-    'the HPA was unable to compute the replica count: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)'
+    'the HPA was unable to compute the replica count: failed to get cpu utilization: unable to get metrics for ' +
+    'resource cpu: unable to fetch metrics from resource metrics API: the server could not find the requested ' +
+    'resource (get pods.metrics.k8s.io)'
   assert.deepEqual(conditionOf(status, 'ScalingActive'), ['False', 'FailedGetResourceMetric', message])
 })
 
@@ -220,8 +282,18 @@ test('anything with a scale is scaled; two autoscalers of one workload are told 
   measured.external = { queue: ['30'] }
   const names = { plural: 'farms', singular: 'farm', kind: 'Farm', listKind: 'FarmList' }
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' }
-  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: open }, subresources: { status: {}, scale } }
+  const scale = {
+    specReplicasPath: '.spec.replicas',
+    statusReplicasPath: '.status.replicas',
+    labelSelectorPath: '.status.selector',
+  }
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: open },
+    subresources: { status: {}, scale },
+  }
   await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -233,10 +305,20 @@ test('anything with a scale is scaled; two autoscalers of one workload are told 
   await waitFor('the resource', () => cluster.call('POST', path, farm))
   await cluster.call('PATCH', `${path}/f/status`, { status: { replicas: 1, selector: 'farm=f' } }, merge)
   const target = { apiVersion: 'example.com/v1', kind: 'Farm', name: 'f' }
-  const metrics = [{ type: 'External', external: { metric: { name: 'queue' }, target: { type: 'AverageValue', averageValue: '10' } } }]
+  const metrics = [
+    { type: 'External', external: { metric: { name: 'queue' }, target: { type: 'AverageValue', averageValue: '10' } } },
+  ]
   await cluster.call('POST', scalers, autoscaler('one', { scaleTargetRef: target, metrics }))
-  await waitFor('three farms', async () => ((await cluster.call('GET', `${path}/f`)).spec as { replicas: number }).replicas === 3)
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', labels: { farm: 'f' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  await waitFor(
+    'three farms',
+    async () => ((await cluster.call('GET', `${path}/f`)).spec as { replicas: number }).replicas === 3,
+  )
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', labels: { farm: 'f' } },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  }
   await cluster.call('POST', `${core}/pods`, pod)
   await cluster.call('POST', scalers, autoscaler('two', { scaleTargetRef: target, metrics }))
   for (const name of ['one', 'two']) {
@@ -244,12 +326,17 @@ test('anything with a scale is scaled; two autoscalers of one workload are told 
       const found = await statusOf(cluster, name)
       return found.conditions?.some(({ reason }) => reason === 'AmbiguousSelector') && found
     })
-    assert.equal(conditionOf(status, 'ScalingActive')[2], 'pods by selector farm=f are controlled by multiple HPAs: [default/one default/two]')
+    assert.equal(
+      conditionOf(status, 'ScalingActive')[2],
+      'pods by selector farm=f are controlled by multiple HPAs: [default/one default/two]',
+    )
   }
 })
 
 test('as an account of its own it brings targets into their bounds; every kubectl makes autoscalers and shows them', async (t) => {
-  const cluster = await testCluster(t, { controllers: ['serviceaccount-controller', 'horizontal-pod-autoscaler-controller'] })
+  const cluster = await testCluster(t, {
+    controllers: ['serviceaccount-controller', 'horizontal-pod-autoscaler-controller'],
+  })
   const programs = installedKubectls()
   await Promise.all(
     programs.map(async (program) => {
@@ -259,11 +346,20 @@ test('as an account of its own it brings targets into their bounds; every kubect
       await kubectl.ok(`scale deployment ${name} --replicas=1`)
       await kubectl.ok(`autoscale deployment ${name} --min=3 --max=5 --cpu-percent=80`)
       await waitFor('three replicas', async () => (await replicasOf(cluster, name)) === 3, { deadlineMs: 40_000 })
-      assert.match(await kubectl.ok(`get hpa ${name} --no-headers`), new RegExp(`^${name} +Deployment/${name} +(cpu: )?<unknown>/80% +3 +5 +`))
+      assert.match(
+        await kubectl.ok(`get hpa ${name} --no-headers`),
+        new RegExp(`^${name} +Deployment/${name} +(cpu: )?<unknown>/80% +3 +5 +`),
+      )
       await waitFor('the event', async () => (await eventsOf(cluster, name)).length > 0)
       const described = await kubectl.ok(`describe hpa ${name}`)
-      assert.match(described, /AbleToScale +True +SucceededRescale +the HPA controller was able to update the target scale to 3/)
-      assert.match(described, /SuccessfulRescale .* New size: 3; reason: Current number of replicas below Spec\.MinReplicas/)
+      assert.match(
+        described,
+        /AbleToScale +True +SucceededRescale +the HPA controller was able to update the target scale to 3/,
+      )
+      assert.match(
+        described,
+        /SuccessfulRescale .* New size: 3; reason: Current number of replicas below Spec\.MinReplicas/,
+      )
     }),
   )
 })

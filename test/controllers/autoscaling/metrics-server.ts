@@ -25,17 +25,29 @@ const groups = ['metrics.k8s.io', 'custom.metrics.k8s.io', 'external.metrics.k8s
 const version = 'v1beta1'
 const service = { namespace: 'default', name: 'metrics' }
 
-/** Starts it and registers it; resolves when all three APIs are available. `asked` are the paths and queries of all requests for metrics. */
-export async function metricsServer(t: Lifetime, cluster: TestCluster): Promise<{ readonly measured: Measured; readonly asked: string[] }> {
+/**
+ * Starts it and registers it; resolves when all three APIs are available. `asked` are the paths and queries of all
+ * requests for metrics.
+ */
+export async function metricsServer(
+  t: Lifetime,
+  cluster: TestCluster,
+): Promise<{ readonly measured: Measured; readonly asked: string[] }> {
   const measured: Measured = { pods: [], custom: {}, external: {} }
   const asked: string[] = []
   const authority = await makeAuthority('metrics-ca', new Date())
-  const serving = await issueCertificate(authority, { commonName: 'metrics', usage: 'server', hosts: ['metrics.default.svc'] }, new Date())
+  const serving = await issueCertificate(
+    authority,
+    { commonName: 'metrics', usage: 'server', hosts: ['metrics.default.svc'] },
+    new Date(),
+  )
   const server = createServer(serving, (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'https://metrics')
     const answer = answerTo(pathname, measured)
     if (pathname.includes('/namespaces/')) asked.push(decodeURIComponent((request.url ?? '').replaceAll('+', ' ')))
-    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(answer ?? { kind: 'Status', message: 'no such metric' }))
+    response
+      .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
+      .end(JSON.stringify(answer ?? { kind: 'Status', message: 'no such metric' }))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -43,7 +55,12 @@ export async function metricsServer(t: Lifetime, cluster: TestCluster): Promise<
   t.after(() => server.closeAllConnections())
   const { port } = server.address() as AddressInfo
   const spec = { type: 'ExternalName', externalName: 'localhost' }
-  await cluster.call('POST', '/api/v1/namespaces/default/services', { apiVersion: 'v1', kind: 'Service', metadata: { name: service.name }, spec })
+  await cluster.call('POST', '/api/v1/namespaces/default/services', {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: service.name },
+    spec,
+  })
   const path = '/apis/apiregistration.k8s.io/v1/apiservices'
   for (const group of groups) {
     const caBundle = Buffer.from(authority.cert).toString('base64')
@@ -57,7 +74,9 @@ export async function metricsServer(t: Lifetime, cluster: TestCluster): Promise<
   }
   for (const group of groups) {
     await waitFor(`${group} is available`, async () => {
-      const { status } = (await cluster.call('GET', `${path}/${version}.${group}`)) as { status?: { conditions?: { type: string; status: string }[] } }
+      const { status } = (await cluster.call('GET', `${path}/${version}.${group}`)) as {
+        status?: { conditions?: { type: string; status: string }[] }
+      }
       return status?.conditions?.some((condition) => condition.type === 'Available' && condition.status === 'True')
     })
   }
@@ -67,7 +86,8 @@ export async function metricsServer(t: Lifetime, cluster: TestCluster): Promise<
 function answerTo(path: string, { pods, custom, external }: Measured): object | undefined {
   const timestamp = new Date().toISOString()
   const [, group = '', rest] = /^\/apis\/([^/]+)\/v1beta1(?:\/namespaces\/default\/(.*))?$/.exec(path) ?? []
-  if (rest === undefined) return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: `${group}/${version}`, resources: [] }
+  if (rest === undefined)
+    return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: `${group}/${version}`, resources: [] }
   if (group === 'metrics.k8s.io') {
     const items = pods.map(({ name, containers }) => ({
       metadata: { name, namespace: 'default' },
@@ -80,7 +100,12 @@ function answerTo(path: string, { pods, custom, external }: Measured): object | 
   if (group === 'custom.metrics.k8s.io') {
     const values = custom[rest]
     if (!values) return undefined
-    const items = Object.entries(values).map(([name, value]) => ({ describedObject: { name }, metricName: rest, timestamp, value }))
+    const items = Object.entries(values).map(([name, value]) => ({
+      describedObject: { name },
+      metricName: rest,
+      timestamp,
+      value,
+    }))
     return { kind: 'MetricValueList', apiVersion: `${group}/${version}`, metadata: {}, items }
   }
   const items = external[rest]?.map((value) => ({ metricName: rest, metricLabels: {}, timestamp, value }))

@@ -1,4 +1,7 @@
-/** A cluster with the controllers of endpoints, in which the test plays kubelets: pods have the addresses and states that it says. */
+/**
+ * A cluster with the controllers of endpoints, in which the test plays kubelets: pods have the addresses and states
+ * that it says.
+ */
 import type { ClusterOptions } from '../../../src/cluster/start-cluster.ts'
 import { type Lifetime, type TestCluster, testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -53,7 +56,11 @@ export class Backends {
   async node(name: string, zone?: string): Promise<void> {
     const labels = zone ? { 'topology.kubernetes.io/zone': zone } : {}
     await this.cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } })
-    const status = { allocatable: { cpu: '4' }, capacity: { cpu: '4' }, conditions: [{ type: 'Ready', status: 'True' }] }
+    const status = {
+      allocatable: { cpu: '4' },
+      capacity: { cpu: '4' },
+      conditions: [{ type: 'Ready', status: 'True' }],
+    }
     await this.cluster.call('PATCH', `/api/v1/nodes/${name}/status`, { status }, merge)
   }
 
@@ -67,14 +74,34 @@ export class Backends {
     })
   }
 
-  async pod(name: string, { ips, labels = { app: 'web' }, ready = true, node = 'n', ports = {} }: PodTraits): Promise<void> {
-    const containers = [{ name: 'c', image: 'i', ports: Object.entries(ports).map(([port, containerPort]) => ({ name: port, containerPort })) }]
-    await this.cluster.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels }, spec: { nodeName: node, containers } })
+  async pod(
+    name: string,
+    { ips, labels = { app: 'web' }, ready = true, node = 'n', ports = {} }: PodTraits,
+  ): Promise<void> {
+    const containers = [
+      {
+        name: 'c',
+        image: 'i',
+        ports: Object.entries(ports).map(([port, containerPort]) => ({ name: port, containerPort })),
+      },
+    ]
+    await this.cluster.call('POST', `${core}/pods`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels },
+      spec: { nodeName: node, containers },
+    })
     await this.runs(name, ips, ready)
   }
 
   async runs(name: string, ips: readonly string[], ready: boolean): Promise<void> {
-    const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z` }]
+    const conditions = [
+      {
+        type: 'Ready',
+        status: ready ? 'True' : 'False',
+        lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z`,
+      },
+    ]
     await this.cluster.call(
       'PATCH',
       `${core}/pods/${name}/status`,
@@ -88,14 +115,22 @@ export class Backends {
   }
 
   async slices(service: string): Promise<Slice[]> {
-    const { items } = await this.cluster.call('GET', `${slicesPath}?labelSelector=kubernetes.io/service-name%3D${service}`)
+    const { items } = await this.cluster.call(
+      'GET',
+      `${slicesPath}?labelSelector=kubernetes.io/service-name%3D${service}`,
+    )
     return items as Slice[]
   }
 
-  /** `10.0.0.1` for an endpoint that is ready, with a dash before one that is not; then the ports: `10.0.0.1,-10.0.0.2: http 8080`. */
+  /**
+   * `10.0.0.1` for an endpoint that is ready, with a dash before one that is not; then the ports: `10.0.0.1,-10.0.0.2:
+   * http 8080`.
+   */
   async shown(service: string): Promise<string> {
     const slices = (await this.slices(service)).map(({ endpoints, ports }) => {
-      const addresses = (endpoints ?? []).map(({ addresses, conditions }) => `${conditions.ready ? '' : '-'}${addresses}`)
+      const addresses = (endpoints ?? []).map(
+        ({ addresses, conditions }) => `${conditions.ready ? '' : '-'}${addresses}`,
+      )
       return lineOf(addresses, ports ?? [])
     })
     return slices.sort().join(' | ')
@@ -107,8 +142,9 @@ export class Backends {
       if (!error.message.includes(' 404 ')) throw error
     })
     if (!found) return 'none'
-    const subsets = ((found.subsets ?? []) as readonly Subset[]).map(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
-      lineOf([...addresses.map(({ ip }) => ip), ...notReadyAddresses.map(({ ip }) => `-${ip}`)], ports),
+    const subsets = ((found.subsets ?? []) as readonly Subset[]).map(
+      ({ addresses = [], notReadyAddresses = [], ports = [] }) =>
+        lineOf([...addresses.map(({ ip }) => ip), ...notReadyAddresses.map(({ ip }) => `-${ip}`)], ports),
     )
     return subsets.sort().join(' | ')
   }
@@ -116,7 +152,9 @@ export class Backends {
   /** Waits until slices and Endpoints show the same. */
   async show(service: string, expected: string): Promise<void> {
     await waitFor(`the slices of ${service} show ${expected}`, async () => isShown(await this.shown(service), expected))
-    await waitFor(`the Endpoints of ${service} show ${expected}`, async () => isShown(await this.shownAsEndpoints(service), expected === ': ' ? '' : expected))
+    await waitFor(`the Endpoints of ${service} show ${expected}`, async () =>
+      isShown(await this.shownAsEndpoints(service), expected === ': ' ? '' : expected),
+    )
   }
 }
 
@@ -125,7 +163,10 @@ function isShown(shown: string, expected: string): true {
   return true
 }
 
-const lineOf = (addresses: readonly string[], ports: readonly { readonly name?: string; readonly port: number }[]): string =>
+const lineOf = (
+  addresses: readonly string[],
+  ports: readonly { readonly name?: string; readonly port: number }[],
+): string =>
   `${addresses.toSorted((a, b) => (a.replace('-', '') < b.replace('-', '') ? -1 : 1))}: ${ports
     .map(({ name = '', port }) => `${name} ${port}`.trim())
     .sort()
@@ -133,7 +174,12 @@ const lineOf = (addresses: readonly string[], ports: readonly { readonly name?: 
 
 /** With a node `n`. */
 export async function backends(t: Lifetime, options: ClusterOptions = {}): Promise<Backends> {
-  const controllers = ['endpoints-controller', 'endpointslice-controller', 'endpointslice-mirroring-controller', 'serviceaccount-controller']
+  const controllers = [
+    'endpoints-controller',
+    'endpointslice-controller',
+    'endpointslice-mirroring-controller',
+    'serviceaccount-controller',
+  ]
   const cluster = await testCluster(t, { controllers, ...options })
   const made = new Backends(cluster)
   await made.node('n')

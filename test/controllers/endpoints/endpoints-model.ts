@@ -1,8 +1,17 @@
-/** Services and their pods under random changes: slices and Endpoints show each address once, as its pod is, and what nobody touched is shown all the time. */
+/**
+ * Services and their pods under random changes: slices and Endpoints show each address once, as its pod is, and what
+ * nobody touched is shown all the time.
+ */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Controller } from '../../../src/client/controller/controller.ts'
-import { type EndpointSlice, type Endpoints, endpointSlices, type Pod, type Service } from '../../../src/client/kinds.ts'
+import {
+  type EndpointSlice,
+  type Endpoints,
+  endpointSlices,
+  type Pod,
+  type Service,
+} from '../../../src/client/kinds.ts'
 import { endpointsController } from '../../../src/controllers/endpoints/legacy/endpoints-controller.ts'
 import { sliceController } from '../../../src/controllers/endpoints/slices/slice-controller.ts'
 import type { Random } from '../../fuzz/random.ts'
@@ -32,7 +41,10 @@ const serviceNames = ['web', 'api']
 
 const serviceOf = (slice: EndpointSlice): string | undefined => slice.metadata.labels?.['kubernetes.io/service-name']
 
-export async function playEndpoints(t: TestContext, { cluster, namespace, random, rounds, disturb }: Play): Promise<void> {
+export async function playEndpoints(
+  t: TestContext,
+  { cluster, namespace, random, rounds, disturb }: Play,
+): Promise<void> {
   const ns = await PlayedNamespace.in(cluster, namespace)
   const node = `${namespace}-n`
   await ns.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
@@ -50,7 +62,8 @@ export async function playEndpoints(t: TestContext, { cluster, namespace, random
           .filter((slice) => serviceOf(slice) === service)
           .flatMap(({ endpoints }) => (endpoints ?? []).flatMap((endpoint) => endpoint.addresses)),
       )
-      for (const address of addresses) assert.ok(shown.has(address), `${address} of ${service} was not shown for a while, when ${name} changed`)
+      for (const address of addresses)
+        assert.ok(shown.has(address), `${address} of ${service} was not shown for a while, when ${name} changed`)
     }
   })
   t.after(() => witness.stop().catch(() => {}))
@@ -73,7 +86,12 @@ export async function playEndpoints(t: TestContext, { cluster, namespace, random
     const path = `${ns.core}/pods/${name}`
     if (!(await ns.isThere(path))) {
       const containers = [{ name: 'c', image: 'i', ports: [{ name: 'main', containerPort: 7000 + random.below(2) }] }]
-      await ns.post(`${ns.core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: labels() }, spec: { nodeName: node, containers } })
+      await ns.post(`${ns.core}/pods`, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, labels: labels() },
+        spec: { nodeName: node, containers },
+      })
       if (random.chance(0.8)) await tell(name, { phase: 'Running', ...addressed(), ...ready(random.chance(0.7)) })
       return
     }
@@ -88,7 +106,8 @@ export async function playEndpoints(t: TestContext, { cluster, namespace, random
   }
   const changeService = async (name: string): Promise<void> => {
     const path = `${ns.core}/services/${name}`
-    const create = (): Promise<unknown> => ns.post(`${ns.core}/services`, { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: spec() })
+    const create = (): Promise<unknown> =>
+      ns.post(`${ns.core}/services`, { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: spec() })
     if (!(await ns.isThere(path))) await create()
     else if (random.chance(0.6)) {
       const wanted = spec()
@@ -105,15 +124,25 @@ export async function playEndpoints(t: TestContext, { cluster, namespace, random
       async () => {
         if (random.chance(0.05)) await disturb()
         const pods = await ns.list<Pod>(`${ns.core}/pods`)
-        const present = new Map((await ns.list<Service>(`${ns.core}/services`)).map((service) => [service.metadata.name ?? '', service]))
+        const present = new Map(
+          (await ns.list<Service>(`${ns.core}/services`)).map((service) => [service.metadata.name ?? '', service]),
+        )
         const allSlices = await ns.list<EndpointSlice>(slices)
-        const allEndpoints = new Map((await ns.list<Endpoints>(`${ns.core}/endpoints`)).map((endpoints) => [endpoints.metadata.name ?? '', endpoints]))
+        const allEndpoints = new Map(
+          (await ns.list<Endpoints>(`${ns.core}/endpoints`)).map((endpoints) => [
+            endpoints.metadata.name ?? '',
+            endpoints,
+          ]),
+        )
         for (const name of serviceNames) {
           const service = present.get(name)
           const shown = allEndpoints.get(name)
           assert.equal(shown !== undefined, service !== undefined, `Endpoints of ${name}`)
           if (!service || !shown) continue
-          assert.deepEqual(inSlices(allSlices.filter((slice) => serviceOf(slice) === name)), wantedInSlices(pods, service))
+          assert.deepEqual(
+            inSlices(allSlices.filter((slice) => serviceOf(slice) === name)),
+            wantedInSlices(pods, service),
+          )
           assert.deepEqual(inEndpoints(shown), wantedInEndpoints(pods, service))
         }
         return true
@@ -127,8 +156,12 @@ export async function playEndpoints(t: TestContext, { cluster, namespace, random
     const touched = new Set([...random.some(4, () => random.pick(podNames)), random.pick(podNames)])
     const touchedService = random.chance(0.4) ? random.pick(serviceNames) : undefined
     const pods = (await ns.list<Pod>(`${ns.core}/pods`)).filter(({ metadata }) => !touched.has(metadata.name ?? ''))
-    const untouched = (await ns.list<Service>(`${ns.core}/services`)).filter(({ metadata }) => metadata.name !== touchedService)
-    lasting = new Map(untouched.map((service) => [service.metadata.name ?? '', pods.flatMap((pod) => offerOf(pod, service)?.ip ?? [])]))
+    const untouched = (await ns.list<Service>(`${ns.core}/services`)).filter(
+      ({ metadata }) => metadata.name !== touchedService,
+    )
+    lasting = new Map(
+      untouched.map((service) => [service.metadata.name ?? '', pods.flatMap((pod) => offerOf(pod, service)?.ip ?? [])]),
+    )
     const acts = [...touched].map((name) => () => changePod(name))
     if (touchedService) acts.splice(random.below(acts.length + 1), 0, () => changeService(touchedService))
     for (const act of acts) {

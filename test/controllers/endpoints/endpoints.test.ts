@@ -69,7 +69,10 @@ test('EndpointSlice should support creating EndpointSlice API operations', async
   await cluster.call('PATCH', `${slicesPath}/a`, { metadata: { annotations: { patched: 'true' } } }, merge)
   const patched = await cluster.call('GET', `${slicesPath}/a`)
   assert.deepEqual(patched.metadata.annotations, { patched: 'true' })
-  assert.equal((await cluster.call('PUT', `${slicesPath}/a`, { ...patched, ports: [{ port: 80 }] })).metadata.uid, a.metadata.uid)
+  assert.equal(
+    (await cluster.call('PUT', `${slicesPath}/a`, { ...patched, ports: [{ port: 80 }] })).metadata.uid,
+    a.metadata.uid,
+  )
   await cluster.call('DELETE', `${slicesPath}/a`)
   assert.equal(await count(), 2)
   await cluster.call('DELETE', selected)
@@ -110,14 +113,19 @@ test('Services should serve multiport endpoints from pods', async (t) => {
 
 test('Services should test the lifecycle of an Endpoint', async (t) => {
   const { cluster } = await backends(t)
-  const subsets = (ip: string, port: number) => [{ addresses: [{ ip }], ports: [{ name: 'http', port, protocol: 'TCP' }] }]
+  const subsets = (ip: string, port: number) => [
+    { addresses: [{ ip }], ports: [{ name: 'http', port, protocol: 'TCP' }] },
+  ]
   const made = await cluster.call('POST', `${core}/endpoints`, {
     apiVersion: 'v1',
     kind: 'Endpoints',
     metadata: { name: 'hand', labels: { by: 'hand' } },
     subsets: subsets('10.0.0.24', 80),
   })
-  await cluster.call('PUT', `${core}/endpoints/hand`, { ...made, metadata: { ...made.metadata, labels: { by: 'hand', changed: 'yes' } } })
+  await cluster.call('PUT', `${core}/endpoints/hand`, {
+    ...made,
+    metadata: { ...made.metadata, labels: { by: 'hand', changed: 'yes' } },
+  })
   await cluster.call('PATCH', `${core}/endpoints/hand`, { subsets: subsets('10.0.0.25', 8080) }, merge)
   const found = await cluster.call('GET', `${core}/endpoints/hand`)
   assert.deepEqual([found.metadata.labels, found.subsets], [{ by: 'hand', changed: 'yes' }, subsets('10.0.0.25', 8080)])
@@ -144,10 +152,15 @@ test('a pod that goes serves on until it is gone; one on a node that is not ther
   await waitFor('the pod to be told', async () => (await b.shown('web')) === '10.1.0.1: http 8080')
   await b.node('later', 'east')
   await waitFor('the pod on the new node', async () => (await b.shown('web')) === '10.1.0.1,10.1.0.2: http 8080')
-  assert.deepEqual((await b.slices('web')).flatMap(({ endpoints }) => (endpoints ?? []).map(({ zone }) => zone)).sort(), ['east', undefined])
+  assert.deepEqual(
+    (await b.slices('web')).flatMap(({ endpoints }) => (endpoints ?? []).map(({ zone }) => zone)).sort(),
+    ['east', undefined],
+  )
   await b.delete('pods/a')
   await waitFor('the pod to be on its way', async () => (await b.shown('web')) === '-10.1.0.1,10.1.0.2: http 8080')
-  const going = (await b.slices('web')).flatMap(({ endpoints }) => endpoints ?? []).find(({ addresses }) => addresses[0] === '10.1.0.1')
+  const going = (await b.slices('web'))
+    .flatMap(({ endpoints }) => endpoints ?? [])
+    .find(({ addresses }) => addresses[0] === '10.1.0.1')
   assert.deepEqual(going?.conditions, { ready: false, serving: true, terminating: true })
   assert.equal(await b.shownAsEndpoints('web'), '10.1.0.2: http 8080')
 })
@@ -186,7 +199,11 @@ test('Endpoints whose Service is gone go, unless somebody keeps them by hand', a
   const b = await backends(t)
   const labels = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' }
   for (const [name, metadata] of [['hand', {}] as const, ['left', { labels }] as const]) {
-    await b.cluster.call('POST', `${core}/endpoints`, { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, ...metadata } })
+    await b.cluster.call('POST', `${core}/endpoints`, {
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      metadata: { name, ...metadata },
+    })
   }
   await waitFor('those that were left to go', async () => (await b.shownAsEndpoints('left')) === 'none')
   assert.equal(await b.shownAsEndpoints('hand'), '')
@@ -206,14 +223,24 @@ test('hints follow the zones of nodes, and events tell of them', async (t) => {
   await b.pod('b', { ips: ['10.1.0.2', 'fd00::2'], node: 'west' })
   await b.service('web', { trafficDistribution: 'PreferClose' })
   const zones = async (): Promise<string[]> =>
-    (await b.slices('web')).flatMap(({ endpoints }) => (endpoints ?? []).map(({ hints }) => hints?.forZones?.[0]?.name ?? 'none')).sort()
+    (await b.slices('web'))
+      .flatMap(({ endpoints }) => (endpoints ?? []).map(({ hints }) => hints?.forZones?.[0]?.name ?? 'none'))
+      .sort()
   await waitFor('hints', async () => (await zones()).join() === 'east,west')
   const annotations = { 'service.kubernetes.io/topology-mode': 'Auto' }
-  await b.cluster.call('PATCH', `${core}/services/web`, { metadata: { annotations }, spec: { trafficDistribution: null } }, merge)
+  await b.cluster.call(
+    'PATCH',
+    `${core}/services/web`,
+    { metadata: { annotations }, spec: { trafficDistribution: null } },
+    merge,
+  )
   await waitFor('the event', async () => {
     const { items } = await b.cluster.call('GET', `${core}/events?fieldSelector=reason%3DTopologyAwareHintsEnabled`)
     const [event] = items as { message: string; source: { component: string } }[]
-    return event?.message === 'Topology Aware Hints has been enabled, addressType: IPv4' && event.source.component === 'endpoint-slice-controller'
+    return (
+      event?.message === 'Topology Aware Hints has been enabled, addressType: IPv4' &&
+      event.source.component === 'endpoint-slice-controller'
+    )
   })
   assert.deepEqual(await zones(), ['east', 'west'])
 })

@@ -16,7 +16,10 @@ test('EndpointSliceMirroring should mirror a custom Endpoints resource through c
   })
   await waitFor('the slice', async () => (await b.shown('hand')) === '10.1.2.3: example 80')
   const [slice] = await b.slices('hand')
-  assert.equal(slice?.metadata.labels['endpointslice.kubernetes.io/managed-by'], 'endpointslicemirroring-controller.k8s.io')
+  assert.equal(
+    slice?.metadata.labels['endpointslice.kubernetes.io/managed-by'],
+    'endpointslicemirroring-controller.k8s.io',
+  )
   assert.deepEqual(
     slice?.metadata.ownerReferences?.map(({ kind, name }) => [kind, name]),
     [['Endpoints', 'hand']],
@@ -33,14 +36,26 @@ test('a Service that gets a selector has its own slices; Endpoints that do not w
   const subsets = [{ addresses: [{ ip: '10.1.2.3' }], ports: [{ port: 80 }] }]
   const labels = { 'endpointslice.kubernetes.io/skip-mirror': 'true' }
   for (const [name, metadata] of [['hand', {}] as const, ['quiet', { labels }] as const]) {
-    await b.cluster.call('POST', `${core}/endpoints`, { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, ...metadata }, subsets })
+    await b.cluster.call('POST', `${core}/endpoints`, {
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      metadata: { name, ...metadata },
+      subsets,
+    })
     await b.service(name, { selector: undefined })
   }
   await waitFor('the slice', async () => (await b.shown('hand')) === '10.1.2.3: 80')
   assert.deepEqual(await b.slices('quiet'), [])
-  await b.cluster.call('PATCH', `${core}/services/hand`, { spec: { selector: { app: 'hand' } } }, 'application/merge-patch+json')
+  await b.cluster.call(
+    'PATCH',
+    `${core}/services/hand`,
+    { spec: { selector: { app: 'hand' } } },
+    'application/merge-patch+json',
+  )
   await waitFor('slices of another manager', async () => {
-    const managers = (await b.slices('hand')).map(({ metadata }) => metadata.labels['endpointslice.kubernetes.io/managed-by'])
+    const managers = (await b.slices('hand')).map(
+      ({ metadata }) => metadata.labels['endpointslice.kubernetes.io/managed-by'],
+    )
     return managers.join() === 'endpointslice-controller.k8s.io'
   })
 })

@@ -12,5 +12,11 @@ test(`slices and Endpoints show what is there (T8S_SEED=${seed})`, { timeout: 12
   const all = await cluster
   const controllers = new RestartedControllers(all.client, endpointControllers)
   t.after(() => controllers.kill())
-  await playEndpoints(t, { cluster: all, namespace: 'model', random: new Random(seed), rounds: 40, disturb: () => controllers.restart() })
+  await playEndpoints(t, {
+    cluster: all,
+    namespace: 'model',
+    random: new Random(seed),
+    rounds: 40,
+    disturb: () => controllers.restart(),
+  })
 })

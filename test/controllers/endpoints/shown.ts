@@ -1,4 +1,7 @@
-/** What slices and Endpoints show of pods, and what they should, each address a line: `10.1.0.1 8080 ready`. Sorted, so that what is shown twice is seen. */
+/**
+ * What slices and Endpoints show of pods, and what they should, each address a line: `10.1.0.1 8080 ready`. Sorted, so
+ * that what is shown twice is seen.
+ */
 import type { EndpointSlice, Endpoints, Pod, Service } from '../../../src/client/kinds.ts'
 
 /** A pod as a Service that selects it may show it. */
@@ -16,21 +19,33 @@ export function offerOf({ metadata, spec, status }: Pod, { spec: service }: Serv
   if (!status?.podIP || status.phase === 'Succeeded' || status.phase === 'Failed') return undefined
   const target = service?.ports?.[0]?.targetPort
   const port = typeof target === 'number' ? target : (spec?.containers[0]?.ports?.[0]?.containerPort ?? 0)
-  const isReady = status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
+  const isReady =
+    status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
   return { ip: status.podIP, port, isReady, isGoing: metadata.deletionTimestamp !== undefined }
 }
 
 const offersOf = (pods: readonly Pod[], service: Service): Offer[] => pods.flatMap((pod) => offerOf(pod, service) ?? [])
 
-const line = (address: string, port: number | undefined, states: Readonly<Record<string, boolean | undefined>>): string =>
-  [address, port, ...Object.keys(states).filter((state) => states[state])].join(' ')
+const line = (
+  address: string,
+  port: number | undefined,
+  states: Readonly<Record<string, boolean | undefined>>,
+): string => [address, port, ...Object.keys(states).filter((state) => states[state])].join(' ')
 
 export const inSlices = (slices: readonly EndpointSlice[]): string[] =>
   slices
-    .flatMap(({ endpoints, ports }) => (endpoints ?? []).map(({ addresses, conditions }) => line(addresses.join(), ports?.[0]?.port, statesOf(conditions))))
+    .flatMap(({ endpoints, ports }) =>
+      (endpoints ?? []).map(({ addresses, conditions }) =>
+        line(addresses.join(), ports?.[0]?.port, statesOf(conditions)),
+      ),
+    )
     .sort()
 
-const statesOf = ({ ready, serving, terminating }: NonNullable<NonNullable<EndpointSlice['endpoints']>[number]['conditions']> = {}) => ({
+const statesOf = ({
+  ready,
+  serving,
+  terminating,
+}: NonNullable<NonNullable<EndpointSlice['endpoints']>[number]['conditions']> = {}) => ({
   ready,
   serving,
   terminating,

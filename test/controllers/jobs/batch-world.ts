@@ -10,7 +10,9 @@ const merge = 'application/merge-patch+json'
 /** Long ago, so that nothing waits for it. */
 const past = '2020-01-01T00:00:00Z'
 
-export const template = (more: object = {}): object => ({ spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'app:1' }], ...more } })
+export const template = (more: object = {}): object => ({
+  spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'app:1' }], ...more },
+})
 
 export class BatchWorld {
   readonly cluster: TestCluster
@@ -40,10 +42,15 @@ export class BatchWorld {
     return (await this.cluster.call('GET', `${core}/pods?labelSelector=job-name%3D${job}`)).items as Pod[]
   }
 
-  /** Waits for so many pods that have neither ended nor been deleted; they come in the order of their indexes, if they have any. */
+  /**
+   * Waits for so many pods that have neither ended nor been deleted; they come in the order of their indexes, if they
+   * have any.
+   */
   active(job: string, count: number): Promise<Pod[]> {
     return waitFor(`${count} pods of ${job}`, async () => {
-      const active = (await this.pods(job)).filter(({ metadata, status }) => !metadata.deletionTimestamp && /Pending|Running/.test(status?.phase ?? ''))
+      const active = (await this.pods(job)).filter(
+        ({ metadata, status }) => !metadata.deletionTimestamp && /Pending|Running/.test(status?.phase ?? ''),
+      )
       return active.length === count && active.sort((a, b) => indexOf(a) - indexOf(b))
     })
   }
@@ -64,7 +71,9 @@ export class BatchWorld {
   condition(job: string, type: string): Promise<Job> {
     return waitFor(`${job} to be ${type}`, async () => {
       const found = await this.job(job)
-      return found.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') && found
+      return (
+        found.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') && found
+      )
     })
   }
 
@@ -87,7 +96,11 @@ export class BatchWorld {
 
   #ends(pod: Pod, phase: string, exitCode: number, conditions: readonly object[] = []): Promise<unknown> {
     const state = { terminated: { exitCode, finishedAt: past } }
-    return this.#status(pod, { phase, conditions, containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, state }] })
+    return this.#status(pod, {
+      phase,
+      conditions,
+      containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, state }],
+    })
   }
 
   #status({ metadata }: Pod, status: object): Promise<unknown> {
@@ -95,9 +108,13 @@ export class BatchWorld {
   }
 }
 
-const indexOf = ({ metadata }: Pod): number => Number(metadata.annotations?.['batch.kubernetes.io/job-completion-index'] ?? 0)
+const indexOf = ({ metadata }: Pod): number =>
+  Number(metadata.annotations?.['batch.kubernetes.io/job-completion-index'] ?? 0)
 
-export async function batchWorld(t: Parameters<typeof testCluster>[0], controllers = ['job', 'cronjob', 'ttl-after-finished']): Promise<BatchWorld> {
+export async function batchWorld(
+  t: Parameters<typeof testCluster>[0],
+  controllers = ['job', 'cronjob', 'ttl-after-finished'],
+): Promise<BatchWorld> {
   const cluster = await testCluster(t, { controllers: ['serviceaccount', ...controllers] })
   // Pods run under it.
   await waitFor('the account of pods', () => cluster.call('GET', `${core}/serviceaccounts/default`).then(() => true))
@@ -106,4 +123,6 @@ export async function batchWorld(t: Parameters<typeof testCluster>[0], controlle
 
 /** Type, reason and message of the conditions that hold. */
 export const conditions = ({ status }: Job): string[] =>
-  (status?.conditions ?? []).filter((condition) => condition.status === 'True').map(({ type, reason, message }) => `${type} ${reason}: ${message}`)
+  (status?.conditions ?? [])
+    .filter((condition) => condition.status === 'True')
+    .map(({ type, reason, message }) => `${type} ${reason}: ${message}`)

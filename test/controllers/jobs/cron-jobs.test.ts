@@ -30,7 +30,10 @@ class Clock {
 }
 
 /** Runs only the Job controller and a CronJob controller whose clock the test keeps. */
-async function withClock(t: Parameters<typeof batchWorld>[0], work: (world: BatchWorld, clock: Clock) => Promise<void>): Promise<void> {
+async function withClock(
+  t: Parameters<typeof batchWorld>[0],
+  work: (world: BatchWorld, clock: Clock) => Promise<void>,
+): Promise<void> {
   const world = await batchWorld(t, ['job'])
   const clock = new Clock(world)
   const connection = new Connection(world.cluster.client)
@@ -64,11 +67,17 @@ const create = (world: BatchWorld, name: string, spec: object = {}): Promise<unk
 const jobsOf = (world: BatchWorld, name: string, count: number): Promise<Job[]> =>
   waitFor(`${count} Jobs of ${name}`, async () => {
     const { items } = await world.cluster.call('GET', `${batch}/jobs`)
-    const jobs = (items as Job[]).filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === name && !metadata.deletionTimestamp)
+    const jobs = (items as Job[]).filter(
+      ({ metadata }) => metadata.ownerReferences?.[0]?.name === name && !metadata.deletionTimestamp,
+    )
     return jobs.length === count && jobs
   })
 
-const cronWith = (world: BatchWorld, name: string, holds: (status: NonNullable<CronJob['status']>) => unknown): Promise<CronJob> =>
+const cronWith = (
+  world: BatchWorld,
+  name: string,
+  holds: (status: NonNullable<CronJob['status']>) => unknown,
+): Promise<CronJob> =>
   waitFor(`the status of ${name}`, async () => {
     const cron = await world.cron(name)
     return holds(cron.status ?? {}) ? cron : undefined
@@ -80,7 +89,10 @@ test('CronJob AllowConcurrent: each time of the schedule has its Job, named afte
     await clock.advance('many', 1)
     const [first] = await jobsOf(world, 'many', 1)
     assert.equal(first?.metadata.name, `many-${clock.now / minuteMs}`)
-    assert.equal(first?.metadata.annotations?.['batch.kubernetes.io/cronjob-scheduled-timestamp'], new Date(clock.now).toISOString().replace('.000', ''))
+    assert.equal(
+      first?.metadata.annotations?.['batch.kubernetes.io/cronjob-scheduled-timestamp'],
+      new Date(clock.now).toISOString().replace('.000', ''),
+    )
     assert.equal(await world.event('many', 'SuccessfulCreate'), `Created job ${first?.metadata.name}`)
     await clock.advance('many', 1)
     await jobsOf(world, 'many', 2)
@@ -96,13 +108,23 @@ test('CronJob ForbidConcurrent: a Job that runs holds up the next one', (t) =>
     const [first] = await jobsOf(world, 'one', 1)
     await cronWith(world, 'one', ({ active }) => active)
     await clock.advance('one', 1)
-    assert.match(await world.event('one', 'JobAlreadyActive'), /prior execution is running and concurrency policy is Forbid/)
+    assert.match(
+      await world.event('one', 'JobAlreadyActive'),
+      /prior execution is running and concurrency policy is Forbid/,
+    )
     await jobsOf(world, 'one', 1)
     await world.succeeds((await world.active(first?.metadata.name ?? '', 1))[0]!)
-    assert.equal(await world.event('one', 'SawCompletedJob'), `Saw completed job: ${first?.metadata.name}, condition: Complete`)
+    assert.equal(
+      await world.event('one', 'SawCompletedJob'),
+      `Saw completed job: ${first?.metadata.name}, condition: Complete`,
+    )
     // What was held up is made up for.
     await jobsOf(world, 'one', 2)
-    const { status } = await cronWith(world, 'one', ({ active, lastSuccessfulTime }) => active?.length === 1 && lastSuccessfulTime)
+    const { status } = await cronWith(
+      world,
+      'one',
+      ({ active, lastSuccessfulTime }) => active?.length === 1 && lastSuccessfulTime,
+    )
     assert.notEqual(status?.active?.[0]?.uid, first?.metadata.uid)
   }))
 
@@ -114,7 +136,11 @@ test('CronJob ReplaceConcurrent: the next Job takes the place of the one that ru
     await cronWith(world, 'swap', ({ active }) => active)
     await clock.advance('swap', 1)
     assert.equal(await world.event('swap', 'SuccessfulDelete'), `Deleted job ${first?.metadata.name}`)
-    const { status } = await cronWith(world, 'swap', ({ active }) => active?.length === 1 && active[0]?.uid !== first?.metadata.uid)
+    const { status } = await cronWith(
+      world,
+      'swap',
+      ({ active }) => active?.length === 1 && active[0]?.uid !== first?.metadata.uid,
+    )
     assert.equal(status?.active?.[0]?.name, `swap-${clock.now / minuteMs}`)
   }))
 
@@ -141,7 +167,9 @@ test('what cannot begin in time does not begin', (t) =>
     clock.now += 30_000
     // The time of the schedule is half a minute ago.
     const due = new Date(clock.now - 30_000)
-    await world.change(`${batch}/cronjobs/late`, { spec: { schedule: `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`, timeZone: 'Etc/UTC' } })
+    await world.change(`${batch}/cronjobs/late`, {
+      spec: { schedule: `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`, timeZone: 'Etc/UTC' },
+    })
     await clock.advance('late', 0)
     await create(world, 'other')
     await clock.advance('other', 1)
@@ -151,13 +179,21 @@ test('what cannot begin in time does not begin', (t) =>
 
 test('the history has its limits', (t) =>
   withClock(t, async (world, clock) => {
-    await create(world, 'short', { successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0, jobTemplate: { spec: { backoffLimit: 0, template: template() } } })
+    await create(world, 'short', {
+      successfulJobsHistoryLimit: 1,
+      failedJobsHistoryLimit: 0,
+      jobTemplate: { spec: { backoffLimit: 0, template: template() } },
+    })
     const names: string[] = []
     for (const ends of ['succeeds', 'succeeds', 'fails'] as const) {
       await clock.advance('short', 1)
       const name = `short-${clock.now / minuteMs}`
       await world[ends]((await world.active(name, 1))[0]!)
-      await cronWith(world, 'short', ({ active, lastScheduleTime }) => !active && Date.parse(lastScheduleTime ?? '') === clock.now)
+      await cronWith(
+        world,
+        'short',
+        ({ active, lastScheduleTime }) => !active && Date.parse(lastScheduleTime ?? '') === clock.now,
+      )
       names.push(name)
     }
     assert.equal((await jobsOf(world, 'short', 1))[0]?.metadata.name, names[1])
@@ -168,9 +204,17 @@ test('a Job that is there already is found again; one made by hand is not its ow
     await create(world, 'again', { suspend: true })
     const { metadata } = await world.cron('again')
     const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'again', uid: metadata.uid, controller: true }
-    const job = (name: string) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, ownerReferences: [owner] }, spec: { template: template() } })
+    const job = (name: string) => ({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name, ownerReferences: [owner] },
+      spec: { template: template() },
+    })
     await world.cluster.call('POST', `${batch}/jobs`, job('by-hand'))
-    assert.equal(await world.event('again', 'UnexpectedJob'), 'Saw a job that the controller did not create or forgot: by-hand')
+    assert.equal(
+      await world.event('again', 'UnexpectedJob'),
+      'Saw a job that the controller did not create or forgot: by-hand',
+    )
     const name = `again-${clock.now / minuteMs}`
     await world.cluster.call('POST', `${batch}/jobs`, job(name))
     await world.change(`${batch}/cronjobs/again`, { spec: { suspend: false } })

@@ -1,6 +1,6 @@
 /**
- * Whatever becomes of its pods: a Job counts each of them once. Random outcomes, deletions, changes of the Job; the truth is kept beside,
- * and compared. What was asked of a server whose answer did not come may be so, and need not.
+ * Whatever becomes of its pods: a Job counts each of them once. Random outcomes, deletions, changes of the Job; the
+ * truth is kept beside, and compared. What was asked of a server whose answer did not come may be so, and need not.
  */
 import assert from 'node:assert/strict'
 import type { Job, Pod } from '../../../src/client/kinds.ts'
@@ -66,7 +66,16 @@ class Player {
   /** As a kubelet tells it. */
   async end(pod: Pod, phase: 'Succeeded' | 'Failed'): Promise<void> {
     const exitCode = phase === 'Failed' ? 1 : 0
-    const containerStatuses = [{ name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, state: { terminated: { exitCode, finishedAt: past } } }]
+    const containerStatuses = [
+      {
+        name: 'c',
+        image: 'i',
+        imageID: '',
+        ready: false,
+        restartCount: 0,
+        state: { terminated: { exitCode, finishedAt: past } },
+      },
+    ]
     const answer = await this.#tryCall('PATCH', `${podsPath}/${pod.metadata.name}/status`, {
       metadata: { uid: pod.metadata.uid },
       status: { phase, containerStatuses },
@@ -77,7 +86,10 @@ class Player {
   async delete(pod: Pod): Promise<void> {
     // The time of its end says that nothing waits for it.
     const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: past }]
-    await this.#tryCall('PATCH', `${podsPath}/${pod.metadata.name}/status`, { metadata: { uid: pod.metadata.uid }, status: { conditions } })
+    await this.#tryCall('PATCH', `${podsPath}/${pod.metadata.name}/status`, {
+      metadata: { uid: pod.metadata.uid },
+      status: { conditions },
+    })
     const answer = await this.#tryCall('DELETE', `${podsPath}/${pod.metadata.name}?gracePeriodSeconds=0`)
     if (answer?.status?.phase !== 'Succeeded') this.#note(answer?.metadata ? answer : lost(pod), 'Failed')
   }
@@ -93,7 +105,12 @@ class Player {
 
   async #tryCall(method: string, path: string, body?: object): Promise<Pod | undefined> {
     try {
-      return (await this.#cluster.call(method, path, body, method === 'PATCH' ? 'application/strategic-merge-patch+json' : undefined)) as unknown as Pod
+      return (await this.#cluster.call(
+        method,
+        path,
+        body,
+        method === 'PATCH' ? 'application/strategic-merge-patch+json' : undefined,
+      )) as unknown as Pod
     } catch (error) {
       // It has gone, or is another one.
       if (/ (404|409) /.test(String(error))) return undefined
@@ -107,8 +124,14 @@ class Player {
     const job = await this.job()
     const { succeeded = 0, failed = 0, uncountedTerminatedPods: named = {} } = job.status ?? {}
     const happened = isIndexed ? new Set(this.most.succeeded.values()).size : this.most.succeeded.size
-    assert.ok(succeeded + (named.succeeded?.length ?? 0) <= happened, `${what}: ${succeeded} counted, ${happened} succeeded`)
-    assert.ok(failed + (named.failed?.length ?? 0) <= this.most.failed.size, `${what}: ${failed} counted, ${this.most.failed.size} failed`)
+    assert.ok(
+      succeeded + (named.succeeded?.length ?? 0) <= happened,
+      `${what}: ${succeeded} counted, ${happened} succeeded`,
+    )
+    assert.ok(
+      failed + (named.failed?.length ?? 0) <= this.most.failed.size,
+      `${what}: ${failed} counted, ${this.most.failed.size} failed`,
+    )
     return job
   }
 }
@@ -129,7 +152,9 @@ export async function playJob({ cluster, isIndexed, random, disturb, rest }: Pla
   })
   const player = new Player(cluster, 'j')
   for (let step = 0; step < steps; step++) {
-    const running = (await player.pods()).filter(({ metadata, status }) => status?.phase === 'Pending' && !metadata.deletionTimestamp)
+    const running = (await player.pods()).filter(
+      ({ metadata, status }) => status?.phase === 'Pending' && !metadata.deletionTimestamp,
+    )
     const pod = running[random.below(Math.max(1, running.length))]
     const choice = random.below(20)
     if (choice === 0) await player.change({ suspend: true })
@@ -144,12 +169,17 @@ export async function playJob({ cluster, isIndexed, random, disturb, rest }: Pla
   await rest()
   await player.change({ suspend: false, parallelism: 4 })
   // What was deleted before it ended, and is seen only when enough has succeeded, does not count.
-  await waitFor('what has failed to be counted', async () => ((await player.job()).status?.failed ?? 0) >= player.truth.failed.size, { deadlineMs: 60_000 })
+  await waitFor(
+    'what has failed to be counted',
+    async () => ((await player.job()).status?.failed ?? 0) >= player.truth.failed.size,
+    { deadlineMs: 60_000 },
+  )
   await waitFor(
     'the Job to complete',
     async () => {
       const job = await player.check(isIndexed, 'at the end')
-      for (const pod of await player.pods()) if (pod.status?.phase === 'Pending' && !pod.metadata.deletionTimestamp) await player.end(pod, 'Succeeded')
+      for (const pod of await player.pods())
+        if (pod.status?.phase === 'Pending' && !pod.metadata.deletionTimestamp) await player.end(pod, 'Succeeded')
       return job.status?.conditions?.some(({ type, status }) => type === 'Complete' && status === 'True')
     },
     { deadlineMs: 60_000 },
@@ -159,7 +189,10 @@ export async function playJob({ cluster, isIndexed, random, disturb, rest }: Pla
   if (isIndexed) assert.deepEqual([status?.succeeded, status?.completedIndexes], [completions, `0-${completions - 1}`])
   else assertBetween(status?.succeeded ?? 0, player.truth.succeeded.size, player.most.succeeded.size)
   assert.deepEqual(status?.uncountedTerminatedPods, {})
-  await waitFor('all pods to be let go', async () => (await player.pods()).every(({ metadata }) => !metadata.finalizers?.includes(finalizer)))
+  await waitFor('all pods to be let go', async () =>
+    (await player.pods()).every(({ metadata }) => !metadata.finalizers?.includes(finalizer)),
+  )
 }
 
-const assertBetween = (count: number, least: number, most: number): void => assert.ok(least <= count && count <= most, `${least} ≤ ${count} ≤ ${most}`)
+const assertBetween = (count: number, least: number, most: number): void =>
+  assert.ok(least <= count && count <= most, `${least} ≤ ${count} ≤ ${most}`)

@@ -55,7 +55,10 @@ test('Ensure Pods of an Indexed Job get a unique index', async (t) => {
     assert.equal(metadata.generateName, `idx-${index}-`)
     assert.equal(metadata.labels?.['batch.kubernetes.io/job-completion-index'], `${index}`)
     assert.equal(spec?.hostname, `idx-${index}`)
-    assert.equal(spec?.containers[0]?.env?.[0]?.valueFrom?.fieldRef?.fieldPath, "metadata.labels['batch.kubernetes.io/job-completion-index']")
+    assert.equal(
+      spec?.containers[0]?.env?.[0]?.valueFrom?.fieldRef?.fieldPath,
+      "metadata.labels['batch.kubernetes.io/job-completion-index']",
+    )
   }
   await world.succeeds(pods[0]!)
   const last = (await world.active('idx', 3))[2]!
@@ -66,62 +69,86 @@ test('Ensure Pods of an Indexed Job get a unique index', async (t) => {
   assert.equal((await world.condition('idx', 'Complete')).status?.completedIndexes, '0-3')
 })
 
-test('Job should execute all indexes despite some failing when using backoffLimitPerIndex: an index fails for good after its own number of failures; the others go on', async (t) => {
-  const world = await batchWorld(t)
-  await world.create('limits', { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 1 })
-  const [first, second] = await world.active('limits', 2)
-  await world.fails(first!)
-  const [retried] = await world.active('limits', 2)
-  assert.equal(retried?.metadata.annotations?.['batch.kubernetes.io/job-index-failure-count'], '1')
-  await world.fails(retried!)
-  await world.status('limits', { failedIndexes: '0', failed: 2, active: 1 })
-  await world.succeeds(second!)
-  const done = await world.condition('limits', 'Failed')
-  assert.deepEqual(conditions(done).at(-1), 'Failed FailedIndexes: Job has failed indexes')
-  assert.deepEqual([done.status?.completedIndexes, done.status?.failedIndexes, done.status?.failed], ['1', '0', 2])
+test(
+  'Job should execute all indexes despite some failing when using backoffLimitPerIndex: an index fails for good ' +
+    'after its own number of failures; the others go on',
+  async (t) => {
+    const world = await batchWorld(t)
+    await world.create('limits', { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 1 })
+    const [first, second] = await world.active('limits', 2)
+    await world.fails(first!)
+    const [retried] = await world.active('limits', 2)
+    assert.equal(retried?.metadata.annotations?.['batch.kubernetes.io/job-index-failure-count'], '1')
+    await world.fails(retried!)
+    await world.status('limits', { failedIndexes: '0', failed: 2, active: 1 })
+    await world.succeeds(second!)
+    const done = await world.condition('limits', 'Failed')
+    assert.deepEqual(conditions(done).at(-1), 'Failed FailedIndexes: Job has failed indexes')
+    assert.deepEqual([done.status?.completedIndexes, done.status?.failedIndexes, done.status?.failed], ['1', '0', 2])
 
-  await world.create('most', { completionMode: 'Indexed', completions: 3, parallelism: 3, backoffLimitPerIndex: 0, maxFailedIndexes: 0 })
-  await world.fails((await world.active('most', 3))[1]!)
-  assert.match(
-    conditions(await world.condition('most', 'Failed')).join(),
-    /MaxFailedIndexesExceeded: Job has exceeded the specified maximal number of failed indexes/,
-  )
-})
+    await world.create('most', {
+      completionMode: 'Indexed',
+      completions: 3,
+      parallelism: 3,
+      backoffLimitPerIndex: 0,
+      maxFailedIndexes: 0,
+    })
+    await world.fails((await world.active('most', 3))[1]!)
+    assert.match(
+      conditions(await world.condition('most', 'Failed')).join(),
+      /MaxFailedIndexesExceeded: Job has exceeded the specified maximal number of failed indexes/,
+    )
+  },
+)
 
-test('Job should allow to use the pod failure policy: it ignores (DisruptionTarget), counts, or ends the Job (on exit code) or the index', async (t) => {
-  const world = await batchWorld(t)
-  const rules = [
-    { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
-    { action: 'FailJob', onExitCodes: { containerName: 'c', operator: 'In', values: [42] } },
-    { action: 'Count', onExitCodes: { operator: 'NotIn', values: [42] } },
-  ]
-  await world.create('policy', { backoffLimit: 3, podFailurePolicy: { rules }, podReplacementPolicy: 'Failed' })
-  await world.fails((await world.active('policy', 1))[0]!, 1, [{ type: 'DisruptionTarget', status: 'True' }])
-  await world.fails((await world.active('policy', 1))[0]!, 7)
-  const [last] = await world.active('policy', 1)
-  await world.status('policy', { failed: 1 })
-  await world.fails(last!, 42)
-  const failed = await world.condition('policy', 'Failed')
-  const why = `Container c for pod default/${last?.metadata.name} failed with exit code 42 matching FailJob rule at index 1`
-  assert.deepEqual(conditions(failed), [`FailureTarget PodFailurePolicy: ${why}`, `Failed PodFailurePolicy: ${why}`])
-  assert.equal(failed.status?.failed, 2)
+test(
+  'Job should allow to use the pod failure policy: it ignores (DisruptionTarget), counts, or ends the Job (on ' +
+    'exit code) or the index',
+  async (t) => {
+    const world = await batchWorld(t)
+    const rules = [
+      { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+      { action: 'FailJob', onExitCodes: { containerName: 'c', operator: 'In', values: [42] } },
+      { action: 'Count', onExitCodes: { operator: 'NotIn', values: [42] } },
+    ]
+    await world.create('policy', { backoffLimit: 3, podFailurePolicy: { rules }, podReplacementPolicy: 'Failed' })
+    await world.fails((await world.active('policy', 1))[0]!, 1, [{ type: 'DisruptionTarget', status: 'True' }])
+    await world.fails((await world.active('policy', 1))[0]!, 7)
+    const [last] = await world.active('policy', 1)
+    await world.status('policy', { failed: 1 })
+    await world.fails(last!, 42)
+    const failed = await world.condition('policy', 'Failed')
+    const why = `Container c for pod default/${last?.metadata.name} failed with exit code 42 matching FailJob rule at index 1`
+    assert.deepEqual(conditions(failed), [`FailureTarget PodFailurePolicy: ${why}`, `Failed PodFailurePolicy: ${why}`])
+    assert.equal(failed.status?.failed, 2)
 
-  const failIndex = [{ action: 'FailIndex', onExitCodes: { operator: 'In', values: [42] } }]
-  await world.create('index', { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 5, podFailurePolicy: { rules: failIndex } })
-  await world.fails((await world.active('index', 2))[1]!, 42)
-  await world.status('index', { failedIndexes: '1', failed: 1 })
-})
+    const failIndex = [{ action: 'FailIndex', onExitCodes: { operator: 'In', values: [42] } }]
+    await world.create('index', {
+      completionMode: 'Indexed',
+      completions: 2,
+      parallelism: 2,
+      backoffLimitPerIndex: 5,
+      podFailurePolicy: { rules: failIndex },
+    })
+    await world.fails((await world.active('index', 2))[1]!, 42)
+    await world.status('index', { failedIndexes: '1', failed: 1 })
+  },
+)
 
-test('Job with successPolicy should succeeded even when some indexes remain pending: a success policy ends the Job when enough has succeeded; what still runs is stopped, and has not failed', async (t) => {
-  const world = await batchWorld(t)
-  const successPolicy = { rules: [{ succeededIndexes: '0,2', succeededCount: 1 }] }
-  await world.create('enough', { completionMode: 'Indexed', completions: 3, parallelism: 3, successPolicy })
-  await world.succeeds((await world.active('enough', 3))[2]!)
-  const done = await world.condition('enough', 'Complete')
-  const because = 'SuccessPolicy: Matched rules at index 0'
-  assert.deepEqual(conditions(done), [`SuccessCriteriaMet ${because}`, `Complete ${because}`])
-  assert.deepEqual([done.status?.succeeded, done.status?.failed, done.status?.completedIndexes], [1, undefined, '2'])
-})
+test(
+  'Job with successPolicy should succeeded even when some indexes remain pending: a success policy ends the Job ' +
+    'when enough has succeeded; what still runs is stopped, and has not failed',
+  async (t) => {
+    const world = await batchWorld(t)
+    const successPolicy = { rules: [{ succeededIndexes: '0,2', succeededCount: 1 }] }
+    await world.create('enough', { completionMode: 'Indexed', completions: 3, parallelism: 3, successPolicy })
+    await world.succeeds((await world.active('enough', 3))[2]!)
+    const done = await world.condition('enough', 'Complete')
+    const because = 'SuccessPolicy: Matched rules at index 0'
+    assert.deepEqual(conditions(done), [`SuccessCriteriaMet ${because}`, `Complete ${because}`])
+    assert.deepEqual([done.status?.succeeded, done.status?.failed, done.status?.completedIndexes], [1, undefined, '2'])
+  },
+)
 
 test('Jobs, manage lifecycle: a suspended Job waits, and goes on when it is resumed', async (t) => {
   const world = await batchWorld(t)
@@ -142,9 +169,14 @@ test('Jobs, manage lifecycle: a suspended Job waits, and goes on when it is resu
   assert.deepEqual([again.status?.succeeded, again.status?.failed, again.status?.startTime], [1, undefined, undefined])
   await world.active('nap', 0)
   const container = { name: 'c', image: 'app:1', resources: { requests: { cpu: '1' } } }
-  await world.change(`${batch}/jobs/nap`, { spec: { suspend: false, template: { spec: { nodeSelector: { zone: 'a' }, containers: [container] } } } })
+  await world.change(`${batch}/jobs/nap`, {
+    spec: { suspend: false, template: { spec: { nodeSelector: { zone: 'a' }, containers: [container] } } },
+  })
   const [other] = await world.active('nap', 1)
-  assert.deepEqual([other?.spec?.nodeSelector, other?.spec?.containers[0]?.resources], [{ zone: 'a' }, { requests: { cpu: '1' } }])
+  assert.deepEqual(
+    [other?.spec?.nodeSelector, other?.spec?.containers[0]?.resources],
+    [{ zone: 'a' }, { requests: { cpu: '1' } }],
+  )
   assert.ok((await world.status('nap', { active: 1 })).status?.startTime)
 })
 
@@ -168,7 +200,9 @@ test('Jobs, orphan pods, re-adoption; pods whose labels change are released', as
     const now = await references()
     return now?.ownerReferences?.[0]?.uid === metadata.uid && now?.finalizers?.includes(finalizer)
   })
-  await world.change(path, { metadata: { labels: { 'job-name': null, 'controller-uid': null, 'batch.kubernetes.io/controller-uid': null } } })
+  await world.change(path, {
+    metadata: { labels: { 'job-name': null, 'controller-uid': null, 'batch.kubernetes.io/controller-uid': null } },
+  })
   await waitFor('the pod to be released', async () => {
     const now = await references()
     return !now?.ownerReferences && !now?.finalizers
@@ -181,7 +215,9 @@ test('pods of a Job that is deleted are let go; who is managed by another is lef
   await world.create('gone', { parallelism: 2, completions: 2 })
   await world.active('gone', 2)
   await world.cluster.call('DELETE', `${batch}/jobs/gone?propagationPolicy=Background`)
-  await waitFor('the pods to be let go', async () => (await world.pods('gone')).every(({ metadata }) => !metadata.finalizers))
+  await waitFor('the pods to be let go', async () =>
+    (await world.pods('gone')).every(({ metadata }) => !metadata.finalizers),
+  )
   await world.create('theirs', { managedBy: 'example.com/other' })
   await world.create('ours')
   await world.active('ours', 1)
@@ -191,7 +227,10 @@ test('pods of a Job that is deleted are let go; who is managed by another is lef
 
 test('a deleted pod is replaced at once, or when it has ended where the policy says so', async (t) => {
   const world = await batchWorld(t)
-  await world.create('late', { podReplacementPolicy: 'Failed', template: template({ terminationGracePeriodSeconds: 60 }) })
+  await world.create('late', {
+    podReplacementPolicy: 'Failed',
+    template: template({ terminationGracePeriodSeconds: 60 }),
+  })
   const [pod] = await world.active('late', 1)
   await world.cluster.call('POST', `${core}/pods/${pod?.metadata.name}/binding`, {
     apiVersion: 'v1',
@@ -226,7 +265,10 @@ test('Jobs, apply changes to status: what others write there stays', async (t) =
   const [pod] = await world.active('theirs', 2)
   await world.status('theirs', { active: 2 })
   const condition = { type: 'CustomConditionType', status: 'True' }
-  await world.change(`${batch}/jobs/theirs/status`, { metadata: { annotations: { patched: 'status' } }, status: { conditions: [condition] } })
+  await world.change(`${batch}/jobs/theirs/status`, {
+    metadata: { annotations: { patched: 'status' } },
+    status: { conditions: [condition] },
+  })
   await world.succeeds(pod!)
   const { metadata, status } = await world.status('theirs', { succeeded: 1 })
   assert.equal(metadata.annotations?.patched, 'status')

@@ -1,4 +1,7 @@
-/** Whatever becomes of its pods, and whenever its controller dies between two writes, again and again: a Job counts each pod once. */
+/**
+ * Whatever becomes of its pods, and whenever its controller dies between two writes, again and again: a Job counts each
+ * pod once.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Random } from '../../fuzz/random.ts'
@@ -8,7 +11,9 @@ import { succession } from './mortal-controller.ts'
 
 for (const isIndexed of [false, true])
   for (const seed of [1, 2, 3])
-    test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once, whenever its controller dies (seed ${seed})`, { timeout: 180_000 }, async (t) => {
+    test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once, whenever its controller dies (seed ${seed})`, {
+      timeout: 180_000,
+    }, async (t) => {
       const random = new Random(seed)
       const cluster = await testCluster(t, { controllers: ['serviceaccount'] })
       const controllers = await succession(cluster, () => 1 + random.below(12))

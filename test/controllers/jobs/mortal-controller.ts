@@ -88,7 +88,11 @@ export async function succession({ client }: ReachableCluster, lifespan: () => n
       await stopped
     }
     const writes = isMortal ? lifespan() : Number.POSITIVE_INFINITY
-    running = runController(jobController({ concurrency: 2 }), { informers, client: new MortalClient(connection, writes, died) }, () => {})
+    running = runController(
+      jobController({ concurrency: 2 }),
+      { informers, client: new MortalClient(connection, writes, died) },
+      () => {},
+    )
     stopCurrent = stop
     await running.synced
   }

@@ -1,4 +1,7 @@
-/** Random owners and deletions while the server is killed at random points: in the end nothing owned remains, and nothing else has gone. */
+/**
+ * Random owners and deletions while the server is killed at random points: in the end nothing owned remains, and
+ * nothing else has gone.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { garbageCollector } from '../../../src/controllers/garbage-collection/garbage-collector.ts'
@@ -14,7 +17,9 @@ const workers = 6
 /** After so many steps of the first worker. */
 const stepsToKill = 6
 
-test(`what is owned goes with its owners and nothing else does, though the server is killed (T8S_SEED=${seed})`, { timeout: 200_000 }, async (t) => {
+test(`what is owned goes with its owners and nothing else does, though the server is killed (T8S_SEED=${seed})`, {
+  timeout: 200_000,
+}, async (t) => {
   const random = new Random(seed)
   const server = await MortalServer.start(t, bareFlags)
   const model = new RandomOwners(server.cluster, random)

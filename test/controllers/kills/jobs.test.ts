@@ -10,11 +10,16 @@ import { MortalServer } from './mortal-server.ts'
 import { seed } from './seed.ts'
 
 for (const isIndexed of [false, true])
-  test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once though the server is killed (T8S_SEED=${seed})`, { timeout: 200_000 }, async (t) => {
+  test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once though the server is killed (T8S_SEED=${seed})`, {
+    timeout: 200_000,
+  }, async (t) => {
     const random = new Random(seed)
     const server = await MortalServer.start(t, ['--controllers=serviceaccount'])
     // A deletion of which only the first half is done is somebody else's to end.
-    const controller = new RestartedControllers(server.access, () => [jobController({ concurrency: 2 }), podGarbage({ kept: 0, periodMs: 500 })])
+    const controller = new RestartedControllers(server.access, () => [
+      jobController({ concurrency: 2 }),
+      podGarbage({ kept: 0, periodMs: 500 }),
+    ])
     t.after(() => controller.kill())
     let steps = 0
     const disturb = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 /**
- * A server in a process and a data directory of its own, which is killed and started again while a test goes on: requests are sent
- * until they are answered. Whether one whose answer was lost has been done before is not known; it is only sent again.
+ * A server in a process and a data directory of its own, which is killed and started again while a test goes on:
+ * requests are sent until they are answered. Whether one whose answer was lost has been done before is not known; it is
+ * only sent again.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +24,12 @@ export class MortalServer {
   readonly #start: () => Promise<Running>
   #running: Promise<Running>
 
-  private constructor(access: ServerAccess, cluster: ReachableCluster, start: () => Promise<Running>, running: Running) {
+  private constructor(
+    access: ServerAccess,
+    cluster: ReachableCluster,
+    start: () => Promise<Running>,
+    running: Running,
+  ) {
     this.access = access
     this.#cluster = cluster
     this.#start = start
@@ -34,11 +40,16 @@ export class MortalServer {
   static async start(t: TestContext, flags: readonly string[]): Promise<MortalServer> {
     const folder = temporaryFolder(t)
     const kubeconfig = join(folder, 'kubeconfig')
-    const start = (port: string): Promise<Running> => up(t, ['--data-dir', folder, '--kubeconfig', kubeconfig, '--secure-port', port, ...flags])
+    const start = (port: string): Promise<Running> =>
+      up(t, ['--data-dir', folder, '--kubeconfig', kubeconfig, '--secure-port', port, ...flags])
     const running = await start('0')
     const access = await loadAccess({ kubeconfig })
     const { url, ca = '', cert = '', key = '' } = access
-    const cluster = reachable(t, { url, client: { url, ca, cert, key }, kubeconfigYaml: readFileSync(kubeconfig, 'utf8') })
+    const cluster = reachable(t, {
+      url,
+      client: { url, ca, cert, key },
+      kubeconfigYaml: readFileSync(kubeconfig, 'utf8'),
+    })
     return new MortalServer(access, cluster, () => start(new URL(url).port), running)
   }
 
@@ -59,17 +70,22 @@ export class MortalServer {
     await this.#running
   }
 
-  /** As a test's cluster does it, across kills. What a lost request has created already is read, what it has deleted is `{}`. */
+  /**
+   * As a test's cluster does it, across kills. What a lost request has created already is read, what it has deleted is
+   * `{}`.
+   */
   readonly call: ReachableCluster['call'] = async (method, path, body, contentType) => {
     const deadline = performance.now() + patienceMs
     for (let isAgain = false; ; isAgain = true) {
       try {
         return await this.#cluster.call(method, path, body, contentType)
       } catch (error) {
-        if (isAgain && method === 'POST' && isStatus(error, 409)) return await this.call('GET', `${path}/${nameIn(body)}`)
+        if (isAgain && method === 'POST' && isStatus(error, 409))
+          return await this.call('GET', `${path}/${nameIn(body)}`)
         if (isAgain && method === 'DELETE' && isStatus(error, 404)) return {} as Answer
         // 429 and 503 are a server's that is about to be ready.
-        if ((isAnswered(error) && !isStatus(error, 429) && !isStatus(error, 503)) || performance.now() > deadline) throw error
+        if ((isAnswered(error) && !isStatus(error, 429) && !isStatus(error, 503)) || performance.now() > deadline)
+          throw error
         this.lost++
         await delay(20)
       }

@@ -1,4 +1,7 @@
-/** StatefulSets under random changes, while the server is killed at random points, and their controller with it now and then. */
+/**
+ * StatefulSets under random changes, while the server is killed at random points, and their controller with it now and
+ * then.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
@@ -9,7 +12,9 @@ import { MortalServer } from './mortal-server.ts'
 import { seed } from './seed.ts'
 
 for (const policy of ['OrderedReady', 'Parallel'] as const)
-  test(`a StatefulSet (${policy}) keeps its order though the server is killed (T8S_SEED=${seed})`, { timeout: 200_000 }, async (t) => {
+  test(`a StatefulSet (${policy}) keeps its order though the server is killed (T8S_SEED=${seed})`, {
+    timeout: 200_000,
+  }, async (t) => {
     const random = new Random(seed)
     const server = await MortalServer.start(t, ['--controllers=serviceaccount'])
     const controller = new RestartedControllers(server.access, () => [statefulSetController({ concurrency: 2 })])
@@ -19,7 +24,15 @@ for (const policy of ['OrderedReady', 'Parallel'] as const)
       if (kills-- > 0) server.kill()
       if (random.chance(0.3)) await controller.restart()
     }
-    await playStatefulSet(t, { cluster: server.cluster, namespace: 'kills', policy, whenScaled: 'Delete', random, rounds: 12, disturb })
+    await playStatefulSet(t, {
+      cluster: server.cluster,
+      namespace: 'kills',
+      policy,
+      whenScaled: 'Delete',
+      random,
+      rounds: 12,
+      disturb,
+    })
     await server.back()
     assert.ok(server.kills > 0)
     t.diagnostic(`${server.kills} kills, ${server.lost} requests were sent again`)

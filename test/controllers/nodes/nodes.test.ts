@@ -8,7 +8,8 @@ import { waitFor } from '../../support/wait-for.ts'
 const strategic = 'application/strategic-merge-patch+json'
 const core = '/api/v1/namespaces/default'
 
-const get = async <T>(cluster: TestCluster, path: string): Promise<T> => (await cluster.call('GET', path)) as unknown as T
+const get = async <T>(cluster: TestCluster, path: string): Promise<T> =>
+  (await cluster.call('GET', path)) as unknown as T
 
 const gone = (cluster: TestCluster, path: string): Promise<boolean> =>
   cluster.call('GET', path).then(
@@ -34,7 +35,12 @@ async function beat(cluster: TestCluster, name: string, status = 'True'): Promis
   await cluster.call('PATCH', `/api/v1/nodes/${name}/status`, { status: { conditions: [condition] } }, strategic)
 }
 
-async function running(cluster: TestCluster, name: string, nodeName: string, tolerationSeconds?: number): Promise<void> {
+async function running(
+  cluster: TestCluster,
+  name: string,
+  nodeName: string,
+  tolerationSeconds?: number,
+): Promise<void> {
   const tolerations = ['not-ready', 'unreachable'].map((key) => ({
     key: `node.kubernetes.io/${key}`,
     operator: 'Exists',
@@ -49,17 +55,28 @@ async function running(cluster: TestCluster, name: string, nodeName: string, tol
   }
   await waitFor('the account', () => get(cluster, `${core}/serviceaccounts/default`))
   await cluster.call('POST', `${core}/pods`, pod)
-  await cluster.call('PATCH', `${core}/pods/${name}/status`, { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } }, strategic)
+  await cluster.call(
+    'PATCH',
+    `${core}/pods/${name}/status`,
+    { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } },
+    strategic,
+  )
 }
 
 const taints = async (cluster: TestCluster, name: string): Promise<string[]> =>
-  (await get<Node>(cluster, `/api/v1/nodes/${name}`)).spec?.taints?.map(({ key, effect }) => `${key.replace('node.kubernetes.io/', '')}:${effect}`) ?? []
+  (await get<Node>(cluster, `/api/v1/nodes/${name}`)).spec?.taints?.map(
+    ({ key, effect }) => `${key.replace('node.kubernetes.io/', '')}:${effect}`,
+  ) ?? []
 
 const events = async (cluster: TestCluster, reason: string): Promise<readonly Event[]> =>
   (await get<{ items: Event[] }>(cluster, `${core}/events?fieldSelector=reason=${reason}`)).items
 
 test('a node that falls silent is Unknown, its pods are not ready, and go when they do not tolerate that any longer', async (t) => {
-  const controllerFlags = { 'node-monitor-grace-period': '1500ms', 'node-monitor-period': '100ms', 'node-eviction-rate': '10' }
+  const controllerFlags = {
+    'node-monitor-grace-period': '1500ms',
+    'node-monitor-period': '100ms',
+    'node-eviction-rate': '10',
+  }
   const cluster = await testCluster(t, { controllers: ['*'], controllerFlags })
   await joined(cluster, 'silent', { 'kubernetes.io/os': 'linux' })
   await joined(cluster, 'alive')
@@ -77,7 +94,10 @@ test('a node that falls silent is Unknown, its pods are not ready, and go when t
   assert.equal(ready?.reason, 'NodeStatusUnknown')
   assert.equal(ready?.message, 'Kubelet stopped posting node status.')
   assert.equal(node.metadata.labels?.['beta.kubernetes.io/os'], 'linux')
-  await waitFor('taints', async () => (await taints(cluster, 'silent')).sort().join() === 'unreachable:NoExecute,unreachable:NoSchedule')
+  await waitFor(
+    'taints',
+    async () => (await taints(cluster, 'silent')).sort().join() === 'unreachable:NoExecute,unreachable:NoSchedule',
+  )
   await waitFor('the patient pod to be not ready', async () => {
     const { status } = await get<Pod>(cluster, `${core}/pods/patient`)
     return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'False')
@@ -87,19 +107,39 @@ test('a node that falls silent is Unknown, its pods are not ready, and go when t
     return pod.metadata.deletionTimestamp ? pod : undefined
   })
   const target = brief.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
-  assert.deepEqual([target?.status, target?.reason, target?.message], ['True', 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint'])
+  assert.deepEqual(
+    [target?.status, target?.reason, target?.message],
+    ['True', 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint'],
+  )
   assert.equal((await get<Pod>(cluster, `${core}/pods/patient`)).metadata.deletionTimestamp, undefined)
   await waitFor('events', async () => (await events(cluster, 'NodeNotReady')).length >= 2)
-  assert.ok((await events(cluster, 'NodeNotReady')).some(({ message }) => message === 'Node silent status is now: NodeNotReady'))
-  assert.ok((await events(cluster, 'TaintManagerEviction')).some(({ message }) => message === 'Marking for deletion Pod default/brief'))
-  assert.ok((await events(cluster, 'RegisteredNode')).some(({ message }) => message === 'Node silent event: Registered Node silent in Controller'))
+  assert.ok(
+    (await events(cluster, 'NodeNotReady')).some(
+      ({ message }) => message === 'Node silent status is now: NodeNotReady',
+    ),
+  )
+  assert.ok(
+    (await events(cluster, 'TaintManagerEviction')).some(
+      ({ message }) => message === 'Marking for deletion Pod default/brief',
+    ),
+  )
+  assert.ok(
+    (await events(cluster, 'RegisteredNode')).some(
+      ({ message }) => message === 'Node silent event: Registered Node silent in Controller',
+    ),
+  )
   // It is back.
   await beat(cluster, 'silent')
-  await waitFor('no taints', async () => (await taints(cluster, 'silent')).every((taint) => !taint.endsWith('NoExecute')))
+  await waitFor('no taints', async () =>
+    (await taints(cluster, 'silent')).every((taint) => !taint.endsWith('NoExecute')),
+  )
 })
 
 test('leases are heartbeats too', async (t) => {
-  const cluster = await testCluster(t, { controllers: ['*'], controllerFlags: { 'node-monitor-grace-period': '3s', 'node-monitor-period': '100ms' } })
+  const cluster = await testCluster(t, {
+    controllers: ['*'],
+    controllerFlags: { 'node-monitor-grace-period': '3s', 'node-monitor-period': '100ms' },
+  })
   await joined(cluster, 'leased')
   await joined(cluster, 'silent')
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
@@ -110,31 +150,55 @@ test('leases are heartbeats too', async (t) => {
     spec: { holderIdentity: 'leased', renewTime: new Date().toISOString().replace('Z', '000Z') },
   })
   await cluster.call('POST', leases, lease())
-  const renewals = setInterval(() => void cluster.call('PUT', `${leases}/leased`, { ...lease(), metadata: { name: 'leased' } }).catch(() => patched()), 200)
-  const patched = () => cluster.call('PATCH', `${leases}/leased`, { spec: lease().spec }, 'application/merge-patch+json').catch(() => {})
+  const renewals = setInterval(
+    () =>
+      void cluster.call('PUT', `${leases}/leased`, { ...lease(), metadata: { name: 'leased' } }).catch(() => patched()),
+    200,
+  )
+  const patched = () =>
+    cluster.call('PATCH', `${leases}/leased`, { spec: lease().spec }, 'application/merge-patch+json').catch(() => {})
   t.after(() => clearInterval(renewals))
-  await waitFor('the other to be Unknown', async () => (await taints(cluster, 'silent')).includes('unreachable:NoSchedule'))
+  await waitFor('the other to be Unknown', async () =>
+    (await taints(cluster, 'silent')).includes('unreachable:NoSchedule'),
+  )
   assert.deepEqual(await taints(cluster, 'leased'), [])
 })
 
 test('conditions and cordons of a node are taints that keep pods away', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await joined(cluster, 'n')
-  await cluster.call('PATCH', '/api/v1/nodes/n/status', { status: { conditions: [{ type: 'MemoryPressure', status: 'True' }] } }, strategic)
+  await cluster.call(
+    'PATCH',
+    '/api/v1/nodes/n/status',
+    { status: { conditions: [{ type: 'MemoryPressure', status: 'True' }] } },
+    strategic,
+  )
   await waitFor('the taint', async () => (await taints(cluster, 'n')).includes('memory-pressure:NoSchedule'))
   await cluster.call('PATCH', '/api/v1/nodes/n', { spec: { unschedulable: true } }, strategic)
   await waitFor('the other', async () => (await taints(cluster, 'n')).includes('unschedulable:NoSchedule'))
   await cluster.call('PATCH', '/api/v1/nodes/n', { spec: { unschedulable: null } }, strategic)
   await waitFor('it to go', async () => !(await taints(cluster, 'n')).includes('unschedulable:NoSchedule'))
-  await waitFor('the ttl', async () => (await get<Node>(cluster, '/api/v1/nodes/n')).metadata.annotations?.['node.alpha.kubernetes.io/ttl'] === '0')
+  await waitFor(
+    'the ttl',
+    async () =>
+      (await get<Node>(cluster, '/api/v1/nodes/n')).metadata.annotations?.['node.alpha.kubernetes.io/ttl'] === '0',
+  )
 })
 
 test('a taint that drives pods away does so at once, or after the seconds they tolerate it', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await joined(cluster, 'n')
   await running(cluster, 'p', 'n')
-  await cluster.call('PATCH', '/api/v1/nodes/n', { spec: { taints: [{ key: 'k', value: 'v', effect: 'NoExecute' }] } }, 'application/merge-patch+json')
-  await waitFor('the pod to be deleted', async () => (await get<Pod>(cluster, `${core}/pods/p`)).metadata.deletionTimestamp)
+  await cluster.call(
+    'PATCH',
+    '/api/v1/nodes/n',
+    { spec: { taints: [{ key: 'k', value: 'v', effect: 'NoExecute' }] } },
+    'application/merge-patch+json',
+  )
+  await waitFor(
+    'the pod to be deleted',
+    async () => (await get<Pod>(cluster, `${core}/pods/p`)).metadata.deletionTimestamp,
+  )
 })
 
 test('pods that no kubelet will end are removed', async (t) => {
@@ -153,10 +217,15 @@ test('pods that no kubelet will end are removed', async (t) => {
 })
 
 test('nodes get ranges of addresses where that is asked for', async (t) => {
-  const cluster = await testCluster(t, { controllers: ['*'], controllerFlags: { 'allocate-node-cidrs': 'true', 'cluster-cidr': '10.244.0.0/23,fd00::/63' } })
+  const cluster = await testCluster(t, {
+    controllers: ['*'],
+    controllerFlags: { 'allocate-node-cidrs': 'true', 'cluster-cidr': '10.244.0.0/23,fd00::/63' },
+  })
   const pairs = [['10.244.0.0/24', 'fd00::/64'].join(), ['10.244.1.0/24', 'fd00:0:0:1::/64'].join()]
-  const rangesOf = async (name: string): Promise<string | undefined> => (await get<Node>(cluster, `/api/v1/nodes/${name}`)).spec?.podCIDRs?.join()
-  // Which pair is free next depends on whether somebody else wrote the node meanwhile: what was taken for it is given back, and the next one tried.
+  const rangesOf = async (name: string): Promise<string | undefined> =>
+    (await get<Node>(cluster, `/api/v1/nodes/${name}`)).spec?.podCIDRs?.join()
+  // Which pair is free next depends on whether somebody else wrote the node meanwhile: what was taken for it is given
+  // back, and the next one tried.
   await joined(cluster, 'a')
   await waitFor('its ranges', async () => pairs.includes((await rangesOf('a')) ?? ''))
   const first = await rangesOf('a')

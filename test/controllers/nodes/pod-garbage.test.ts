@@ -32,20 +32,29 @@ test('pods go a while after their node, and those that have ended when there are
 
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
   const make = (name: string, nodeName?: string) =>
-    cluster.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { nodeName, containers: [{ name: 'c', image: 'i' }] } })
+    cluster.call('POST', `${core}/pods`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: { nodeName, containers: [{ name: 'c', image: 'i' }] },
+    })
   await make('orphan', 'n')
   await make('waiting')
   for (const name of ['done-1', 'done-2']) {
     await make(name, 'n')
     await cluster.call('PATCH', `${core}/pods/${name}/status`, { status: { phase: 'Succeeded' } }, merge)
   }
-  const left = async () => (await client.list(pods, { namespace: 'default' })).items.map(({ metadata }) => metadata.name)
+  const left = async () =>
+    (await client.list(pods, { namespace: 'default' })).items.map(({ metadata }) => metadata.name)
   await waitFor('one that has ended to go', async () => (await left()).join() === 'done-2,orphan,waiting')
   await cluster.call('DELETE', '/api/v1/nodes/n')
   await waitFor('the pods of the node to go', async () => (await left()).join() === 'waiting')
   const { status } = seen.get('orphan')!
   assert.equal(status?.phase, 'Failed')
   const target = status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
-  assert.deepEqual([target?.status, target?.reason, target?.message], ['True', 'DeletionByPodGC', 'PodGC: node no longer exists'])
+  assert.deepEqual(
+    [target?.status, target?.reason, target?.message],
+    ['True', 'DeletionByPodGC', 'PodGC: node no longer exists'],
+  )
   assert.deepEqual(logged, [])
 })

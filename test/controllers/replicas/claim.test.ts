@@ -1,4 +1,7 @@
-/** Adoption and release as they are written to a server: who has just been deleted adopts nothing, whatever a cache says. */
+/**
+ * Adoption and release as they are written to a server: who has just been deleted adopts nothing, whatever a cache
+ * says.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Connection } from '../../../src/client/connection/connection.ts'
@@ -48,11 +51,20 @@ test('what has gone meanwhile, or is another object of that name, is neither ado
   const seen = await all.makePod('stray', 'web')
   await all.delete(`${all.core}/pods/stray`)
   assert.deepEqual(await claimed([seen], { owner, owners: replicaSets, resource: pods, matches: matching }, client), [])
-  const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: owner.metadata.uid ?? '', controller: true }
+  const reference = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    name: 'web',
+    uid: owner.metadata.uid ?? '',
+    controller: true,
+  }
   const controlled: Pod = { ...seen, metadata: { ...seen.metadata, ownerReferences: [reference] } }
   for (const make of [async () => {}, () => all.makePod('stray', 'web')]) {
     await make()
-    assert.deepEqual(await claimed([controlled], { owner, owners: replicaSets, resource: pods, matches: () => false }, client), [])
+    assert.deepEqual(
+      await claimed([controlled], { owner, owners: replicaSets, resource: pods, matches: () => false }, client),
+      [],
+    )
   }
 })
 
@@ -67,7 +79,13 @@ async function owned(t: { after(cleanUp: () => unknown): void }, namespace: stri
   const claim = async (by: ReplicaSet): Promise<Pod[]> =>
     await claimed(
       await all.list<Pod>(`${all.core}/pods`),
-      { owner: { ...by, apiVersion: 'apps/v1', kind: 'ReplicaSet' }, owners: replicaSets, resource: pods, matches: matching, finalizers },
+      {
+        owner: { ...by, apiVersion: 'apps/v1', kind: 'ReplicaSet' },
+        owners: replicaSets,
+        resource: pods,
+        matches: matching,
+        finalizers,
+      },
       client,
     )
   return { all, client, owner, matching, claim }

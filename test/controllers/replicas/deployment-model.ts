@@ -1,7 +1,7 @@
 /**
- * Deployments under random operations. At every change that a watch tells: no more pods are asked for than surge allows, no fewer are
- * available than may be missing (while nobody but the controllers takes pods away), and pods of two templates never run side by side
- * where pods are recreated. In the end all is as asked for.
+ * Deployments under random operations. At every change that a watch tells: no more pods are asked for than surge
+ * allows, no fewer are available than may be missing (while nobody but the controllers takes pods away), and pods of
+ * two templates never run side by side where pods are recreated. In the end all is as asked for.
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -29,9 +29,15 @@ const operations = 12
 const isGoneOrChanged = / (404|409) /
 
 /** Those that a Deployment needs. */
-export const replicaControllers = (): readonly Controller[] => [deploymentController(5), podSetController(replicaSetKind, 5)]
+export const replicaControllers = (): readonly Controller[] => [
+  deploymentController(5),
+  podSetController(replicaSetKind, 5),
+]
 
-export async function playDeployment(t: TestContext, { cluster, namespace, strategy, random, rounds, disturb }: Play): Promise<void> {
+export async function playDeployment(
+  t: TestContext,
+  { cluster, namespace, strategy, random, rounds, disturb }: Play,
+): Promise<void> {
   const all = await Workloads.in(cluster, namespace)
   const isRecreated = 'type' in strategy && strategy.type === 'Recreate'
   const judge = await Judge.of(cluster.client, namespace, { isRecreated })
@@ -40,7 +46,10 @@ export async function playDeployment(t: TestContext, { cluster, namespace, strat
   const onePod = async (which: (pod: Pod) => boolean, act: (name: string) => Promise<unknown>): Promise<void> => {
     const candidates = (await all.pods('web')).filter(which)
     // It may have gone meanwhile.
-    if (candidates.length > 0) await act(random.pick(candidates).metadata.name ?? '').catch((error) => assert.match(String(error), isGoneOrChanged))
+    if (candidates.length > 0)
+      await act(random.pick(candidates).metadata.name ?? '').catch((error) =>
+        assert.match(String(error), isGoneOrChanged),
+      )
   }
   /** Widens the limits by what is about to be asked for, before anybody acts on it. */
   const resize = async (replicas: number): Promise<void> => {
@@ -56,7 +65,9 @@ export async function playDeployment(t: TestContext, { cluster, namespace, strat
       const deployment = await all.deployment('web')
       if (!isRolledOut(deployment)) return
       // The status may be from before the last pods went, or stopped being ready.
-      const active = (await all.pods('web')).filter(({ metadata, status }) => !metadata.deletionTimestamp && status?.phase !== 'Failed')
+      const active = (await all.pods('web')).filter(
+        ({ metadata, status }) => !metadata.deletionTimestamp && status?.phase !== 'Failed',
+      )
       const sets = (await all.sets('web')).filter(({ spec }) => spec?.replicas !== 0)
       return active.length === deployment.spec?.replicas && active.every(isReady) && sets.length === 1 && deployment
     })

@@ -1,4 +1,6 @@
-/** What the conformance suite asks of Deployments (`test/e2e/apps/deployment.go`), with a test that plays the kubelet. */
+/**
+ * What the conformance suite asks of Deployments (`test/e2e/apps/deployment.go`), with a test that plays the kubelet.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -14,7 +16,9 @@ async function replaceHeld(all: Workloads, tag: number): Promise<() => Promise<u
   const path = `${all.core}/pods/${held?.metadata.name}`
   await all.patch(path, { metadata: { finalizers: ['example.com/hold'] } })
   await all.image('web', tag)
-  await waitFor('the old pods to end', async () => (await all.pods('web')).every(({ metadata }) => metadata.deletionTimestamp))
+  await waitFor('the old pods to end', async () =>
+    (await all.pods('web')).every(({ metadata }) => metadata.deletionTimestamp),
+  )
   return () => all.patch(path, { metadata: { finalizers: null } })
 }
 
@@ -55,7 +59,10 @@ test('a Deployment that recreates and is paused in the middle begins nothing bes
   await all.rolledOut('web')
   const letGo = await replaceHeld(all, 1)
   const { metadata } = await all.change('web', { paused: true })
-  await waitFor('the pause to be seen', async () => (await all.deployment('web')).status?.observedGeneration === metadata.generation)
+  await waitFor(
+    'the pause to be seen',
+    async () => (await all.deployment('web')).status?.observedGeneration === metadata.generation,
+  )
   assert.deepEqual(sizesOf(await all.sets('web')), [0, 0])
   await letGo()
   await waitFor('the new pods', async () => (await all.pods('web')).length === 2)
@@ -65,7 +72,11 @@ test('a Deployment that recreates and is paused in the middle begins nothing bes
 test('RollingUpdateDeployment should delete old pods and create new ones', async () => {
   const all = await workloads('rolling')
   // A ReplicaSet that is there already is adopted, and is the revision before.
-  await all.makeReplicaSet('before', { replicas: 1, template: template('web'), selector: { matchLabels: { app: 'web' } } })
+  await all.makeReplicaSet('before', {
+    replicas: 1,
+    template: template('web'),
+    selector: { matchLabels: { app: 'web' } },
+  })
   await all.patch(`${all.apps}/replicasets/before`, {
     metadata: { labels: { app: 'web' }, annotations: { 'deployment.kubernetes.io/revision': '3546343826724305832' } },
   })
@@ -118,7 +129,10 @@ test('a Deployment should run the lifecycle of a Deployment', async () => {
   const all = await workloads('lifecycle')
   await all.deploy('web', { replicas: 2 })
   const first = await all.rolledOut('web')
-  assert.equal(progressOf(first).message, `ReplicaSet "${(await all.sets('web'))[0]?.metadata.name}" has successfully progressed.`)
+  assert.equal(
+    progressOf(first).message,
+    `ReplicaSet "${(await all.sets('web'))[0]?.metadata.name}" has successfully progressed.`,
+  )
   await all.change('web', { replicas: 1, template: template('web', 'patched') })
   assert.equal(revisionOf(await all.rolledOut('web')), 2)
   const scaled = (await all.events('web', 'ScalingReplicaSet')).map((message) => message.replace(/set web-\w+/, 'set'))
@@ -177,10 +191,17 @@ test('progress that does not come in time is told, and so is that it came later'
 
 test('pods that cannot be created are told by the Deployment', async () => {
   const all = await workloads('refused')
-  await all.post(`${all.core}/resourcequotas`, { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none' }, spec: { hard: { pods: '0' } } })
+  await all.post(`${all.core}/resourcequotas`, {
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'none' },
+    spec: { hard: { pods: '0' } },
+  })
   await all.patch(`${all.core}/resourcequotas/none/status`, { status: { hard: { pods: '0' }, used: { pods: '0' } } })
   await all.deploy('web', { replicas: 3 })
-  const failure = await waitFor('the failure', async () => (await all.deployment('web')).status?.conditions?.find(({ type }) => type === 'ReplicaFailure'))
+  const failure = await waitFor('the failure', async () =>
+    (await all.deployment('web')).status?.conditions?.find(({ type }) => type === 'ReplicaFailure'),
+  )
   assert.deepEqual([failure.status, failure.reason], ['True', 'FailedCreate'])
   assert.match(failure.message ?? '', /exceeded quota: none/)
   await all.delete(`${all.core}/resourcequotas/none`)

@@ -1,6 +1,7 @@
 /**
- * Watches what the controllers do to the one Deployment of a namespace, and notes what must not be. Pods and ReplicaSets are watched
- * apart, so that nothing is decided by both: how many are asked for shows in the sets, how many are available in the pods.
+ * Watches what the controllers do to the one Deployment of a namespace, and notes what must not be. Pods and
+ * ReplicaSets are watched apart, so that nothing is decided by both: how many are asked for shows in the sets, how many
+ * are available in the pods.
  */
 import type { ServerAccess } from '../../../src/client/connection/connection.ts'
 import { type Deployment, type Pod, pods, type ReplicaSet, replicaSets } from '../../../src/client/kinds.ts'
@@ -17,7 +18,10 @@ export interface Limits {
 export function limitsOfPods(deployment: Deployment): Limits {
   const { maxSurge, maxUnavailable } = limitsOf(deployment)
   const replicas = deployment.spec?.replicas ?? 1
-  return { most: replicas + maxSurge, fewest: deployment.spec?.strategy?.type === 'Recreate' ? 0 : replicas - maxUnavailable }
+  return {
+    most: replicas + maxSurge,
+    fewest: deployment.spec?.strategy?.type === 'Recreate' ? 0 : replicas - maxUnavailable,
+  }
 }
 
 export class Judge {
@@ -32,16 +36,25 @@ export class Judge {
     this.#isRecreated = isRecreated
   }
 
-  static async of(access: ServerAccess, namespace: string, { isRecreated }: { readonly isRecreated: boolean }): Promise<Judge> {
+  static async of(
+    access: ServerAccess,
+    namespace: string,
+    { isRecreated }: { readonly isRecreated: boolean },
+  ): Promise<Judge> {
     const judge = new Judge(isRecreated)
     judge.#witnesses.push(
       await Witness.of(access, pods, namespace, (name, pod, before) => judge.#judgePods(name, now(before, name, pod))),
-      await Witness.of(access, replicaSets, namespace, (name, set, before) => judge.#judgeSets(name, now(before, name, set))),
+      await Witness.of(access, replicaSets, namespace, (name, set, before) =>
+        judge.#judgeSets(name, now(before, name, set)),
+      ),
     )
     return judge
   }
 
-  /** Judges by other limits, when all that has happened up to now, to objects that change no more, is judged by those before. */
+  /**
+   * Judges by other limits, when all that has happened up to now, to objects that change no more, is judged by those
+   * before.
+   */
   async limit({ most, fewest }: Limits): Promise<void> {
     await Promise.all(this.#witnesses.map((witness) => witness.caughtUp()))
     this.most = most
@@ -67,7 +80,8 @@ export class Judge {
   #judgePods(at: string, all: readonly Pod[]): void {
     const running = all.filter(({ metadata, status }) => metadata.labels?.app === 'web' && status?.phase !== 'Failed')
     const available = running.filter((pod) => !pod.metadata.deletionTimestamp && isReady(pod))
-    if (available.length < this.fewest) this.violations.push(`${at}: ${available.length} pods are available, fewer than ${this.fewest}`)
+    if (available.length < this.fewest)
+      this.violations.push(`${at}: ${available.length} pods are available, fewer than ${this.fewest}`)
     const templates = new Set(running.map(({ metadata }) => metadata.labels?.['pod-template-hash']))
     if (this.#isRecreated && templates.size > 1) this.violations.push(`${at}: pods of ${templates.size} templates run`)
   }

@@ -17,21 +17,30 @@ for (const program of installedKubectls())
       const watching = kubectl.run('rollout status deployment/web --timeout 30s')
       await all.rolledOut('web')
       const { code, stdout, stderr } = await watching
-      if (code !== 0 || !stdout.includes('deployment "web" successfully rolled out')) throw new Error(`rollout status: ${stdout}${stderr}`)
+      if (code !== 0 || !stdout.includes('deployment "web" successfully rolled out'))
+        throw new Error(`rollout status: ${stdout}${stderr}`)
     }
-    await kubectl.ok('create deployment web --image registry.example/app:1 --replicas 2', 'deployment.apps/web created\n')
+    await kubectl.ok(
+      'create deployment web --image registry.example/app:1 --replicas 2',
+      'deployment.apps/web created\n',
+    )
     await rolledOut()
     await kubectl.ok('set image deployment/web app=registry.example/app:2', 'deployment.apps/web image updated\n')
     await kubectl.ok('annotate deployment/web kubernetes.io/change-cause=second', /^deployment.apps\/web annotated?\n/)
     await rolledOut()
-    await waitFor('the cause', async () => (await all.sets('web')).some(({ metadata }) => metadata.annotations?.['kubernetes.io/change-cause']))
+    await waitFor('the cause', async () =>
+      (await all.sets('web')).some(({ metadata }) => metadata.annotations?.['kubernetes.io/change-cause']),
+    )
     await kubectl.ok('rollout history deployment/web', /REVISION +CHANGE-CAUSE\n1 +<none>\n2 +second\n/)
     await kubectl.ok('rollout history deployment/web --revision 1', /registry\.example\/app:1/)
 
     await kubectl.ok('rollout undo deployment/web', 'deployment.apps/web rolled back\n')
     await rolledOut()
     await kubectl.ok('rollout history deployment/web', /\n2 +second\n3 +/)
-    await kubectl.ok("get deployment web -o 'jsonpath={.spec.template.spec.containers[0].image}'", 'registry.example/app:1')
+    await kubectl.ok(
+      "get deployment web -o 'jsonpath={.spec.template.spec.containers[0].image}'",
+      'registry.example/app:1',
+    )
     await kubectl.ok('rollout undo deployment/web --to-revision 2', 'deployment.apps/web rolled back\n')
     await rolledOut()
 
@@ -47,9 +56,18 @@ for (const program of installedKubectls())
     await kubectl.ok('rollout resume deployment/web', 'deployment.apps/web resumed\n')
     await rolledOut()
 
-    await kubectl.ok('autoscale deployment/web --min 1 --max 5 --cpu-percent 80', 'horizontalpodautoscaler.autoscaling/web autoscaled\n')
-    await kubectl.ok("get hpa web -o 'jsonpath={.spec.scaleTargetRef.kind}/{.spec.scaleTargetRef.name}'", 'Deployment/web')
+    await kubectl.ok(
+      'autoscale deployment/web --min 1 --max 5 --cpu-percent 80',
+      'horizontalpodautoscaler.autoscaling/web autoscaled\n',
+    )
+    await kubectl.ok(
+      "get hpa web -o 'jsonpath={.spec.scaleTargetRef.kind}/{.spec.scaleTargetRef.name}'",
+      'Deployment/web',
+    )
     await kubectl.ok('get deployment web', /web +3\/3 +3 +3 /)
     await kubectl.ok('describe deployment web', /Scaled up replica set web-\w+ from 0 to 1/)
-    await kubectl.ok('wait --for condition=Available deployment/web --timeout 10s', 'deployment.apps/web condition met\n')
+    await kubectl.ok(
+      'wait --for condition=Available deployment/web --timeout 10s',
+      'deployment.apps/web condition met\n',
+    )
   })

@@ -18,5 +18,12 @@ for (const [seed, strategy] of [
     const controllers = new RestartedControllers(all.client, replicaControllers)
     t.after(() => controllers.stop())
     const disturb = () => controllers.replace()
-    await playDeployment(t, { cluster: all, namespace: `model-${seed}`, strategy, random: new Random(seed), rounds: 6, disturb })
+    await playDeployment(t, {
+      cluster: all,
+      namespace: `model-${seed}`,
+      strategy,
+      random: new Random(seed),
+      rounds: 6,
+      disturb,
+    })
   })

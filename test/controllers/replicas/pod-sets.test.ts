@@ -1,4 +1,7 @@
-/** What the conformance suite asks of ReplicaSets and ReplicationControllers (`test/e2e/apps/{replica_set,rc}.go`), with a test that plays the kubelet. */
+/**
+ * What the conformance suite asks of ReplicaSets and ReplicationControllers (`test/e2e/apps/{replica_set,rc}.go`), with
+ * a test that plays the kubelet.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Pod, ReplicaSet, ReplicationController } from '../../../src/client/kinds.ts'
@@ -39,7 +42,8 @@ for (const { name: kind, path, make, get } of kinds) {
   test(`${kind} Replace and Patch tests: its size follows, and its status tells`, async () => {
     const all = await namespaceFor('replace')
     await make(all, 'web', { replicas: 1 })
-    const available = (count: number) => all.playKubelet('web', `${count} pods`, async () => (await get(all, 'web')).status?.availableReplicas === count)
+    const available = (count: number) =>
+      all.playKubelet('web', `${count} pods`, async () => (await get(all, 'web')).status?.availableReplicas === count)
     await available(1)
     await all.patch(`${path(all)}/web`, { spec: { replicas: 3 } })
     await available(3)
@@ -52,10 +56,15 @@ for (const { name: kind, path, make, get } of kinds) {
       namesOf(await all.pods('web')).map((pod) => `Created pod: ${pod}`),
     )
     const [, first] = namesOf(await all.pods('web'))
-    await all.patch(`${all.core}/pods/${first}`, { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '-1' } } })
+    await all.patch(`${all.core}/pods/${first}`, {
+      metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '-1' } },
+    })
     await all.patch(`${path(all)}/web/scale`, { spec: { replicas: 2 } })
     await waitFor('the pod to go', async () => (await all.pods('web')).length === 2)
-    assert.deepEqual(await waitFor('the event', async () => (await all.events('web', 'SuccessfulDelete'))[0]), `Deleted pod: ${first}`)
+    assert.deepEqual(
+      await waitFor('the event', async () => (await all.events('web', 'SuccessfulDelete'))[0]),
+      `Deleted pod: ${first}`,
+    )
     const { metadata, status } = await waitFor('the status', async () => {
       const set = await get(all, 'web')
       return set.status?.replicas === 2 && set.status.observedGeneration === set.metadata.generation && set
@@ -82,7 +91,9 @@ for (const { name: kind, path, make, get } of kinds) {
     })
     assert.equal(adopted?.metadata.name, 'stray')
     await all.patch(`${all.core}/pods/stray`, { metadata: { labels: { app: 'loose' } } })
-    await waitFor('the release', async () => (await all.pods('loose')).every((pod) => controllerName(pod) === undefined))
+    await waitFor('the release', async () =>
+      (await all.pods('loose')).every((pod) => controllerName(pod) === undefined),
+    )
     const [next, ...more] = await waitFor('the next pod', async () => {
       const pods = await all.pods('web')
       return pods.length > 0 && pods
@@ -94,10 +105,17 @@ for (const { name: kind, path, make, get } of kinds) {
   test(`${kind} should surface a failure condition on a common issue like exceeded quota`, async () => {
     const all = await namespaceFor('quota')
     const hard = { pods: '2' }
-    await all.post(`${all.core}/resourcequotas`, { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'few' }, spec: { hard } })
+    await all.post(`${all.core}/resourcequotas`, {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'few' },
+      spec: { hard },
+    })
     await all.patch(`${all.core}/resourcequotas/few/status`, { status: { hard, used: { pods: '0' } } })
     await make(all, 'web', { replicas: 3 })
-    const condition = await waitFor('the failure', async () => (await get(all, 'web')).status?.conditions?.find(({ type }) => type === 'ReplicaFailure'))
+    const condition = await waitFor('the failure', async () =>
+      (await get(all, 'web')).status?.conditions?.find(({ type }) => type === 'ReplicaFailure'),
+    )
     assert.deepEqual([condition.status, condition.reason], ['True', 'FailedCreate'])
     assert.match(condition.message ?? '', /exceeded quota: few/)
     assert.match(
@@ -105,7 +123,10 @@ for (const { name: kind, path, make, get } of kinds) {
       /^Error creating: pods "web-.* is forbidden: exceeded quota/,
     )
     await all.patch(`${path(all)}/web`, { spec: { replicas: 2 } })
-    await waitFor('the failure to go', async () => !(await get(all, 'web')).status?.conditions?.some(({ type }) => type === 'ReplicaFailure'))
+    await waitFor(
+      'the failure to go',
+      async () => !(await get(all, 'web')).status?.conditions?.some(({ type }) => type === 'ReplicaFailure'),
+    )
   })
 
   test(`a ${kind} replaces pods that failed or were deleted`, async () => {

@@ -1,4 +1,6 @@
-/** Workloads of one namespace as tests make and watch them; the test plays the kubelet by writing the status of pods. */
+/**
+ * Workloads of one namespace as tests make and watch them; the test plays the kubelet by writing the status of pods.
+ */
 import type { Deployment, Pod, ReplicaSet, ReplicationController } from '../../../src/client/kinds.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -19,7 +21,11 @@ export class Workloads {
 
   /** Those of a new namespace. */
   static async in(cluster: ReachableCluster, namespace: string): Promise<Workloads> {
-    await cluster.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    await cluster.call('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace },
+    })
     const all = new Workloads(cluster, namespace)
     // Pods are refused until their account is there.
     await waitFor('the account', () => all.get(`${all.core}/serviceaccounts/default`))
@@ -57,7 +63,9 @@ export class Workloads {
 
   /** ReplicaSets whose label `app` is that, in the order of their revisions. */
   async sets(app: string): Promise<readonly ReplicaSet[]> {
-    return (await this.list<ReplicaSet>(`${this.apps}/replicasets?labelSelector=app%3D${app}`)).toSorted((a, b) => revisionOf(a) - revisionOf(b))
+    return (await this.list<ReplicaSet>(`${this.apps}/replicasets?labelSelector=app%3D${app}`)).toSorted(
+      (a, b) => revisionOf(a) - revisionOf(b),
+    )
   }
 
   deployment(name: string): Promise<Deployment> {
@@ -74,7 +82,9 @@ export class Workloads {
 
   /** Messages of the events about an object, by their reasons; the order is that of their names. */
   async events(name: string, reason: string): Promise<string[]> {
-    const events = await this.list<{ message: string }>(`${this.core}/events?fieldSelector=involvedObject.name%3D${name},reason%3D${reason}`)
+    const events = await this.list<{ message: string }>(
+      `${this.core}/events?fieldSelector=involvedObject.name%3D${name},reason%3D${reason}`,
+    )
     return events.map(({ message }) => message)
   }
 
@@ -107,7 +117,12 @@ export class Workloads {
   }
 
   makePod(name: string, app: string): Promise<Pod> {
-    return this.post(`${this.core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app } }, spec: template(app).spec })
+    return this.post(`${this.core}/pods`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels: { app } },
+      spec: template(app).spec,
+    })
   }
 
   change(deployment: string, spec: object): Promise<Deployment> {
@@ -115,16 +130,25 @@ export class Workloads {
   }
 
   image(deployment: string, tag: string | number): Promise<Deployment> {
-    return this.patch(`${this.apps}/deployments/${deployment}`, { spec: { template: { spec: { containers: [container(tag)] } } } }, strategicPatch)
+    return this.patch(
+      `${this.apps}/deployments/${deployment}`,
+      { spec: { template: { spec: { containers: [container(tag)] } } } },
+      strategicPatch,
+    )
   }
 
   /** What a kubelet tells of a pod. */
   async tell(pod: string, phase: string, isReady: boolean): Promise<void> {
-    const status = { phase, conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: new Date().toISOString() }] }
+    const status = {
+      phase,
+      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: new Date().toISOString() }],
+    }
     await this.patch(`${this.core}/pods/${pod}/status`, { status }, strategicPatch)
   }
 
-  /** Makes all pods of an app ready that are not, and all that come, until `done` holds; resolves with what it gives. */
+  /**
+   * Makes all pods of an app ready that are not, and all that come, until `done` holds; resolves with what it gives.
+   */
   async playKubelet<T>(app: string, what: string, done: () => Promise<T | undefined | false>): Promise<T> {
     const play = async (): Promise<T | undefined | false> => {
       for (const { metadata, status } of await this.pods(app))
@@ -149,7 +173,11 @@ export function isRolledOut(deployment: Deployment): boolean {
   const { metadata, spec, status } = deployment
   const isSeen = status?.observedGeneration === metadata.generation
   const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas]
-  return isSeen && progressOf(deployment).reason === 'NewReplicaSetAvailable' && counts.every((count = 0) => count === spec?.replicas)
+  return (
+    isSeen &&
+    progressOf(deployment).reason === 'NewReplicaSetAvailable' &&
+    counts.every((count = 0) => count === spec?.replicas)
+  )
 }
 
 export const isReady = ({ status }: Pick<Pod, 'status'>): boolean =>
@@ -161,9 +189,13 @@ function unlessGone(error: unknown): void {
 
 const container = (tag: string | number) => ({ name: 'c', image: `registry.example/app:${tag}` })
 
-export const template = (app: string, tag: string | number = 1) => ({ metadata: { labels: { app } }, spec: { containers: [container(tag)] } })
+export const template = (app: string, tag: string | number = 1) => ({
+  metadata: { labels: { app } },
+  spec: { containers: [container(tag)] },
+})
 
-export const revisionOf = ({ metadata }: Deployment | ReplicaSet): number => Number(metadata.annotations?.['deployment.kubernetes.io/revision'] ?? 0)
+export const revisionOf = ({ metadata }: Deployment | ReplicaSet): number =>
+  Number(metadata.annotations?.['deployment.kubernetes.io/revision'] ?? 0)
 
 /** `spec.replicas` of sets, in their order. */
 export const sizesOf = (sets: readonly ReplicaSet[]): number[] => sets.map(({ spec }) => spec?.replicas ?? 1)
@@ -172,4 +204,5 @@ export const progressOf = ({ status }: Deployment): { readonly reason?: string; 
   status?.conditions?.find(({ type }) => type === 'Progressing') ?? {}
 
 /** The name of who controls a pod. */
-export const controllerName = ({ metadata }: Pod): string | undefined => metadata.ownerReferences?.find(({ controller }) => controller)?.name
+export const controllerName = ({ metadata }: Pod): string | undefined =>
+  metadata.ownerReferences?.find(({ controller }) => controller)?.name

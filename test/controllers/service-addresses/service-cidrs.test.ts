@@ -8,17 +8,30 @@ const path = '/apis/networking.k8s.io/v1/servicecidrs'
 
 interface ServiceCidr {
   readonly metadata: { readonly finalizers?: readonly string[] }
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[] }
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly reason: string
+      readonly message: string
+    }[]
+  }
 }
 
 test('a range is ready, waits for its addresses, and goes when another holds them', async (t) => {
   const cluster = await testCluster(t, { controllers: ['service-cidr-controller'] })
-  const get = async (name: string): Promise<ServiceCidr> => (await cluster.call('GET', `${path}/${name}`)) as unknown as ServiceCidr
+  const get = async (name: string): Promise<ServiceCidr> =>
+    (await cluster.call('GET', `${path}/${name}`)) as unknown as ServiceCidr
   const ready = async (name: string): Promise<(string | undefined)[]> => {
     const { status, reason, message } = (await get(name)).status?.conditions?.find(({ type }) => type === 'Ready') ?? {}
     return [status, reason, message]
   }
-  const range = (name: string, cidr: string) => ({ apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name }, spec: { cidrs: [cidr] } })
+  const range = (name: string, cidr: string) => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'ServiceCIDR',
+    metadata: { name },
+    spec: { cidrs: [cidr] },
+  })
   await cluster.call('POST', path, range('more', '10.200.0.0/24'))
   await waitFor('it to be ready', async () => (await ready('more'))[0] === 'True')
   assert.deepEqual(await ready('more'), ['True', '', 'Kubernetes Service CIDR is ready'])
@@ -26,7 +39,13 @@ test('a range is ready, waits for its addresses, and goes when another holds the
   await cluster.call('POST', '/apis/networking.k8s.io/v1/ipaddresses', {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'IPAddress',
-    metadata: { name: '10.200.0.7', labels: { 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io', 'ipaddress.kubernetes.io/ip-family': 'IPv4' } },
+    metadata: {
+      name: '10.200.0.7',
+      labels: {
+        'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+        'ipaddress.kubernetes.io/ip-family': 'IPv4',
+      },
+    },
     spec: { parentRef: { resource: 'services', namespace: 'default', name: 's' } },
   })
   await cluster.call('DELETE', `${path}/more`)

@@ -1,4 +1,7 @@
-/** A DaemonSet under random changes of itself and of its nodes: in the end every node that it is for has one pod of its newest revision, and an update takes no more pods away at a time than allowed. */
+/**
+ * A DaemonSet under random changes of itself and of its nodes: in the end every node that it is for has one pod of its
+ * newest revision, and an update takes no more pods away at a time than allowed.
+ */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type DaemonSet, type Pod, pods } from '../../../src/client/kinds.ts'
@@ -19,8 +22,10 @@ export interface Play {
   readonly disturb: () => Promise<unknown>
 }
 
-const isReady = (pod: Pod): boolean => pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
-const isServing = (pod: Pod): boolean => isReady(pod) && pod.status?.phase === 'Running' && !pod.metadata.deletionTimestamp
+const isReady = (pod: Pod): boolean =>
+  pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+const isServing = (pod: Pod): boolean =>
+  isReady(pod) && pod.status?.phase === 'Running' && !pod.metadata.deletionTimestamp
 const imageOf = (pod: Pod): string | undefined => pod.spec?.containers[0]?.image
 
 /** What the test wants. It changes only when all is as it should be. */
@@ -32,7 +37,10 @@ interface Wish {
   readonly broken: Set<string>
 }
 
-export async function playDaemonSet(t: TestContext, { cluster, namespace, rollingUpdate, random, rounds, disturb }: Play): Promise<void> {
+export async function playDaemonSet(
+  t: TestContext,
+  { cluster, namespace, rollingUpdate, random, rounds, disturb }: Play,
+): Promise<void> {
   const ns = await PlayedNamespace.in(cluster, namespace)
   const wish: Wish = { image: 'web:1', nodes: new Set(), broken: new Set() }
   const nodes = ['a', 'b', 'c', 'd'].map((node) => `${ns.name}-${node}`)
@@ -50,10 +58,19 @@ export async function playDaemonSet(t: TestContext, { cluster, namespace, rollin
     const old = before.get(name)
     const wasTaken = old && !old.metadata.deletionTimestamp && (!pod || pod.metadata.deletionTimestamp)
     // Of pods that serve on nodes that the set is for, an update takes few at a time.
-    if (!wasTaken || !isServing(old) || wish.broken.has(old.metadata.uid ?? '') || !wish.nodes.has(targetNode(old) ?? '')) return
+    if (
+      !wasTaken ||
+      !isServing(old) ||
+      wish.broken.has(old.metadata.uid ?? '') ||
+      !wish.nodes.has(targetNode(old) ?? '')
+    )
+      return
     const served = new Set([...before.values()].filter((other) => other !== old && isServing(other)).map(targetNode))
     const missing = [...wish.nodes].filter((node) => !served.has(node))
-    assert.ok(missing.length <= rollingUpdate.maxUnavailable, `${name} was taken, so that ${missing.length} nodes have none`)
+    assert.ok(
+      missing.length <= rollingUpdate.maxUnavailable,
+      `${name} was taken, so that ${missing.length} nodes have none`,
+    )
   })
   t.after(() => witness.stop().catch(() => {}))
   const path = `${ns.apps}/daemonsets/web`
@@ -64,7 +81,10 @@ export async function playDaemonSet(t: TestContext, { cluster, namespace, rollin
     spec: {
       updateStrategy: { type: 'RollingUpdate', rollingUpdate },
       selector: { matchLabels: { app: 'web' } },
-      template: { metadata: { labels: { app: 'web' } }, spec: { nodeSelector: { of: ns.name }, containers: [{ name: 'c', image: 'web:1' }] } },
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: { nodeSelector: { of: ns.name }, containers: [{ name: 'c', image: 'web:1' }] },
+      },
     },
   })
 
@@ -109,6 +129,8 @@ function isAsWished(pods: readonly Pod[], { image, nodes }: Wish, { metadata, st
     pods.every((pod) => isServing(pod) && imageOf(pod) === image) &&
     pods.map(targetNode).sort().join() === [...nodes].sort().join() &&
     status?.observedGeneration === metadata.generation &&
-    [status?.desiredNumberScheduled, status?.numberReady, status?.updatedNumberScheduled ?? 0].every((count) => count === nodes.size)
+    [status?.desiredNumberScheduled, status?.numberReady, status?.updatedNumberScheduled ?? 0].every(
+      (count) => count === nodes.size,
+    )
   )
 }

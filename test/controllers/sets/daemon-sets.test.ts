@@ -1,4 +1,7 @@
-/** What the conformance suite asks of DaemonSets (`test/e2e/apps/daemon_set.go`, `controller_revision.go`), with a test that plays scheduler and kubelet; and what else they promise. */
+/**
+ * What the conformance suite asks of DaemonSets (`test/e2e/apps/daemon_set.go`, `controller_revision.go`), with a test
+ * that plays scheduler and kubelet; and what else they promise.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { DaemonSet, Pod } from '../../../src/client/kinds.ts'
@@ -43,7 +46,11 @@ class Agent {
   /** A node that was ready once. */
   async node(node: string): Promise<void> {
     const name = `${this.ns.name}-${node}`
-    await this.ns.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { of: this.ns.name } } })
+    await this.ns.post('/api/v1/nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels: { of: this.ns.name } },
+    })
     await this.changeNode(node, { spec: { taints: null } })
   }
 
@@ -69,20 +76,31 @@ class Agent {
     return this.ns.playUntil('agent', `the pods ${expected}`, async () => {
       const set = await this.get()
       const { desiredNumberScheduled, numberReady, updatedNumberScheduled = 0, observedGeneration } = set.status ?? {}
-      const isDone = observedGeneration === set.metadata.generation && numberReady === desiredNumberScheduled && updatedNumberScheduled >= 0
-      return isDone && (await this.on()) === expected && (await this.ns.pods('agent')).length === desiredNumberScheduled && set
+      const isDone =
+        observedGeneration === set.metadata.generation &&
+        numberReady === desiredNumberScheduled &&
+        updatedNumberScheduled >= 0
+      return (
+        isDone &&
+        (await this.on()) === expected &&
+        (await this.ns.pods('agent')).length === desiredNumberScheduled &&
+        set
+      )
     })
   }
 
   async podOn(node: string): Promise<Pod> {
-    const pod = (await this.ns.pods('agent')).find(({ spec, metadata }) => target(spec) === `${this.ns.name}-${node}` && !metadata.deletionTimestamp)
+    const pod = (await this.ns.pods('agent')).find(
+      ({ spec, metadata }) => target(spec) === `${this.ns.name}-${node}` && !metadata.deletionTimestamp,
+    )
     assert.ok(pod, `there is no pod on ${node}`)
     return pod
   }
 }
 
 const target = (spec: Pod['spec']): string | undefined =>
-  spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]?.matchFields?.[0]?.values?.[0]
+  spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]?.matchFields?.[0]
+    ?.values?.[0]
 
 test('should run and stop simple daemon', async () => {
   const agent = await Agent.in('simple')
@@ -156,7 +174,8 @@ test('should rollback without unnecessary restarts', async () => {
   await agent.ns.image('daemonsets', 'agent', 'agent:bad')
   const waitedFor = await waitFor('the update to wait', async () => {
     for (const { metadata } of await agent.ns.pods('agent')) {
-      if (metadata.deletionTimestamp) await agent.ns.delete(`${agent.ns.core}/pods/${metadata.name}?gracePeriodSeconds=0`)
+      if (metadata.deletionTimestamp)
+        await agent.ns.delete(`${agent.ns.core}/pods/${metadata.name}?gracePeriodSeconds=0`)
     }
     return /bad/.test(await agent.on())
   })
@@ -208,7 +227,16 @@ test('should manage the lifecycle of a ControllerRevision', async () => {
     metadata: {
       name: 'agent-made',
       labels: { app: 'agent', 'controller-revision-hash': 'made' },
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: metadata.uid, controller: true, blockOwnerDeletion: true }],
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'DaemonSet',
+          name: 'agent',
+          uid: metadata.uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
     },
     data: first?.data,
     revision: 2,
@@ -240,7 +268,10 @@ test('revisions that say the same become one, and its pods stay', async () => {
     data: first?.data,
     revision: 5,
   })
-  await waitFor('one to be left', async () => (await agent.ns.revisions('agent')).map(({ metadata }) => metadata.name).join() === 'agent-orphan')
+  await waitFor(
+    'one to be left',
+    async () => (await agent.ns.revisions('agent')).map(({ metadata }) => metadata.name).join() === 'agent-orphan',
+  )
   const pods = await agent.ns.pods('agent')
   assert.deepEqual(
     pods.map(({ metadata }) => metadata.uid),
@@ -250,13 +281,17 @@ test('revisions that say the same become one, and its pods stay', async () => {
 })
 
 test('with surge, the new pod is there before the old one goes', async () => {
-  const agent = await Agent.in('surge', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } })
+  const agent = await Agent.in('surge', {
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+  })
   await agent.runs('a 1, b 1')
   await agent.ns.image('daemonsets', 'agent', 'agent:2')
   let least = 2
   await agent.ns.playUntil('agent', 'the update', async () => {
     const ready = (await agent.ns.pods('agent')).filter(
-      ({ metadata, status }) => !metadata.deletionTimestamp && status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+      ({ metadata, status }) =>
+        !metadata.deletionTimestamp &&
+        status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
     )
     least = Math.min(least, new Set(ready.map(({ spec }) => target(spec))).size)
     return (await agent.on()) === 'a 2, b 2'

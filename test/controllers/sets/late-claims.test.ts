@@ -1,4 +1,7 @@
-/** A StatefulSet whose controller does not see claims yet that are there: they go with their pods all the same, and no pod is made on one that goes. */
+/**
+ * A StatefulSet whose controller does not see claims yet that are there: they go with their pods all the same, and no
+ * pod is made on one that goes.
+ */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { persistentVolumeClaims } from '../../../src/client/kinds.ts'
@@ -27,10 +30,14 @@ test('a claim that is not seen yet goes with its pod', async (t) => {
   hearing.deafen()
   await ns.patch(path, { spec: { replicas: 2 } })
   await ns.playUntil('web', 'the second pod', async () => (await ns.living('web')).length === 2)
-  const { metadata } = (await ns.pods('web')).find(({ metadata }) => metadata.name === 'web-1') ?? assert.fail('no web-1')
+  const { metadata } =
+    (await ns.pods('web')).find(({ metadata }) => metadata.name === 'web-1') ?? assert.fail('no web-1')
   await ns.patch(path, { spec: { replicas: 1 } })
   await ns.playUntil('web', 'the second pod to go', async () => (await ns.pods('web')).length === 1)
-  const owners = (await ns.claims()).map((claim) => [claim.metadata.name, claim.metadata.ownerReferences?.map(({ kind, uid }) => [kind, uid])])
+  const owners = (await ns.claims()).map((claim) => [
+    claim.metadata.name,
+    claim.metadata.ownerReferences?.map(({ kind, uid }) => [kind, uid]),
+  ])
   assert.deepEqual(owners, [
     ['data-web-0', undefined],
     ['data-web-1', [['Pod', metadata.uid]]],
@@ -49,7 +56,10 @@ test('no pod is made on a claim that is there, and was not seen yet', async (t) 
   })
   await ns.delete(claim)
   await ns.patch(path, { spec: { replicas: 2 } })
-  await waitFor('the change to be seen', async () => (await ns.get<{ status: { observedGeneration: number } }>(path)).status.observedGeneration === 2)
+  await waitFor(
+    'the change to be seen',
+    async () => (await ns.get<{ status: { observedGeneration: number } }>(path)).status.observedGeneration === 2,
+  )
   assert.deepEqual(await ns.living('web'), ['web-0'])
   hearing.hear()
   await ns.patch(claim, { metadata: { finalizers: null } })

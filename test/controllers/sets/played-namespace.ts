@@ -1,4 +1,7 @@
-/** A namespace in which the test plays the kubelet and the scheduler: it binds pods to their nodes, writes their status, and ends those that are deleted. */
+/**
+ * A namespace in which the test plays the kubelet and the scheduler: it binds pods to their nodes, writes their status,
+ * and ends those that are deleted.
+ */
 import type { ControllerRevision, PersistentVolumeClaim, Pod } from '../../../src/client/kinds.ts'
 import type { KubeObject } from '../../../src/machinery/object.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
@@ -59,7 +62,9 @@ export class PlayedNamespace {
 
   /** Those that are not deleted, by name. */
   async living(app: string): Promise<string[]> {
-    return (await this.pods(app)).flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : (metadata.name ?? ''))).sort()
+    return (await this.pods(app))
+      .flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : (metadata.name ?? '')))
+      .sort()
   }
 
   /** Of an app, the oldest first. */
@@ -74,7 +79,9 @@ export class PlayedNamespace {
 
   /** Messages of the events about an object. */
   async events(name: string, reason: string): Promise<string[]> {
-    const events = await this.list<{ message: string }>(`${this.core}/events?fieldSelector=involvedObject.name%3D${name},reason%3D${reason}`)
+    const events = await this.list<{ message: string }>(
+      `${this.core}/events?fieldSelector=involvedObject.name%3D${name},reason%3D${reason}`,
+    )
     return events.map(({ message }) => message)
   }
 
@@ -90,13 +97,22 @@ export class PlayedNamespace {
 
   /** Writes what a kubelet would tell of a pod. */
   async tell(pod: string, phase: 'Running' | 'Failed' | 'Succeeded', isReady = phase === 'Running'): Promise<void> {
-    const condition = { type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: new Date().toISOString().replace(/\.\d+/, '') }
+    const condition = {
+      type: 'Ready',
+      status: isReady ? 'True' : 'False',
+      lastTransitionTime: new Date().toISOString().replace(/\.\d+/, ''),
+    }
     await this.patch(`${this.core}/pods/${pod}/status`, { status: { phase, conditions: [condition] } }, 'strategic')
   }
 
-  /** What scheduler and kubelet do with an app's pods: each comes to its node and is ready when its claims are there, those that are deleted end. */
+  /**
+   * What scheduler and kubelet do with an app's pods: each comes to its node and is ready when its claims are there,
+   * those that are deleted end.
+   */
   async play(app: string): Promise<void> {
-    const claims = new Set((await this.claims()).flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : metadata.name)))
+    const claims = new Set(
+      (await this.claims()).flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : metadata.name)),
+    )
     for (const { metadata, spec, status } of await this.pods(app)) {
       const path = `${this.core}/pods/${metadata.name}`
       const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
@@ -110,7 +126,8 @@ export class PlayedNamespace {
             metadata: { name: metadata.name },
             target: { apiVersion: 'v1', kind: 'Node', name: node },
           })
-        } else if (status?.phase === 'Pending' && claimsOf(spec).every((name) => claims.has(name))) await this.tell(metadata.name ?? '', 'Running')
+        } else if (status?.phase === 'Pending' && claimsOf(spec).every((name) => claims.has(name)))
+          await this.tell(metadata.name ?? '', 'Running')
       } catch (error) {
         // It was deleted meanwhile.
         if (!String(error).includes(' 404 ')) throw error
@@ -128,7 +145,11 @@ export class PlayedNamespace {
 
   /** Gives a set's template another image. */
   async image(plural: string, name: string, image: string): Promise<void> {
-    await this.patch(`${this.apps}/${plural}/${name}`, { spec: { template: { spec: { containers: [{ name: 'c', image }] } } } }, 'strategic')
+    await this.patch(
+      `${this.apps}/${plural}/${name}`,
+      { spec: { template: { spec: { containers: [{ name: 'c', image }] } } } },
+      'strategic',
+    )
   }
 
   /** The images of an app's pods that are not deleted, by name. */
@@ -138,4 +159,5 @@ export class PlayedNamespace {
   }
 }
 
-const claimsOf = (spec: Pod['spec']): readonly string[] => (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [])
+const claimsOf = (spec: Pod['spec']): readonly string[] =>
+  (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [])

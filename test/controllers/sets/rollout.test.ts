@@ -7,7 +7,10 @@ import { waitFor } from '../../support/wait-for.ts'
 import { PlayedNamespace } from './played-namespace.ts'
 
 const kinds = {
-  statefulset: { complete: /partitioned roll out complete: 2 new pods have been updated/, spec: { replicas: 2, serviceName: 'web' } },
+  statefulset: {
+    complete: /partitioned roll out complete: 2 new pods have been updated/,
+    spec: { replicas: 2, serviceName: 'web' },
+  },
   daemonset: { complete: /daemon set "web" successfully rolled out/, spec: {} },
 } as const
 
@@ -23,7 +26,11 @@ describe('kubectl rollout', { concurrency: 3, timeout: 300_000 }, () => {
         const k = new Kubectl(program, all.kubeconfigFile, all.folder, ns.name)
         for (const node of ['a', 'b']) {
           const name = `${ns.name}-${node}`
-          await ns.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { of: ns.name } } })
+          await ns.post('/api/v1/nodes', {
+            apiVersion: 'v1',
+            kind: 'Node',
+            metadata: { name, labels: { of: ns.name } },
+          })
           await ns.patch(`/api/v1/nodes/${name}`, { spec: { taints: null } })
         }
         await ns.post(`${ns.apps}/${kind}s`, {
@@ -33,7 +40,10 @@ describe('kubectl rollout', { concurrency: 3, timeout: 300_000 }, () => {
           spec: {
             ...spec,
             selector: { matchLabels: { app: 'web' } },
-            template: { metadata: { labels: { app: 'web' } }, spec: { nodeSelector: { of: ns.name }, containers: [{ name: 'c', image: 'web:1' }] } },
+            template: {
+              metadata: { labels: { app: 'web' } },
+              spec: { nodeSelector: { of: ns.name }, containers: [{ name: 'c', image: 'web:1' }] },
+            },
           },
         })
         const rolledOut = async (): Promise<void> => {
@@ -59,8 +69,12 @@ describe('kubectl rollout', { concurrency: 3, timeout: 300_000 }, () => {
         assert.equal(await images(), 'web:2,web:2')
         await k.ok(`rollout history ${kind}/web`, /REVISION\s+CHANGE-CAUSE\n1\s+<none>\n2\s+<none>/)
         await k.ok(`rollout history ${kind}/web --revision=1`, /Image:\s+web:1/)
-        // Old kubectls do not see that it is the same: they expect times in templates that servers do not tell any more.
-        await k.ok(`rollout undo ${kind}/web --to-revision=2`, /skipped rollback \(current template already matches revision 2\)|rolled back/)
+        // Old kubectls do not see that it is the same: they expect times in templates that servers do not tell any
+        // more.
+        await k.ok(
+          `rollout undo ${kind}/web --to-revision=2`,
+          /skipped rollback \(current template already matches revision 2\)|rolled back/,
+        )
         assert.equal((await ns.revisions('web')).length, 2)
         await k.ok(`rollout undo ${kind}/web`, new RegExp(`${kind}.apps/web rolled back`))
         await rolledOut()

@@ -19,5 +19,13 @@ for (const [seed, [policy, whenScaled]] of Object.entries([
     t.after(() => controller.kill())
     const random = new Random(Number(seed) + 1)
     const disturb = () => controller.restart()
-    await playStatefulSet(t, { cluster: all, namespace: `model-${seed}`, policy, whenScaled, random, rounds: 15, disturb })
+    await playStatefulSet(t, {
+      cluster: all,
+      namespace: `model-${seed}`,
+      policy,
+      whenScaled,
+      random,
+      rounds: 15,
+      disturb,
+    })
   })

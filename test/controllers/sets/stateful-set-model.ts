@@ -1,4 +1,7 @@
-/** A StatefulSet under random changes: never two pods for an ordinal, pods come and go in order, and claims are kept or go as the policy says. */
+/**
+ * A StatefulSet under random changes: never two pods for an ordinal, pods come and go in order, and claims are kept or
+ * go as the policy says.
+ */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type Pod, pods, type StatefulSet } from '../../../src/client/kinds.ts'
@@ -20,12 +23,18 @@ export interface Play {
 }
 
 const ordinalOf = (name: string): number => Number(/^web-(\d+)$/.exec(name)?.[1] ?? Number.NaN)
-const isReady = (pod: Pod | undefined): boolean => pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
-const isServing = (pod: Pod | undefined): boolean => isReady(pod) && pod?.status?.phase === 'Running' && !pod.metadata.deletionTimestamp
+const isReady = (pod: Pod | undefined): boolean =>
+  pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+const isServing = (pod: Pod | undefined): boolean =>
+  isReady(pod) && pod?.status?.phase === 'Running' && !pod.metadata.deletionTimestamp
 const imageOf = (pod: Pod | undefined): string | undefined => pod?.spec?.containers[0]?.image
 
 /** The set `web`, with a claim for each of its pods. */
-export const setOf = (podManagementPolicy: Play['policy'], whenScaled: Play['whenScaled'], replicas: number): object => ({
+export const setOf = (
+  podManagementPolicy: Play['policy'],
+  whenScaled: Play['whenScaled'],
+  replicas: number,
+): object => ({
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
   metadata: { name: 'web' },
@@ -36,7 +45,12 @@ export const setOf = (podManagementPolicy: Play['policy'], whenScaled: Play['whe
     persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled },
     selector: { matchLabels: { app: 'web' } },
     template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'web:1' }] } },
-    volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }],
+    volumeClaimTemplates: [
+      {
+        metadata: { name: 'data' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      },
+    ],
   },
 })
 
@@ -49,13 +63,19 @@ interface Wish {
 }
 
 /** Holds each change of a pod against the order that is promised. */
-function checkOrder(name: string, pod: Pod | undefined, before: ReadonlyMap<string, Pod>, { replicas, image, broken }: Wish): void {
+function checkOrder(
+  name: string,
+  pod: Pod | undefined,
+  before: ReadonlyMap<string, Pod>,
+  { replicas, image, broken }: Wish,
+): void {
   const ordinal = ordinalOf(name)
   assert.ok(Number.isInteger(ordinal), `${name} is no name of a pod of the set`)
   const old = before.get(name)
   if (!old) {
     assert.ok(ordinal < replicas, `${name} was made for ${replicas} replicas`)
-    for (let lower = 0; lower < ordinal; lower++) assert.ok(isServing(before.get(`web-${lower}`)), `${name} was made before web-${lower} was ready`)
+    for (let lower = 0; lower < ordinal; lower++)
+      assert.ok(isServing(before.get(`web-${lower}`)), `${name} was made before web-${lower} was ready`)
     return
   }
   const wasTaken = !old.metadata.deletionTimestamp && (!pod || pod.metadata.deletionTimestamp)
@@ -63,11 +83,18 @@ function checkOrder(name: string, pod: Pod | undefined, before: ReadonlyMap<stri
   for (const [other, present] of before) {
     if (ordinalOf(other) <= ordinal) continue
     if (ordinal >= replicas) assert.fail(`${name} was taken before ${other} had gone`)
-    else assert.ok(isServing(present) && imageOf(present) === image, `${name} was replaced before ${other} was ready again`)
+    else
+      assert.ok(
+        isServing(present) && imageOf(present) === image,
+        `${name} was replaced before ${other} was ready again`,
+      )
   }
 }
 
-export async function playStatefulSet(t: TestContext, { cluster, namespace, policy, whenScaled, random, rounds, disturb }: Play): Promise<void> {
+export async function playStatefulSet(
+  t: TestContext,
+  { cluster, namespace, policy, whenScaled, random, rounds, disturb }: Play,
+): Promise<void> {
   const ns = await PlayedNamespace.in(cluster, namespace)
   const wish: Wish = { replicas: 2, image: 'web:1', broken: new Set() }
   const witness = await Witness.of(cluster.client, pods, ns.name, (name, pod, before) => {
@@ -127,11 +154,17 @@ async function collectGarbage(ns: PlayedNamespace): Promise<void> {
   for (const { metadata } of await ns.claims()) {
     if (!metadata.ownerReferences?.some(({ kind, uid }) => kind === 'Pod' && !uids.has(uid))) continue
     await ns.patch(`${ns.core}/persistentvolumeclaims/${metadata.name}`, { metadata: { finalizers: null } })
-    if (!metadata.deletionTimestamp) await ns.delete(`${ns.core}/persistentvolumeclaims/${metadata.name}`).catch(() => {})
+    if (!metadata.deletionTimestamp)
+      await ns.delete(`${ns.core}/persistentvolumeclaims/${metadata.name}`).catch(() => {})
   }
 }
 
-async function isAsWished(ns: PlayedNamespace, wish: Wish, { metadata, status }: StatefulSet, claimsGo: boolean): Promise<boolean> {
+async function isAsWished(
+  ns: PlayedNamespace,
+  wish: Wish,
+  { metadata, status }: StatefulSet,
+  claimsGo: boolean,
+): Promise<boolean> {
   const pods = await ns.pods('web')
   const claims = await ns.claims()
   const { replicas } = wish

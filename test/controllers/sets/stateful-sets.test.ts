@@ -1,4 +1,7 @@
-/** What the conformance suite asks of StatefulSets (`test/e2e/apps/statefulset.go`), with a test that plays the kubelet; and what else they promise. */
+/**
+ * What the conformance suite asks of StatefulSets (`test/e2e/apps/statefulset.go`), with a test that plays the kubelet;
+ * and what else they promise.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { StatefulSet } from '../../../src/client/kinds.ts'
@@ -7,7 +10,10 @@ import { waitFor } from '../../support/wait-for.ts'
 import { PlayedNamespace } from './played-namespace.ts'
 
 const gates = '--feature-gates=MaxUnavailableStatefulSet=true'
-const cluster = testCluster({ after }, { controllers: ['statefulset', 'serviceaccount-controller'], apiServerFlags: [gates] })
+const cluster = testCluster(
+  { after },
+  { controllers: ['statefulset', 'serviceaccount-controller'], apiServerFlags: [gates] },
+)
 
 type Spec = Partial<NonNullable<StatefulSet['spec']>>
 
@@ -24,7 +30,10 @@ const setOf = (spec: Spec): object => ({
   },
 })
 
-const data = { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage: '1Gi' } } } }
+const data = {
+  metadata: { name: 'data' },
+  spec: { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage: '1Gi' } } },
+}
 
 class Web {
   readonly ns: PlayedNamespace
@@ -57,7 +66,8 @@ class Web {
   rolledOut(): Promise<StatefulSet> {
     return this.ns.playUntil('web', 'the rollout', async () => {
       const set = await this.get()
-      const { observedGeneration, updatedReplicas, readyReplicas, replicas, currentRevision, updateRevision } = set.status ?? { replicas: 0 }
+      const { observedGeneration, updatedReplicas, readyReplicas, replicas, currentRevision, updateRevision } =
+        set.status ?? { replicas: 0 }
       const isDone = [updatedReplicas ?? 0, readyReplicas ?? 0, replicas].every((count) => count === set.spec?.replicas)
       return observedGeneration === set.metadata.generation && isDone && currentRevision === updateRevision && set
     })
@@ -239,11 +249,21 @@ test('pods have claims that stay, or go as the policy says', async () => {
   })
   await web.rolledOut()
   const owners = async () =>
-    (await web.ns.claims()).map(({ metadata }) => `${metadata.name} ${metadata.ownerReferences?.map(({ kind, name }) => `${kind} ${name}`) ?? ''}`)
+    (await web.ns.claims()).map(
+      ({ metadata }) =>
+        `${metadata.name} ${metadata.ownerReferences?.map(({ kind, name }) => `${kind} ${name}`) ?? ''}`,
+    )
   assert.deepEqual(await owners(), ['data-web-0 StatefulSet web', 'data-web-1 StatefulSet web'])
-  assert.ok((await web.ns.events('web', 'SuccessfulCreate')).includes('create Claim data-web-0 Pod web-0 in StatefulSet web success'))
+  assert.ok(
+    (await web.ns.events('web', 'SuccessfulCreate')).includes(
+      'create Claim data-web-0 Pod web-0 in StatefulSet web success',
+    ),
+  )
   await web.ns.patch(`${web.ns.core}/pods/web-1`, { metadata: { finalizers: ['example.com/hold'] } })
-  await web.change({ replicas: 1, persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Delete' } })
+  await web.change({
+    replicas: 1,
+    persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Delete' },
+  })
   await web.living('web-0')
   await waitFor('the owners', async () => (await owners()).join() === 'data-web-0 ,data-web-1 Pod web-1')
 })
@@ -253,7 +273,12 @@ test('ordinals may begin anywhere', async () => {
   await web.rolledOut()
   const pods = await web.ns.pods('web')
   assert.deepEqual(
-    pods.map(({ metadata, spec }) => [metadata.name, metadata.labels?.['apps.kubernetes.io/pod-index'], spec?.hostname, spec?.subdomain]),
+    pods.map(({ metadata, spec }) => [
+      metadata.name,
+      metadata.labels?.['apps.kubernetes.io/pod-index'],
+      spec?.hostname,
+      spec?.subdomain,
+    ]),
     [
       ['web-5', '5', 'web-5', 'web'],
       ['web-6', '6', 'web-6', 'web'],
@@ -262,12 +287,16 @@ test('ordinals may begin anywhere', async () => {
 })
 
 test('several pods are replaced at once where maxUnavailable allows it', async () => {
-  const web = await Web.in('max-unavailable', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } })
+  const web = await Web.in('max-unavailable', {
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } },
+  })
   await web.rolledOut()
-  for (const pod of ['web-0', 'web-1', 'web-2']) await web.ns.patch(`${web.ns.core}/pods/${pod}`, { metadata: { finalizers: ['example.com/hold'] } })
+  for (const pod of ['web-0', 'web-1', 'web-2'])
+    await web.ns.patch(`${web.ns.core}/pods/${pod}`, { metadata: { finalizers: ['example.com/hold'] } })
   await web.ns.image('statefulsets', 'web', 'web:2')
   await web.living('web-0')
-  for (const pod of ['web-0', 'web-1', 'web-2']) await web.ns.patch(`${web.ns.core}/pods/${pod}`, { metadata: { finalizers: null } })
+  for (const pod of ['web-0', 'web-1', 'web-2'])
+    await web.ns.patch(`${web.ns.core}/pods/${pod}`, { metadata: { finalizers: null } })
   await web.rolledOut()
 })
 
@@ -295,7 +324,11 @@ test('orphans are adopted, and those that are selected no more are released', as
     return !metadata.ownerReferences
   })
   await web.ns.patch(`${web.ns.core}/pods/web-0`, { metadata: { labels: { app: 'web' } } })
-  await waitFor('it to be adopted', async () => (await web.ns.get<StatefulSet>(`${web.ns.core}/pods/web-0`)).metadata.ownerReferences?.[0]?.name === 'web')
+  await waitFor(
+    'it to be adopted',
+    async () =>
+      (await web.ns.get<StatefulSet>(`${web.ns.core}/pods/web-0`)).metadata.ownerReferences?.[0]?.name === 'web',
+  )
 })
 
 test('what was orphaned is adopted by the next set of that name, and goes on as it was', async () => {
@@ -306,7 +339,8 @@ test('what was orphaned is adopted by the next set of that name, and goes on as 
   await web.ns.delete(web.path)
   await waitFor('it to go', async () => !(await web.ns.isThere(web.path)))
   for (const collection of [`${web.ns.core}/pods`, `${web.ns.apps}/controllerrevisions`]) {
-    for (const name of await web.ns.names(collection)) await web.ns.patch(`${collection}/${name}`, { metadata: { ownerReferences: null } })
+    for (const name of await web.ns.names(collection))
+      await web.ns.patch(`${collection}/${name}`, { metadata: { ownerReferences: null } })
   }
   await web.ns.post(`${web.ns.apps}/statefulsets`, setOf({ replicas: 2 }))
   assert.equal((await web.rolledOut()).status?.currentRevision, status?.currentRevision)
@@ -330,9 +364,14 @@ test('what cannot be made is told, and made when it can be', async () => {
   })
   assert.equal(
     message,
-    'create Pod web-0 in StatefulSet web failed error: pods "web-0" is forbidden: error looking up service account refused/late: serviceaccount "late" not found',
+    'create Pod web-0 in StatefulSet web failed error: pods "web-0" is forbidden: error looking up service ' +
+      'account refused/late: serviceaccount "late" not found',
   )
-  await web.ns.post(`${web.ns.core}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'late' } })
+  await web.ns.post(`${web.ns.core}/serviceaccounts`, {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'late' },
+  })
   await web.rolledOut()
 })
 
@@ -344,5 +383,8 @@ test('old revisions beyond the limit go', async () => {
     await waitFor('the new revision', async () => (await web.get()).status?.observedGeneration === tag)
     await web.rolledOut()
   }
-  await waitFor('the old ones to go', async () => (await web.ns.revisions('web')).map(({ revision }) => revision).join() === '3,4')
+  await waitFor(
+    'the old ones to go',
+    async () => (await web.ns.revisions('web')).map(({ revision }) => revision).join() === '3,4',
+  )
 })

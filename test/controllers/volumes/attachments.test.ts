@@ -16,7 +16,9 @@ test('a volume is attached to the node of its pod, to no second one, and detache
   const attachments = async (): Promise<readonly VolumeAttachment[]> =>
     ((await api.call('GET', attachmentsPath)) as unknown as { items: VolumeAttachment[] }).items
   const nodeVolumes = async (name: string): Promise<readonly string[]> =>
-    ((await api.call('GET', `/api/v1/nodes/${name}`)) as unknown as Node).status?.volumesAttached?.map((volume) => volume.name) ?? []
+    ((await api.call('GET', `/api/v1/nodes/${name}`)) as unknown as Node).status?.volumesAttached?.map(
+      (volume) => volume.name,
+    ) ?? []
   for (const name of ['one', 'two'])
     await api.call('POST', '/api/v1/nodes', {
       apiVersion: 'v1',
@@ -31,19 +33,35 @@ test('a volume is attached to the node of its pod, to no second one, and detache
   const made = await waitFor('the attachment', async () => (await attachments())[0])
   assert.deepEqual(made.spec, { attacher: driver, nodeName: 'one', source: { persistentVolumeName: 'attached' } })
   assert.match(made.metadata.name ?? '', /^csi-[0-9a-f]{64}$/)
-  await all.patch(`${attachmentsPath}/${made.metadata.name}/status`, { status: { attached: false, attachError: { message: 'no room' } } })
-  assert.equal((await all.told('first', 'FailedAttachVolume')).message, 'AttachVolume.Attach failed for volume "attached" : no room')
+  await all.patch(`${attachmentsPath}/${made.metadata.name}/status`, {
+    status: { attached: false, attachError: { message: 'no room' } },
+  })
+  assert.equal(
+    (await all.told('first', 'FailedAttachVolume')).message,
+    'AttachVolume.Attach failed for volume "attached" : no room',
+  )
   await all.patch(`${attachmentsPath}/${made.metadata.name}/status`, { status: { attached: true, attachError: null } })
-  assert.equal((await all.told('first', 'SuccessfulAttachVolume')).message, 'AttachVolume.Attach succeeded for volume "attached" ')
-  await waitFor('the node to be told', async () => (await nodeVolumes('one')).join() === `kubernetes.io/csi/${driver}^h`)
+  assert.equal(
+    (await all.told('first', 'SuccessfulAttachVolume')).message,
+    'AttachVolume.Attach succeeded for volume "attached" ',
+  )
+  await waitFor(
+    'the node to be told',
+    async () => (await nodeVolumes('one')).join() === `kubernetes.io/csi/${driver}^h`,
+  )
 
   await all.pod('second', volumes, 'two')
-  assert.equal((await all.told('second', 'FailedAttachVolume')).message, 'Multi-Attach error for volume "attached" Volume is already used by pod(s) first')
+  assert.equal(
+    (await all.told('second', 'FailedAttachVolume')).message,
+    'Multi-Attach error for volume "attached" Volume is already used by pod(s) first',
+  )
   await all.patch('/api/v1/nodes/one/status', { status: { volumesInUse: [`kubernetes.io/csi/${driver}^h`] } })
   await api.call('DELETE', `${all.core}/pods/first?gracePeriodSeconds=0`)
   // Its kubelet has to let go of it first.
   await all.patch('/api/v1/nodes/one/status', { status: { volumesInUse: null } })
-  const moved = await waitFor('the other node to get it', async () => (await attachments()).find(({ spec }) => spec?.nodeName === 'two'))
+  const moved = await waitFor('the other node to get it', async () =>
+    (await attachments()).find(({ spec }) => spec?.nodeName === 'two'),
+  )
   assert.equal(moved.spec?.source?.persistentVolumeName, 'attached')
   assert.equal((await attachments()).length, 1)
   assert.deepEqual(await nodeVolumes('one'), [])

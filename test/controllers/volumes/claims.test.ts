@@ -6,7 +6,14 @@ import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { Storage, volumesPath } from './storage.ts'
 
-const controllers = ['persistentvolume-binder', 'pvc-protection', 'pv-protection', 'ephemeral-volume', 'persistentvolume-expander', 'serviceaccount']
+const controllers = [
+  'persistentvolume-binder',
+  'pvc-protection',
+  'pv-protection',
+  'ephemeral-volume',
+  'persistentvolume-expander',
+  'serviceaccount',
+]
 const cluster = testCluster({ after }, { controllers, controllerFlags: { 'pvclaimbinder-sync-period': '100ms' } })
 const storage = async (name: string): Promise<Storage> => await Storage.in(await cluster, name)
 const classesPath = '/apis/storage.k8s.io/v1/storageclasses'
@@ -26,7 +33,10 @@ test('PersistentVolumes(Claims) should run through the lifecycle of a PV and a P
   const claim = await all.claimIn('Bound', 'c')
   assert.equal(claim.spec?.volumeName, 'lifecycle')
   assert.deepEqual([claim.status?.capacity, claim.status?.accessModes], [{ storage: '1Gi' }, ['ReadWriteOnce']])
-  assert.deepEqual(claim.metadata.annotations, { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kubernetes.io/bound-by-controller': 'yes' })
+  assert.deepEqual(claim.metadata.annotations, {
+    'pv.kubernetes.io/bind-completed': 'yes',
+    'pv.kubernetes.io/bound-by-controller': 'yes',
+  })
   const volume = await all.volumeIn('Bound', 'lifecycle')
   assert.equal(volume.spec?.claimRef?.uid, claim.metadata.uid)
   assert.equal(volume.metadata.annotations?.['pv.kubernetes.io/bound-by-controller'], 'yes')
@@ -48,7 +58,10 @@ test('a claim waits for a volume that suits it, and says so', async () => {
   await all.volume('waits-small', { capacity: { storage: '10Mi' }, storageClassName: '' })
   await all.claim('c', { storageClassName: '' })
   const { message, type, source } = await all.told('c', 'FailedBinding')
-  assert.deepEqual([type, message], ['Normal', 'no persistent volumes available for this claim and no storage class is set'])
+  assert.deepEqual(
+    [type, message],
+    ['Normal', 'no persistent volumes available for this claim and no storage class is set'],
+  )
   assert.equal(source?.component, 'persistentvolume-controller')
   await all.volume('waits-large', { storageClassName: '' })
   assert.equal((await all.claimIn('Bound', 'c')).spec?.volumeName, 'waits-large')
@@ -63,7 +76,10 @@ test('a claim and a volume that are kept for each other are bound, without the a
   assert.deepEqual(claim.metadata.annotations, { 'pv.kubernetes.io/bind-completed': 'yes' })
   assert.equal((await all.volumeIn('Bound', 'kept')).metadata.annotations, undefined)
   await all.claimIn('Pending', 'other')
-  assert.match((await all.told('other', 'ProvisioningFailed')).message ?? '', /^storageclass.storage.k8s.io "kept" not found$/)
+  assert.match(
+    (await all.told('other', 'ProvisioningFailed')).message ?? '',
+    /^storageclass.storage.k8s.io "kept" not found$/,
+  )
 })
 
 test('a claim whose volume is gone is lost', async () => {
@@ -74,7 +90,10 @@ test('a claim whose volume is gone is lost', async () => {
   await all.cluster.call('DELETE', `${volumesPath}/lost`)
   await all.patch(`${volumesPath}/lost`, { metadata: { finalizers: null } })
   assert.equal((await all.claimIn('Lost', 'c')).status?.capacity, undefined)
-  assert.equal((await all.told('c', 'ClaimLost')).message, 'Bound claim has lost its PersistentVolume. Data on the volume is lost!')
+  assert.equal(
+    (await all.told('c', 'ClaimLost')).message,
+    'Bound claim has lost its PersistentVolume. Data on the volume is lost!',
+  )
 })
 
 test('a class asks its provisioner, or waits for the first consumer', async () => {
@@ -90,7 +109,10 @@ test('a class asks its provisioner, or waits for the first consumer', async () =
   const asked = async (name: string): Promise<string | undefined> =>
     (await all.claimIn('Pending', name)).metadata.annotations?.['volume.kubernetes.io/storage-provisioner']
   assert.equal(await asked('now'), 'example.com/p')
-  assert.equal((await all.told('later', 'WaitForFirstConsumer')).message, 'waiting for first consumer to be created before binding')
+  assert.equal(
+    (await all.told('later', 'WaitForFirstConsumer')).message,
+    'waiting for first consumer to be created before binding',
+  )
   await all.pod('p', [{ name: 'v', persistentVolumeClaim: { claimName: 'later' } }])
   assert.equal((await all.told('later', 'WaitForPodScheduled')).message, 'waiting for pod p to be scheduled')
   assert.equal(await asked('later'), undefined)
@@ -100,12 +122,19 @@ test('a class asks its provisioner, or waits for the first consumer', async () =
 
 test('what cannot be deleted has failed, and says why', async () => {
   const all = await storage('fails')
-  await all.volume('fails', { persistentVolumeReclaimPolicy: 'Delete', hostPath: undefined, nfs: { server: 's', path: '/' } })
+  await all.volume('fails', {
+    persistentVolumeReclaimPolicy: 'Delete',
+    hostPath: undefined,
+    nfs: { server: 's', path: '/' },
+  })
   await all.claim('c')
   await all.claimIn('Bound', 'c')
   await all.cluster.call('DELETE', `${all.claims}/c`)
   const { status } = await all.volumeIn('Failed', 'fails')
-  assert.equal(status?.message, 'error getting deleter volume plugin for volume "fails": no deletable volume plugin matched')
+  assert.equal(
+    status?.message,
+    'error getting deleter volume plugin for volume "fails": no deletable volume plugin matched',
+  )
   assert.equal((await all.told('fails', 'VolumeFailedDelete', '/api/v1/namespaces/default')).type, 'Warning')
 })
 
@@ -128,16 +157,25 @@ test('a pod gets claims for its ephemeral volumes, and owns them', async () => {
   const all = await storage('ephemeral')
   const template = {
     metadata: { labels: { a: 'b' } },
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'ephemeral' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      storageClassName: 'ephemeral',
+    },
   }
   await all.volume('ephemeral')
   const pod = await all.pod('p', [{ name: 'v', ephemeral: { volumeClaimTemplate: template } }])
   const { metadata } = await all.claimIn('Bound', 'p-v')
-  assert.deepEqual(metadata.ownerReferences, [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: pod.metadata.uid, controller: true, blockOwnerDeletion: true }])
+  assert.deepEqual(metadata.ownerReferences, [
+    { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: pod.metadata.uid, controller: true, blockOwnerDeletion: true },
+  ])
   assert.deepEqual(metadata.labels, { a: 'b' })
   await all.claim('q-v')
   await all.pod('q', [{ name: 'v', ephemeral: { volumeClaimTemplate: template } }])
-  assert.equal((await all.told('q', 'FailedBinding')).message, 'ephemeral volume v: PVC ephemeral/q-v was not created for pod ephemeral/q (pod is not owner)')
+  assert.equal(
+    (await all.told('q', 'FailedBinding')).message,
+    'ephemeral volume v: PVC ephemeral/q-v was not created for pod ephemeral/q (pod is not owner)',
+  )
 })
 
 test('a claim that grows waits for who drives its volume', async () => {
@@ -148,7 +186,10 @@ test('a claim that grows waits for who drives its volume', async () => {
   await all.claimIn('Bound', 'c')
   await all.patch(`${all.claims}/c`, { spec: { resources: { requests: { storage: '2Gi' } } } })
   const { message, type, source } = await all.told('c', 'ExternalExpanding')
-  assert.deepEqual([type, message, source?.component], ['Normal', 'waiting for an external controller to expand this PVC', 'volume_expand'])
+  assert.deepEqual(
+    [type, message, source?.component],
+    ['Normal', 'waiting for an external controller to expand this PVC', 'volume_expand'],
+  )
 })
 
 for (const program of installedKubectls())
@@ -159,7 +200,10 @@ for (const program of installedKubectls())
     const kubectl = new Kubectl(program, kubeconfigFile, folder, namespace)
     await all.claim('c', { storageClassName: '', selector: { matchLabels: { for: namespace } } })
     await all.told('c', 'FailedBinding')
-    await kubectl.ok('describe pvc c', /Status: +Pending[\s\S]*FailedBinding +.*persistentvolume-controller +no persistent volumes available/)
+    await kubectl.ok(
+      'describe pvc c',
+      /Status: +Pending[\s\S]*FailedBinding +.*persistentvolume-controller +no persistent volumes available/,
+    )
     await all.cluster.call('POST', volumesPath, {
       apiVersion: 'v1',
       kind: 'PersistentVolume',

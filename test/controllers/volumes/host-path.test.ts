@@ -8,11 +8,21 @@ import type { Lifetime } from '../../support/reachable-cluster.ts'
 import { type TestCluster, testCluster } from '../../support/test-cluster.ts'
 import { Storage, volumesPath } from './storage.ts'
 
-const controllers = ['persistentvolume-binder', 'pvc-protection', 'pv-protection', 'persistentvolume-expander', 'serviceaccount']
+const controllers = [
+  'persistentvolume-binder',
+  'pvc-protection',
+  'pv-protection',
+  'persistentvolume-expander',
+  'serviceaccount',
+]
 const standard = '/apis/storage.k8s.io/v1/storageclasses/standard'
 
 const started = (t: Lifetime, directory?: string): Promise<TestCluster> =>
-  testCluster(t, { controllers, controllerFlags: { 'enable-hostpath-provisioner': 'true' }, ...(directory && { storage: { directory } }) })
+  testCluster(t, {
+    controllers,
+    controllerFlags: { 'enable-hostpath-provisioner': 'true' },
+    ...(directory && { storage: { directory } }),
+  })
 
 test('a claim without a class gets a directory, which goes with it', async (t) => {
   const all = await Storage.in(await started(t), 'directories')
@@ -25,7 +35,10 @@ test('a claim without a class gets a directory, which goes with it', async (t) =
   assert.deepEqual(metadata.finalizers?.toSorted(), ['kubernetes.io/pv-controller', 'kubernetes.io/pv-protection'])
   const path = spec?.hostPath?.path ?? ''
   assert.equal(statSync(path).mode & 0o777, 0o777)
-  assert.equal((await all.told('c', 'ProvisioningSucceeded')).message, `Successfully provisioned volume ${name} using kubernetes.io/host-path`)
+  assert.equal(
+    (await all.told('c', 'ProvisioningSucceeded')).message,
+    `Successfully provisioned volume ${name} using kubernetes.io/host-path`,
+  )
   await all.cluster.call('DELETE', `${all.claims}/c`)
   await all.gone(`${volumesPath}/${name}`)
   assert.equal(existsSync(path), false)
@@ -50,7 +63,10 @@ test('only directories of the provisioner are removed', async (t) => {
   await all.claim('c')
   await all.claimIn('Bound', 'c')
   await all.cluster.call('DELETE', `${all.claims}/c`)
-  assert.match((await all.volumeIn('Failed', 'others')).status?.message ?? '', /^host_path deleter only supports .* but received provided /)
+  assert.match(
+    (await all.volumeIn('Failed', 'others')).status?.message ?? '',
+    /^host_path deleter only supports .* but received provided /,
+  )
   assert.equal(existsSync(path), true)
 })
 

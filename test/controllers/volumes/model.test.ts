@@ -1,6 +1,7 @@
 /**
- * Random volumes and claims come and go while the binder is ended in the middle of its work, again and again. Whatever happened: a volume
- * has at most one claim and both say the same, nobody gets less than asked, nothing is lost, and who could have a volume has one.
+ * Random volumes and claims come and go while the binder is ended in the middle of its work, again and again. Whatever
+ * happened: a volume has at most one claim and both say the same, nobody gets less than asked, nothing is lost, and who
+ * could have a volume has one.
  */
 import { type TestContext, test } from 'node:test'
 import { suits } from '../../../src/api/core/storage/binding/matching.ts'
@@ -35,13 +36,15 @@ class MortalClient extends LateClient {
 
 const random = new Random(seed)
 
-test(`volumes and claims agree, however often the binder is ended (T8S_SEED=${seed})`, (t) => play(t, 12, () => undefined))
+test(`volumes and claims agree, however often the binder is ended (T8S_SEED=${seed})`, (t) =>
+  play(t, 12, () => undefined))
 test(`volumes and claims agree, though watches tell late (T8S_SEED=${seed})`, (t) => play(t, 3, oneInTen(random, 1500)))
 
 async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
   const cluster = await testCluster(t, { controllers: ['serviceaccount'] })
   const all = await Storage.in(cluster, 'model')
-  const listed = async <T>(path: string): Promise<readonly T[]> => ((await cluster.call('GET', path)) as unknown as { items: T[] }).items
+  const listed = async <T>(path: string): Promise<readonly T[]> =>
+    ((await cluster.call('GET', path)) as unknown as { items: T[] }).items
   const claims = () => listed<PersistentVolumeClaim>(all.claims)
   const volumes = () => listed<PersistentVolume>(volumesPath)
   const one = <T>(of: readonly T[]): T | undefined => of[random.below(of.length)]
@@ -52,7 +55,12 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
     const connection = new Connection(cluster.client)
     const client = new MortalClient(connection, late)
     const informers = new SharedInformers(client, () => {})
-    const options = { syncPeriodMs: 50, dynamicProvisioning: true, hostPath: { enabled: false, directory: '/nowhere' }, now: Date.now }
+    const options = {
+      syncPeriodMs: 50,
+      dynamicProvisioning: true,
+      hostPath: { enabled: false, directory: '/nowhere' },
+      now: Date.now,
+    }
     const running: RunningController[] = [volumeBinder(options), claimProtection, volumeProtection].map((controller) =>
       runController(controller, { informers, client }, () => {}),
     )
@@ -70,7 +78,11 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
   const steps: readonly (() => Promise<unknown>)[] = [
     () => all.volume(`v${made++}`, { capacity: { storage: size() } }),
     () => all.volume(`v${made++}`, { capacity: { storage: size() }, accessModes: ['ReadWriteOnce', 'ReadOnlyMany'] }),
-    () => all.volume(`v${made++}`, { capacity: { storage: '4Gi' }, claimRef: { namespace: 'model', name: `c${made + random.below(4)}` } }),
+    () =>
+      all.volume(`v${made++}`, {
+        capacity: { storage: '4Gi' },
+        claimRef: { namespace: 'model', name: `c${made + random.below(4)}` },
+      }),
     () => all.claim(`c${made++}`, { resources: { requests: { storage: size() } } }),
     () => all.claim(`c${made++}`, { resources: { requests: { storage: size() } } }),
     async () => all.claim(`c${made++}`, { volumeName: nameOf(one(await volumes())) || undefined }),
@@ -93,7 +105,8 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
       ...bound.flatMap((claim) => {
         const volume = ofVolumes.find((found) => nameOf(found) === claim.spec?.volumeName)
         if (!volume) return [`${nameOf(claim)} has no volume`]
-        const isLess = compareQuantities(volume.spec?.capacity?.storage ?? '0', claim.spec?.resources?.requests?.storage ?? '0') < 0
+        const isLess =
+          compareQuantities(volume.spec?.capacity?.storage ?? '0', claim.spec?.resources?.requests?.storage ?? '0') < 0
         return [
           ...(isLess ? [`${nameOf(claim)} has less than asked`] : []),
           ...(volume.spec?.claimRef?.uid === claim.metadata.uid ? [] : [`${nameOf(volume)} is not ${nameOf(claim)}'s`]),
@@ -114,8 +127,11 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
         const { claimRef } = volume.spec ?? {}
         const owner = ofClaims.find(({ metadata }) => metadata.uid === claimRef?.uid)
         const expected = !claimRef?.uid ? 'Available' : owner ? 'Bound' : 'Released'
-        if (owner && owner.spec?.volumeName !== nameOf(volume)) return [`${nameOf(volume)} says it is ${nameOf(owner)}'s`]
-        return volume.status?.phase === expected ? [] : [`${nameOf(volume)} is ${volume.status?.phase}, not ${expected}`]
+        if (owner && owner.spec?.volumeName !== nameOf(volume))
+          return [`${nameOf(volume)} says it is ${nameOf(owner)}'s`]
+        return volume.status?.phase === expected
+          ? []
+          : [`${nameOf(volume)} is ${volume.status?.phase}, not ${expected}`]
       }),
     ]
   }

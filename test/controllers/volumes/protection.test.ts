@@ -25,7 +25,11 @@ test('a claim goes when it is deleted, but waits for the pod that uses it', asyn
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'p' },
-    spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }], volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'used' } }] },
+    spec: {
+      nodeName: 'n',
+      containers: [{ name: 'c', image: 'i' }],
+      volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'used' } }],
+    },
   })
   for (const name of ['free', 'used']) await cluster.call('DELETE', `${core}/persistentvolumeclaims/${name}`)
   await waitFor('the free claim to go', () => gone(`${core}/persistentvolumeclaims/free`))
@@ -38,11 +42,23 @@ test('a volume goes when it is deleted, unless it is bound', async (t) => {
   const cluster = await testCluster(t, { controllers: ['pv-protection'] })
   const spec = { capacity, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/v' } }
   for (const name of ['free', 'bound'])
-    await cluster.call('POST', '/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name }, spec })
-  await cluster.call('PATCH', '/api/v1/persistentvolumes/bound/status', { status: { phase: 'Bound' } }, 'application/merge-patch+json')
+    await cluster.call('POST', '/api/v1/persistentvolumes', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name },
+      spec,
+    })
+  await cluster.call(
+    'PATCH',
+    '/api/v1/persistentvolumes/bound/status',
+    { status: { phase: 'Bound' } },
+    'application/merge-patch+json',
+  )
   for (const name of ['free', 'bound']) await cluster.call('DELETE', `/api/v1/persistentvolumes/${name}`)
   const left = await waitFor('the free volume to go', async () => {
-    const { items } = (await cluster.call('GET', '/api/v1/persistentvolumes')) as unknown as { items: { metadata: { name: string } }[] }
+    const { items } = (await cluster.call('GET', '/api/v1/persistentvolumes')) as unknown as {
+      items: { metadata: { name: string } }[]
+    }
     return items.length === 1 ? items : undefined
   })
   assert.equal(left[0]?.metadata.name, 'bound')
@@ -52,7 +68,12 @@ test('a claim and a volume get back the finalizer that somebody has taken away',
   const cluster = await testCluster(t, { controllers: ['pvc-protection', 'pv-protection'] })
   const spec = { capacity, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/v' } }
   await cluster.call('POST', `${core}/persistentvolumeclaims`, claim('c'))
-  await cluster.call('POST', '/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'v' }, spec })
+  await cluster.call('POST', '/api/v1/persistentvolumes', {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'v' },
+    spec,
+  })
   for (const [path, finalizer] of [
     [`${core}/persistentvolumeclaims/c`, 'kubernetes.io/pvc-protection'],
     ['/api/v1/persistentvolumes/v', 'kubernetes.io/pv-protection'],
@@ -66,7 +87,9 @@ test('a claim and a volume get back the finalizer that somebody has taken away',
 })
 
 test('a class of attributes goes when no claim and no volume names it any more', async (t) => {
-  const cluster = await testCluster(t, { controllers: ['volumeattributesclass-protection-controller', 'pvc-protection'] })
+  const cluster = await testCluster(t, {
+    controllers: ['volumeattributesclass-protection-controller', 'pvc-protection'],
+  })
   const path = '/apis/storage.k8s.io/v1/volumeattributesclasses'
   for (const name of ['gold', 'free'])
     await cluster.call('POST', path, {
@@ -77,7 +100,10 @@ test('a class of attributes goes when no claim and no volume names it any more',
       parameters: { iops: '1' },
     })
   const { spec, ...rest } = claim('named')
-  await cluster.call('POST', `${core}/persistentvolumeclaims`, { ...rest, spec: { ...spec, volumeAttributesClassName: 'gold' } })
+  await cluster.call('POST', `${core}/persistentvolumeclaims`, {
+    ...rest,
+    spec: { ...spec, volumeAttributesClassName: 'gold' },
+  })
   for (const name of ['gold', 'free']) await cluster.call('DELETE', `${path}/${name}`)
   const names = async (): Promise<string[]> => {
     const { items } = (await cluster.call('GET', path)) as unknown as { items: { metadata: { name: string } }[] }

@@ -21,7 +21,11 @@ export class Storage {
 
   /** That of a new namespace. */
   static async in(cluster: ReachableCluster, namespace: string): Promise<Storage> {
-    await cluster.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    await cluster.call('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace },
+    })
     const storage = new Storage(cluster, namespace)
     // Pods are refused until their account is there.
     await waitFor('the account', () => cluster.call('GET', `${storage.core}/serviceaccounts/default`))
@@ -30,14 +34,33 @@ export class Storage {
 
   /** A volume of 1Gi in the class of the namespace's name, which nobody provisions for. */
   volume(name: string, spec: PersistentVolume['spec'] = {}): Promise<Answer> {
-    const usual = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: `/tmp/t8s/${name}` }, storageClassName: this.namespace }
-    return this.cluster.call('POST', volumesPath, { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name }, spec: { ...usual, ...spec } })
+    const usual = {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      hostPath: { path: `/tmp/t8s/${name}` },
+      storageClassName: this.namespace,
+    }
+    return this.cluster.call('POST', volumesPath, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name },
+      spec: { ...usual, ...spec },
+    })
   }
 
   /** A claim for 1Gi of it. */
   claim(name: string, spec: PersistentVolumeClaim['spec'] = {}): Promise<Answer> {
-    const usual = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: this.namespace }
-    return this.cluster.call('POST', this.claims, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name }, spec: { ...usual, ...spec } })
+    const usual = {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      storageClassName: this.namespace,
+    }
+    return this.cluster.call('POST', this.claims, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name },
+      spec: { ...usual, ...spec },
+    })
   }
 
   pod(name: string, volumes: NonNullable<Pod['spec']>['volumes'], nodeName?: string): Promise<Answer> {
@@ -70,12 +93,18 @@ export class Storage {
   /** The first event about an object with that reason. */
   told(name: string, reason: string, core = this.core): Promise<Event> {
     return waitFor(`${reason} of ${name}`, async () => {
-      const { items } = (await this.cluster.call('GET', `${core}/events?fieldSelector=involvedObject.name%3D${name}`)) as unknown as { items: Event[] }
+      const { items } = (await this.cluster.call(
+        'GET',
+        `${core}/events?fieldSelector=involvedObject.name%3D${name}`,
+      )) as unknown as { items: Event[] }
       return items.find((event) => event.reason === reason)
     })
   }
 
-  private inPhase<T extends { readonly status?: { readonly phase?: string } }>(phase: string, path: string): Promise<T> {
+  private inPhase<T extends { readonly status?: { readonly phase?: string } }>(
+    phase: string,
+    path: string,
+  ): Promise<T> {
     return waitFor(`${path} to be ${phase}`, async () => {
       const object = (await this.cluster.call('GET', path)) as unknown as T
       return object.status?.phase === phase && object

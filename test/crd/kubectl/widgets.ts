@@ -1,4 +1,7 @@
-/** A definition that shows most of what definitions can say, and objects of it. Each stop of a tour has a group of its own. */
+/**
+ * A definition that shows most of what definitions can say, and objects of it. Each stop of a tour has a group of its
+ * own.
+ */
 import type { Kubectl } from '../../support/kubectl.ts'
 
 /** Namespaces are the stops' own, groups too: `stop-1.example.com`. */

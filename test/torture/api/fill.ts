@@ -1,4 +1,7 @@
-/** Fills the store of a stopped server with objects, faster than requests could: copies of objects that the server itself stored. */
+/**
+ * Fills the store of a stopped server with objects, faster than requests could: copies of objects that the server
+ * itself stored.
+ */
 import { join } from 'node:path'
 import { dataDirectoryPaths } from '../../../src/cluster/data-directory.ts'
 import { openLogStore } from '../../../src/storage/log/index.ts'
@@ -7,7 +10,8 @@ import type { History } from './judge/history.ts'
 import { type Kind, namespaces, shards } from './objects.ts'
 
 /** The one place that knows which driver the server uses. */
-const openStore = (dataDirectory: string): Promise<Store> => openLogStore({ directory: dataDirectoryPaths(dataDirectory).store })
+const openStore = (dataDirectory: string): Promise<Store> =>
+  openLogStore({ directory: dataDirectoryPaths(dataDirectory).store })
 
 const writersAtOnce = 1000
 /** Out of so many objects one is in each of the smaller namespaces. */
@@ -21,7 +25,10 @@ function kindOf(i: number): Kind {
 
 const fillName = (i: number): string => `fill-${String(i).padStart(6, '0')}`
 
-/** Makes `objects` copies of the objects called `template`, which there must be one of each kind, and notes them as writes. */
+/**
+ * Makes `objects` copies of the objects called `template`, which there must be one of each kind, and notes them as
+ * writes.
+ */
 export async function fillStore(directory: string, history: History, objects: number): Promise<void> {
   const store = await openStore(join(directory, 'data'))
   try {
@@ -64,7 +71,11 @@ async function templatesIn(store: Store): Promise<Map<string, Template>> {
 
 /** Without managed fields, which are half of a small object and would only make lists slow. */
 function slim(text: string): string {
-  const { metadata, ...rest } = JSON.parse(text) as { readonly kind: string; readonly apiVersion: string; readonly metadata: Readonly<Record<string, unknown>> }
+  const { metadata, ...rest } = JSON.parse(text) as {
+    readonly kind: string
+    readonly apiVersion: string
+    readonly metadata: Readonly<Record<string, unknown>>
+  }
   const { managedFields: _, ...meta } = metadata
   const { kind, apiVersion, ...payload } = rest
   return JSON.stringify({ kind, apiVersion, metadata: meta, ...payload })

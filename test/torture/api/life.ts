@@ -31,7 +31,9 @@ export type Death = 'while it loads' | 'some time' | 'to the end'
 /** The first lists of a large kind may take that long on a busy machine. */
 const loadingMs = 180_000
 
-/** The crowd goes after so many writes, even if the first list has not been answered: what it makes would only delay it. */
+/**
+ * The crowd goes after so many writes, even if the first list has not been answered: what it makes would only delay it.
+ */
 const crowdWrites = 20_000
 
 /** What those do who stay when the crowd has gone. */
@@ -83,7 +85,12 @@ function arrive(
 ): Informer {
   const kind = crowd.kinds[0]!
   const first = new Informer(target, 'first', { kind }, 'whole')
-  const early = [first, ...namespaces.slice(1).map((namespace) => new Informer(target, 'first', { kind, namespace }, pick(['whole', 'streamed'])))]
+  const early = [
+    first,
+    ...namespaces
+      .slice(1)
+      .map((namespace) => new Informer(target, 'first', { kind, namespace }, pick(['whole', 'streamed']))),
+  ]
   informers.push(...early)
   for (const informer of early) following.push(informer.run(ending, false, 'early'))
   const crowded = AbortSignal.any([life, crowdGone])

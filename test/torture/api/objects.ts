@@ -1,4 +1,7 @@
-/** The objects that the torture of the API writes: four small kinds that carry a count in metadata and once more in their payload. */
+/**
+ * The objects that the torture of the API writes: four small kinds that carry a count in metadata and once more in
+ * their payload.
+ */
 
 export type Kind = 'configmaps' | 'secrets' | 'podtemplates' | 'leases'
 
@@ -48,7 +51,10 @@ const facts: Readonly<Record<Kind, KindFacts>> = {
     apiVersion: 'v1',
     kind: 'PodTemplate',
     payload: (count) => ({
-      template: { metadata: { labels: { count: String(count) } }, spec: { containers: [{ name: 'main', image: 'registry.example/app:1' }] } },
+      template: {
+        metadata: { labels: { count: String(count) } },
+        spec: { containers: [{ name: 'main', image: 'registry.example/app:1' }] },
+      },
     }),
     payloadCount: ({ template }) => template?.metadata?.labels?.count,
     unconditionalUpdate: true,
@@ -78,9 +84,11 @@ export const shards = [0, 1, 2, 3] as const
 export const allowsUnconditionalUpdate = (kind: Kind): boolean => facts[kind].unconditionalUpdate
 
 /** The path of a kind's collection, in one namespace or all. */
-export const collectionPath = (kind: Kind, namespace?: string): string => `${facts[kind].path}${namespace ? `/namespaces/${namespace}` : ''}/${kind}`
+export const collectionPath = (kind: Kind, namespace?: string): string =>
+  `${facts[kind].path}${namespace ? `/namespaces/${namespace}` : ''}/${kind}`
 
-export const objectPath = (kind: Kind, namespace: string, name: string): string => `${collectionPath(kind, namespace)}/${name}`
+export const objectPath = (kind: Kind, namespace: string, name: string): string =>
+  `${collectionPath(kind, namespace)}/${name}`
 
 export interface Content {
   readonly count: number
@@ -95,7 +103,11 @@ export function bodyOf(kind: Kind, name: string, content: Content, resourceVersi
 }
 
 /** The body of a merge patch that makes an object's content this one. */
-export function patchOf(kind: Kind, { count, shard }: Content, resourceVersion?: number): { readonly metadata: object } {
+export function patchOf(
+  kind: Kind,
+  { count, shard }: Content,
+  resourceVersion?: number,
+): { readonly metadata: object } {
   const metadata = {
     labels: { shard: String(shard) },
     annotations: { count: String(count) },
@@ -110,6 +122,9 @@ export function contentOf(kind: Kind, object: Seen): Content {
   const count = annotations?.count
   const payload = facts[kind].payloadCount(object)
   if (count === undefined || payload !== count)
-    throw new Error(`${kind} ${namespace}/${name} at ${resourceVersion} is torn: count ${count} in its metadata, ${payload} in its payload`)
+    throw new Error(
+      `${kind} ${namespace}/${name} at ${resourceVersion} is torn: count ${count} in its metadata, ${payload} in ` +
+        'its payload',
+    )
   return { count: Number(count), shard: Number(labels?.shard) }
 }

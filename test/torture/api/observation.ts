@@ -17,8 +17,8 @@ interface Asked {
 }
 
 /**
- * Which state a read asks for: the newest; any (`resourceVersion=0`); that of a revision; one not older than that. `derived`
- * is what a client made of a watch's events.
+ * Which state a read asks for: the newest; any (`resourceVersion=0`); that of a revision; one not older than that.
+ * `derived` is what a client made of a watch's events.
  */
 export type Mode = 'newest' | 'any' | 'exact' | 'not older' | 'derived'
 
@@ -47,13 +47,22 @@ export interface ReadSeen extends Asked {
 }
 
 export type WatchEvent =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly key: ObjectKey; readonly revision: number; readonly count: number; readonly at: number }
+  | {
+      readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+      readonly key: ObjectKey
+      readonly revision: number
+      readonly count: number
+      readonly at: number
+    }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean; readonly at: number }
 
 export interface WatchSeen {
   readonly what: 'watch'
   readonly scope: Scope
-  /** The revision that it began after; `any`: the current objects come first; `streamed`: they do, and a bookmark ends them. */
+  /**
+   * The revision that it began after; `any`: the current objects come first; `streamed`: they do, and a bookmark ends
+   * them.
+   */
   readonly from: number | 'any' | 'streamed'
   readonly sent: number
   readonly events: WatchEvent[]

@@ -33,19 +33,39 @@ export async function tortureApi({ rounds, minutes, objects, writers, kills, sec
     return true
   }
   await torture.end()
-  console.log(`${sums.kills} kills, ${sums.acknowledged} acknowledged writes, ${sums.seen} answers and events held against them: every promise was kept`)
+  console.log(
+    `${sums.kills} kills, ${sums.acknowledged} acknowledged writes, ${sums.seen} answers and events held against ` +
+      'them: every promise was kept',
+  )
   return false
 }
 
-export const describe = ({ acknowledged, writes, lists, reads, watches, events, faults, slowestFirstListMs }: RoundReport): string =>
-  `first lists within ${(slowestFirstListMs / 1000).toFixed(1)} s; ${acknowledged} of ${writes} writes acknowledged; seen ${lists} lists, ${reads} reads, ${watches} watches with ${events} events; ${faults.length} faults`
+export const describe = ({
+  acknowledged,
+  writes,
+  lists,
+  reads,
+  watches,
+  events,
+  faults,
+  slowestFirstListMs,
+}: RoundReport): string =>
+  `first lists within ${(slowestFirstListMs / 1000).toFixed(1)} s; ${acknowledged} of ${writes} writes ` +
+  `acknowledged; seen ${lists} lists, ${reads} reads, ${watches} watches with ${events} events; ${faults.length} ` +
+  'faults'
 
 /** One example of each promise first. */
 function showFaults({ faults }: RoundReport, directory: string): void {
   const byPromise = Map.groupBy(faults, ({ promise }) => promise)
-  const chosen = [...byPromise.values()].flatMap(([first, ...others]) => [first!, ...others.slice(0, 2)]).slice(0, shownFaults)
-  for (const { promise, evidence } of chosen) console.log(`  broken: ${promise}\n    ${evidence.slice(0, evidenceLength)}`)
-  writeFileSync(join(directory, 'faults.txt'), faults.map(({ promise, evidence }) => `${promise}\n    ${evidence}\n`).join(''))
+  const chosen = [...byPromise.values()]
+    .flatMap(([first, ...others]) => [first!, ...others.slice(0, 2)])
+    .slice(0, shownFaults)
+  for (const { promise, evidence } of chosen)
+    console.log(`  broken: ${promise}\n    ${evidence.slice(0, evidenceLength)}`)
+  writeFileSync(
+    join(directory, 'faults.txt'),
+    faults.map(({ promise, evidence }) => `${promise}\n    ${evidence}\n`).join(''),
+  )
   if (faults.length > chosen.length) console.log(`  and ${faults.length - chosen.length} more`)
   console.log(`  data, server.log and faults.txt are in ${directory}`)
 }

@@ -1,4 +1,7 @@
-/** What a list or a watch asks for: a kind, in one namespace or all, with one value of the label `shard` or any, or one name. */
+/**
+ * What a list or a watch asks for: a kind, in one namespace or all, with one value of the label `shard` or any, or one
+ * name.
+ */
 import type { ObjectKey } from './judge/history.ts'
 import { collectionPath, type Kind } from './objects.ts'
 

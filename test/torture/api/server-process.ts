@@ -26,10 +26,24 @@ export const logFile = (directory: string): string => join(directory, 'server.lo
 export async function startServer(directory: string, flags: readonly string[] = []): Promise<ServerProcess> {
   const tokens = join(directory, 'tokens.csv')
   writeFileSync(tokens, `${token},torture,1,"system:masters"\n`, { mode: 0o600 })
-  const child = spawn(launcher, ['up', '--data-dir', join(directory, 'data'), '--secure-port', '0', '--token-auth-file', tokens, ...bareFlags, ...flags], {
-    env: { ...process.env, CI: 'true' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    launcher,
+    [
+      'up',
+      '--data-dir',
+      join(directory, 'data'),
+      '--secure-port',
+      '0',
+      '--token-auth-file',
+      tokens,
+      ...bareFlags,
+      ...flags,
+    ],
+    {
+      env: { ...process.env, CI: 'true' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   // Whatever ends the torture, no server outlives it.
   const orphaned = (): unknown => child.kill('SIGKILL')
   process.once('exit', orphaned)

@@ -8,7 +8,10 @@ import { inScope } from './scope.ts'
 /** How long watches may be silent before they are held not to tell what is missing. */
 const patienceMs = 20_000
 
-/** Makes an object that each informer must hear of, and waits until all have, or until those that have not are silent for long. */
+/**
+ * Makes an object that each informer must hear of, and waits until all have, or until those that have not are silent
+ * for long.
+ */
 export async function settle(target: Target, round: number, followers: readonly Informer[]): Promise<void> {
   const connection = (await target.connection('markers'))!
   const { history } = target
@@ -18,17 +21,24 @@ export async function settle(target: Target, round: number, followers: readonly 
         shards.map(async (shard) => {
           const name = `marker-${round}-${shard}`
           const write = history.begin(history.key(kind, namespace, name), 'create', shard, performance.now())
-          const { status, text, at } = await connection.request('POST', collectionPath(kind, namespace), bodyOf(kind, name, write))
+          const { status, text, at } = await connection.request(
+            'POST',
+            collectionPath(kind, namespace),
+            bodyOf(kind, name, write),
+          )
           if (status !== 201) throw new NoAnswerError(name, `${status} ${text}`)
           write.outcome = 'acknowledged'
           write.answered = at
-          write.revision = Number((JSON.parse(text) as { metadata: { resourceVersion: string } }).metadata.resourceVersion)
+          write.revision = Number(
+            (JSON.parse(text) as { metadata: { resourceVersion: string } }).metadata.resourceVersion,
+          )
           return write
         }),
       ),
     ),
   )
-  const goal = ({ scope }: Informer): number => Math.max(...markers.filter(({ key, shard }) => inScope(scope, key, shard)).map((write) => write.revision))
+  const goal = ({ scope }: Informer): number =>
+    Math.max(...markers.filter(({ key, shard }) => inScope(scope, key, shard)).map((write) => write.revision))
   let heard = 0
   let lastNews = performance.now()
   for (;;) {
@@ -43,6 +53,9 @@ export async function settle(target: Target, round: number, followers: readonly 
   for (const follower of followers) {
     if (follower.current) follower.current.mustReach = goal(follower)
     else if (follower.revision < goal(follower))
-      target.fault('an informer comes to the truth', `the informer of ${JSON.stringify(follower.scope)} has no watch after ${patienceMs} ms`)
+      target.fault(
+        'an informer comes to the truth',
+        `the informer of ${JSON.stringify(follower.scope)} has no watch after ${patienceMs} ms`,
+      )
   }
 }

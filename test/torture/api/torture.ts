@@ -1,6 +1,6 @@
 /**
- * The torture of the API: a server on a full store is started cold while everybody asks at once, killed in the midst of it,
- * compacted, started again; what its clients saw is judged after each round.
+ * The torture of the API: a server on a full store is started cold while everybody asks at once, killed in the midst of
+ * it, compacted, started again; what its clients saw is judged after each round.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -74,7 +74,8 @@ export class ApiTorture {
       if (status !== 201) throw new Error(`${path}: ${status} ${text}`)
     }
     for (const name of [...namespaces, templateNamespace]) await make('/api/v1/namespaces', { metadata: { name } })
-    for (const kind of kinds) await make(collectionPath(kind, templateNamespace), bodyOf(kind, 'template', { count: 0, shard: 0 }))
+    for (const kind of kinds)
+      await make(collectionPath(kind, templateNamespace), bodyOf(kind, 'template', { count: 0, shard: 0 }))
     await target.stop()
   }
 
@@ -92,7 +93,8 @@ export class ApiTorture {
     const following = informers.map((informer, i) => informer.run(ending.signal, i % 5 === 4))
     const revision = (): number => someRevision(this.history, this.#start)
     const tasks: Promise<unknown>[] = []
-    for (let i = 0; i < 4; i++) tasks.push(runLister(target, `lister ${i}`, { scope: anyScope, revision, restMs: 300 }, writing.signal))
+    for (let i = 0; i < 4; i++)
+      tasks.push(runLister(target, `lister ${i}`, { scope: anyScope, revision, restMs: 300 }, writing.signal))
     for (let i = 0; i < 4; i++) tasks.push(runHistorian(target, `historian ${i}`, anyScope, revision, writing.signal))
     const round: Round = {
       target,
@@ -121,7 +123,9 @@ export class ApiTorture {
         if (cache) target.observations.push(cache)
       }
       const last = (await target.connection('last'))!
-      await Promise.all(kinds.map((kind) => list(target, last, { scope: { kind }, mode: 'newest', label: 'the last list' })))
+      await Promise.all(
+        kinds.map((kind) => list(target, last, { scope: { kind }, mode: 'newest', label: 'the last list' })),
+      )
     } catch (error) {
       // Without an answer to what nobody killed, the round is over, and what was seen is judged.
       if (!(error instanceof NoAnswerError)) throw error
@@ -133,7 +137,10 @@ export class ApiTorture {
       await target.kill()
     }
     const faults = [...target.faults, ...check(this.history, target.observations, this.#start)]
-    const newest = Math.max(this.#start, ...target.observations.map((observation) => (observation.what === 'list' ? observation.revision : 0)))
+    const newest = Math.max(
+      this.#start,
+      ...target.observations.map((observation) => (observation.what === 'list' ? observation.revision : 0)),
+    )
     if (compact) this.history.compactable = newest
     this.#start = newest
     return { ...countsOf(target, this.history.writes.length - before), faults }
@@ -147,7 +154,9 @@ export class ApiTorture {
       ...kinds.map((kind) => ({ kind, namespace: pick(namespaces) })),
       ...kinds.map((kind) => ({ kind, namespace: pick(namespaces), shard: pick(shards) })),
     ]
-    return scopes.map((scope, i) => new Informer(target, `informer ${i % 6}`, scope, pick(['whole', 'pages', 'streamed'])))
+    return scopes.map(
+      (scope, i) => new Informer(target, `informer ${i % 6}`, scope, pick(['whole', 'pages', 'streamed'])),
+    )
   }
 }
 

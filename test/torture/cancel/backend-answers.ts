@@ -1,4 +1,7 @@
-/** The answers of a well-behaved backend in a cancel storm, by the path that it is asked at; and lies, which have the right form. */
+/**
+ * The answers of a well-behaved backend in a cancel storm, by the path that it is asked at; and lies, which have the
+ * right form.
+ */
 export interface Answer {
   readonly status: number
   readonly body: string
@@ -46,7 +49,9 @@ function parsed(text: string): Review {
 
 const reviews: Readonly<Record<string, (review: Review, lies: boolean) => object>> = {
   mutate: ({ apiVersion, kind, request }, lies) => {
-    const patch = [{ op: 'add', path: lies ? '/metadata/nowhere/deep' : '/metadata/annotations', value: { mutated: 'true' } }]
+    const patch = [
+      { op: 'add', path: lies ? '/metadata/nowhere/deep' : '/metadata/annotations', value: { mutated: 'true' } },
+    ]
     const encoded = Buffer.from(JSON.stringify(patch)).toString('base64')
     const changes = request?.operation === 'CREATE' || request?.operation === 'UPDATE'
     const response = { uid: request?.uid, allowed: true, ...(changes && { patchType: 'JSONPatch', patch: encoded }) }
@@ -59,7 +64,11 @@ const reviews: Readonly<Record<string, (review: Review, lies: boolean) => object
   }),
   convert: ({ apiVersion, kind, request }, lies) => {
     const convertedObjects = request?.objects?.map((object) => ({ ...object, apiVersion: request.desiredAPIVersion }))
-    const response = { uid: request?.uid, convertedObjects: lies ? [] : convertedObjects, result: { status: 'Success' } }
+    const response = {
+      uid: request?.uid,
+      convertedObjects: lies ? [] : convertedObjects,
+      result: { status: 'Success' },
+    }
     return { apiVersion, kind, response }
   },
   authorize: ({ apiVersion, kind, spec }, lies) => ({
@@ -76,16 +85,33 @@ const reviews: Readonly<Record<string, (review: Review, lies: boolean) => object
   audit: () => ({}),
 }
 
-const apple = { apiVersion: `${stormGroup}/v1`, kind: 'Apple', metadata: { name: 'a', namespace: 'storm', resourceVersion: '1' } }
+const apple = {
+  apiVersion: `${stormGroup}/v1`,
+  kind: 'Apple',
+  metadata: { name: 'a', namespace: 'storm', resourceVersion: '1' },
+}
 
 function aggregated(pathname: string, query: URLSearchParams, lies: boolean): Answer {
   if (pathname === `/apis/${stormGroup}/v1`) {
     const verbs = ['get', 'list', 'watch', 'create', 'delete']
     const resources = [{ name: 'apples', singularName: 'apple', namespaced: true, kind: 'Apple', verbs }]
-    return json({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: lies ? 'lie/v9' : `${stormGroup}/v1`, resources })
+    return json({
+      kind: 'APIResourceList',
+      apiVersion: 'v1',
+      groupVersion: lies ? 'lie/v9' : `${stormGroup}/v1`,
+      resources,
+    })
   }
-  if (!pathname.includes('/apples')) return json({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 404 }, 404)
-  if (query.has('watch')) return { status: 200, body: `${JSON.stringify({ type: 'ADDED', object: apple })}\n`, stream: true }
-  if (pathname.endsWith('/apples')) return json({ kind: 'AppleList', apiVersion: `${stormGroup}/v1`, metadata: { resourceVersion: '1' }, items: [apple] })
+  if (!pathname.includes('/apples'))
+    return json({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 404 }, 404)
+  if (query.has('watch'))
+    return { status: 200, body: `${JSON.stringify({ type: 'ADDED', object: apple })}\n`, stream: true }
+  if (pathname.endsWith('/apples'))
+    return json({
+      kind: 'AppleList',
+      apiVersion: `${stormGroup}/v1`,
+      metadata: { resourceVersion: '1' },
+      items: [apple],
+    })
   return json(lies ? [] : apple)
 }

@@ -1,4 +1,6 @@
-/** Connections that a backend of a cancel storm takes over: what comes is sent back, or the connection ends in some way. */
+/**
+ * Connections that a backend of a cancel storm takes over: what comes is sent back, or the connection ends in some way.
+ */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -59,8 +61,12 @@ function switching({ headers }: IncomingMessage): string {
     'HTTP/1.1 101 Switching Protocols',
     'Connection: Upgrade',
     `Upgrade: ${headers.upgrade}`,
-    ...(accept ? [`Sec-WebSocket-Accept: ${accept}`, `Sec-WebSocket-Protocol: ${headers['sec-websocket-protocol'] ?? ''}`] : []),
-    ...(headers['x-stream-protocol-version'] ? [`X-Stream-Protocol-Version: ${headers['x-stream-protocol-version']}`] : []),
+    ...(accept
+      ? [`Sec-WebSocket-Accept: ${accept}`, `Sec-WebSocket-Protocol: ${headers['sec-websocket-protocol'] ?? ''}`]
+      : []),
+    ...(headers['x-stream-protocol-version']
+      ? [`X-Stream-Protocol-Version: ${headers['x-stream-protocol-version']}`]
+      : []),
     '\r\n',
   ].join('\r\n')
 }

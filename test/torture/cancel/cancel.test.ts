@@ -1,4 +1,7 @@
-/** A short cancel storm. `STORM_SECONDS` makes it longer, `T8S_SEED` repeats one; `npm run torture -- --cancel` goes on for minutes. */
+/**
+ * A short cancel storm. `STORM_SECONDS` makes it longer, `T8S_SEED` repeats one; `npm run torture -- --cancel` goes on
+ * for minutes.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Storm } from './storm.ts'

@@ -166,7 +166,11 @@ export class StormClient {
 function upgradeHeaders(upgrade: NonNullable<StormRequest['upgrade']>, path: string): Record<string, string> {
   const isForward = path.includes('/portforward')
   const tunnelled = isForward && upgrade === 'websocket'
-  const protocol = tunnelled ? 'SPDY/3.1+portforward.k8s.io' : path.includes('/log') ? 'binary.k8s.io' : 'v5.channel.k8s.io'
+  const protocol = tunnelled
+    ? 'SPDY/3.1+portforward.k8s.io'
+    : path.includes('/log')
+      ? 'binary.k8s.io'
+      : 'v5.channel.k8s.io'
   return {
     connection: 'Upgrade',
     upgrade,
@@ -175,6 +179,8 @@ function upgradeHeaders(upgrade: NonNullable<StormRequest['upgrade']>, path: str
       'sec-websocket-key': Buffer.alloc(16, 'k').toString('base64'),
       'sec-websocket-protocol': protocol,
     }),
-    ...(upgrade === 'SPDY/3.1' && { 'x-stream-protocol-version': isForward ? 'portforward.k8s.io' : 'v4.channel.k8s.io' }),
+    ...(upgrade === 'SPDY/3.1' && {
+      'x-stream-protocol-version': isForward ? 'portforward.k8s.io' : 'v4.channel.k8s.io',
+    }),
   }
 }

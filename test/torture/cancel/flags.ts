@@ -1,4 +1,6 @@
-/** Files and flags by which a server asks the backend of a cancel storm about everything that it can ask others about. */
+/**
+ * Files and flags by which a server asks the backend of a cancel storm about everything that it can ask others about.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Backend } from './backend.ts'
@@ -30,7 +32,13 @@ export function stormFlags(folder: string, { port, ca }: Backend): readonly stri
       'current-context': 'c',
     })
   const images = {
-    imagePolicy: { kubeConfigFile: kubeconfig('images'), allowTTL: -1, denyTTL: -1, retryBackoff: 5, defaultAllow: true },
+    imagePolicy: {
+      kubeConfigFile: kubeconfig('images'),
+      allowTTL: -1,
+      denyTTL: -1,
+      retryBackoff: 5,
+      defaultAllow: true,
+    },
   }
   const flags = {
     'token-auth-file': write('tokens.csv', `${adminToken},storm,1,"system:masters"\n`),

@@ -29,7 +29,10 @@ export function stormObjects(backend: Backend, address: string): readonly StormO
         },
       },
     },
-    post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgetDefinition({ clientConfig: clientConfig(backend, 'convert') })),
+    post(
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+      widgetDefinition({ clientConfig: clientConfig(backend, 'convert') }),
+    ),
     ...podAndServices(backend, address),
     ...aggregatedApi(backend),
     ...webhooks(backend),
@@ -65,7 +68,10 @@ function podAndServices({ port }: Backend, address: string): readonly StormObjec
 
 function aggregatedApi({ port, ca }: Backend): readonly StormObject[] {
   return [
-    post(`${core}/services`, { metadata: { name: 'apples' }, spec: { type: 'ExternalName', externalName: 'localhost' } }),
+    post(`${core}/services`, {
+      metadata: { name: 'apples' },
+      spec: { type: 'ExternalName', externalName: 'localhost' },
+    }),
     post('/apis/apiregistration.k8s.io/v1/apiservices', {
       metadata: { name: `v1.${stormGroup}` },
       spec: {
@@ -80,12 +86,21 @@ function aggregatedApi({ port, ca }: Backend): readonly StormObject[] {
   ]
 }
 
-/** Two of each kind change or judge, so that one fails while the other is being asked; one of each by way of a Service. */
+/**
+ * Two of each kind change or judge, so that one fails while the other is being asked; one of each by way of a Service.
+ */
 function webhooks(backend: Backend): readonly StormObject[] {
   const hook = (name: string, path: string, more: object): object => ({
     name: `${name}.${stormGroup}`,
     clientConfig: clientConfig(backend, path),
-    rules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['configmaps', 'pods', 'widgets', 'pods/exec'] }],
+    rules: [
+      {
+        apiGroups: ['*'],
+        apiVersions: ['*'],
+        operations: ['*'],
+        resources: ['configmaps', 'pods', 'widgets', 'pods/exec'],
+      },
+    ],
     namespaceSelector: { matchLabels: { storm: 'yes' } },
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],

@@ -40,7 +40,12 @@ const configMap = (random: Random, wanted = name(random)): string =>
   })
 
 const widget = (version: string, wanted: string): string =>
-  JSON.stringify({ apiVersion: `shop.example.com/${version}`, kind: 'Widget', metadata: { name: wanted }, spec: { size: 1 } })
+  JSON.stringify({
+    apiVersion: `shop.example.com/${version}`,
+    kind: 'Widget',
+    metadata: { name: wanted },
+    spec: { size: 1 },
+  })
 
 const pod = (random: Random): string =>
   JSON.stringify({
@@ -65,14 +70,33 @@ const reads: readonly Make[] = [
     path: `${configMaps}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan`,
     isLong: true,
   }),
-  (random) => ({ kind: 'discovery', method: 'GET', path: random.pick(['/apis', '/api', '/api/v1', `/apis/${stormGroup}/v1`]) }),
-  (random) => ({ kind: 'openapi', method: 'GET', path: random.pick(['/openapi/v2', '/openapi/v3', '/openapi/v3/api/v1']) }),
-  (random) => ({ kind: 'health', method: 'GET', path: random.pick(['/readyz?verbose', '/livez', '/healthz', '/version']) }),
+  (random) => ({
+    kind: 'discovery',
+    method: 'GET',
+    path: random.pick(['/apis', '/api', '/api/v1', `/apis/${stormGroup}/v1`]),
+  }),
+  (random) => ({
+    kind: 'openapi',
+    method: 'GET',
+    path: random.pick(['/openapi/v2', '/openapi/v3', '/openapi/v3/api/v1']),
+  }),
+  (random) => ({
+    kind: 'health',
+    method: 'GET',
+    path: random.pick(['/readyz?verbose', '/livez', '/healthz', '/version']),
+  }),
   () => ({ kind: 'metrics', method: 'GET', path: '/metrics' }),
 ]
 
 const writes: readonly Make[] = [
-  (random) => ({ kind: 'create', method: 'POST', path: configMaps, body: configMap(random), headers: json, good: there }),
+  (random) => ({
+    kind: 'create',
+    method: 'POST',
+    path: configMaps,
+    body: configMap(random),
+    headers: json,
+    good: there,
+  }),
   (random) => {
     const wanted = name(random)
     const path = `${configMaps}/${wanted}`
@@ -93,7 +117,11 @@ const writes: readonly Make[] = [
   },
   (random) => ({ kind: 'delete', method: 'DELETE', path: `${configMaps}/${name(random)}`, good: there }),
   () => ({ kind: 'deletecollection', method: 'DELETE', path: `${configMaps}?labelSelector=none%3Dsuch` }),
-  () => ({ kind: 'delete pods', method: 'DELETE', path: `${core}/pods?fieldSelector=metadata.name!%3Dpod&gracePeriodSeconds=0` }),
+  () => ({
+    kind: 'delete pods',
+    method: 'DELETE',
+    path: `${core}/pods?fieldSelector=metadata.name!%3Dpod&gracePeriodSeconds=0`,
+  }),
   (random) => ({ kind: 'create a pod', method: 'POST', path: `${core}/pods`, body: pod(random), headers: json }),
   (random) => ({ kind: 'dry run', method: 'POST', path: `${core}/pods?dryRun=All`, body: pod(random), headers: json }),
   () => ({
@@ -104,7 +132,13 @@ const writes: readonly Make[] = [
     headers: json,
     good: there,
   }),
-  () => ({ kind: 'token', method: 'POST', path: `${core}/serviceaccounts/default/token`, body: '{"spec":{}}', headers: json }),
+  () => ({
+    kind: 'token',
+    method: 'POST',
+    path: `${core}/serviceaccounts/default/token`,
+    body: '{"spec":{}}',
+    headers: json,
+  }),
 ]
 
 const others: readonly Make[] = [
@@ -123,7 +157,13 @@ const others: readonly Make[] = [
   (random) => {
     const [version, wanted] = [random.pick(['v2', 'v3']), name(random)]
     const path = `${widgets(version)}/${wanted}?fieldManager=storm&force=true`
-    return { kind: 'apply custom', method: 'PATCH', path, body: widget(version, wanted), headers: patch('apply-patch+yaml') }
+    return {
+      kind: 'apply custom',
+      method: 'PATCH',
+      path,
+      body: widget(version, wanted),
+      headers: patch('apply-patch+yaml'),
+    }
   },
   () => ({ kind: 'delete custom', method: 'DELETE', path: widgets('v3') }),
   () => ({ kind: 'aggregated get', method: 'GET', path: `${apples}/a` }),
@@ -140,7 +180,9 @@ const others: readonly Make[] = [
     kind: 'access review',
     method: 'POST',
     path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-    body: JSON.stringify({ spec: { user: `u-${random.below(50)}`, resourceAttributes: { verb: 'get', resource: 'pods' } } }),
+    body: JSON.stringify({
+      spec: { user: `u-${random.below(50)}`, resourceAttributes: { verb: 'get', resource: 'pods' } },
+    }),
     headers: json,
   }),
   () => ({
@@ -150,7 +192,12 @@ const others: readonly Make[] = [
     body: JSON.stringify({ spec: { namespace } }),
     headers: json,
   }),
-  (random) => ({ kind: 'stranger reads', method: 'GET', path: `${configMaps}?limit=${1 + random.below(50)}`, asStranger: true }),
+  (random) => ({
+    kind: 'stranger reads',
+    method: 'GET',
+    path: `${configMaps}?limit=${1 + random.below(50)}`,
+    asStranger: true,
+  }),
   (random) => ({
     kind: 'impersonation',
     method: 'GET',
@@ -163,7 +210,13 @@ const others: readonly Make[] = [
 const streams: readonly Make[] = [
   () => ({ kind: 'log', method: 'GET', path: `${core}/pods/pod/log` }),
   () => ({ kind: 'log followed', method: 'GET', path: `${core}/pods/pod/log?follow=true`, isLong: true }),
-  () => ({ kind: 'log over a WebSocket', method: 'GET', path: `${core}/pods/pod/log?follow=true`, upgrade: 'websocket', isLong: true }),
+  () => ({
+    kind: 'log over a WebSocket',
+    method: 'GET',
+    path: `${core}/pods/pod/log?follow=true`,
+    upgrade: 'websocket',
+    isLong: true,
+  }),
   (random) => ({
     kind: 'exec',
     method: random.pick(['GET', 'POST']),
@@ -171,7 +224,13 @@ const streams: readonly Make[] = [
     upgrade: random.pick(['SPDY/3.1', 'websocket']),
     isLong: true,
   }),
-  () => ({ kind: 'attach', method: 'POST', path: `${core}/pods/pod/attach?stdout=1`, upgrade: 'SPDY/3.1', isLong: true }),
+  () => ({
+    kind: 'attach',
+    method: 'POST',
+    path: `${core}/pods/pod/attach?stdout=1`,
+    upgrade: 'SPDY/3.1',
+    isLong: true,
+  }),
   (random) => ({
     kind: 'port-forward',
     method: 'GET',
@@ -180,7 +239,12 @@ const streams: readonly Make[] = [
     isLong: true,
   }),
   () => ({ kind: 'pod proxy', method: 'GET', path: `${core}/pods/https:pod:/proxy/page` }),
-  () => ({ kind: 'pod proxy, sent', method: 'POST', path: `${core}/pods/https:pod:/proxy/page`, body: 'z'.repeat(100_000) }),
+  () => ({
+    kind: 'pod proxy, sent',
+    method: 'POST',
+    path: `${core}/pods/https:pod:/proxy/page`,
+    body: 'z'.repeat(100_000),
+  }),
   () => ({ kind: 'service proxy', method: 'GET', path: `${core}/services/https:backend:https/proxy/page` }),
   () => ({
     kind: 'service proxy, upgraded',

@@ -21,10 +21,17 @@ export async function tortureCancel({ minutes, seed }: CancelTortureOptions): Pr
     const report = await storm.run(seconds)
     sent += report.sent
     faults = report.faults
-    console.log(`${sent} requests, ${report.left} clients of the last ${report.sent} left early, ${Math.round(report.residentMb)} MB resident`)
+    console.log(
+      `${sent} requests, ${report.left} clients of the last ${report.sent} left early, ` +
+        `${Math.round(report.residentMb)} MB resident`,
+    )
   } while (faults.length === 0 && performance.now() < deadline)
   await storm.end(faults.length === 0)
   for (const fault of faults) console.log(fault)
-  console.log(faults.length === 0 ? 'the server is as it was before' : `${faults.length} faults; the server's log: ${storm.folder}/server.log`)
+  console.log(
+    faults.length === 0
+      ? 'the server is as it was before'
+      : `${faults.length} faults; the server's log: ${storm.folder}/server.log`,
+  )
   return faults.length > 0
 }

@@ -31,7 +31,8 @@ export interface StormReport {
 
 const clientsAtOnce = 24
 /** Node's own warnings, and errors that a request or the process was only just saved from. */
-const complaints = /^.*(?:\(node:\d+\).*Warning|unhandled (?:rejection|exception)|apiserver panic'd|begins anew).*(?:\n {4}at .*)*/gm
+const complaints =
+  /^.*(?:\(node:\d+\).*Warning|unhandled (?:rejection|exception)|apiserver panic'd|begins anew).*(?:\n {4}at .*)*/gm
 
 export class Storm {
   readonly folder: string
@@ -59,7 +60,14 @@ export class Storm {
     for (const { method, path, body } of stormObjects(backend, address)) {
       const type = method === 'PATCH' ? 'merge-patch+json' : 'json'
       const headers = { 'content-type': `application/${type}` }
-      await expectGood(client, { kind: 'object', method, path, body: JSON.stringify(body), headers, good: [200, 201, 409] })
+      await expectGood(client, {
+        kind: 'object',
+        method,
+        path,
+        body: JSON.stringify(body),
+        headers,
+        good: [200, 201, 409],
+      })
     }
     await allWell(client, random)
     client.close()
@@ -75,7 +83,11 @@ export class Storm {
       let client = new StormClient(this.#server.url)
       while (performance.now() < deadline && this.#server.ended() === undefined) {
         const request = oneRequest(this.#random)
-        const { status, left } = await client.send(impatient(request, this.#random), this.#random.pick(['h1', 'h2']), randomLeaving(this.#random))
+        const { status, left } = await client.send(
+          impatient(request, this.#random),
+          this.#random.pick(['h1', 'h2']),
+          randomLeaving(this.#random),
+        )
         tally.sent++
         tally.kinds.add(request.kind)
         if (left) tally.left++
@@ -106,7 +118,9 @@ export class Storm {
     if (ended !== undefined) return [`the server ended with ${ended}: ${this.#server.printed().slice(-2000)}`]
     const faults: string[] = []
     const client = new StormClient(this.#server.url)
-    await allWell(client, this.#random).catch((error: Error) => faults.push(`it does not answer well: ${error.message} ${error.cause ?? ''}`))
+    await allWell(client, this.#random).catch((error: Error) =>
+      faults.push(`it does not answer well: ${error.message} ${error.cause ?? ''}`),
+    )
     client.close()
     faults.push(...(await leaks(this.#server, this.#before)))
     const printed = this.#server.printed()
@@ -135,7 +149,8 @@ async function expectGood(client: StormClient, request: StormRequest): Promise<v
       `${request.kind} (${request.method} ${request.path}, ${protocol}) is answered well`,
       async () => {
         const { status, text } = await client.send(request, protocol, staying)
-        if (status === undefined || !(request.good?.includes(status) ?? status < 400)) throw new Error(`${status} ${text}`)
+        if (status === undefined || !(request.good?.includes(status) ?? status < 400))
+          throw new Error(`${status} ${text}`)
         return true
       },
       { deadlineMs: 40_000, everyMs: 200 },

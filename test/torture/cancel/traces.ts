@@ -27,7 +27,10 @@ const patienceMs = 60_000
 
 export async function tracesOf(server: StormServer): Promise<Traces> {
   const client = new StormClient(server.url)
-  const { text } = await client.send({ kind: 'metrics', method: 'GET', path: '/metrics' }, 'h1', { ...staying, whole: true })
+  const { text } = await client.send({ kind: 'metrics', method: 'GET', path: '/metrics' }, 'h1', {
+    ...staying,
+    whole: true,
+  })
   client.close()
   const metrics = new Map<string, number>()
   for (const line of text.split('\n')) {
@@ -53,6 +56,7 @@ function compare(before: Traces, now: Traces): readonly string[] {
     const [was, is] = [before.metrics.get(name) ?? 0, now.metrics.get(name) ?? 0]
     if (is > was + (never.includes(name) ? 0 : slack)) found.push(`${name} was ${was} and is ${is}`)
   }
-  if (now.descriptors > before.descriptors + moreDescriptors) found.push(`${now.descriptors} open files and sockets, ${before.descriptors} before`)
+  if (now.descriptors > before.descriptors + moreDescriptors)
+    found.push(`${now.descriptors} open files and sockets, ${before.descriptors} before`)
   return found
 }

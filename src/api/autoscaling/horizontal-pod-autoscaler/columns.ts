@@ -31,7 +31,8 @@ function metricText(metric: Metric, status: MetricStatus | undefined): string {
   if (pods) return `${average(status?.pods?.current)}/${pods.target.averageValue ?? ''}`
   if (object) return value(object.target, status?.object?.current)
   if (resource) return resourceText(resource.name, resource.target, status?.resource?.current)
-  if (containerResource) return resourceText(containerResource.name, containerResource.target, status?.containerResource?.current)
+  if (containerResource)
+    return resourceText(containerResource.name, containerResource.target, status?.containerResource?.current)
   return '<unknown type>'
 }
 
@@ -45,12 +46,20 @@ export function targets({ spec, status }: Autoscaler): string {
 
 export const autoscalerColumns = [
   name,
-  column<Autoscaler>('Reference', ({ spec }) => `${spec?.scaleTargetRef.kind}/${spec?.scaleTargetRef.name}`, { description: 'What it scales.' }),
-  column<Autoscaler>('Targets', targets, { description: 'What is measured, of what is wanted.' }),
-  column<Autoscaler>('MinPods', ({ spec }) => (spec?.minReplicas === undefined ? '<unset>' : String(spec.minReplicas)), {
-    description: 'The fewest pods that it goes down to.',
+  column<Autoscaler>('Reference', ({ spec }) => `${spec?.scaleTargetRef.kind}/${spec?.scaleTargetRef.name}`, {
+    description: 'What it scales.',
   }),
-  column<Autoscaler>('MaxPods', ({ spec }) => spec?.maxReplicas ?? 0, { description: 'The most pods that it goes up to.' }),
+  column<Autoscaler>('Targets', targets, { description: 'What is measured, of what is wanted.' }),
+  column<Autoscaler>(
+    'MinPods',
+    ({ spec }) => (spec?.minReplicas === undefined ? '<unset>' : String(spec.minReplicas)),
+    {
+      description: 'The fewest pods that it goes down to.',
+    },
+  ),
+  column<Autoscaler>('MaxPods', ({ spec }) => spec?.maxReplicas ?? 0, {
+    description: 'The most pods that it goes up to.',
+  }),
   column<Autoscaler>('Replicas', ({ status }) => status?.currentReplicas ?? 0, { description: 'Pods that are there.' }),
   age,
 ]

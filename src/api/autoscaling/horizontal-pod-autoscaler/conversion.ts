@@ -10,10 +10,16 @@ import type { Autoscaler, Behavior, Metric, MetricStatus } from './rules.ts'
 export type AutoscalerV1 = Model<V1HorizontalPodAutoscaler>
 
 const prefix = 'autoscaling.alpha.kubernetes.io'
-const annotations = { metrics: `${prefix}/metrics`, statuses: `${prefix}/current-metrics`, conditions: `${prefix}/conditions`, behavior: `${prefix}/behavior` }
+const annotations = {
+  metrics: `${prefix}/metrics`,
+  statuses: `${prefix}/current-metrics`,
+  conditions: `${prefix}/conditions`,
+  behavior: `${prefix}/behavior`,
+}
 
 /** Whether an autoscaler of v1 carries metrics that v1 has no field for. */
-export const hasOtherMetrics = ({ metadata }: AutoscalerV1): boolean => metadata.annotations?.[annotations.metrics] !== undefined
+export const hasOtherMetrics = ({ metadata }: AutoscalerV1): boolean =>
+  metadata.annotations?.[annotations.metrics] !== undefined
 
 interface Flat {
   readonly type: string
@@ -25,12 +31,17 @@ interface Flat {
 }
 
 /** Members that are undefined are left out. */
-const given = <T extends object>(object: T): T => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null)) as T
+const given = <T extends object>(object: T): T =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null)) as T
 
 const isCpu = ({ type, resource }: Metric | MetricStatus): boolean => type === 'Resource' && resource?.name === 'cpu'
-const isPercentage = (metric: Metric): boolean => isCpu(metric) && metric.resource?.target.averageUtilization !== undefined
+const isPercentage = (metric: Metric): boolean =>
+  isCpu(metric) && metric.resource?.target.averageUtilization !== undefined
 
-/** From v2: percentages of CPU become the field, of which there is one; all other metrics, and every status with its raw value, an annotation. */
+/**
+ * From v2: percentages of CPU become the field, of which there is one; all other metrics, and every status with its raw
+ * value, an annotation.
+ */
 export function toV1(scaler: Autoscaler): AutoscalerV1 {
   const { spec, status, metadata, ...rest } = scaler
   const metrics = spec?.metrics ?? []
@@ -83,11 +94,18 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
   }
   const metrics = (take<Flat[]>(annotations.metrics) ?? []).map(fullMetric)
   const percent = spec?.targetCPUUtilizationPercentage
-  if (percent !== undefined) metrics.push({ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } } })
+  if (percent !== undefined)
+    metrics.push({
+      type: 'Resource',
+      resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } },
+    })
   if (metrics.length === 0) metrics.push(defaultMetric())
   const behavior = take<object>(annotations.behavior)
   const used = status?.currentCPUUtilizationPercentage
-  const usedOfCpu = used === undefined ? [] : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: used } } } as MetricStatus]
+  const usedOfCpu =
+    used === undefined
+      ? []
+      : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: used } } } as MetricStatus]
   const statuses = take<Flat[]>(annotations.statuses)?.map(fullStatus) ?? usedOfCpu
   const conditions = take<NonNullable<NonNullable<Autoscaler['status']>['conditions']>>(annotations.conditions)
   const full = given({
@@ -116,8 +134,10 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
   }
 }
 
-const annotated = ({ annotations: _, ...metadata }: Autoscaler['metadata'], notes: Readonly<Record<string, string>>): Autoscaler['metadata'] =>
-  Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata
+const annotated = (
+  { annotations: _, ...metadata }: Autoscaler['metadata'],
+  notes: Readonly<Record<string, string>>,
+): Autoscaler['metadata'] => (Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata)
 
 type Condition = NonNullable<NonNullable<Autoscaler['status']>['conditions']>[number]
 
@@ -130,14 +150,22 @@ const flatCondition = ({ type, status, lastTransitionTime, reason, message }: Co
 })
 
 /** All members with Go's names and in its order: what is absent is null. */
-const flatBehavior = ({ scaleUp, scaleDown }: Behavior): object => ({ ScaleUp: flatRules(scaleUp), ScaleDown: flatRules(scaleDown) })
+const flatBehavior = ({ scaleUp, scaleDown }: Behavior): object => ({
+  ScaleUp: flatRules(scaleUp),
+  ScaleDown: flatRules(scaleDown),
+})
 
 const flatRules = (rules: Behavior['scaleUp']): object | null =>
   rules
     ? {
         StabilizationWindowSeconds: rules.stabilizationWindowSeconds ?? null,
         SelectPolicy: rules.selectPolicy ?? null,
-        Policies: rules.policies?.map(({ type, value, periodSeconds }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null,
+        Policies:
+          rules.policies?.map(({ type, value, periodSeconds }) => ({
+            Type: type,
+            Value: value,
+            PeriodSeconds: periodSeconds,
+          })) ?? null,
         Tolerance: rules.tolerance ?? null,
       }
     : null
@@ -160,7 +188,11 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
     type,
     resource:
       resource &&
-      given({ name: resource.name, targetAverageUtilization: resource.target.averageUtilization, targetAverageValue: resource.target.averageValue }),
+      given({
+        name: resource.name,
+        targetAverageUtilization: resource.target.averageUtilization,
+        targetAverageValue: resource.target.averageValue,
+      }),
     containerResource:
       containerResource &&
       given({
@@ -169,7 +201,13 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
         targetAverageValue: containerResource.target.averageValue,
         container: containerResource.container,
       }),
-    pods: pods && given({ metricName: pods.metric.name, targetAverageValue: pods.target.averageValue, selector: pods.metric.selector }),
+    pods:
+      pods &&
+      given({
+        metricName: pods.metric.name,
+        targetAverageValue: pods.target.averageValue,
+        selector: pods.metric.selector,
+      }),
     object:
       object &&
       given({
@@ -191,7 +229,8 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
 }
 
 const metric = (name: unknown, selector: unknown): object => given({ name, selector })
-const current = (value: unknown, averageValue: unknown, averageUtilization?: unknown): object => given({ value, averageValue, averageUtilization })
+const current = (value: unknown, averageValue: unknown, averageUtilization?: unknown): object =>
+  given({ value, averageValue, averageUtilization })
 
 /** The target of v2 from the flat fields of v1. */
 function target(value: unknown, averageValue: unknown, averageUtilization?: unknown): object {
@@ -202,30 +241,52 @@ function target(value: unknown, averageValue: unknown, averageUtilization?: unkn
 function fullMetric({ type, resource, containerResource, pods, object, external }: Flat): Metric {
   return given({
     type,
-    resource: resource && { name: resource.name, target: target(undefined, resource.targetAverageValue, resource.targetAverageUtilization) },
+    resource: resource && {
+      name: resource.name,
+      target: target(undefined, resource.targetAverageValue, resource.targetAverageUtilization),
+    },
     containerResource: containerResource && {
       name: containerResource.name,
       container: containerResource.container,
       target: target(undefined, containerResource.targetAverageValue, containerResource.targetAverageUtilization),
     },
-    pods: pods && { metric: metric(pods.metricName, pods.selector), target: target(undefined, pods.targetAverageValue) },
+    pods: pods && {
+      metric: metric(pods.metricName, pods.selector),
+      target: target(undefined, pods.targetAverageValue),
+    },
     object: object && {
       describedObject: object.target,
       metric: metric(object.metricName, object.selector),
       target: target(object.targetValue, object.averageValue),
     },
-    external: external && { metric: metric(external.metricName, external.metricSelector), target: target(external.targetValue, external.targetAverageValue) },
+    external: external && {
+      metric: metric(external.metricName, external.metricSelector),
+      target: target(external.targetValue, external.targetAverageValue),
+    },
   }) as unknown as Metric
 }
 
 function flatStatus({ type, resource, containerResource, pods, object, external }: MetricStatus): Flat {
   const resourceOf = ({ name, current }: NonNullable<MetricStatus['resource']>): Record<string, unknown> =>
-    given({ name, currentAverageUtilization: current.averageUtilization, currentAverageValue: current.averageValue ?? '0' })
+    given({
+      name,
+      currentAverageUtilization: current.averageUtilization,
+      currentAverageValue: current.averageValue ?? '0',
+    })
   return given({
     type,
     resource: resource && resourceOf(resource),
-    containerResource: containerResource && { ...resourceOf(containerResource), container: containerResource.container },
-    pods: pods && given({ metricName: pods.metric.name, currentAverageValue: pods.current.averageValue ?? '0', selector: pods.metric.selector }),
+    containerResource: containerResource && {
+      ...resourceOf(containerResource),
+      container: containerResource.container,
+    },
+    pods:
+      pods &&
+      given({
+        metricName: pods.metric.name,
+        currentAverageValue: pods.current.averageValue ?? '0',
+        selector: pods.metric.selector,
+      }),
     object:
       object &&
       given({
@@ -249,13 +310,19 @@ function flatStatus({ type, resource, containerResource, pods, object, external 
 function fullStatus({ type, resource, containerResource, pods, object, external }: Flat): MetricStatus {
   return given({
     type,
-    resource: resource && { name: resource.name, current: current(undefined, resource.currentAverageValue, resource.currentAverageUtilization) },
+    resource: resource && {
+      name: resource.name,
+      current: current(undefined, resource.currentAverageValue, resource.currentAverageUtilization),
+    },
     containerResource: containerResource && {
       name: containerResource.name,
       container: containerResource.container,
       current: current(undefined, containerResource.currentAverageValue, containerResource.currentAverageUtilization),
     },
-    pods: pods && { metric: metric(pods.metricName, pods.selector), current: current(undefined, pods.currentAverageValue) },
+    pods: pods && {
+      metric: metric(pods.metricName, pods.selector),
+      current: current(undefined, pods.currentAverageValue),
+    },
     object: object && {
       describedObject: object.target,
       metric: metric(object.metricName, object.selector),

@@ -5,7 +5,10 @@ import type { Autoscaler, Behavior, Metric } from './rules.ts'
 type ScalingRules = NonNullable<Behavior['scaleUp']>
 
 /** The metric of autoscalers that name none. */
-export const defaultMetric = (): Metric => ({ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } })
+export const defaultMetric = (): Metric => ({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
+})
 
 const scaleUp = (): ScalingRules => ({
   stabilizationWindowSeconds: 0,
@@ -15,7 +18,10 @@ const scaleUp = (): ScalingRules => ({
     { type: 'Percent', value: 100, periodSeconds: 15 },
   ],
 })
-const scaleDown = (): ScalingRules => ({ selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] })
+const scaleDown = (): ScalingRules => ({
+  selectPolicy: 'Max',
+  policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+})
 
 /** What was given over what holds otherwise. */
 const over = (rules: ScalingRules, given: ScalingRules | undefined): ScalingRules => ({

@@ -64,5 +64,8 @@ export const horizontalPodAutoscalersV1 = resource<AutoscalerV1>({
     update: (scaler, old) => autoscalerRules(full(scaler), full(old)),
     status: (scaler) => autoscalerStatusRules(full(scaler)),
   },
-  columns: autoscalerColumns.map((column) => ({ ...column, cell: (scaler: AutoscalerV1) => column.cell(full(scaler)) })),
+  columns: autoscalerColumns.map((column) => ({
+    ...column,
+    cell: (scaler: AutoscalerV1) => column.cell(full(scaler)),
+  })),
 })

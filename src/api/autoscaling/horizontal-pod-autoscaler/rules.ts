@@ -2,8 +2,23 @@
 
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, each, follows, nonNegative, nonNegativeQuantity, oneOf, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../machinery/validation/field-error.ts'
+import {
+  all,
+  each,
+  follows,
+  nonNegative,
+  nonNegativeQuantity,
+  oneOf,
+  requiredText,
+  valid,
+} from '../../../machinery/validation/field-rules.ts'
 import { dnsLabel, pathSegment } from '../../../machinery/validation/names.ts'
 import { signOf } from '../../../machinery/values/quantity.ts'
 import { containerResourceName } from '../../core/quota/resource-rules.ts'
@@ -30,7 +45,9 @@ export function autoscalerRules({ spec }: Autoscaler, old?: Autoscaler): readonl
   const before = old?.spec?.scaleTargetRef
   const stays = before !== undefined && before.apiVersion === target?.apiVersion && before.kind === target?.kind
   return all(
-    minReplicas !== undefined && minReplicas < fewest ? [invalidValue('spec.minReplicas', minReplicas, `must be greater than or equal to ${fewest}`)] : valid,
+    minReplicas !== undefined && minReplicas < fewest
+      ? [invalidValue('spec.minReplicas', minReplicas, `must be greater than or equal to ${fewest}`)]
+      : valid,
     positiveMaximum(maxReplicas),
     minReplicas !== undefined && maxReplicas < minReplicas
       ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')]
@@ -45,7 +62,10 @@ export function autoscalerRules({ spec }: Autoscaler, old?: Autoscaler): readonl
 }
 
 export const autoscalerStatusRules = ({ status }: Autoscaler): readonly FieldError[] =>
-  all(nonNegative(status?.currentReplicas, 'status.currentReplicas'), nonNegative(status?.desiredReplicas, 'status.desiredReplicas'))
+  all(
+    nonNegative(status?.currentReplicas, 'status.currentReplicas'),
+    nonNegative(status?.desiredReplicas, 'status.desiredReplicas'),
+  )
 
 const reference = (target: { kind?: string; name?: string } | undefined, path: string): readonly FieldError[] =>
   all(
@@ -64,10 +84,15 @@ const needsWorkMetric = 'must specify at least one Object or External metric to 
 
 /** Pods that do not run use no CPU: without replicas only metrics of something else can ask for one again. */
 const scaleToZeroMetrics = ({ minReplicas, metrics }: AutoscalerSpec): readonly FieldError[] =>
-  minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External') ? [forbiddenField('spec.metrics', needsWorkMetric)] : valid
+  minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External')
+    ? [forbiddenField('spec.metrics', needsWorkMetric)]
+    : valid
 
 /** Only ReplicationControllers are scaled in the core group, which has no name. */
-function targetVersion(target: Partial<AutoscalerSpec['scaleTargetRef']> | undefined, path: string): readonly FieldError[] {
+function targetVersion(
+  target: Partial<AutoscalerSpec['scaleTargetRef']> | undefined,
+  path: string,
+): readonly FieldError[] {
   const version = target?.apiVersion ?? ''
   const errors = versionForm(version, path)
   const isGrouped = version.indexOf('/') > 0 || target?.kind === 'ReplicationController'
@@ -79,7 +104,8 @@ const versionForm = (version: string, path: string): readonly FieldError[] =>
 
 /** Whether an object that is measured has a version that nobody looked at before 1.34: then none is looked at. */
 const hasWrongVersion = (scaler: Autoscaler | undefined): boolean =>
-  scaler?.spec?.metrics?.some(({ object }) => versionForm(object?.describedObject.apiVersion ?? '', '').length > 0) ?? false
+  scaler?.spec?.metrics?.some(({ object }) => versionForm(object?.describedObject.apiVersion ?? '', '').length > 0) ??
+  false
 
 const members = {
   Object: 'object',
@@ -98,20 +124,30 @@ function metricRules(metric: Metric, path: string, anyVersion: boolean): readonl
   const present = Object.values(members).filter((member) => metric[member])
   if (present[0]) errors.push(...sourceRules(metric, present[0], `${path}.${present[0]}`, anyVersion))
   const expected = known && members[known]
-  if (expected && !metric[expected]) errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
+  if (expected && !metric[expected])
+    errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
   if (!known) errors.push(notSupported(`${path}.type`, type ?? '', metricTypes))
   if (present.length > 1)
-    for (const member of present) if (member !== expected) errors.push(forbiddenField(`${path}.${member}`, 'must populate the given metric source only'))
+    for (const member of present)
+      if (member !== expected)
+        errors.push(forbiddenField(`${path}.${member}`, 'must populate the given metric source only'))
   return errors
 }
 
-function sourceRules(metric: Metric, member: (typeof members)[keyof typeof members], path: string, anyVersion: boolean): readonly FieldError[] {
+function sourceRules(
+  metric: Metric,
+  member: (typeof members)[keyof typeof members],
+  path: string,
+  anyVersion: boolean,
+): readonly FieldError[] {
   switch (member) {
     case 'object': {
       const source = metric.object as NonNullable<Metric['object']>
       return all(
         reference(source.describedObject, `${path}.describedObject`),
-        anyVersion ? valid : versionForm(source.describedObject?.apiVersion ?? '', `${path}.describedObject.apiVersion`),
+        anyVersion
+          ? valid
+          : versionForm(source.describedObject?.apiVersion ?? '', `${path}.describedObject.apiVersion`),
         identifier(source.metric, `${path}.metric`),
         targetRules(source.target, `${path}.target`),
         raw(source.target, path),
@@ -124,7 +160,9 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
         identifier(source.metric, `${path}.metric`),
         targetRules(source.target, `${path}.target`),
         raw(source.target, path, 'must set either a target value for metric or a per-pod target'),
-        both ? [forbiddenField(`${path}.target.value`, 'may not set both a target value for metric and a per-pod target')] : valid,
+        both
+          ? [forbiddenField(`${path}.target.value`, 'may not set both a target value for metric and a per-pod target')]
+          : valid,
       )
     }
     case 'pods': {
@@ -133,7 +171,9 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
       return all(
         identifier(source.metric, `${path}.metric`),
         targetRules(source.target, `${path}.target`),
-        average === undefined ? [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')] : valid,
+        average === undefined
+          ? [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')]
+          : valid,
       )
     }
     case 'resource': {
@@ -147,8 +187,12 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
     case 'containerResource': {
       const source = metric.containerResource as NonNullable<Metric['containerResource']>
       return all(
-        source.name ? containerResourceName(source.name, `${path}.name`) : [required(`${path}.name`, 'must specify a resource name')],
-        source.container ? follows(source.container, `${path}.container`, dnsLabel) : [required(`${path}.container`, 'must specify a container')],
+        source.name
+          ? containerResourceName(source.name, `${path}.name`)
+          : [required(`${path}.name`, 'must specify a resource name')],
+        source.container
+          ? follows(source.container, `${path}.container`, dnsLabel)
+          : [required(`${path}.container`, 'must specify a container')],
         targetRules(source.target, `${path}.target`),
         utilization(source.target, path),
       )
@@ -160,7 +204,9 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
 
 /** Selectors are the business of whoever answers for the metric. */
 const identifier = (metric: { name: string } | undefined, path: string): readonly FieldError[] =>
-  metric?.name ? follows(metric.name, `${path}.name`, pathSegment) : [required(`${path}.name`, 'must specify a metric name')]
+  metric?.name
+    ? follows(metric.name, `${path}.name`, pathSegment)
+    : [required(`${path}.name`, 'must specify a metric name')]
 
 function targetRules(target: Target | undefined, path: string): readonly FieldError[] {
   const { type, value, averageValue, averageUtilization } = target ?? ({} as Target)
@@ -169,14 +215,21 @@ function targetRules(target: Target | undefined, path: string): readonly FieldEr
   if (type !== 'Utilization' && type !== 'Value' && type !== 'AverageValue')
     errors.push(invalidValue(`${path}.type`, type ?? '', 'must be either Utilization, Value, or AverageValue'))
   if (value !== undefined && signOf(value) < 1) errors.push(invalidValue(`${path}.value`, value, 'must be positive'))
-  if (averageValue !== undefined && signOf(averageValue) < 1) errors.push(invalidValue(`${path}.averageValue`, averageValue, 'must be positive'))
+  if (averageValue !== undefined && signOf(averageValue) < 1)
+    errors.push(invalidValue(`${path}.averageValue`, averageValue, 'must be positive'))
   if (averageUtilization !== undefined && averageUtilization < 1)
     errors.push(invalidValue(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'))
   return errors
 }
 
-const raw = (target: Target | undefined, path: string, detail = 'must set either a target value or averageValue'): readonly FieldError[] =>
-  target?.value === undefined && target?.averageValue === undefined ? [required(`${path}.target.averageValue`, detail)] : valid
+const raw = (
+  target: Target | undefined,
+  path: string,
+  detail = 'must set either a target value or averageValue',
+): readonly FieldError[] =>
+  target?.value === undefined && target?.averageValue === undefined
+    ? [required(`${path}.target.averageValue`, detail)]
+    : valid
 
 function utilization(target: Target | undefined, path: string): readonly FieldError[] {
   const [percent, value] = [target?.averageUtilization, target?.averageValue]
@@ -191,9 +244,12 @@ function scalingRules(rules: ScalingRules | undefined, path: string): readonly F
   if (!rules) return valid
   const { stabilizationWindowSeconds: window, selectPolicy, policies, tolerance } = rules
   const errors: FieldError[] = []
-  if (window !== undefined && window < 0) errors.push(invalidValue(`${path}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero'))
+  if (window !== undefined && window < 0)
+    errors.push(invalidValue(`${path}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero'))
   if (window !== undefined && window > maxWindow)
-    errors.push(invalidValue(`${path}.stabilizationWindowSeconds`, window, `must be less than or equal to ${maxWindow}`))
+    errors.push(
+      invalidValue(`${path}.stabilizationWindowSeconds`, window, `must be less than or equal to ${maxWindow}`),
+    )
   errors.push(...oneOf(selectPolicy, `${path}.selectPolicy`, ['Disabled', 'Max', 'Min']))
   if (!policies?.length) errors.push(required(`${path}.policies`, 'must specify at least one Policy'))
   policies?.forEach(({ type, value, periodSeconds }, i) => {
@@ -201,7 +257,8 @@ function scalingRules(rules: ScalingRules | undefined, path: string): readonly F
     if (type !== 'Percent' && type !== 'Pods') errors.push(notSupported(`${at}.type`, type, ['Percent', 'Pods']))
     if (value <= 0) errors.push(invalidValue(`${at}.value`, value, 'must be greater than zero'))
     if (periodSeconds <= 0) errors.push(invalidValue(`${at}.periodSeconds`, periodSeconds, 'must be greater than zero'))
-    if (periodSeconds > maxPeriod) errors.push(invalidValue(`${at}.periodSeconds`, periodSeconds, `must be less than or equal to ${maxPeriod}`))
+    if (periodSeconds > maxPeriod)
+      errors.push(invalidValue(`${at}.periodSeconds`, periodSeconds, `must be less than or equal to ${maxPeriod}`))
   })
   if (tolerance !== undefined) errors.push(...nonNegativeQuantity(tolerance, `${path}.tolerance`))
   return errors

@@ -1,7 +1,15 @@
 /** Rules for what a Job makes of pods that fail. */
 import type { V1JobSpec } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
-import { duplicate, type FieldError, fieldError, invalidValue, notSupported, required, tooMany } from '../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  fieldError,
+  invalidValue,
+  notSupported,
+  required,
+  tooMany,
+} from '../../../machinery/validation/field-error.ts'
 import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../../machinery/validation/names.ts'
 
@@ -32,40 +40,61 @@ export function podFailurePolicy(spec: JobSpec, path: string): readonly FieldErr
   )
 }
 
-function failureRule(rule: Rule, path: string, containers: ReadonlySet<string>, { backoffLimitPerIndex }: JobSpec): readonly FieldError[] {
+function failureRule(
+  rule: Rule,
+  path: string,
+  containers: ReadonlySet<string>,
+  { backoffLimitPerIndex }: JobSpec,
+): readonly FieldError[] {
   const { action, onExitCodes, onPodConditions = [] } = rule
   const errors = [...word(action, `${path}.action`, actions)]
   if (action === 'FailIndex' && backoffLimitPerIndex === undefined)
     errors.push(invalidValue(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'))
   if (onExitCodes) errors.push(...exitCodes(onExitCodes, `${path}.onExitCodes`, containers))
-  if (onPodConditions.length > maxRules) errors.push(tooMany(`${path}.onPodConditions`, onPodConditions.length, maxRules))
+  if (onPodConditions.length > maxRules)
+    errors.push(tooMany(`${path}.onPodConditions`, onPodConditions.length, maxRules))
   onPodConditions.forEach(({ type, status }, i) => {
     errors.push(
       ...follows(type, `${path}.onPodConditions[${i}].type`, qualifiedName),
       ...word(status, `${path}.onPodConditions[${i}].status`, ['False', 'True', 'Unknown']),
     )
   })
-  if (onExitCodes && onPodConditions.length > 0) errors.push(unshown(path, 'specifying both OnExitCodes and OnPodConditions is not supported'))
-  if (!onExitCodes && onPodConditions.length === 0) errors.push(unshown(path, 'specifying one of OnExitCodes and OnPodConditions is required'))
+  if (onExitCodes && onPodConditions.length > 0)
+    errors.push(unshown(path, 'specifying both OnExitCodes and OnPodConditions is not supported'))
+  if (!onExitCodes && onPodConditions.length === 0)
+    errors.push(unshown(path, 'specifying one of OnExitCodes and OnPodConditions is required'))
   return errors
 }
 
 /** The value is not repeated. */
-const unshown = (path: string, detail: string): FieldError => fieldError('FieldValueInvalid', path, `Invalid value: ${detail}`)
+const unshown = (path: string, detail: string): FieldError =>
+  fieldError('FieldValueInvalid', path, `Invalid value: ${detail}`)
 
-function exitCodes({ operator, containerName, values: given }: ExitCodes, path: string, containers: ReadonlySet<string>): readonly FieldError[] {
+function exitCodes(
+  { operator, containerName, values: given }: ExitCodes,
+  path: string,
+  containers: ReadonlySet<string>,
+): readonly FieldError[] {
   const values = given ?? []
   const errors = [...word(operator, `${path}.operator`, ['In', 'NotIn'])]
   if (containerName !== undefined && !containers.has(containerName))
-    errors.push(invalidValue(`${path}.containerName`, containerName, 'must be one of the container or initContainer names in the pod template'))
+    errors.push(
+      invalidValue(
+        `${path}.containerName`,
+        containerName,
+        'must be one of the container or initContainer names in the pod template',
+      ),
+    )
   if (values.length === 0) errors.push(invalidValue(`${path}.values`, values, 'at least one value is required'))
   else if (values.length > maxValues) errors.push(tooMany(`${path}.values`, values.length, maxValues))
   const seen = new Set<number>()
   values.forEach((value, i) => {
-    if (operator === 'In' && value === 0) errors.push(invalidValue(`${path}.values[${i}]`, 0, 'must not be 0 for the In operator'))
+    if (operator === 'In' && value === 0)
+      errors.push(invalidValue(`${path}.values[${i}]`, 0, 'must not be 0 for the In operator'))
     if (seen.has(value)) errors.push(duplicate(`${path}.values[${i}]`, value))
     seen.add(value)
   })
-  if (values.some((value, i) => i > 0 && value < (values[i - 1] as number))) errors.push(invalidValue(`${path}.values`, values, 'must be ordered'))
+  if (values.some((value, i) => i > 0 && value < (values[i - 1] as number)))
+    errors.push(invalidValue(`${path}.values`, values, 'must be ordered'))
   return errors
 }

@@ -22,12 +22,16 @@ const longestLabel = 63
 const mostCompletions = 100_000
 const mostParallel = 10_000
 const tooMuchToTrack =
-  'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
+  'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes ' +
+  'might not be able to track completedIndexes when a big number of indexes fail'
 
 /** Warnings about a Job, or about the form of one. */
 export function jobFormWarnings(spec: JobSpec | undefined, path: string): readonly string[] {
   if (!spec) return []
-  const isTooMuch = spec.completionMode === 'Indexed' && (spec.completions ?? 0) > mostCompletions && (spec.parallelism ?? 0) > mostParallel
+  const isTooMuch =
+    spec.completionMode === 'Indexed' &&
+    (spec.completions ?? 0) > mostCompletions &&
+    (spec.parallelism ?? 0) > mostParallel
   return [...(isTooMuch ? [`${path}: ${tooMuchToTrack}`] : []), ...templateWarnings(spec.template, `${path}.template`)]
 }
 
@@ -36,7 +40,8 @@ const unlimited = 2 ** 31 - 1
 /** What holds for the form of a Job inside a CronJob too. */
 export function jobFormDefaults(spec: JobSpec): void {
   podTemplateDefaults(spec.template)
-  for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? []) for (const condition of onPodConditions ?? []) condition.status ||= 'True'
+  for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? [])
+    for (const condition of onPodConditions ?? []) condition.status ||= 'True'
 }
 
 function jobDefaults(job: Job): void {
@@ -62,7 +67,8 @@ function jobDefaults(job: Job): void {
 /** A Job without labels has those of its pods. */
 function labelDefaults({ metadata, spec }: Job): void {
   const labels = spec?.template?.metadata?.labels
-  if (labels && Object.keys(labels).length > 0 && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
+  if (labels && Object.keys(labels).length > 0 && Object.keys(metadata.labels ?? {}).length === 0)
+    metadata.labels = { ...labels }
 }
 
 const words: readonly (readonly [string, string])[] = [
@@ -72,7 +78,8 @@ const words: readonly (readonly [string, string])[] = [
 const unfinished = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet']
 
 function statusText({ metadata, status }: Job): string {
-  const is = (type: string): boolean => status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
+  const is = (type: string): boolean =>
+    status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
   const finished = words.find(([type]) => is(type))
   if (finished) return finished[1]
   return metadata.deletionTimestamp ? 'Terminating' : (unfinished.find(is) ?? 'Running')
@@ -87,7 +94,9 @@ function completions({ spec, status }: Job): string {
 
 function duration({ status }: Job): Cell {
   if (!status?.startTime) return ''
-  return status.completionTime ? humanDuration(Date.parse(status.completionTime) - Date.parse(status.startTime)) : { since: status.startTime }
+  return status.completionTime
+    ? humanDuration(Date.parse(status.completionTime) - Date.parse(status.startTime))
+    : { since: status.startTime }
 }
 
 export const jobs = resource<Job>({
@@ -104,12 +113,16 @@ export const jobs = resource<Job>({
     create: (job) => {
       job.status = {}
       generateSelector(job)
-      // Upstream reads a new object once more, defaults and all: generated labels count. A name that is no label is refused before.
+      // Upstream reads a new object once more, defaults and all: generated labels count. A name that is no label is
+      // refused before.
       if ((job.metadata.name ?? '').length <= longestLabel) labelDefaults(job)
     },
   },
   validate: { object: jobRules, update: jobUpdate, status: jobStatusRules },
-  warnings: (job, old) => [...(old ? [] : podNamesOf(job.metadata.name)), ...(isChanged(job, old) ? jobFormWarnings(job.spec, 'spec') : [])],
+  warnings: (job, old) => [
+    ...(old ? [] : podNamesOf(job.metadata.name)),
+    ...(isChanged(job, old) ? jobFormWarnings(job.spec, 'spec') : []),
+  ],
   selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },
   unknownFieldLabel: (label) => `field label ${JSON.stringify(label)} not supported for Job`,
   columns: [
@@ -120,11 +133,14 @@ export const jobs = resource<Job>({
     age,
     wide('Containers', ({ spec }) => containerNames(spec?.template), { description: 'The names of its containers.' }),
     wide('Images', ({ spec }) => containerImages(spec?.template), { description: 'The images of its containers.' }),
-    wide('Selector', ({ spec }) => labelSelectorText(spec?.selector), { description: 'What the labels of its pods have to be.' }),
+    wide('Selector', ({ spec }) => labelSelectorText(spec?.selector), {
+      description: 'What the labels of its pods have to be.',
+    }),
   ],
   deletion: {
     defaultPropagation: 'orphan',
     defaultPropagationWarning:
-      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove ' +
+      'them or set propagationPolicy=Orphan to suppress this warning',
   },
 })

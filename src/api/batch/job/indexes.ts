@@ -18,12 +18,16 @@ export function readIndexes(text: string, completions: number): Intervals | stri
   return intervals
 }
 
-const notIncreasing = (before: number, first: number): string => `non-increasing order, previous: ${before}, current: ${first}`
+const notIncreasing = (before: number, first: number): string =>
+  `non-increasing order, previous: ${before}, current: ${first}`
 
 function readInterval(text: string, completions: number): readonly [number, number] | string {
   const parts = text.split('-')
   if (parts.length > 2)
-    return `the fragment ${JSON.stringify(text)} violates the requirement that an index interval can have at most two parts separated by '-'`
+    return (
+      `the fragment ${JSON.stringify(text)} violates the requirement that an index interval can have at most two ` +
+      "parts separated by '-'"
+    )
   for (const part of parts) {
     if (!/^\+?\d+$/.test(part)) return `cannot convert string to integer for index: ${JSON.stringify(part)}`
     if (Number(part) >= completions) return `too large index: ${JSON.stringify(part)}`
@@ -32,7 +36,8 @@ function readInterval(text: string, completions: number): readonly [number, numb
   return parts.length === 2 && first >= last ? notIncreasing(first, last) : [first, last]
 }
 
-export const countOf = (intervals: Intervals): number => intervals.reduce((sum, [first, last]) => sum + last - first + 1, 0)
+export const countOf = (intervals: Intervals): number =>
+  intervals.reduce((sum, [first, last]) => sum + last - first + 1, 0)
 
 /** The first index that is in both; what cannot be read is in neither. */
 export function firstInBoth(one: string, other: string, completions: number): number | undefined {

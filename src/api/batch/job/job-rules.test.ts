@@ -10,8 +10,10 @@ const template = {
     dnsPolicy: 'ClusterFirst',
   },
 }
-const form = (spec: object): JobSpec => ({ parallelism: 1, completions: 5, completionMode: 'Indexed', template, ...spec }) as unknown as JobSpec
-const wrong = (spec: object): string[] => jobForm(form(spec), 'spec').map(({ field, message }) => `${field}: ${message}`)
+const form = (spec: object): JobSpec =>
+  ({ parallelism: 1, completions: 5, completionMode: 'Indexed', template, ...spec }) as unknown as JobSpec
+const wrong = (spec: object): string[] =>
+  jobForm(form(spec), 'spec').map(({ field, message }) => `${field}: ${message}`)
 
 test('an indexed Job says how many of its indexes may fail', () => {
   assert.deepEqual(wrong({}), [])
@@ -31,24 +33,38 @@ test('an indexed Job says how many of its indexes may fail', () => {
 })
 
 test('a Job has succeeded when indexes have that it has', () => {
-  const rule = (one: object): string[] => wrong({ successPolicy: { rules: [one] } }).map((line) => line.replace('spec.successPolicy.rules', ''))
+  const rule = (one: object): string[] =>
+    wrong({ successPolicy: { rules: [one] } }).map((line) => line.replace('spec.successPolicy.rules', ''))
   assert.deepEqual(wrong({ successPolicy: { rules: [] } }), [
-    'spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy is specified',
+    'spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy is ' +
+      'specified',
   ])
-  assert.deepEqual(rule({}), ['[0]: Required value: at least one of succeededCount or succeededIndexes must be specified'])
+  assert.deepEqual(rule({}), [
+    '[0]: Required value: at least one of succeededCount or succeededIndexes must be specified',
+  ])
   assert.deepEqual(rule({ succeededIndexes: '0,2-4', succeededCount: 4 }), [])
   assert.deepEqual(rule({ succeededIndexes: '0-1', succeededCount: 3 }), [
-    '[0].succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of indexes in the specified succeededIndexes field)',
+    '[0].succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of indexes in the ' +
+      'specified succeededIndexes field)',
   ])
   for (const [text, why] of [
     ['5', 'too large index: "5"'],
     ['a', 'cannot convert string to integer for index: "a"'],
     ['2,1', 'non-increasing order, previous: 2, current: 1'],
     ['1-1', 'non-increasing order, previous: 1, current: 1'],
-    ['1-2-3', `the fragment "1-2-3" violates the requirement that an index interval can have at most two parts separated by '-'`],
+    [
+      '1-2-3',
+      'the fragment "1-2-3" violates the requirement that an index interval can have at most two parts separated ' +
+        "by '-'",
+    ],
   ] as const)
-    assert.deepEqual(rule({ succeededIndexes: text }), [`[0].succeededIndexes: Invalid value: "${text}": error parsing succeededIndexes: ${why}`])
-  assert.match(wrong({ completionMode: 'NonIndexed', successPolicy: { rules: [{ succeededCount: 1 }] } })[0] ?? '', /requires indexed completion mode$/)
+    assert.deepEqual(rule({ succeededIndexes: text }), [
+      `[0].succeededIndexes: Invalid value: "${text}": error parsing succeededIndexes: ${why}`,
+    ])
+  assert.match(
+    wrong({ completionMode: 'NonIndexed', successPolicy: { rules: [{ succeededCount: 1 }] } })[0] ?? '',
+    /requires indexed completion mode$/,
+  )
 })
 
 test('policies about failed pods fit the Job', () => {
@@ -59,16 +75,25 @@ test('policies about failed pods fit the Job', () => {
   assert.deepEqual(policy({ action: 'Ignore' }), [
     'spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required',
   ])
-  assert.deepEqual(policy({ action: 'Ignore', onPodConditions: [{ type: 'A', status: 'True' }] }, { podReplacementPolicy: 'TerminatingOrFailed' }), [
-    'spec.podReplacementPolicy: Unsupported value: "TerminatingOrFailed": supported values: "Failed"',
+  assert.deepEqual(
+    policy(
+      { action: 'Ignore', onPodConditions: [{ type: 'A', status: 'True' }] },
+      { podReplacementPolicy: 'TerminatingOrFailed' },
+    ),
+    ['spec.podReplacementPolicy: Unsupported value: "TerminatingOrFailed": supported values: "Failed"'],
+  )
+  assert.deepEqual(wrong({ managedBy: 'x' }), [
+    'spec.managedBy: Invalid value: "x": must be a domain-prefixed path (such as "acme.io/foo")',
   ])
-  assert.deepEqual(wrong({ managedBy: 'x' }), ['spec.managedBy: Invalid value: "x": must be a domain-prefixed path (such as "acme.io/foo")'])
 })
 
 test("the host names of an indexed Job's pods are labels", () => {
   const name = 'j'.repeat(62)
   const job = { metadata: { name }, spec: form({ completions: 1 }) } as unknown as Job
   assert.ok(
-    jobRules(job).some(({ field, message }) => field === 'metadata.name' && message.endsWith(`will not able to create pod with invalid DNS label: ${name}-0`)),
+    jobRules(job).some(
+      ({ field, message }) =>
+        field === 'metadata.name' && message.endsWith(`will not able to create pod with invalid DNS label: ${name}-0`),
+    ),
   )
 })

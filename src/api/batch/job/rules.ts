@@ -6,7 +6,13 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
-import { type FieldError, invalidValue, notSupported, required, tooLong } from '../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../machinery/validation/field-error.ts'
 import { all, immutable, nonNegative, oneOf, selects, valid } from '../../../machinery/validation/field-rules.ts'
 import { labelSelector, list, optional, pointer, text } from '../../../machinery/validation/internal-type.ts'
 import { dnsLabel } from '../../../machinery/validation/names.ts'
@@ -41,18 +47,26 @@ export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
     errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
   if (spec.managedBy !== undefined) errors.push(...manager(spec.managedBy, `${path}.managedBy`))
-  if (mode !== undefined && mode !== 'NonIndexed' && mode !== 'Indexed') errors.push(notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed']))
+  if (mode !== undefined && mode !== 'NonIndexed' && mode !== 'Indexed')
+    errors.push(notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed']))
   if (mode === 'Indexed') errors.push(...indexed(spec, path))
   if (mode !== 'Indexed') {
     if (spec.backoffLimitPerIndex !== undefined)
-      errors.push(invalidValue(`${path}.backoffLimitPerIndex`, spec.backoffLimitPerIndex, 'requires indexed completion mode'))
-    if (spec.maxFailedIndexes !== undefined) errors.push(invalidValue(`${path}.maxFailedIndexes`, spec.maxFailedIndexes, 'requires indexed completion mode'))
+      errors.push(
+        invalidValue(`${path}.backoffLimitPerIndex`, spec.backoffLimitPerIndex, 'requires indexed completion mode'),
+      )
+    if (spec.maxFailedIndexes !== undefined)
+      errors.push(invalidValue(`${path}.maxFailedIndexes`, spec.maxFailedIndexes, 'requires indexed completion mode'))
   }
   return all(
     errors,
     podFailurePolicy(spec, `${path}.podFailurePolicy`),
     successPolicy(spec, `${path}.successPolicy`),
-    oneOf(spec.podReplacementPolicy, `${path}.podReplacementPolicy`, spec.podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed']),
+    oneOf(
+      spec.podReplacementPolicy,
+      `${path}.podReplacementPolicy`,
+      spec.podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed'],
+    ),
     podTemplate(spec.template ?? {}, `${path}.template`),
     restartPolicy(spec, path),
   )
@@ -61,10 +75,14 @@ export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
 const manager = (name: string, path: string): readonly FieldError[] =>
   all(domainPrefixedPathFaults(name, path), name.length > longestManager ? [tooLong(path, longestManager)] : valid)
 
-function indexed({ completions, parallelism = 0, maxFailedIndexes: mostFailed, backoffLimitPerIndex }: JobSpec, path: string): readonly FieldError[] {
+function indexed(
+  { completions, parallelism = 0, maxFailedIndexes: mostFailed, backoffLimitPerIndex }: JobSpec,
+  path: string,
+): readonly FieldError[] {
   const errors: FieldError[] = []
   const atMost = (field: string, value: number, most: number, when = ''): void => {
-    if (value > most) errors.push(invalidValue(`${path}.${field}`, value, `must be less than or equal to ${most}${when}`))
+    if (value > most)
+      errors.push(invalidValue(`${path}.${field}`, value, `must be less than or equal to ${most}${when}`))
   }
   if (completions === undefined) errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
   atMost('parallelism', parallelism, maxParallelIndexed, ' when completion mode is Indexed')
@@ -74,7 +92,8 @@ function indexed({ completions, parallelism = 0, maxFailedIndexes: mostFailed, b
     atMost('maxFailedIndexes', mostFailed, maxFailedIndexes)
   }
   if (completions === undefined || completions <= manyCompletions || backoffLimitPerIndex === undefined) return errors
-  if (mostFailed === undefined) errors.push(required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${manyCompletions}`))
+  if (mostFailed === undefined)
+    errors.push(required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${manyCompletions}`))
   const when = ` when completions are above ${manyCompletions} and used with backoff limit per index`
   atMost('parallelism', parallelism, mostOfMany, when)
   atMost('maxFailedIndexes', mostFailed ?? 0, mostOfMany, when)
@@ -87,7 +106,9 @@ function restartPolicy({ template, podFailurePolicy: policy }: JobSpec, path: st
   const given = template?.spec?.restartPolicy
   if (!given || given === 'Always') return [required(at, 'valid values: "OnFailure", "Never"')]
   if (given !== 'OnFailure' && given !== 'Never') return [notSupported(at, given, ['OnFailure', 'Never'])]
-  return policy && given !== 'Never' ? [invalidValue(at, given, 'only "Never" is supported when podFailurePolicy is specified')] : valid
+  return policy && given !== 'Never'
+    ? [invalidValue(at, given, 'only "Never" is supported when podFailurePolicy is specified')]
+    : valid
 }
 
 function jobSpec(spec: JobSpec): readonly FieldError[] {
@@ -108,8 +129,12 @@ function generatedSelector({ metadata, spec }: Job): readonly FieldError[] {
     if (labels[key] === undefined) errors.push(required(path, `must be '${value}'`))
     else if (labels[key] !== value) errors.push(invalidValue(path, sortedByKey(labels), `must be '${value}'`))
   }
-  const own = validateLabelSelector(spec.selector, 'spec.selector').length > 0 || selects(spec.selector, { [controllerUid]: uid, 'controller-uid': uid })
-  return own ? errors : [...errors, invalidValue('spec.selector', labelSelector(spec.selector), '`selector` not auto-generated')]
+  const own =
+    validateLabelSelector(spec.selector, 'spec.selector').length > 0 ||
+    selects(spec.selector, { [controllerUid]: uid, 'controller-uid': uid })
+  return own
+    ? errors
+    : [...errors, invalidValue('spec.selector', labelSelector(spec.selector), '`selector` not auto-generated')]
 }
 
 export const jobRules = (job: Job): readonly FieldError[] =>
@@ -119,7 +144,9 @@ export const jobRules = (job: Job): readonly FieldError[] =>
 function longestHostname(name: string, { completionMode, completions = 0 }: JobSpec): readonly FieldError[] {
   if (completionMode !== 'Indexed' || completions <= 0) return valid
   const host = `${name}-${completions - 1}`
-  return dnsLabel(host).length === 0 ? valid : [invalidValue('metadata.name', name, `will not able to create pod with invalid DNS label: ${host}`)]
+  return dnsLabel(host).length === 0
+    ? valid
+    : [invalidValue('metadata.name', name, `will not able to create pod with invalid DNS label: ${host}`)]
 }
 
 const shownFailurePolicy = pointer({
@@ -153,20 +180,33 @@ function completions(spec: JobSpec, old: JobSpec): readonly FieldError[] {
   if (spec.completionMode !== 'Indexed') return immutable(spec.completions ?? null, path, old.completions)
   // That an indexed Job has none is said elsewhere.
   if (spec.completions === undefined) return valid
-  return spec.completions === spec.parallelism ? valid : [invalidValue(path, spec.completions, 'can only be modified in tandem with spec.parallelism')]
+  return spec.completions === spec.parallelism
+    ? valid
+    : [invalidValue(path, spec.completions, 'can only be modified in tandem with spec.parallelism')]
 }
 
-/** While a Job is suspended and no pod of an older template is left, its pods may be told anew where to run and what to ask for (KEP-5440). */
+/**
+ * While a Job is suspended and no pod of an older template is left, its pods may be told anew where to run and what to
+ * ask for (KEP-5440).
+ */
 const mayChangePods = ({ suspend }: JobSpec, status: Job['status']): boolean =>
-  suspend === true && !status?.active && (!status?.startTime || (isFeatureOn('MutableSchedulingDirectivesForSuspendedJobs') && isTrue(status, 'Suspended')))
+  suspend === true &&
+  !status?.active &&
+  (!status?.startTime || (isFeatureOn('MutableSchedulingDirectivesForSuspendedJobs') && isTrue(status, 'Suspended')))
 
 const isTrue = (status: Job['status'], type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 
 /** Of one that may change the pods' specs alone are compared. */
-function template({ template: given }: JobSpec, { template: old }: JobSpec, isChangeable: boolean): readonly FieldError[] {
+function template(
+  { template: given }: JobSpec,
+  { template: old }: JobSpec,
+  isChangeable: boolean,
+): readonly FieldError[] {
   if (!given || !old || !isChangeable) return immutable(given, 'spec.template', old)
-  return semanticallyEqual(given.spec, withNewPods(given.spec, old.spec)) ? valid : [invalidValue('spec.template.spec', given.spec, 'field is immutable')]
+  return semanticallyEqual(given.spec, withNewPods(given.spec, old.spec))
+    ? valid
+    : [invalidValue('spec.template.spec', given.spec, 'field is immutable')]
 }
 
 type PodSpec = NonNullable<JobSpec['template']>['spec']
@@ -190,4 +230,5 @@ function withNewPods(given: PodSpec, old: PodSpec): PodSpec {
 
 type Containers = NonNullable<PodSpec>['initContainers']
 
-const withResources = (given: Containers, old: Containers): Containers => old?.map((container, at) => ({ ...container, resources: given?.[at]?.resources }))
+const withResources = (given: Containers, old: Containers): Containers =>
+  old?.map((container, at) => ({ ...container, resources: given?.[at]?.resources }))

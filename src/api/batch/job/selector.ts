@@ -1,4 +1,7 @@
-/** Labels by which a Job finds its pods. Unless told otherwise the server chooses them, by uid, so that no two Jobs share pods. */
+/**
+ * Labels by which a Job finds its pods. Unless told otherwise the server chooses them, by uid, so that no two Jobs
+ * share pods.
+ */
 import type { V1Job } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 

@@ -14,33 +14,54 @@ const longestIndexes = 64 * 1024
 export const shownSuccessPolicy = pointer({ Rules: list({ SucceededIndexes: optional, SucceededCount: optional }) })
 
 /** `successPolicy`. */
-export function successPolicy({ successPolicy: policy, completionMode, completions = 0 }: JobSpec, path: string): readonly FieldError[] {
+export function successPolicy(
+  { successPolicy: policy, completionMode, completions = 0 }: JobSpec,
+  path: string,
+): readonly FieldError[] {
   if (!policy) return valid
-  if (completionMode !== 'Indexed') return [invalidValue(path, shownSuccessPolicy(policy), 'requires indexed completion mode')]
+  if (completionMode !== 'Indexed')
+    return [invalidValue(path, shownSuccessPolicy(policy), 'requires indexed completion mode')]
   const rules = policy.rules ?? []
   return all(
-    rules.length === 0 ? [required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified')] : valid,
+    rules.length === 0
+      ? [required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified')]
+      : valid,
     rules.length > maxRules ? [tooMany(`${path}.rules`, rules.length, maxRules)] : valid,
     each(rules, `${path}.rules`, (rule, at) => successRule(rule, at, completions)),
   )
 }
 
-function successRule({ succeededIndexes: indexes, succeededCount: count }: Rule, path: string, completions: number): readonly FieldError[] {
+function successRule(
+  { succeededIndexes: indexes, succeededCount: count }: Rule,
+  path: string,
+  completions: number,
+): readonly FieldError[] {
   const errors: FieldError[] = []
-  if (indexes === undefined && count === undefined) errors.push(required(path, 'at least one of succeededCount or succeededIndexes must be specified'))
+  if (indexes === undefined && count === undefined)
+    errors.push(required(path, 'at least one of succeededCount or succeededIndexes must be specified'))
   let named = 0
   if (indexes !== undefined) {
     if (Buffer.byteLength(indexes) > longestIndexes) errors.push(tooLong(`${path}.succeededIndexes`, longestIndexes))
     const read = readIndexes(indexes, completions)
-    if (typeof read === 'string') errors.push(invalidValue(`${path}.succeededIndexes`, indexes, `error parsing succeededIndexes: ${read}`))
+    if (typeof read === 'string')
+      errors.push(invalidValue(`${path}.succeededIndexes`, indexes, `error parsing succeededIndexes: ${read}`))
     else named = countOf(read)
   }
   if (count !== undefined) {
     const at = `${path}.succeededCount`
     errors.push(...nonNegative(count, at))
-    if (count > completions) errors.push(invalidValue(at, count, `must be less than or equal to ${completions} (the number of specified completions)`))
+    if (count > completions)
+      errors.push(
+        invalidValue(at, count, `must be less than or equal to ${completions} (the number of specified completions)`),
+      )
     if (indexes !== undefined && count > named)
-      errors.push(invalidValue(at, count, `must be less than or equal to ${named} (the number of indexes in the specified succeededIndexes field)`))
+      errors.push(
+        invalidValue(
+          at,
+          count,
+          `must be less than or equal to ${named} (the number of indexes in the specified succeededIndexes field)`,
+        ),
+      )
   }
   return errors
 }

@@ -7,11 +7,15 @@ import { signedRequestFault } from './signed-request.ts'
 import { isKubernetesSigner, signerNameRules } from './signer-name.ts'
 import { trustBundleRules } from './trust-bundle.ts'
 
-const told = (errors: readonly { field: string; message: string }[] = []): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
-const pem = (type: string, bytes: Buffer): string => `-----BEGIN ${type}-----\n${bytes.toString('base64')}\n-----END ${type}-----\n`
+const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
+  errors.map(({ field, message }) => `${field}: ${message}`)
+const pem = (type: string, bytes: Buffer): string =>
+  `-----BEGIN ${type}-----\n${bytes.toString('base64')}\n-----END ${type}-----\n`
 
 test('PEM blocks are found as Go finds them', () => {
-  const text = `nonsense\n-----BEGIN A-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: x\n\nAAEC\n-----END A-----\n-----BEGIN B-----\n${pem('C', Buffer.from('c'))}`
+  const text =
+    'nonsense\n-----BEGIN A-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: x\n\nAAEC\n-----END A-----\n-----BEGIN ' +
+    `B-----\n${pem('C', Buffer.from('c'))}`
   assert.deepEqual(
     pemBlocks(text).map(({ type, hasHeaders, bytes }) => [type, hasHeaders, bytes.toString('hex')]),
     [
@@ -21,7 +25,8 @@ test('PEM blocks are found as Go finds them', () => {
   )
   // Many beginnings without an end take no time.
   // Nor do headers without end, or blanks.
-  for (const filler of ['a: b\n', ' ', '\n', 'a:']) assert.equal(pemBlocks(`-----BEGIN A-----\n${filler.repeat(300_000)}-----END A-----`).length, 1)
+  for (const filler of ['a: b\n', ' ', '\n', 'a:'])
+    assert.equal(pemBlocks(`-----BEGIN A-----\n${filler.repeat(300_000)}-----END A-----`).length, 1)
   assert.deepEqual(pemBlocks(Array.from({ length: 20_000 }, (_, i) => `-----BEGIN ${i}-----\n`).join('')), [])
 })
 
@@ -44,9 +49,21 @@ test('a request is well formed and signed by its own key', async () => {
     ['nothing in it', pem('CERTIFICATE REQUEST', Buffer.from('x')), 'asn1: syntax error: truncated tag or length'],
     ['an end that is missing', pem('CERTIFICATE REQUEST', bytes.subarray(0, -5)), 'asn1: syntax error: data truncated'],
     ['more behind it', pem('CERTIFICATE REQUEST', Buffer.concat([bytes, bytes])), 'asn1: syntax error: trailing data'],
-    ['something else', pem('CERTIFICATE REQUEST', Buffer.from('0c0378797a', 'hex')), "asn1: structure error: tags don't match"],
-    ['many values', pem('CERTIFICATE REQUEST', Buffer.alloc(200_000, '0500', 'hex')), 'asn1: structure error: sequence truncated'],
-    ['a length without end', pem('CERTIFICATE REQUEST', Buffer.from('30ffffffffff', 'hex')), 'asn1: syntax error: truncated tag or length'],
+    [
+      'something else',
+      pem('CERTIFICATE REQUEST', Buffer.from('0c0378797a', 'hex')),
+      "asn1: structure error: tags don't match",
+    ],
+    [
+      'many values',
+      pem('CERTIFICATE REQUEST', Buffer.alloc(200_000, '0500', 'hex')),
+      'asn1: structure error: sequence truncated',
+    ],
+    [
+      'a length without end',
+      pem('CERTIFICATE REQUEST', Buffer.from('30ffffffffff', 'hex')),
+      'asn1: syntax error: truncated tag or length',
+    ],
   ]
   for (const [what, text, fault] of cases) assert.equal(signedRequestFault(text), fault, what)
 })
@@ -57,7 +74,10 @@ test('signers hand out certificates and nothing else', async () => {
     [certificate, undefined],
     [certificate + certificate, undefined],
     ['', 'must contain at least one CERTIFICATE PEM block'],
-    [certificate + pem('PRIVATE KEY', Buffer.from('x')), 'only CERTIFICATE PEM blocks are allowed, found "PRIVATE KEY"'],
+    [
+      certificate + pem('PRIVATE KEY', Buffer.from('x')),
+      'only CERTIFICATE PEM blocks are allowed, found "PRIVATE KEY"',
+    ],
     [certificate.replace('-----\n', '-----\nA: b\n\n'), 'no PEM block headers are permitted'],
     [pem('CERTIFICATE', Buffer.from('x')), 'x509: malformed certificate'],
   ]
@@ -90,10 +110,20 @@ test('names of signers', () => {
   assert.deepEqual(of('example.com/a.b'), [])
   assert.deepEqual(of(''), ['s: Required value'])
   assert.deepEqual(of('example.com/a/b'), [
-    `s: Invalid value: "example.com/a/b": must be a fully qualified domain and path of the form 'example.com/signer-name'`,
+    's: Invalid value: "example.com/a/b": must be a fully qualified domain and path of the form ' +
+      "'example.com/signer-name'",
   ])
-  assert.deepEqual(of('example/a'), ['s: Invalid value: "example": should be a domain with at least two segments separated by dots'])
+  assert.deepEqual(of('example/a'), [
+    's: Invalid value: "example": should be a domain with at least two segments separated by dots',
+  ])
   assert.deepEqual(of(`${'a.'.repeat(127)}com/a`), ['s: Too long: may not be more than 253 bytes'])
-  assert.match(of('example.com/A')[0] ?? '', /^s: Invalid value: "A": validating label "A": a lowercase RFC 1123 subdomain must consist of/)
-  assert.deepEqual(['kubernetes.io/a', 'x.kubernetes.io/a', 'kubernetes.io.example/a'].map(isKubernetesSigner), [true, true, false])
+  assert.match(
+    of('example.com/A')[0] ?? '',
+    /^s: Invalid value: "A": validating label "A": a lowercase RFC 1123 subdomain must consist of/,
+  )
+  assert.deepEqual(['kubernetes.io/a', 'x.kubernetes.io/a', 'kubernetes.io.example/a'].map(isKubernetesSigner), [
+    true,
+    true,
+    false,
+  ])
 })

@@ -34,7 +34,11 @@ export function pemBlocks(text: string): PemBlock[] {
 }
 
 /** Headers are the lines with a colon that come first. */
-function contentStart(text: string, from: number, end: number): { readonly start: number; readonly hasHeaders: boolean } {
+function contentStart(
+  text: string,
+  from: number,
+  end: number,
+): { readonly start: number; readonly hasHeaders: boolean } {
   let start = from
   let hasHeaders = false
   for (let line = lineAfter(text, from); line < end; line = lineAfter(text, line)) {

@@ -23,21 +23,35 @@ const good = {
   proofOfPossession: proofOf(ed.privateKey),
 }
 const request = (more: object = {}, status: object = {}) =>
-  ({ apiVersion: 'certificates.k8s.io/v1beta1', kind: 'PodCertificateRequest', metadata: { name: 'r' }, spec: { ...good, ...more }, status }) as never
-const wrong = (more: object): string[] => podRequestRules(request(more)).map(({ field, message }) => `${field}: ${message}`)
+  ({
+    apiVersion: 'certificates.k8s.io/v1beta1',
+    kind: 'PodCertificateRequest',
+    metadata: { name: 'r' },
+    spec: { ...good, ...more },
+    status,
+  }) as never
+const wrong = (more: object): string[] =>
+  podRequestRules(request(more)).map(({ field, message }) => `${field}: ${message}`)
 
 test('what a kubelet may ask for', async () => {
   const range = (most: number): string => `must be in the range [3600, ${most}]`
   const subdomain = /a lowercase RFC 1123 subdomain must consist of/
   assert.deepEqual(wrong({}), [])
   assert.deepEqual(wrong({ maxExpirationSeconds: 7_862_400 }), [])
-  assert.deepEqual(wrong({ maxExpirationSeconds: 7_862_401 }), [`spec.maxExpirationSeconds: Invalid value: 7862401: ${range(7_862_400)}`])
-  assert.deepEqual(wrong({ maxExpirationSeconds: 3599 }), [`spec.maxExpirationSeconds: Invalid value: 3599: ${range(7_862_400)}`])
+  assert.deepEqual(wrong({ maxExpirationSeconds: 7_862_401 }), [
+    `spec.maxExpirationSeconds: Invalid value: 7862401: ${range(7_862_400)}`,
+  ])
+  assert.deepEqual(wrong({ maxExpirationSeconds: 3599 }), [
+    `spec.maxExpirationSeconds: Invalid value: 3599: ${range(7_862_400)}`,
+  ])
   assert.deepEqual(wrong({ signerName: 'kubernetes.io/x', maxExpirationSeconds: 86_401 }), [
     `spec.maxExpirationSeconds: Invalid value: 86401: ${range(86_400)}`,
   ])
-  assert.deepEqual(wrong({ maxExpirationSeconds: undefined }), ['spec.maxExpirationSeconds: Required value: must be set'])
-  for (const field of ['podName', 'serviceAccountName', 'nodeName']) assert.match(wrong({ [field]: 'A b' })[0] ?? '', subdomain, field)
+  assert.deepEqual(wrong({ maxExpirationSeconds: undefined }), [
+    'spec.maxExpirationSeconds: Required value: must be set',
+  ])
+  for (const field of ['podName', 'serviceAccountName', 'nodeName'])
+    assert.match(wrong({ [field]: 'A b' })[0] ?? '', subdomain, field)
   for (const field of ['serviceAccountUID', 'nodeUID']) {
     assert.deepEqual(wrong({ [field]: '' }), [`spec.${field}: Invalid value: "": must not be empty`])
     assert.deepEqual(wrong({ [field]: 'x'.repeat(129) }), [`spec.${field}: Too long: may not be more than 128 bytes`])
@@ -52,20 +66,27 @@ test('who asks has to hold the key', () => {
   assert.deepEqual(wrong({ proofOfPossession: proofOf(other.privateKey) }), [none])
   assert.deepEqual(wrong({ podUID: 'other' }), [none])
   assert.deepEqual(wrong({ proofOfPossession: undefined }), [none])
-  assert.deepEqual(wrong({ pkixPublicKey: 'AAAA' }), ['spec.pkixPublicKey: Invalid value: "AAAA": must be a valid PKIX-serialized public key'])
+  assert.deepEqual(wrong({ pkixPublicKey: 'AAAA' }), [
+    'spec.pkixPublicKey: Invalid value: "AAAA": must be a valid PKIX-serialized public key',
+  ])
   for (const namedCurve of ['P-256', 'P-384', 'P-521']) {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve })
     const proofOfPossession = createSign('sha256').update(uid).sign(privateKey).toString('base64')
     assert.deepEqual(wrong({ pkixPublicKey: der(publicKey), proofOfPossession }), [], namedCurve)
   }
   const small = generateKeyPairSync('ec', { namedCurve: 'secp224r1' }).publicKey
-  assert.deepEqual(wrong({ pkixPublicKey: der(small) }), ['spec.pkixPublicKey: Invalid value: "curve P-224": elliptic public keys must use curve P256 or P384'])
+  assert.deepEqual(wrong({ pkixPublicKey: der(small) }), [
+    'spec.pkixPublicKey: Invalid value: "curve P-224": elliptic public keys must use curve P256 or P384',
+  ])
   const short = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey
   assert.deepEqual(wrong({ pkixPublicKey: der(short) }), [
     'spec.pkixPublicKey: Invalid value: "2048-bit modulus": RSA keys must have modulus size 3072 or 4096',
   ])
   const strange = generateKeyPairSync('x25519').publicKey
-  assert.match(wrong({ pkixPublicKey: der(strange) })[0] ?? '', /: unknown public key type; supported types are Ed25519, ECDSA, and RSA$/)
+  assert.match(
+    wrong({ pkixPublicKey: der(strange) })[0] ?? '',
+    /: unknown public key type; supported types are Ed25519, ECDSA, and RSA$/,
+  )
 })
 
 test('a signed request takes the place of key and proof', async () => {
@@ -75,7 +96,10 @@ test('a signed request takes the place of key and proof', async () => {
   assert.deepEqual(wrong({ ...alone, stubPKCS10Request: stub.toString('base64') }), [])
   assert.equal(wrong({ stubPKCS10Request: stub.toString('base64') }).length, 2)
   stub[stub.length - 1]! ^= 1
-  assert.match(wrong({ ...alone, stubPKCS10Request: stub.toString('base64') })[0] ?? '', /: x509: ECDSA verification failure$/)
+  assert.match(
+    wrong({ ...alone, stubPKCS10Request: stub.toString('base64') })[0] ?? '',
+    /: x509: ECDSA verification failure$/,
+  )
   const short = Buffer.from((await requestOf(await rsaKeys(2048), '')).rawData).toString('base64')
   assert.deepEqual(wrong({ ...alone, stubPKCS10Request: short }), [
     'spec.stubPKCS10Request: Invalid value: "2048-bit modulus": RSA keys must have modulus size 3072 or 4096',
@@ -83,7 +107,13 @@ test('a signed request takes the place of key and proof', async () => {
 })
 
 const second = '2026-11-22T12:00:00Z'
-const condition = (type: string, status = 'True') => ({ type, status, reason: 'R', message: '', lastTransitionTime: second })
+const condition = (type: string, status = 'True') => ({
+  type,
+  status,
+  reason: 'R',
+  message: '',
+  lastTransitionTime: second,
+})
 
 test('a request is answered once', async () => {
   const keys = await ecKeys()
@@ -111,7 +141,8 @@ test('a request is answered once', async () => {
   assert.deepEqual(of(issued), [])
   assert.deepEqual(of({ conditions: [condition('Denied')] }), [])
   assert.deepEqual(of({ ...issued, conditions: [condition('Failed')] }), [
-    'status: Invalid value: non-condition status fields must be empty when denying or failing the PodCertificateRequest',
+    'status: Invalid value: non-condition status fields must be empty when denying or failing the ' +
+      'PodCertificateRequest',
   ])
   assert.deepEqual(of(issued, { conditions: [condition('Denied')] }), [
     'status: Invalid value: immutable after PodCertificateRequest is issued, denied, or failed',
@@ -124,9 +155,13 @@ test('a request is answered once', async () => {
   ])
   assert.deepEqual(of({ conditions: [condition('Issued', 'False'), condition('Denied')] }), [
     'status.conditions.[0].status: Unsupported value: "False": supported values: "True"',
-    'status.conditions.[1].type: Invalid value: "Denied": There may be at most one condition with type "Issued", "Denied", or "Failed"',
+    'status.conditions.[1].type: Invalid value: "Denied": There may be at most one condition with type "Issued", ' +
+      '"Denied", or "Failed"',
   ])
-  assert.match(of({ ...issued, certificateChain: '' })[0] ?? '', /: issued certificate chain must contain at least one certificate$/)
+  assert.match(
+    of({ ...issued, certificateChain: '' })[0] ?? '',
+    /: issued certificate chain must contain at least one certificate$/,
+  )
   assert.match(
     of({ ...issued, certificateChain: await certificateOf(await ecKeys(), { notBefore }) })[0] ?? '',
     /: leaf certificate was not issued to the requested public key$/,
@@ -135,7 +170,10 @@ test('a request is answered once', async () => {
     of({ ...issued, certificateChain: `${chain}-----BEGIN X-----\n-----END X-----` })[0] ?? '',
     /: issued certificate chain must consist entirely of CERTFICATE PEM blocks$/,
   )
-  assert.match(of(await chainOf({ dnsNames: ['a..b'] }))[0] ?? '', /"a..b": leaf certificate's DNSName should not contain '..'$/)
+  assert.match(
+    of(await chainOf({ dnsNames: ['a..b'] }))[0] ?? '',
+    /"a..b": leaf certificate's DNSName should not contain '..'$/,
+  )
   assert.deepEqual(of({ ...issued, beginRefreshAt: undefined }), [
     'status.beginRefreshAt: Required value: must be present and in the range [notbefore+10min, notafter-10min]',
   ])
@@ -147,9 +185,18 @@ test('a request is answered once', async () => {
     of({ ...issued, notAfter: '2026-11-22T14:00:01Z' })[0] ?? '',
     /^status.notAfter: .*: must be set to the NotAfter time encoded in the leaf certificate$/,
   )
-  assert.match(of({ ...issued, beginRefreshAt: '2026-11-22T12:09:59Z' })[0] ?? '', /: must be at least 10 minutes after status.notBefore$/)
-  assert.match(of({ ...issued, beginRefreshAt: '2026-11-22T13:50:01Z' })[0] ?? '', /: must be at least 10 minutes before status.notAfter$/)
-  assert.match(of(issued, {}, { maxExpirationSeconds: 3600 })[0] ?? '', /: leaf certificate lifetime must be <= spec.maxExpirationSeconds \(3600\)$/)
+  assert.match(
+    of({ ...issued, beginRefreshAt: '2026-11-22T12:09:59Z' })[0] ?? '',
+    /: must be at least 10 minutes after status.notBefore$/,
+  )
+  assert.match(
+    of({ ...issued, beginRefreshAt: '2026-11-22T13:50:01Z' })[0] ?? '',
+    /: must be at least 10 minutes before status.notAfter$/,
+  )
+  assert.match(
+    of(issued, {}, { maxExpirationSeconds: 3600 })[0] ?? '',
+    /: leaf certificate lifetime must be <= spec.maxExpirationSeconds \(3600\)$/,
+  )
   const early = '2026-11-22T11:00:00Z'
   assert.match(
     of({ ...(await chainOf({ notBefore: new Date(early) })), notBefore: early })[0] ?? '',

@@ -2,7 +2,13 @@
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import { type FieldError, fieldError, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  fieldError,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../../machinery/validation/field-error.ts'
 import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { signedRequestKey } from './signed-request.ts'
@@ -36,7 +42,9 @@ export function podRequestRules(request: Request): readonly FieldError[] {
   if (seconds === undefined) return [...errors, required('spec.maxExpirationSeconds', 'must be set')]
   const most = isKubernetesSigner(signerName) ? mostKubernetesSeconds : mostSeconds
   const inRange = seconds >= leastSeconds && seconds <= most
-  const life = inRange ? valid : [invalidValue('spec.maxExpirationSeconds', seconds, `must be in the range [${leastSeconds}, ${most}]`)]
+  const life = inRange
+    ? valid
+    : [invalidValue('spec.maxExpirationSeconds', seconds, `must be in the range [${leastSeconds}, ${most}]`)]
   return all(errors, life, spec.stubPKCS10Request ? stubRules(spec) : keyRules(spec))
 }
 
@@ -91,17 +99,29 @@ const curves: readonly string[] = ['prime256v1', 'secp384r1', 'secp521r1']
 const goCurves: Readonly<Record<string, string>> = { secp224r1: 'P-224' }
 const modulusBits: readonly number[] = [3072, 4096]
 
-function keyKindRules({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject, path: string, shown: string): readonly FieldError[] {
+function keyKindRules(
+  { asymmetricKeyType, asymmetricKeyDetails }: KeyObject,
+  path: string,
+  shown: string,
+): readonly FieldError[] {
   const { namedCurve = '', modulusLength = 0 } = asymmetricKeyDetails ?? {}
   switch (asymmetricKeyType) {
     case 'ed25519':
       return valid
     case 'ec':
       if (curves.includes(namedCurve)) return valid
-      return [invalidValue(path, `curve ${goCurves[namedCurve] ?? namedCurve}`, 'elliptic public keys must use curve P256 or P384')]
+      return [
+        invalidValue(
+          path,
+          `curve ${goCurves[namedCurve] ?? namedCurve}`,
+          'elliptic public keys must use curve P256 or P384',
+        ),
+      ]
     case 'rsa': {
       const bits = Math.ceil(modulusLength / 8) * 8
-      return modulusBits.includes(bits) ? valid : [invalidValue(path, `${bits}-bit modulus`, 'RSA keys must have modulus size 3072 or 4096')]
+      return modulusBits.includes(bits)
+        ? valid
+        : [invalidValue(path, `${bits}-bit modulus`, 'RSA keys must have modulus size 3072 or 4096')]
     }
     default:
       return [invalidValue(path, shown, 'unknown public key type; supported types are Ed25519, ECDSA, and RSA')]

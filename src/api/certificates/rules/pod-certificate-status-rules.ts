@@ -4,7 +4,14 @@ import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateConditions } from '../../../machinery/validation/conditions.ts'
-import { type FieldError, fieldError, invalidValue, notSupported, required, tooLong } from '../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  fieldError,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../machinery/validation/field-error.ts'
 import { valid } from '../../../machinery/validation/field-rules.ts'
 import { parsedCertificate } from './issued-certificates.ts'
 import { pemBlocks } from './pem-blocks.ts'
@@ -19,16 +26,25 @@ const mostChainBytes = 100 * 1024
 const chainPath = 'status.certificateChain'
 const minuteMs = 60_000
 
-export function podRequestStatusRules(request: Request, old: Request, now: () => number = Date.now): readonly FieldError[] {
+export function podRequestStatusRules(
+  request: Request,
+  old: Request,
+  now: () => number = Date.now,
+): readonly FieldError[] {
   const status = request.status ?? {}
   const before = old.status ?? {}
   const conditions = [...conditionRules(status), ...validateConditions(status.conditions, 'status.conditions')]
   if (conditions.length > 0) return conditions
-  if (answerOf(before)) return unchanged(status, before, 'immutable after PodCertificateRequest is issued, denied, or failed')
+  if (answerOf(before))
+    return unchanged(status, before, 'immutable after PodCertificateRequest is issued, denied, or failed')
   switch (answerOf(status)) {
     case 'Denied':
     case 'Failed':
-      return unchanged(status, { conditions: status.conditions }, 'non-condition status fields must be empty when denying or failing the PodCertificateRequest')
+      return unchanged(
+        status,
+        { conditions: status.conditions },
+        'non-condition status fields must be empty when denying or failing the PodCertificateRequest',
+      )
     case 'Issued': {
       const fault = issueFault(status, old, now())
       return fault ? [fault].flat() : valid
@@ -38,7 +54,8 @@ export function podRequestStatusRules(request: Request, old: Request, now: () =>
   }
 }
 
-const answerOf = ({ conditions = [] }: Status): string | undefined => conditions.find(({ type, status }) => answers.includes(type) && status === 'True')?.type
+const answerOf = ({ conditions = [] }: Status): string | undefined =>
+  conditions.find(({ type, status }) => answers.includes(type) && status === 'True')?.type
 
 const unchanged = (status: Status, wanted: Status, why: string): readonly FieldError[] =>
   semanticallyEqual(status, wanted) ? valid : [fieldError('FieldValueInvalid', 'status', `Invalid value: ${why}`)]
@@ -50,7 +67,14 @@ function conditionRules({ conditions = [] }: Status): readonly FieldError[] {
     const path = `status.conditions.[${at}]`
     if (!answers.includes(type)) return [notSupported(`${path}.type`, type, answers)]
     const errors: FieldError[] = []
-    if (++known > 1) errors.push(invalidValue(`${path}.type`, type, 'There may be at most one condition with type "Issued", "Denied", or "Failed"'))
+    if (++known > 1)
+      errors.push(
+        invalidValue(
+          `${path}.type`,
+          type,
+          'There may be at most one condition with type "Issued", "Denied", or "Failed"',
+        ),
+      )
     if (status !== 'True') errors.push(notSupported(`${path}.status`, status, ['True']))
     return errors
   })
@@ -64,18 +88,22 @@ function issueFault(status: Status, { spec }: Request, nowMs: number): FieldErro
   if (Buffer.byteLength(chain) > mostChainBytes) return tooLong(chainPath, mostChainBytes)
   const [leafBlock, ...others] = pemBlocks(chain)
   if (!leafBlock) return chainFault(chain, 'issued certificate chain must contain at least one certificate')
-  if (leafBlock.type !== 'CERTIFICATE') return chainFault(chain, 'issued certificate chain must consist entirely of CERTIFICATE PEM blocks')
+  if (leafBlock.type !== 'CERTIFICATE')
+    return chainFault(chain, 'issued certificate chain must consist entirely of CERTIFICATE PEM blocks')
   const leaf = parsedCertificate(leafBlock.bytes)
   if (!leaf) return chainFault(chain, 'leaf certificate does not parse as valid X.509')
   const names = nameFaults(leaf)
-  if (!isFor(leaf, spec)) return [...names, chainFault(chain, 'leaf certificate was not issued to the requested public key')]
+  if (!isFor(leaf, spec))
+    return [...names, chainFault(chain, 'leaf certificate was not issued to the requested public key')]
   const missing = [...names, ...missingTimes(status)]
   if (missing.length > 0) return missing
   return timeFault(status, leaf, spec?.maxExpirationSeconds ?? 0, nowMs) ?? intermediateFault(others, chain)
 }
 
 function nameFaults({ subjectAltName = '' }: X509Certificate): FieldError[] {
-  const names = subjectAltName.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice('DNS:'.length)] : []))
+  const names = subjectAltName
+    .split(', ')
+    .flatMap((name) => (name.startsWith('DNS:') ? [name.slice('DNS:'.length)] : []))
   return names.flatMap((name) => [
     ...(name === '' ? [chainFault(name, 'leaf certificate should not contain empty DNSName')] : []),
     ...(name.includes('..') ? [chainFault(name, "leaf certificate's DNSName should not contain '..'")] : []),
@@ -87,7 +115,10 @@ function isFor({ publicKey: issued }: X509Certificate, spec: Request['spec']): b
   return requestedKey(spec ?? {})?.equals(issued) ?? false
 }
 
-function requestedKey({ pkixPublicKey, stubPKCS10Request }: Partial<NonNullable<Request['spec']>>): KeyObject | undefined {
+function requestedKey({
+  pkixPublicKey,
+  stubPKCS10Request,
+}: Partial<NonNullable<Request['spec']>>): KeyObject | undefined {
   if (!stubPKCS10Request) return publicKey(Buffer.from(pkixPublicKey ?? '', 'base64'))
   const key = signedRequestKey(Buffer.from(stubPKCS10Request, 'base64'))
   return typeof key === 'string' ? undefined : key
@@ -98,7 +129,9 @@ function missingTimes({ notBefore, notAfter, beginRefreshAt }: Status): FieldErr
   return [
     ...(notBefore ? [] : [required('status.notBefore', consistent)]),
     ...(notAfter ? [] : [required('status.notAfter', consistent)]),
-    ...(beginRefreshAt ? [] : [required('status.beginRefreshAt', 'must be present and in the range [notbefore+10min, notafter-10min]')]),
+    ...(beginRefreshAt
+      ? []
+      : [required('status.beginRefreshAt', 'must be present and in the range [notbefore+10min, notafter-10min]')]),
   ]
 }
 
@@ -111,19 +144,27 @@ function timeFault(
   const [from, until, refresh] = [Date.parse(notBefore), Date.parse(notAfter), Date.parse(beginRefreshAt)] as const
   const lifeMs = leaf.validToDate.getTime() - leaf.validFromDate.getTime()
   const refuse = (field: string, shown: unknown, why: string): FieldError => invalidValue(`status.${field}`, shown, why)
-  if (from !== leaf.validFromDate.getTime()) return refuse('notBefore', notBefore, 'must be set to the NotBefore time encoded in the leaf certificate')
-  if (Math.abs(from - nowMs) >= 5 * minuteMs) return refuse('notBefore', notBefore, "must be set to within 5 minutes of kube-apiserver's current time")
-  if (until !== leaf.validToDate.getTime()) return refuse('notAfter', notAfter, 'must be set to the NotAfter time encoded in the leaf certificate')
+  if (from !== leaf.validFromDate.getTime())
+    return refuse('notBefore', notBefore, 'must be set to the NotBefore time encoded in the leaf certificate')
+  if (Math.abs(from - nowMs) >= 5 * minuteMs)
+    return refuse('notBefore', notBefore, "must be set to within 5 minutes of kube-apiserver's current time")
+  if (until !== leaf.validToDate.getTime())
+    return refuse('notAfter', notAfter, 'must be set to the NotAfter time encoded in the leaf certificate')
   if (lifeMs < 60 * minuteMs) return chainFault(lifeMs * 1e6, 'leaf certificate lifetime must be >= 1 hour')
-  if (lifeMs > mostSeconds * 1000) return chainFault(lifeMs * 1e6, `leaf certificate lifetime must be <= spec.maxExpirationSeconds (${mostSeconds})`)
-  if (refresh < from + 10 * minuteMs) return refuse('beginRefreshAt', beginRefreshAt, 'must be at least 10 minutes after status.notBefore')
-  return refresh > until - 10 * minuteMs ? refuse('beginRefreshAt', beginRefreshAt, 'must be at least 10 minutes before status.notAfter') : undefined
+  if (lifeMs > mostSeconds * 1000)
+    return chainFault(lifeMs * 1e6, `leaf certificate lifetime must be <= spec.maxExpirationSeconds (${mostSeconds})`)
+  if (refresh < from + 10 * minuteMs)
+    return refuse('beginRefreshAt', beginRefreshAt, 'must be at least 10 minutes after status.notBefore')
+  return refresh > until - 10 * minuteMs
+    ? refuse('beginRefreshAt', beginRefreshAt, 'must be at least 10 minutes before status.notAfter')
+    : undefined
 }
 
 function intermediateFault(blocks: ReturnType<typeof pemBlocks>, chain: string): FieldError | undefined {
   for (const { type, bytes } of blocks) {
     // The missing letter is upstream's.
-    if (type !== 'CERTIFICATE') return chainFault(chain, 'issued certificate chain must consist entirely of CERTFICATE PEM blocks')
+    if (type !== 'CERTIFICATE')
+      return chainFault(chain, 'issued certificate chain must consist entirely of CERTFICATE PEM blocks')
     if (!parsedCertificate(bytes)) return chainFault(chain, 'intermediate certificate does not parse as valid X.509')
   }
   return undefined

@@ -3,7 +3,14 @@
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../machinery/validation/field-error.ts'
 import { all, each, repeats } from '../../../machinery/validation/field-rules.ts'
 import { issuedFault } from './issued-certificates.ts'
 import { signedRequestFault } from './signed-request.ts'
@@ -50,9 +57,17 @@ export function requestRules(request: Request): readonly FieldError[] {
   if (fault) errors.push(invalidValue('spec.request', bytes.subarray(0, shownBytes).toString('base64'), fault))
   errors.push(...usageRules(spec?.usages ?? []), ...signerNameRules(spec?.signerName ?? '', 'spec.signerName'))
   if (isNew && spec?.signerName === 'kubernetes.io/legacy-unknown')
-    errors.push(invalidValue('spec.signerName', spec.signerName, 'the legacy signerName is not allowed via this API version'))
+    errors.push(
+      invalidValue('spec.signerName', spec.signerName, 'the legacy signerName is not allowed via this API version'),
+    )
   if (spec?.expirationSeconds !== undefined && spec.expirationSeconds < 600)
-    errors.push(invalidValue('spec.expirationSeconds', spec.expirationSeconds, 'may not specify a duration less than 600 seconds (10 minutes)'))
+    errors.push(
+      invalidValue(
+        'spec.expirationSeconds',
+        spec.expirationSeconds,
+        'may not specify a duration less than 600 seconds (10 minutes)',
+      ),
+    )
   return errors
 }
 
@@ -60,7 +75,10 @@ function usageRules(wanted: readonly string[]): readonly FieldError[] {
   if (wanted.length === 0) return [required('spec.usages')]
   const isRepeated = repeats<string>()
   return each(wanted, 'spec.usages', (usage, field) =>
-    all(usages.includes(usage) ? [] : [notSupported(field, usage, usages)], isRepeated(usage) ? [duplicate(field, usage)] : []),
+    all(
+      usages.includes(usage) ? [] : [notSupported(field, usage, usages)],
+      isRepeated(usage) ? [duplicate(field, usage)] : [],
+    ),
   )
 }
 
@@ -78,7 +96,8 @@ function requestConditionRules({ status }: Request): readonly FieldError[] {
       if (!value) errors.push(required(`${path}.status`))
       else if (value !== 'True') errors.push(notSupported(`${path}.status`, value, ['True']))
     } else if (!value) errors.push(required(`${path}.status`))
-    else if (!['True', 'False', 'Unknown'].includes(value)) errors.push(notSupported(`${path}.status`, value, ['False', 'True', 'Unknown']))
+    else if (!['True', 'False', 'Unknown'].includes(value))
+      errors.push(notSupported(`${path}.status`, value, ['False', 'True', 'Unknown']))
     if ((type === 'Approved' && seen.has('Denied')) || (type === 'Denied' && seen.has('Approved')))
       errors.push(invalidValue('status.conditions', type, 'Approved and Denied conditions are mutually exclusive'))
     if (type && seen.has(type)) errors.push(duplicate(`${path}.type`, type))
@@ -92,7 +111,9 @@ function decisionsKept(request: Request, old: Request, mayDecide: boolean): read
   return ['Approved', 'Denied', ...(mayDecide ? ['Failed'] : [])].flatMap((kind) => {
     const before = (old.status?.conditions ?? []).filter(({ type }) => type === kind)
     const after = (request.status?.conditions ?? []).filter(({ type }) => type === kind)
-    const refuse = (verb: string) => [forbiddenField('status.conditions', `updates may not ${verb} a condition of type ${JSON.stringify(kind)}`)]
+    const refuse = (verb: string) => [
+      forbiddenField('status.conditions', `updates may not ${verb} a condition of type ${JSON.stringify(kind)}`),
+    ]
     if (after.length < before.length) return refuse('remove')
     if (mayDecide) return []
     if (after.length > before.length) return refuse('add')
@@ -101,14 +122,16 @@ function decisionsKept(request: Request, old: Request, mayDecide: boolean): read
 }
 
 /** What is wrong with a write of `/approval`: decisions are added, never withdrawn. */
-export const approvalRules = (request: Request, old: Request): readonly FieldError[] => all(requestConditionRules(request), decisionsKept(request, old, true))
+export const approvalRules = (request: Request, old: Request): readonly FieldError[] =>
+  all(requestConditionRules(request), decisionsKept(request, old, true))
 
 /** What is wrong with a write of `/status`: the signer sets the certificate once. */
 export function requestStatusRules(request: Request, old: Request): readonly FieldError[] {
   const errors = [...requestConditionRules(request), ...decisionsKept(request, old, false)]
   const certificate = request.status?.certificate ?? ''
   const before = old.status?.certificate ?? ''
-  if (before && certificate !== before) return [...errors, forbiddenField('status.certificate', 'updates may not modify existing certificate content')]
+  if (before && certificate !== before)
+    return [...errors, forbiddenField('status.certificate', 'updates may not modify existing certificate content')]
   if (!certificate || certificate === before) return errors
   const fault = issuedFault(Buffer.from(certificate, 'base64').toString('latin1'))
   if (fault) errors.push(invalidValue('status.certificate', '<certificate data>', fault))

@@ -49,7 +49,11 @@ const pssHashes: readonly (readonly [identifier: string, hash: string])[] = [
   ['608648016503040203', 'sha512'],
 ]
 
-const goTypes: Readonly<Record<string, string>> = { rsa: '*rsa.PublicKey', ec: '*ecdsa.PublicKey', ed25519: 'ed25519.PublicKey' }
+const goTypes: Readonly<Record<string, string>> = {
+  rsa: '*rsa.PublicKey',
+  ec: '*ecdsa.PublicKey',
+  ed25519: 'ed25519.PublicKey',
+}
 const goNames: Readonly<Record<Algorithm['type'], string>> = { rsa: 'an RSA', ec: 'an ECDSA', ed25519: 'an Ed25519' }
 const failures: Readonly<Record<Algorithm['type'], string>> = {
   rsa: 'crypto/rsa: verification error',
@@ -64,14 +68,18 @@ function verifiedKey(bytes: Buffer): KeyObject | string {
   const [, , publicKey] = derSequence(info)
   const [identifier, parameters] = derSequence(algorithmIdentifier)
   derSequence(publicKey)
-  if (identifier?.tag !== tags.objectIdentifier || signature?.tag !== tags.bitString) throw new DerError("asn1: structure error: tags don't match")
+  if (identifier?.tag !== tags.objectIdentifier || signature?.tag !== tags.bitString)
+    throw new DerError("asn1: structure error: tags don't match")
   const key = keyOf(publicKey!)
   if (!key) return 'x509: unsupported public key'
   const algorithm = algorithms.get(identifier.content.toString('hex'))
   if (!algorithm) return 'x509: cannot verify signature: algorithm unimplemented'
   const type = key.asymmetricKeyType ?? ''
   if (type !== algorithm.type)
-    return `x509: signature algorithm specifies ${goNames[algorithm.type]} public key, but have public key of type ${goTypes[type] ?? type}`
+    return (
+      `x509: signature algorithm specifies ${goNames[algorithm.type]} public key, but have public key of type ` +
+      `${goTypes[type] ?? type}`
+    )
   return holds(algorithm, parameters, key, info!.whole, signature.content.subarray(1)) ? key : failures[algorithm.type]
 }
 
@@ -84,7 +92,13 @@ function keyOf({ whole }: DerValue): KeyObject | undefined {
 }
 
 /** A key that OpenSSL does not compute with has signed nothing. */
-function holds(algorithm: Algorithm, parameters: DerValue | undefined, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
+function holds(
+  algorithm: Algorithm,
+  parameters: DerValue | undefined,
+  key: KeyObject,
+  signed: Buffer,
+  signature: Buffer,
+): boolean {
   try {
     return isSigned(algorithm, parameters, key, signed, signature)
   } catch {
@@ -92,9 +106,20 @@ function holds(algorithm: Algorithm, parameters: DerValue | undefined, key: KeyO
   }
 }
 
-function isSigned({ hash, pss }: Algorithm, parameters: DerValue | undefined, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
+function isSigned(
+  { hash, pss }: Algorithm,
+  parameters: DerValue | undefined,
+  key: KeyObject,
+  signed: Buffer,
+  signature: Buffer,
+): boolean {
   if (!pss) return verify(hash ?? null, signed, key, signature)
   const named = parameters?.content.toString('hex') ?? ''
   const pssHash = pssHashes.find(([identifier]) => named.includes(identifier))?.[1] ?? 'sha1'
-  return verify(pssHash, signed, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO }, signature)
+  return verify(
+    pssHash,
+    signed,
+    { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO },
+    signature,
+  )
 }

@@ -13,7 +13,9 @@ export function trustBundleRules(bundle: string, path: string): readonly FieldEr
   if (faults.length > 0) return faults.map(refuse)
   if (blocks.length === 0) return [refuse('at least one trust anchor must be provided')]
   const places = Map.groupBy(blocks.keys(), (index) => blocks[index]!.bytes.toString('base64'))
-  return [...places.values()].filter(({ length }) => length > 1).map((indices) => refuse(`duplicate trust anchor (indices [${indices.join(' ')}])`))
+  return [...places.values()]
+    .filter(({ length }) => length > 1)
+    .map((indices) => refuse(`duplicate trust anchor (indices [${indices.join(' ')}])`))
 }
 
 function anchorFault({ type, hasHeaders, bytes }: PemBlock, index: number): string | undefined {

@@ -8,5 +8,8 @@ const mostBytes = 256 * 1024
 export function userAnnotations(annotations: Readonly<Record<string, string>>, path: string): readonly FieldError[] {
   const entries = Object.entries(annotations)
   const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
-  return [...entries.flatMap(([key]) => domainPrefixedPathFaults(key, path)), ...(bytes > mostBytes ? [tooLong(path, mostBytes)] : [])]
+  return [
+    ...entries.flatMap(([key]) => domainPrefixedPathFaults(key, path)),
+    ...(bytes > mostBytes ? [tooLong(path, mostBytes)] : []),
+  ]
 }

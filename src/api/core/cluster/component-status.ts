@@ -19,9 +19,14 @@ export const componentStatuses = resource<ComponentStatus>({
   virtual: true,
   columns: [
     name,
-    column('Status', (status) => (healthy(status)?.status === 'True' ? 'Healthy' : healthy(status)?.status === 'False' ? 'Unhealthy' : 'Unknown'), {
-      description: 'Whether it is healthy.',
-    }),
+    column(
+      'Status',
+      (status) =>
+        healthy(status)?.status === 'True' ? 'Healthy' : healthy(status)?.status === 'False' ? 'Unhealthy' : 'Unknown',
+      {
+        description: 'Whether it is healthy.',
+      },
+    ),
     column('Message', (status) => healthy(status)?.message ?? '', { description: 'What it says.' }),
     column('Error', (status) => healthy(status)?.error ?? '', { description: 'What went wrong.' }),
   ],

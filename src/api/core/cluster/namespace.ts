@@ -21,7 +21,10 @@ function prepareCreate(namespace: Namespace): void {
   labelWithName(namespace)
   namespace.status = { phase: 'Active' }
   const finalizers = namespace.spec?.finalizers ?? []
-  namespace.spec = { ...namespace.spec, finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'] }
+  namespace.spec = {
+    ...namespace.spec,
+    finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'],
+  }
 }
 
 function prepareUpdate(namespace: Namespace, old: Namespace): void {
@@ -41,7 +44,9 @@ export function namespaceFinalizers({ spec }: Namespace, indexed = false): reado
   return (spec?.finalizers ?? []).flatMap((finalizer, i) => {
     const path = indexed ? `spec.finalizers[${i}]` : 'spec.finalizers'
     if (finalizer.includes('/')) return follows(finalizer, path, qualifiedName)
-    return finalizer === 'kubernetes' ? [] : [...follows(finalizer, path, qualifiedName), invalidValue(path, finalizer, unknownFinalizer)]
+    return finalizer === 'kubernetes'
+      ? []
+      : [...follows(finalizer, path, qualifiedName), invalidValue(path, finalizer, unknownFinalizer)]
   })
 }
 
@@ -80,12 +85,20 @@ export const namespaces = resource<Namespace>({
     status: ({ metadata, status }) => {
       const phase = status?.phase
       if (metadata.deletionTimestamp)
-        return phase === 'Terminating' ? [] : [invalidValue('status.Phase', phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty")]
-      return phase === 'Active' ? [] : [invalidValue('status.Phase', phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty")]
+        return phase === 'Terminating'
+          ? []
+          : [invalidValue('status.Phase', phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty")]
+      return phase === 'Active'
+        ? []
+        : [invalidValue('status.Phase', phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty")]
     },
   },
   selectableFields: { 'status.phase': ({ status }) => status?.phase, name: ({ metadata }) => metadata.name },
-  columns: [name, column('Status', ({ status }) => status?.phase ?? '', { description: 'Whether it is in use or on its way out.' }), age],
+  columns: [
+    name,
+    column('Status', ({ status }) => status?.phase ?? '', { description: 'Whether it is in use or on its way out.' }),
+    age,
+  ],
   deletion: {
     held: ({ spec }) => (spec?.finalizers?.length ?? 0) > 0,
     begin: (namespace) => {

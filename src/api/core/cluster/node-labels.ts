@@ -19,7 +19,10 @@ const deprecatedLabels: Readonly<Record<string, string>> = {
 export const deprecatedNodeLabel = (key: string): string | undefined => own(deprecatedLabels, key)
 
 /** Deprecated labels among the keys of a map; `where` says how a key's path is written. */
-export function labelKeyWarnings(labels: Readonly<Record<string, string>> | undefined, where: (key: string) => string): string[] {
+export function labelKeyWarnings(
+  labels: Readonly<Record<string, string>> | undefined,
+  where: (key: string) => string,
+): string[] {
   const warnings: string[] = []
   for (const key in labels) {
     const message = deprecatedNodeLabel(key)
@@ -28,14 +31,25 @@ export function labelKeyWarnings(labels: Readonly<Record<string, string>> | unde
   return warnings
 }
 
-/** Deprecated labels in one term of a node selector. Terms that are only preferred may hold values that no label has: `looksAtValues`. */
-export function nodeSelectorTermWarnings({ matchExpressions = [] }: Wire<V1NodeSelectorTerm>, path: string, looksAtValues = false): string[] {
+/**
+ * Deprecated labels in one term of a node selector. Terms that are only preferred may hold values that no label has:
+ * `looksAtValues`.
+ */
+export function nodeSelectorTermWarnings(
+  { matchExpressions = [] }: Wire<V1NodeSelectorTerm>,
+  path: string,
+  looksAtValues = false,
+): string[] {
   return matchExpressions.flatMap(({ key, values = [] }, i) => {
     const at = `${path}.matchExpressions[${i}]`
     const message = deprecatedNodeLabel(key)
     return [
       ...(message ? [`${at}.key: ${key} is ${message}`] : []),
-      ...(looksAtValues ? values.flatMap((value, j) => labelValue(value).map((wrong) => `${at}.values[${j}]: ${value} is invalid, ${wrong}`)) : []),
+      ...(looksAtValues
+        ? values.flatMap((value, j) =>
+            labelValue(value).map((wrong) => `${at}.values[${j}]: ${value} is invalid, ${wrong}`),
+          )
+        : []),
     ]
   })
 }

@@ -4,7 +4,14 @@ import type { V1Node } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { cidrWarnings } from '../../../machinery/validation/address-warnings.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../machinery/validation/field-error.ts'
 import { all, follows, unlessOld, valid } from '../../../machinery/validation/field-rules.ts'
 import { optional, struct, text } from '../../../machinery/validation/internal-type.ts'
 import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
@@ -61,9 +68,15 @@ function taints({ taints: list }: NodeSpec): readonly FieldError[] {
     const { key, value, effect } = taint
     const path = `metadata.taints[${i}]`
     const pair = `${key}:${effect}`
-    const twice = seen.has(pair) ? [duplicate(path, shownTaint(taint), 'taints must be unique by key and effect pair')] : valid
+    const twice = seen.has(pair)
+      ? [duplicate(path, shownTaint(taint), 'taints must be unique by key and effect pair')]
+      : valid
     seen.add(pair)
-    const effects = !effect ? [required(`${path}.effect`)] : taintEffects.includes(effect) ? valid : [notSupported(`${path}.effect`, effect, taintEffects)]
+    const effects = !effect
+      ? [required(`${path}.effect`)]
+      : taintEffects.includes(effect)
+        ? valid
+        : [notSupported(`${path}.effect`, effect, taintEffects)]
     return all(follows(key ?? '', `${path}.key`, qualifiedName), wrongValue(value, `${path}.value`), effects, twice)
   })
 }
@@ -88,7 +101,12 @@ function podCIDRs({ podCIDRs: list }: NodeSpec, old: NodeSpec): readonly FieldEr
 }
 
 const rules = ({ spec = {}, status = {} }: Node, old?: Node): readonly FieldError[] =>
-  all(taints(spec), amounts(status.capacity, 'status.capacity'), amounts(status.allocatable, 'status.allocatable'), podCIDRs(spec, old?.spec ?? {}))
+  all(
+    taints(spec),
+    amounts(status.capacity, 'status.capacity'),
+    amounts(status.allocatable, 'status.allocatable'),
+    podCIDRs(spec, old?.spec ?? {}),
+  )
 
 function addresses(list: NonNullable<Node['status']>['addresses']): readonly FieldError[] {
   const seen = new Set<string>()
@@ -137,8 +155,10 @@ function roles({ metadata }: Node): string {
   return [...found].sort().join(',') || '<none>'
 }
 
-const address = (type: string) => (node: Node) => node.status?.addresses?.find((one) => one.type === type)?.address ?? '<none>'
-const info = (field: 'osImage' | 'kernelVersion' | 'containerRuntimeVersion') => (node: Node) => node.status?.nodeInfo?.[field] || '<unknown>'
+const address = (type: string) => (node: Node) =>
+  node.status?.addresses?.find((one) => one.type === type)?.address ?? '<none>'
+const info = (field: 'osImage' | 'kernelVersion' | 'containerRuntimeVersion') => (node: Node) =>
+  node.status?.nodeInfo?.[field] || '<unknown>'
 /** With the architecture, since Kubernetes 1.35. */
 const kernel = (node: Node): string => {
   const architecture = node.status?.nodeInfo?.architecture
@@ -153,7 +173,10 @@ export const nodes = resource<Node>({
   shortNames: ['no'],
   scope: 'Cluster',
   storagePath: 'minions',
-  subresources: { status: true, special: [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }] },
+  subresources: {
+    status: true,
+    special: [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }],
+  },
   defaults: [nodeDefaults],
   keepsStatusOnCreate: true,
   validate: {
@@ -168,7 +191,9 @@ export const nodes = resource<Node>({
     column('Status', status, { description: 'Whether it is ready, and whether it takes new pods.' }),
     column('Roles', roles, { description: 'The roles that its labels give it.' }),
     age,
-    column('Version', (node) => node.status?.nodeInfo?.kubeletVersion ?? '', { description: 'The version of its kubelet.' }),
+    column('Version', (node) => node.status?.nodeInfo?.kubeletVersion ?? '', {
+      description: 'The version of its kubelet.',
+    }),
     wide('Internal-IP', address('InternalIP'), { description: 'Its first address inside the cluster.' }),
     wide('External-IP', address('ExternalIP'), { description: 'Its first address outside the cluster.' }),
     wide('OS-Image', info('osImage'), { description: 'Its operating system.' }),

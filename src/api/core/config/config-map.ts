@@ -14,7 +14,8 @@ function rules({ data = {}, binaryData = {} }: ConfigMap): readonly FieldError[]
   let size = 0
   for (const key in data) {
     errors.push(...follows(key, `data[${key}]`, configMapKey))
-    if (Object.hasOwn(binaryData, key)) errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
+    if (Object.hasOwn(binaryData, key))
+      errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
     size += Buffer.byteLength(data[key] as string)
   }
   for (const key in binaryData) {
@@ -44,7 +45,9 @@ export const configMaps = resource<ConfigMap>({
   },
   columns: [
     name,
-    column('Data', ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length, { description: 'How many keys it holds.' }),
+    column('Data', ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length, {
+      description: 'How many keys it holds.',
+    }),
     age,
   ],
 })

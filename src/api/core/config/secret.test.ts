@@ -5,7 +5,11 @@ import { secrets } from './secret.ts'
 test('what is no JSON in the credentials of a registry is said in the words of Go', () => {
   const wrong = (text: string): (string | undefined)[] | undefined =>
     secrets.validate
-      ?.object?.({ metadata: { name: 's' }, type: 'kubernetes.io/dockercfg', data: { '.dockercfg': Buffer.from(text).toString('base64') } } as never)
+      ?.object?.({
+        metadata: { name: 's' },
+        type: 'kubernetes.io/dockercfg',
+        data: { '.dockercfg': Buffer.from(text).toString('base64') },
+      } as never)
       .map(({ message }) => message.replace('Invalid value: "<secret contents redacted>": ', ''))
   assert.deepEqual(wrong('{}'), [])
   assert.deepEqual(wrong('x'), ["invalid character 'x' looking for beginning of value"])

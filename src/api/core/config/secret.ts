@@ -3,7 +3,13 @@ import type { V1Secret } from '@kubernetes/client-node'
 import { setOwn } from '../../../lib/own.ts'
 import { goJsonError } from '../../../machinery/decode/go-json.ts'
 import type { Model } from '../../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../../machinery/validation/field-error.ts'
 import { all, follows, immutable, valid } from '../../../machinery/validation/field-rules.ts'
 import { configMapKey } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../../resource.ts'
@@ -16,7 +22,8 @@ function mergeStrings(secret: Secret): void {
   if (!secret.stringData) return
   secret.data ??= {}
   const data = secret.data
-  for (const key in secret.stringData) setOwn(data, key, Buffer.from(secret.stringData[key] as string).toString('base64'))
+  for (const key in secret.stringData)
+    setOwn(data, key, Buffer.from(secret.stringData[key] as string).toString('base64'))
   delete secret.stringData
 }
 
@@ -24,10 +31,13 @@ const accountAnnotation = 'kubernetes.io/service-account.name'
 
 /** What a secret of a type has to hold. */
 function typeRules({ type, data = {}, metadata }: Secret): readonly FieldError[] {
-  const needs = (...keys: string[]): readonly FieldError[] => keys.filter((key) => data[key] === undefined).map((key) => required(`data[${key}]`))
+  const needs = (...keys: string[]): readonly FieldError[] =>
+    keys.filter((key) => data[key] === undefined).map((key) => required(`data[${key}]`))
   switch (type) {
     case 'kubernetes.io/service-account-token':
-      return metadata.annotations?.[accountAnnotation] ? valid : [required(`metadata.annotations[${accountAnnotation}]`)]
+      return metadata.annotations?.[accountAnnotation]
+        ? valid
+        : [required(`metadata.annotations[${accountAnnotation}]`)]
     case 'kubernetes.io/basic-auth':
       return data.username === undefined && data.password === undefined ? needs('username', 'password') : valid
     case 'kubernetes.io/ssh-auth':
@@ -48,7 +58,9 @@ function jsonObject(data: Record<string, string>, key: string): readonly FieldEr
   const value = data[key]
   if (value === undefined) return [required(`data[${key}]`)]
   const text = Buffer.from(value, 'base64').toString()
-  const refuse = (why: string): readonly FieldError[] => [invalidValue(`data[${key}]`, '<secret contents redacted>', why)]
+  const refuse = (why: string): readonly FieldError[] => [
+    invalidValue(`data[${key}]`, '<secret contents redacted>', why),
+  ]
   try {
     const parsed: unknown = JSON.parse(text)
     if (typeof parsed === 'object' && !Array.isArray(parsed)) return valid
@@ -89,7 +101,12 @@ export const secrets = resource<Secret>({
       all(
         immutable(secret.type, 'type', old.type),
         old.immutable
-          ? [...(secret.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]), ...frozen(secret, old, ['data'])]
+          ? [
+              ...(secret.immutable
+                ? valid
+                : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]),
+              ...frozen(secret, old, ['data']),
+            ]
           : valid,
       ),
   },

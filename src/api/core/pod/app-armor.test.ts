@@ -5,9 +5,15 @@ import type { Pod } from './model.ts'
 import { podWarnings } from './warnings/index.ts'
 
 const key = (name: string): string => `container.apparmor.security.beta.kubernetes.io/${name}`
-const deprecated = (name: string): string => `metadata.annotations[${key(name)}]: deprecated since v1.30; use the "appArmorProfile" field instead`
+const deprecated = (name: string): string =>
+  `metadata.annotations[${key(name)}]: deprecated since v1.30; use the "appArmorProfile" field instead`
 const pod = (annotations: Record<string, string>, spec: object = {}): Pod =>
-  ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', annotations }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } }) as unknown as Pod
+  ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', annotations },
+    spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+  }) as unknown as Pod
 const applied = (annotation: string, spec: object = {}): readonly [profile: unknown, warnings: readonly string[]] => {
   const made = pod({ [key('c')]: annotation }, spec)
   applyAppArmorAnnotations(made)
@@ -28,14 +34,23 @@ test('what fields say stays', () => {
   const said = { containers: [{ name: 'c', image: 'i', securityContext: { appArmorProfile: profile } }] }
   assert.deepEqual(applied('unconfined', said), [profile, []])
   assert.deepEqual(applied('runtime/default', { securityContext: { appArmorProfile: profile } }), [undefined, []])
-  assert.deepEqual(applied('unconfined', { securityContext: { appArmorProfile: profile } }), [{ type: 'Unconfined' }, [deprecated('c')]])
+  assert.deepEqual(applied('unconfined', { securityContext: { appArmorProfile: profile } }), [
+    { type: 'Unconfined' },
+    [deprecated('c')],
+  ])
   assert.deepEqual(applied('unconfined', { os: { name: 'windows' } }), [undefined, []])
 })
 
 test('the warning is told once, however often a name is tried', () => {
-  const made = pod({ [key('i')]: 'unconfined', [key('c')]: 'unconfined' }, { initContainers: [{ name: 'i', image: 'i', securityContext: { runAsUser: 1 } }] })
+  const made = pod(
+    { [key('i')]: 'unconfined', [key('c')]: 'unconfined' },
+    { initContainers: [{ name: 'i', image: 'i', securityContext: { runAsUser: 1 } }] },
+  )
   applyAppArmorAnnotations(made)
   applyAppArmorAnnotations(made)
-  assert.deepEqual(made.spec?.initContainers?.[0]?.securityContext, { runAsUser: 1, appArmorProfile: { type: 'Unconfined' } })
+  assert.deepEqual(made.spec?.initContainers?.[0]?.securityContext, {
+    runAsUser: 1,
+    appArmorProfile: { type: 'Unconfined' },
+  })
   assert.deepEqual(podWarnings(made), [deprecated('i'), deprecated('c')])
 })

@@ -1,6 +1,6 @@
 /**
- * AppArmor profiles that a new pod names in annotations, as it was done before there was a field: they become the field of their containers
- * (KEP-24).
+ * AppArmor profiles that a new pod names in annotations, as it was done before there was a field: they become the field
+ * of their containers (KEP-24).
  */
 import { own } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -20,7 +20,8 @@ export const appArmorWarnings = (pod: Pod): readonly string[] => warnings.get(po
 /** Changes the pod. Fields win over annotations; those that name no profile become nothing. */
 export function applyAppArmorAnnotations(pod: Pod): void {
   const { metadata, spec } = pod
-  if (!metadata.annotations || !Object.keys(metadata.annotations).some((key) => key.startsWith(appArmorOfContainer))) return
+  if (!metadata.annotations || !Object.keys(metadata.annotations).some((key) => key.startsWith(appArmorOfContainer)))
+    return
   if (!spec || spec.os?.name === 'windows' || warnings.has(pod)) return
   const found: string[] = []
   for (const [container] of everyContainer(spec, '')) {

@@ -1,4 +1,6 @@
-/** What `kubectl get pods` shows. STATUS, READY and RESTARTS come from the states of the containers, read once per pod. */
+/**
+ * What `kubectl get pods` shows. STATUS, READY and RESTARTS come from the states of the containers, read once per pod.
+ */
 import { age, type Cell, column, name, type RowCondition, wide } from '../../resource.ts'
 import { isSidecar, type Pod } from './model.ts'
 
@@ -12,17 +14,26 @@ interface Summary {
   readonly lastRestart: string | undefined
 }
 
-const later = (a: string | undefined, b: string | null | undefined): string | undefined => (b && (!a || Date.parse(b) > Date.parse(a)) ? b : a)
+const later = (a: string | undefined, b: string | null | undefined): string | undefined =>
+  b && (!a || Date.parse(b) > Date.parse(a)) ? b : a
 const conditionIs = (pod: Pod, type: string): boolean =>
   pod.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
-const ending = ({ signal, exitCode }: { signal?: number; exitCode: number }): string => (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`)
+const ending = ({ signal, exitCode }: { signal?: number; exitCode: number }): string =>
+  signal ? `Signal:${signal}` : `ExitCode:${exitCode}`
 
 function isSchedulingGated({ status }: Pod): boolean {
-  return status?.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated') ?? false
+  return (
+    status?.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated') ?? false
+  )
 }
 
 /** Why an init container holds the pod back; undefined if it does not. */
-function initReason({ state, started }: ContainerStatus, sidecar: boolean, i: number, count: number): string | undefined {
+function initReason(
+  { state, started }: ContainerStatus,
+  sidecar: boolean,
+  i: number,
+  count: number,
+): string | undefined {
   if (state?.terminated?.exitCode === 0 || (sidecar && started)) return undefined
   if (state?.terminated) return `Init:${state.terminated.reason || ending(state.terminated)}`
   const waiting = state?.waiting?.reason
@@ -97,7 +108,9 @@ function summary(pod: Pod): Summary {
 
 function restartsCell(pod: Pod): Cell {
   const { restarts, lastRestart } = summary(pod)
-  return restarts === 0 || !lastRestart ? `${restarts}` : { since: lastRestart, prefix: `${restarts} (`, suffix: ' ago)' }
+  return restarts === 0 || !lastRestart
+    ? `${restarts}`
+    : { since: lastRestart, prefix: `${restarts} (`, suffix: ' ago)' }
 }
 
 function gatesCell({ spec, status }: Pod): string {
@@ -111,11 +124,17 @@ function gatesCell({ spec, status }: Pod): string {
 
 export const podColumns = [
   name,
-  column<Pod>('Ready', (pod) => `${summary(pod).ready}/${summary(pod).total}`, { description: 'How many containers are ready, of how many.' }),
-  column<Pod>('Status', (pod) => summary(pod).reason, { description: 'The state of the pod and its containers in one word.' }),
+  column<Pod>('Ready', (pod) => `${summary(pod).ready}/${summary(pod).total}`, {
+    description: 'How many containers are ready, of how many.',
+  }),
+  column<Pod>('Status', (pod) => summary(pod).reason, {
+    description: 'The state of the pod and its containers in one word.',
+  }),
   column<Pod>('Restarts', restartsCell, { description: 'How often containers were restarted, and when last.' }),
   age,
-  wide<Pod>('IP', ({ status }) => status?.podIPs?.[0]?.ip || status?.podIP || '<none>', { description: 'The address of the pod.' }),
+  wide<Pod>('IP', ({ status }) => status?.podIPs?.[0]?.ip || status?.podIP || '<none>', {
+    description: 'The address of the pod.',
+  }),
   wide<Pod>('Node', ({ spec }) => spec?.nodeName || '<none>', { description: 'The node that the pod is bound to.' }),
   wide<Pod>('Nominated Node', ({ status }) => status?.nominatedNodeName || '<none>', {
     description: 'The node on which the scheduler makes room for the pod.',
@@ -123,8 +142,12 @@ export const podColumns = [
   wide<Pod>('Readiness Gates', gatesCell, { description: 'How many readiness gates are open, of how many.' }),
 ]
 
-const succeeded: readonly RowCondition[] = [{ type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' }]
-const failed: readonly RowCondition[] = [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }]
+const succeeded: readonly RowCondition[] = [
+  { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' },
+]
+const failed: readonly RowCondition[] = [
+  { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' },
+]
 const unfinished: readonly RowCondition[] = []
 
 /** Rows of finished pods say so. */

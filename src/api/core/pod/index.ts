@@ -20,7 +20,9 @@ export { podTemplateDefaults } from './defaults/pod-defaults.ts'
 export { podTemplate, type TemplateOptions } from './validation/spec.ts'
 export { podNamesOf, templateWarnings } from './warnings/index.ts'
 
-/** A new pod is pending, whatever it says; its gates show in a condition. A class that it names is not worked out again. */
+/**
+ * A new pod is pending, whatever it says; its gates show in a condition. A class that it names is not worked out again.
+ */
 function newStatus(pod: Pod): void {
   pod.status = { phase: 'Pending', qosClass: pod.status?.qosClass || qosClass(pod.spec ?? { containers: [] }) }
   if (pod.spec?.schedulingGates?.length) {
@@ -51,7 +53,11 @@ function keepStatus({ status }: Pod, { status: old }: Pod): void {
 function specRules(pod: Pod): readonly FieldError[] {
   if (isKnownFaultless(pod)) return valid
   const { metadata, spec = { containers: [] } } = pod
-  const errors = all(podAnnotations(metadata.annotations, spec, 'metadata.annotations'), podSpec(spec, 'spec', undefined, metadata.name), podOnly(spec, 'spec'))
+  const errors = all(
+    podAnnotations(metadata.annotations, spec, 'metadata.annotations'),
+    podSpec(spec, 'spec', undefined, metadata.name),
+    podOnly(spec, 'spec'),
+  )
   if (errors.length === 0) notePassed(pod)
   return errors
 }
@@ -63,7 +69,9 @@ function createRules({ metadata, spec = { containers: [] } }: Pod): readonly Fie
     spec.resourceClaims?.length && metadata.annotations?.[mirrorAnnotation] !== undefined
       ? [forbiddenField('', 'static pods do not support resource claims')]
       : valid,
-    spec.schedulingGates?.length && spec.nodeName ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')] : valid,
+    spec.schedulingGates?.length && spec.nodeName
+      ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
+      : valid,
     matchingProfiles(metadata.annotations, spec, 'spec'),
   )
 }
@@ -101,7 +109,10 @@ export const pods: ResourceDefinition = resource<Pod>({
         name: 'ephemeralcontainers',
         kind: 'Pod',
         verbs: ['get', 'patch', 'update'],
-        writes: { prepare: onlyEphemeralContainers, validate: (pod, old) => all(specRules(pod), ephemeralContainersUpdate(pod, old)) },
+        writes: {
+          prepare: onlyEphemeralContainers,
+          validate: (pod, old) => all(specRules(pod), ephemeralContainersUpdate(pod, old)),
+        },
       },
       { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
       { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
@@ -148,5 +159,9 @@ export const pods: ResourceDefinition = resource<Pod>({
   },
   columns: podColumns,
   rowConditions: podRowConditions,
-  deletion: { returnsObject: true, gracePeriod: podGracePeriod, isImmediate: (fields, asked) => asked === 0 || !fields['spec.nodeName'] },
+  deletion: {
+    returnsObject: true,
+    gracePeriod: podGracePeriod,
+    isImmediate: (fields, asked) => asked === 0 || !fields['spec.nodeName'],
+  },
 })

@@ -17,20 +17,36 @@ test("a new pod's own labels are written into the selectors that name them by ke
     spec: {
       containers: [],
       affinity: {
-        podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(), { topologyKey: 'zone', matchLabelKeys: ['rev'] }] },
+        podAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [term(), { topologyKey: 'zone', matchLabelKeys: ['rev'] }],
+        },
         podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: term() }] },
       },
-      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {}, matchLabelKeys: ['rev'] }],
+      topologySpreadConstraints: [
+        {
+          maxSkew: 1,
+          topologyKey: 'zone',
+          whenUnsatisfiable: 'DoNotSchedule',
+          labelSelector: {},
+          matchLabelKeys: ['rev'],
+        },
+      ],
     },
   }
   applyMatchLabelKeys(pod)
   const rev = { key: 'rev', operator: 'In', values: ['2'] }
-  const merged = { matchLabels: { app: 'web' }, matchExpressions: [rev, { key: 'tenant', operator: 'NotIn', values: ['a'] }] }
+  const merged = {
+    matchLabels: { app: 'web' },
+    matchExpressions: [rev, { key: 'tenant', operator: 'NotIn', values: ['a'] }],
+  }
   const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {}
   assert.deepEqual(
     podAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.map(({ labelSelector }) => labelSelector),
     [merged, undefined],
   )
-  assert.deepEqual(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution?.[0]?.podAffinityTerm.labelSelector, merged)
+  assert.deepEqual(
+    podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution?.[0]?.podAffinityTerm.labelSelector,
+    merged,
+  )
   assert.deepEqual(pod.spec?.topologySpreadConstraints?.[0]?.labelSelector, { matchExpressions: [rev] })
 })

@@ -28,7 +28,9 @@ export const podTemplates = resource<PodTemplate>({
     name,
     column('Containers', ({ template }) => containerNames(template), { description: 'The names of its containers.' }),
     column('Images', ({ template }) => containerImages(template), { description: 'The images of its containers.' }),
-    column('Pod Labels', ({ template }) => labelsText(template?.metadata?.labels), { description: 'The labels of pods made from it.' }),
+    column('Pod Labels', ({ template }) => labelsText(template?.metadata?.labels), {
+      description: 'The labels of pods made from it.',
+    }),
   ],
   deletion: { returnsObject: true },
 })

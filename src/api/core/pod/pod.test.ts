@@ -9,7 +9,9 @@ import { qosClass } from './resources/qos.ts'
 import { podSpec } from './validation/spec.ts'
 import { podUpdate } from './validation/update.ts'
 
-const kind = pods as unknown as ResourceDefinition & { prepare: { create: (pod: Pod) => void; status: (pod: Pod, old: Pod) => void } }
+const kind = pods as unknown as ResourceDefinition & {
+  prepare: { create: (pod: Pod) => void; status: (pod: Pod, old: Pod) => void }
+}
 const pod = (spec: object = {}, status?: object, metadata: object = {}): Pod =>
   ({
     apiVersion: 'v1',
@@ -23,7 +25,8 @@ const complete = (spec: object): Pod => {
   podDefaults(made)
   return made
 }
-const wrong = (spec: object): string[] => podSpec(complete(spec).spec as PodSpec, 'spec').map(({ field, message }) => `${field}: ${message}`)
+const wrong = (spec: object): string[] =>
+  podSpec(complete(spec).spec as PodSpec, 'spec').map(({ field, message }) => `${field}: ${message}`)
 const c = (over: object = {}): object => ({ name: 'c', image: 'app:1', ...over })
 
 const ago = (seconds: number): string => new Date(Date.now() - seconds * 1000).toISOString()
@@ -38,7 +41,9 @@ const state = (name: string, value: object, more: object = {}): object => ({
 })
 const running = { running: { startedAt: ago(60) } }
 const ready = { ready: true }
-const done = (exitCode: number, reason?: string, signal?: number): object => ({ terminated: { exitCode, reason, signal } })
+const done = (exitCode: number, reason?: string, signal?: number): object => ({
+  terminated: { exitCode, reason, signal },
+})
 const waiting = (reason: string): object => ({ waiting: { reason } })
 const two = { containers: [c(), c({ name: 'side' })] }
 const inits = { initContainers: [c({ name: 'i1' }), c({ name: 'i2' })] }
@@ -51,8 +56,18 @@ const shown = (given: Pod): Cell[] => podColumns.slice(1, 4).map((column) => col
 test('READY, STATUS and RESTARTS tell what the containers do', () => {
   const cases: readonly (readonly [Pod, string, string, Cell])[] = [
     [pod({}, { phase: 'Pending' }), '0/1', 'Pending', '0'],
-    [pod({}, { phase: 'Pending', containerStatuses: [state('c', waiting('ImagePullBackOff'))] }), '0/1', 'ImagePullBackOff', '0'],
-    [pod({}, { phase: 'Running', containerStatuses: [state('c', running, { ...ready, restartCount: 3 })] }), '1/1', 'Running', '3'],
+    [
+      pod({}, { phase: 'Pending', containerStatuses: [state('c', waiting('ImagePullBackOff'))] }),
+      '0/1',
+      'ImagePullBackOff',
+      '0',
+    ],
+    [
+      pod({}, { phase: 'Running', containerStatuses: [state('c', running, { ...ready, restartCount: 3 })] }),
+      '1/1',
+      'Running',
+      '3',
+    ],
     [
       pod({}, { phase: 'Running', containerStatuses: [state('c', running, { ...ready, restartCount: 3, ...last })] }),
       '1/1',
@@ -63,19 +78,45 @@ test('READY, STATUS and RESTARTS tell what the containers do', () => {
     [pod({}, { phase: 'Failed', containerStatuses: [state('c', done(137, undefined, 9))] }), '0/1', 'Signal:9', '0'],
     [pod({}, { phase: 'Failed', reason: 'Evicted' }), '0/1', 'Evicted', '0'],
     [
-      pod(two, { phase: 'Running', conditions: Ready, containerStatuses: [state('c', done(0, 'Completed')), state('side', running, ready)] }),
+      pod(two, {
+        phase: 'Running',
+        conditions: Ready,
+        containerStatuses: [state('c', done(0, 'Completed')), state('side', running, ready)],
+      }),
       '1/2',
       'Running',
       '0',
     ],
-    [pod(two, { phase: 'Running', containerStatuses: [state('c', done(0, 'Completed')), state('side', running, ready)] }), '1/2', 'NotReady', '0'],
     [
-      pod(two, { phase: 'Running', containerStatuses: [state('c', waiting('CrashLoopBackOff'), { restartCount: 4 }), state('side', done(1, 'Error'))] }),
+      pod(two, {
+        phase: 'Running',
+        containerStatuses: [state('c', done(0, 'Completed')), state('side', running, ready)],
+      }),
+      '1/2',
+      'NotReady',
+      '0',
+    ],
+    [
+      pod(two, {
+        phase: 'Running',
+        containerStatuses: [
+          state('c', waiting('CrashLoopBackOff'), { restartCount: 4 }),
+          state('side', done(1, 'Error')),
+        ],
+      }),
       '0/2',
       'CrashLoopBackOff',
       '4',
     ],
-    [pod(inits, { phase: 'Pending', initContainerStatuses: [state('i1', done(0, 'Completed')), state('i2', running)] }), '0/1', 'Init:1/2', '0'],
+    [
+      pod(inits, {
+        phase: 'Pending',
+        initContainerStatuses: [state('i1', done(0, 'Completed')), state('i2', running)],
+      }),
+      '0/1',
+      'Init:1/2',
+      '0',
+    ],
     [
       pod(inits, {
         phase: 'Pending',
@@ -100,7 +141,12 @@ test('READY, STATUS and RESTARTS tell what the containers do', () => {
       'Running',
       '1',
     ],
-    [pod({}, { phase: 'Running', containerStatuses: [state('c', running, ready)] }, { deletionTimestamp: ago(1) }), '1/1', 'Terminating', '0'],
+    [
+      pod({}, { phase: 'Running', containerStatuses: [state('c', running, ready)] }, { deletionTimestamp: ago(1) }),
+      '1/1',
+      'Terminating',
+      '0',
+    ],
     [pod({}, { phase: 'Running', reason: 'NodeLost' }, { deletionTimestamp: ago(1) }), '0/1', 'Unknown', '0'],
   ]
   for (const [given, ...expected] of cases) assert.deepEqual(shown(given), expected)
@@ -108,7 +154,14 @@ test('READY, STATUS and RESTARTS tell what the containers do', () => {
   assert.deepEqual(
     podColumns
       .slice(5)
-      .map((column) => column.cell(pod({ readinessGates: [{ conditionType: 'a' }, { conditionType: 'b' }] }, { conditions: [{ type: 'a', status: 'True' }] }))),
+      .map((column) =>
+        column.cell(
+          pod(
+            { readinessGates: [{ conditionType: 'a' }, { conditionType: 'b' }] },
+            { conditions: [{ type: 'a', status: 'True' }] },
+          ),
+        ),
+      ),
     ['<none>', '<none>', '<none>', '1/2'],
   )
 })
@@ -117,7 +170,14 @@ test('a pod is completed as the API completes it', () => {
   const { spec } = complete({ containers: [{ name: 'c', image: 'nginx' }] })
   assert.deepEqual(spec, {
     containers: [
-      { image: 'nginx', imagePullPolicy: 'Always', name: 'c', resources: {}, terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' },
+      {
+        image: 'nginx',
+        imagePullPolicy: 'Always',
+        name: 'c',
+        resources: {},
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+      },
     ],
     dnsPolicy: 'ClusterFirst',
     enableServiceLinks: true,
@@ -129,8 +189,11 @@ test('a pod is completed as the API completes it', () => {
   const template = { spec: { containers: [] } }
   podTemplateDefaults(template)
   assert.equal('enableServiceLinks' in template.spec, false)
-  const probes = complete({ containers: [c({ livenessProbe: { httpGet: { port: 80 } }, readinessProbe: { grpc: { port: 9 }, periodSeconds: 3 } })] }).spec
-    ?.containers[0]
+  const probes = complete({
+    containers: [
+      c({ livenessProbe: { httpGet: { port: 80 } }, readinessProbe: { grpc: { port: 9 }, periodSeconds: 3 } }),
+    ],
+  }).spec?.containers[0]
   assert.deepEqual(probes?.livenessProbe, {
     failureThreshold: 3,
     httpGet: { path: '/', port: 80, scheme: 'HTTP' },
@@ -138,8 +201,15 @@ test('a pod is completed as the API completes it', () => {
     successThreshold: 1,
     timeoutSeconds: 1,
   })
-  assert.deepEqual(probes?.readinessProbe, { failureThreshold: 3, grpc: { port: 9, service: '' }, periodSeconds: 3, successThreshold: 1, timeoutSeconds: 1 })
-  const host = complete({ hostNetwork: true, containers: [c({ ports: [{ containerPort: 80 }] })] }).spec?.containers[0]?.ports
+  assert.deepEqual(probes?.readinessProbe, {
+    failureThreshold: 3,
+    grpc: { port: 9, service: '' },
+    periodSeconds: 3,
+    successThreshold: 1,
+    timeoutSeconds: 1,
+  })
+  const host = complete({ hostNetwork: true, containers: [c({ ports: [{ containerPort: 80 }] })] }).spec?.containers[0]
+    ?.ports
   assert.deepEqual(host, [{ containerPort: 80, hostPort: 80, protocol: 'TCP' }])
 })
 
@@ -151,7 +221,12 @@ test('volumes are completed by type', () => {
       { name: 'h', hostPath: { path: '/x' } },
       {
         name: 'p',
-        projected: { sources: [{ serviceAccountToken: { path: 't' } }, { downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] } }] },
+        projected: {
+          sources: [
+            { serviceAccountToken: { path: 't' } },
+            { downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] } },
+          ],
+        },
       },
       { name: 'e', ephemeral: { volumeClaimTemplate: { spec: {} } } },
     ],
@@ -170,7 +245,10 @@ test('volumes are completed by type', () => {
         ],
       },
     },
-    { name: 'e', ephemeral: { volumeClaimTemplate: { metadata: {}, spec: { resources: {}, volumeMode: 'Filesystem' } } } },
+    {
+      name: 'e',
+      ephemeral: { volumeClaimTemplate: { metadata: {}, spec: { resources: {}, volumeMode: 'Filesystem' } } },
+    },
   ])
 })
 
@@ -183,11 +261,17 @@ test('limits become requests, and both decide the quality of service', () => {
     'Guaranteed',
     { limits: { cpu: '500m', memory: '1Mi' }, requests: { cpu: '500m', memory: '1Mi' } },
   ])
-  assert.deepEqual(of({ requests: { memory: '1e6', cpu: '1u' } }), ['Burstable', { requests: { cpu: '1m', memory: '1e6' } }])
+  assert.deepEqual(of({ requests: { memory: '1e6', cpu: '1u' } }), [
+    'Burstable',
+    { requests: { cpu: '1m', memory: '1e6' } },
+  ])
   assert.deepEqual(of({ limits: { cpu: '1', memory: '1Gi' } }, {})[0], 'Burstable')
   assert.deepEqual(of({ requests: { cpu: '0', memory: '0' } })[0], 'BestEffort')
   assert.deepEqual(of({ requests: { 'ephemeral-storage': '1G' } })[0], 'BestEffort')
-  assert.deepEqual(of({ limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1000m', memory: '1024Mi' } })[0], 'Guaranteed')
+  assert.deepEqual(
+    of({ limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1000m', memory: '1024Mi' } })[0],
+    'Guaranteed',
+  )
 })
 
 test('a new pod is pending whatever it says, and shows its gates', () => {
@@ -206,8 +290,10 @@ test('what is wrong with a pod is told in the words of the API', () => {
     [
       { containers: [c({ terminationMessagePolicy: 'None', imagePullPolicy: 'Sometimes' })] },
       [
-        'spec.containers[0].terminationMessagePolicy: Unsupported value: "None": supported values: "File", "FallbackToLogsOnError"',
-        'spec.containers[0].imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"',
+        'spec.containers[0].terminationMessagePolicy: Unsupported value: "None": supported values: "File", ' +
+          '"FallbackToLogsOnError"',
+        'spec.containers[0].imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", ' +
+          '"IfNotPresent", "Never"',
       ],
     ],
     [
@@ -232,7 +318,10 @@ test('what is wrong with a pod is told in the words of the API', () => {
     ],
     [
       { hostNetwork: true, containers: [c({ ports: [{ containerPort: 80, hostPort: 81 }] })] },
-      ['spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true'],
+      [
+        'spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` ' +
+          'is true',
+      ],
     ],
     [
       { containers: [c({ resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } })] },
@@ -242,28 +331,45 @@ test('what is wrong with a pod is told in the words of the API', () => {
       { containers: [c({ resources: { requests: { 'hugepages-2Mi': '3Mi' } } })] },
       [
         'spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources',
-        'spec.containers[0].resources.requests[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi',
+        'spec.containers[0].resources.requests[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer ' +
+          'multiple of hugepages-2Mi',
         'spec.containers[0].resources: Forbidden: HugePages require cpu or memory',
       ],
     ],
     [
       { containers: [c({ resources: { requests: { gpu: '1' } } })] },
       [
-        'spec.containers[0].resources.requests[gpu]: Invalid value: "gpu": must be a standard resource type or fully qualified',
+        'spec.containers[0].resources.requests[gpu]: Invalid value: "gpu": must be a standard resource type or ' +
+          'fully qualified',
         'spec.containers[0].resources.requests[gpu]: Invalid value: "gpu": must be a standard resource for containers',
       ],
     ],
-    [{ containers: [c({ livenessProbe: {} })] }, ['spec.containers[0].livenessProbe: Required value: must specify a handler type']],
+    [
+      { containers: [c({ livenessProbe: {} })] },
+      ['spec.containers[0].livenessProbe: Required value: must specify a handler type'],
+    ],
     [
       { containers: [c({ livenessProbe: { exec: { command: [] }, successThreshold: 2 } })] },
-      ['spec.containers[0].livenessProbe.exec.command: Required value', 'spec.containers[0].livenessProbe.successThreshold: Invalid value: 2: must be 1'],
+      [
+        'spec.containers[0].livenessProbe.exec.command: Required value',
+        'spec.containers[0].livenessProbe.successThreshold: Invalid value: 2: must be 1',
+      ],
     ],
     [
       { initContainers: [c({ name: 'i', livenessProbe: { exec: { command: ['a'] } } })] },
-      ['spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always'],
+      [
+        'spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without ' +
+          'restartPolicy=Always',
+      ],
     ],
     [
-      { containers: [c({ env: [{ name: '' }, { name: 'X', value: 'v', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }] })] },
+      {
+        containers: [
+          c({
+            env: [{ name: '' }, { name: 'X', value: 'v', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+          }),
+        ],
+      },
       [
         'spec.containers[0].env[0].name: Required value',
         'spec.containers[0].env[1].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
@@ -272,17 +378,30 @@ test('what is wrong with a pod is told in the words of the API', () => {
     [
       { containers: [c({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.containers' } } }] })] },
       [
-        'spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: "spec.containers": error converting fieldPath: field label not supported: spec.containers',
+        'spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: "spec.containers": error ' +
+          'converting fieldPath: field label not supported: spec.containers',
       ],
     ],
-    [{ restartPolicy: 'Sometimes' }, ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"']],
-    [{ activeDeadlineSeconds: 0 }, ['spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive']],
+    [
+      { restartPolicy: 'Sometimes' },
+      ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'],
+    ],
+    [
+      { activeDeadlineSeconds: 0 },
+      ['spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive'],
+    ],
     [{ dnsPolicy: 'None' }, ['spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None']],
     [
       { os: { name: 'windows' }, securityContext: { runAsUser: 1 }, hostPID: true },
-      ['spec.hostPID: Forbidden: cannot be set for a windows pod', 'spec.securityContext.runAsUser: Forbidden: cannot be set for a windows pod'],
+      [
+        'spec.hostPID: Forbidden: cannot be set for a windows pod',
+        'spec.securityContext.runAsUser: Forbidden: cannot be set for a windows pod',
+      ],
     ],
-    [{ volumes: [{ name: 'v', emptyDir: {}, hostPath: { path: '/x' } }] }, ['spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type']],
+    [
+      { volumes: [{ name: 'v', emptyDir: {}, hostPath: { path: '/x' } }] },
+      ['spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type'],
+    ],
     [{ volumes: [{ name: 'v', configMap: {} }] }, ['spec.volumes[0].configMap.name: Required value']],
     [
       {
@@ -290,7 +409,10 @@ test('what is wrong with a pod is told in the words of the API', () => {
           {
             name: 'v',
             projected: {
-              sources: [{ secret: { name: 's', items: [{ key: 'k', path: 'same' }] } }, { configMap: { name: 'm', items: [{ key: 'k', path: 'same' }] } }],
+              sources: [
+                { secret: { name: 's', items: [{ key: 'k', path: 'same' }] } },
+                { configMap: { name: 'm', items: [{ key: 'k', path: 'same' }] } },
+              ],
             },
           },
         ],
@@ -303,12 +425,16 @@ test('what is wrong with a pod is told in the words of the API', () => {
     ],
     [
       { tolerations: [{ operator: 'Equal' }] },
-      ['spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"'],
+      [
+        'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, ' +
+          'which means "match all values and all keys"',
+      ],
     ],
     [
       { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
       [
-        'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required value: must have at least one node selector term',
+        'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required ' +
+          'value: must have at least one node selector term',
       ],
     ],
   ]
@@ -316,18 +442,32 @@ test('what is wrong with a pod is told in the words of the API', () => {
 })
 
 test('of a pod that exists only images, deadlines, tolerations and gates change', () => {
-  const base = { activeDeadlineSeconds: 50, tolerations: [{ key: 'a', operator: 'Exists' }], initContainers: [c({ name: 'i' })] }
+  const base = {
+    activeDeadlineSeconds: 50,
+    tolerations: [{ key: 'a', operator: 'Exists' }],
+    initContainers: [c({ name: 'i' })],
+  }
   const old = complete(base)
-  const change = (over: object): string[] => podUpdate(complete({ ...base, ...over }), old).map(({ field, message }) => `${field}: ${message.split('\n')[0]}`)
+  const change = (over: object): string[] =>
+    podUpdate(complete({ ...base, ...over }), old).map(({ field, message }) => `${field}: ${message.split('\n')[0]}`)
   assert.deepEqual(change({}), [])
   assert.deepEqual(change({ containers: [c({ image: 'app:1', imagePullPolicy: 'IfNotPresent' })] }), [])
-  assert.deepEqual(change({ activeDeadlineSeconds: 60 }), ['spec.activeDeadlineSeconds: Invalid value: 60: must be less than or equal to previous value'])
+  assert.deepEqual(change({ activeDeadlineSeconds: 60 }), [
+    'spec.activeDeadlineSeconds: Invalid value: 60: must be less than or equal to previous value',
+  ])
   assert.deepEqual(change({ activeDeadlineSeconds: undefined }), [
     'spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value',
   ])
-  assert.deepEqual(change({ tolerations: [] }), ['spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds'])
-  assert.deepEqual(change({ containers: [c(), c({ name: 'd' })] }), ['spec.containers: Forbidden: pod updates may not add or remove containers'])
-  assert.match(change({ restartPolicy: 'Never' })[0] ?? '', /^spec: Forbidden: pod updates may not change fields other than .*previously negative\)$/)
+  assert.deepEqual(change({ tolerations: [] }), [
+    'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
+  ])
+  assert.deepEqual(change({ containers: [c(), c({ name: 'd' })] }), [
+    'spec.containers: Forbidden: pod updates may not add or remove containers',
+  ])
+  assert.match(
+    change({ restartPolicy: 'Never' })[0] ?? '',
+    /^spec: Forbidden: pod updates may not change fields other than .*previously negative\)$/,
+  )
 })
 
 test('a pod gets time to end only where it runs', () => {
@@ -348,7 +488,14 @@ test('what a status says of generations stays where a write does not name it', (
     status: 'True',
     ...(observedGeneration !== undefined && { observedGeneration }),
   })
-  const old = pod({}, { qosClass: 'Burstable', observedGeneration: 3, conditions: [condition('A', 1), condition('A', 2), condition('B', 2)] })
+  const old = pod(
+    {},
+    {
+      qosClass: 'Burstable',
+      observedGeneration: 3,
+      conditions: [condition('A', 1), condition('A', 2), condition('B', 2)],
+    },
+  )
   const written = pod({}, { conditions: [condition('A'), condition('B', 3), condition('A'), condition('C')] })
   kind.prepare.status(written, old)
   assert.deepEqual(written.status, {

@@ -19,8 +19,16 @@ interface Change {
 }
 
 /** A pod of a template, with the volume of its account's token; `app` tells templates apart. */
-function made(name: string, app: string, { volume = 'kube-api-access-bcdfg', mounts = volume, annotations, spec }: Change = {}): Pod {
-  const container = { name: 'main', image: app, volumeMounts: [{ name: mounts, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }] }
+function made(
+  name: string,
+  app: string,
+  { volume = 'kube-api-access-bcdfg', mounts = volume, annotations, spec }: Change = {},
+): Pod {
+  const container = {
+    name: 'main',
+    image: app,
+    volumeMounts: [{ name: mounts, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }],
+  }
   const token = { name: volume, projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }
   const pod = {
     apiVersion: 'v1',
@@ -53,14 +61,19 @@ test('another spec is looked through', () => {
   ]
   for (const other of others) assert.equal(isKnownFaultless(made('b', 'two', other)), false, JSON.stringify(other))
   assert.deepEqual(create(made('b', 'two', others[3])), ['spec.containers[0].volumeMounts[0].name'])
-  assert.deepEqual(create(made('b', 'two', others[4])), ['spec.volumes[0].name', 'spec.containers[0].volumeMounts[0].name'])
+  assert.deepEqual(create(made('b', 'two', others[4])), [
+    'spec.volumes[0].name',
+    'spec.containers[0].volumeMounts[0].name',
+  ])
 })
 
 test('what has faults, or warnings, or depends on its name is not known', () => {
   const faulty: Change = { spec: { restartPolicy: 'Sometimes' } }
   const warned: Change = { spec: { terminationGracePeriodSeconds: -1 } }
   const claim = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }
-  const named: Change = { spec: { volumes: [{ name: 'kube-api-access-bcdfg', ephemeral: { volumeClaimTemplate: claim } }] } }
+  const named: Change = {
+    spec: { volumes: [{ name: 'kube-api-access-bcdfg', ephemeral: { volumeClaimTemplate: claim } }] },
+  }
   for (const change of [faulty, warned, named]) {
     create(made('a', 'three', change))
     assert.equal(isKnownFaultless(made('b', 'three', change)), false)

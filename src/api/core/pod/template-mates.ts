@@ -1,7 +1,7 @@
 /**
- * Pods come by the hundred from one template. One that is like a pod without fault, of which no warning was due, has none either: that is
- * found out in a tenth of the time that its rules take. Alike are pods whose specs and annotations are the same but for the name of
- * the volume with the account's token, which is made up for each pod.
+ * Pods come by the hundred from one template. One that is like a pod without fault, of which no warning was due, has
+ * none either: that is found out in a tenth of the time that its rules take. Alike are pods whose specs and annotations
+ * are the same but for the name of the volume with the account's token, which is made up for each pod.
  */
 import { own } from '../../../lib/own.ts'
 import type { Pod, PodSpec, Volume } from './model.ts'
@@ -33,7 +33,8 @@ export function isKnownFaultless({ metadata, spec }: Pod): boolean {
   if (known.length === 0) return false
   const tokenVolume = tokenVolumeOf(spec)
   const isLike = (one: Faultless): boolean =>
-    isSame(one.spec, spec, one.tokenVolume, tokenVolume) && isSame(one.annotations, metadata.annotations, one.tokenVolume, tokenVolume)
+    isSame(one.spec, spec, one.tokenVolume, tokenVolume) &&
+    isSame(one.annotations, metadata.annotations, one.tokenVolume, tokenVolume)
   const at = known.findIndex(isLike)
   if (at < 0) return false
   if (at > 0) known.unshift(...known.splice(at, 1))

@@ -1,6 +1,12 @@
 /** Arithmetic on lists of resources (`cpu: 500m`), in which each resource may be missing. No list is changed. */
 
-import { addQuantities, canonicalQuantity, compareQuantities, signOf, subtractQuantities } from '../../../machinery/values/quantity.ts'
+import {
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  signOf,
+  subtractQuantities,
+} from '../../../machinery/values/quantity.ts'
 import type { ResourceList } from './resource-list.ts'
 
 export const sum = (a: ResourceList, b: ResourceList): ResourceList => {
@@ -38,7 +44,10 @@ export const exceeding = (list: ResourceList, limits: ResourceList): string[] =>
 
 export function sameAmounts(a: ResourceList, b: ResourceList): boolean {
   const names = Object.keys(a)
-  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && compareQuantities(a[name]!, b[name]!) === 0)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && compareQuantities(a[name]!, b[name]!) === 0)
+  )
 }
 
 /** `cpu=600m,limits.memory=600Mi`: sorted by name. */

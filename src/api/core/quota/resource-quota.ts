@@ -14,7 +14,15 @@ import { resourceAmount, resourceName } from './resource-rules.ts'
 type ResourceQuota = Model<V1ResourceQuota>
 type QuotaSpec = NonNullable<ResourceQuota['spec']>
 
-const scopes = new Set(['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity', 'VolumeAttributesClass'])
+const scopes = new Set([
+  'Terminating',
+  'NotTerminating',
+  'BestEffort',
+  'NotBestEffort',
+  'PriorityClass',
+  'CrossNamespacePodAffinity',
+  'VolumeAttributesClass',
+])
 const podCompute = new Set(['pods', 'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
 const existing = new Set(['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity'])
 const opposites = [
@@ -40,7 +48,11 @@ function applicable(resources: readonly string[]): (scope: string) => boolean {
   }
 }
 
-function scopeList(given: readonly string[] | undefined, resources: readonly string[], path: string): readonly FieldError[] {
+function scopeList(
+  given: readonly string[] | undefined,
+  resources: readonly string[],
+  path: string,
+): readonly FieldError[] {
   if (!given?.length) return valid
   const errors: FieldError[] = []
   const isApplicable = applicable(resources)
@@ -48,13 +60,17 @@ function scopeList(given: readonly string[] | undefined, resources: readonly str
     if (!scopes.has(scope)) errors.push(invalidValue(path, given, 'unsupported scope'))
     else if (!isApplicable(scope)) errors.push(invalidValue(path, given, 'unsupported scope applied to resource'))
   }
-  for (const pair of opposites) if (pair.every((scope) => given.includes(scope))) errors.push(invalidValue(path, given, 'conflicting scopes'))
+  for (const pair of opposites)
+    if (pair.every((scope) => given.includes(scope))) errors.push(invalidValue(path, given, 'conflicting scopes'))
   return errors
 }
 
 const shownSelector = struct({ MatchExpressions: list({ ScopeName: text, Operator: text, Values: optional }) })
 
-function scopeSelector({ scopeSelector: selector, scopes: list }: QuotaSpec, resources: readonly string[]): readonly FieldError[] {
+function scopeSelector(
+  { scopeSelector: selector, scopes: list }: QuotaSpec,
+  resources: readonly string[],
+): readonly FieldError[] {
   if (!selector) return valid
   const path = 'spec.scopeSelector.matchExpressions'
   const isApplicable = applicable(resources)
@@ -64,31 +80,50 @@ function scopeSelector({ scopeSelector: selector, scopes: list }: QuotaSpec, res
     requirements.flatMap(({ scopeName, operator, values = [] }) => {
       const errors: FieldError[] = []
       if (!scopes.has(scopeName)) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope'))
-      else if (!isApplicable(scopeName)) errors.push(invalidValue(path, shownSelector(selector), 'unsupported scope applied to resource'))
+      else if (!isApplicable(scopeName))
+        errors.push(invalidValue(path, shownSelector(selector), 'unsupported scope applied to resource'))
       if (existing.has(scopeName) && operator !== 'Exists')
         errors.push(
           invalidValue(
             `${path}.operator`,
             operator,
-            "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+            "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, " +
+              'ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ' +
+              'ResourceQuotaScopeCrossNamespacePodAffinity',
           ),
         )
       if (operator === 'In' || operator === 'NotIn') {
-        if (values.length === 0) errors.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"))
+        if (values.length === 0)
+          errors.push(
+            required(
+              `${path}.values`,
+              "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+            ),
+          )
       } else if (operator === 'Exists' || operator === 'DoesNotExist') {
         if (values.length > 0)
-          errors.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"))
+          errors.push(
+            invalidValue(
+              `${path}.values`,
+              values,
+              "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+            ),
+          )
       } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
       return errors
     }),
     // Upstream shows the other list.
-    opposites.flatMap((pair) => (pair.every((scope) => names.has(scope)) ? [invalidValue(path, list ?? null, 'conflicting scopes')] : valid)),
+    opposites.flatMap((pair) =>
+      pair.every((scope) => names.has(scope)) ? [invalidValue(path, list ?? null, 'conflicting scopes')] : valid,
+    ),
   )
 }
 
 function hardName(resource: string, path: string): readonly FieldError[] {
   const errors = resourceName(resource, path)
-  return resource.includes('/') || isQuotaResource(resource) ? errors : [...errors, invalidValue(path, resource, 'must be a standard resource for quota')]
+  return resource.includes('/') || isQuotaResource(resource)
+    ? errors
+    : [...errors, invalidValue(path, resource, 'must be a standard resource for quota')]
 }
 
 const amounts = (list: Record<string, string> | undefined, path: string): readonly FieldError[] =>
@@ -98,7 +133,11 @@ const amounts = (list: Record<string, string> | undefined, path: string): readon
 
 function rules({ spec = {} }: ResourceQuota): readonly FieldError[] {
   const resources = Object.keys(spec.hard ?? {})
-  return all(amounts(spec.hard, 'spec.hard'), scopeList(spec.scopes, resources, 'spec.scopes'), scopeSelector(spec, resources))
+  return all(
+    amounts(spec.hard, 'spec.hard'),
+    scopeList(spec.scopes, resources, 'spec.scopes'),
+    scopeSelector(spec, resources),
+  )
 }
 
 /** `pods: 0/5, requests.cpu: 0/2`: requests or limits, sorted. */

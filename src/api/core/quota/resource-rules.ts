@@ -4,7 +4,13 @@ import { type FieldError, invalidValue } from '../../../machinery/validation/fie
 import { follows, nonNegativeQuantity, valid } from '../../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../../machinery/validation/names.ts'
 import { milliValue } from '../../../machinery/values/quantity.ts'
-import { isContainerResource, isExtendedResource, isIntegerResource, isNativeResource, isStandardResource } from './resource-list.ts'
+import {
+  isContainerResource,
+  isExtendedResource,
+  isIntegerResource,
+  isNativeResource,
+  isStandardResource,
+} from './resource-list.ts'
 
 /** Resources that every container may ask for. */
 export const plainNames: ReadonlySet<string> = new Set(['cpu', 'memory'])
@@ -13,7 +19,9 @@ export const plainNames: ReadonlySet<string> = new Set(['cpu', 'memory'])
 export function resourceName(name: string, path: string): readonly FieldError[] {
   const errors = follows(name, path, qualifiedName)
   if (errors.length > 0) return errors
-  return name.includes('/') || isStandardResource(name) ? valid : [invalidValue(path, name, 'must be a standard resource type or fully qualified')]
+  return name.includes('/') || isStandardResource(name)
+    ? valid
+    : [invalidValue(path, name, 'must be a standard resource type or fully qualified')]
 }
 
 /** The name of a resource that containers use. */
@@ -22,12 +30,15 @@ export function containerResourceName(name: string, path: string): readonly Fiel
   const errors = [...resourceName(name, path)]
   if (!name.includes('/')) {
     if (!isContainerResource(name)) errors.push(invalidValue(path, name, 'must be a standard resource for containers'))
-  } else if (!isNativeResource(name) && !isExtendedResource(name)) errors.push(invalidValue(path, name, "doesn't follow extended resource name standard"))
+  } else if (!isNativeResource(name) && !isExtendedResource(name))
+    errors.push(invalidValue(path, name, "doesn't follow extended resource name standard"))
   return errors
 }
 
 /** An amount of a resource: 0 or more, and whole where the resource is counted. */
 export function resourceAmount(name: string, amount: string, path: string): readonly FieldError[] {
   const errors = nonNegativeQuantity(amount, path)
-  return isIntegerResource(name) && milliValue(amount) % 1000n !== 0n ? [...errors, invalidValue(path, amount, 'must be an integer')] : errors
+  return isIntegerResource(name) && milliValue(amount) % 1000n !== 0n
+    ? [...errors, invalidValue(path, amount, 'must be an integer')]
+    : errors
 }

@@ -3,8 +3,21 @@ import { isIP } from 'node:net'
 import type { V1Endpoints } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, each, follows, optionalText, port as portNumber, valid } from '../../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain, endpointAddress, ipAddress, qualifiedName } from '../../../machinery/validation/names.ts'
+import {
+  all,
+  each,
+  follows,
+  optionalText,
+  port as portNumber,
+  valid,
+} from '../../../machinery/validation/field-rules.ts'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  endpointAddress,
+  ipAddress,
+  qualifiedName,
+} from '../../../machinery/validation/names.ts'
 import { firstFew } from '../../printing/first-few.ts'
 import { age, column, name, resource } from '../../resource.ts'
 import { protocols } from '../pod/validation/containers/containers.ts'
@@ -20,13 +33,17 @@ const address = ({ ip, hostname, nodeName }: Address, path: string): readonly Fi
     optionalText(hostname, `${path}.hostname`, dnsLabel),
     follows(nodeName, `${path}.nodeName`, dnsSubdomain),
     // Upstream says so once more.
-    isIP(ip ?? '') ? follows(ip, `${path}.ip`, endpointAddress) : [invalidValue(`${path}.ip`, ip ?? '', 'must be a valid IP address')],
+    isIP(ip ?? '')
+      ? follows(ip, `${path}.ip`, endpointAddress)
+      : [invalidValue(`${path}.ip`, ip ?? '', 'must be a valid IP address')],
   )
 }
 
 function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, path: string): readonly FieldError[] {
   return all(
-    addresses.length + notReadyAddresses.length === 0 ? [required(path, 'must specify `addresses` or `notReadyAddresses`')] : valid,
+    addresses.length + notReadyAddresses.length === 0
+      ? [required(path, 'must specify `addresses` or `notReadyAddresses`')]
+      : valid,
     addresses.flatMap((one, i) => address(one, `${path}.addresses[${i}]`)),
     notReadyAddresses.flatMap((one, i) => address(one, `${path}.notReadyAddresses[${i}]`)),
     ports.flatMap(({ name, port, protocol, appProtocol }, i) => {
@@ -34,7 +51,11 @@ function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, 
       return all(
         name ? follows(name, `${at}.name`, dnsLabel) : ports.length > 1 ? [required(`${at}.name`)] : valid,
         portNumber(port, `${at}.port`),
-        !protocol ? [required(`${at}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${at}.protocol`, protocol, protocols)],
+        !protocol
+          ? [required(`${at}.protocol`)]
+          : protocols.includes(protocol)
+            ? valid
+            : [notSupported(`${at}.protocol`, protocol, protocols)],
         follows(appProtocol, `${at}.appProtocol`, qualifiedName),
       )
     }),

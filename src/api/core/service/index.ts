@@ -14,7 +14,9 @@ export { needsClusterIP, needsHealthCheckPort, needsNodePorts } from './traits.t
 
 /** Addresses that load balancers gave, sorted, each once. */
 const balancerAddresses = ({ status }: Service): string[] =>
-  [...new Set((status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '').filter(Boolean))].sort()
+  [
+    ...new Set((status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '').filter(Boolean)),
+  ].sort()
 
 function externalIP(service: Service): string {
   const { type, externalIPs = [], externalName } = service.spec ?? {}
@@ -24,7 +26,9 @@ function externalIP(service: Service): string {
 }
 
 const portsText = ({ spec }: Service): string =>
-  (spec?.ports ?? []).map(({ port, nodePort, protocol }) => (nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`)).join(',') || '<none>'
+  (spec?.ports ?? [])
+    .map(({ port, nodePort, protocol }) => (nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`))
+    .join(',') || '<none>'
 
 export const services = resource<Service>({
   group: '',
@@ -35,8 +39,12 @@ export const services = resource<Service>({
   categories: ['all'],
   scope: 'Namespaced',
   storagePath: 'services/specs',
-  subresources: { status: true, special: [{ name: 'proxy', kind: 'ServiceProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }] },
-  nameRule: (name, generated) => (isFeatureOn('RelaxedServiceNameValidation') ? dnsLabel : dns1035Label)(name, generated),
+  subresources: {
+    status: true,
+    special: [{ name: 'proxy', kind: 'ServiceProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }],
+  },
+  nameRule: (name, generated) =>
+    (isFeatureOn('RelaxedServiceNameValidation') ? dnsLabel : dns1035Label)(name, generated),
   createOnUpdate: true,
   defaults: [serviceDefaults],
   prepare: { create: prepareCreate, update: prepareUpdate },
@@ -46,7 +54,9 @@ export const services = resource<Service>({
   columns: [
     name,
     column('Type', ({ spec }) => spec?.type ?? '', { description: 'Who can reach it.' }),
-    column('Cluster-IP', ({ spec }) => spec?.clusterIPs?.[0] || spec?.clusterIP || '<none>', { description: 'Its address inside the cluster.' }),
+    column('Cluster-IP', ({ spec }) => spec?.clusterIPs?.[0] || spec?.clusterIP || '<none>', {
+      description: 'Its address inside the cluster.',
+    }),
     column('External-IP', externalIP, { description: 'Its addresses outside the cluster.' }),
     column('Port(s)', portsText, { description: 'Its ports, with those of nodes.' }),
     age,

@@ -1,4 +1,7 @@
-/** Services on their way in: what the API fills in, what an update that leaves it out keeps, what a change of type drops. */
+/**
+ * Services on their way in: what the API fills in, what an update that leaves it out keeps, what a change of type
+ * drops.
+ */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { nullTimes } from '../../nulls.ts'
 import type { Service, ServiceSpec } from './rules.ts'
@@ -52,7 +55,10 @@ export function prepareUpdate(service: Service, { spec: old = {} }: Service): vo
   if (spec.type !== 'LoadBalancer' && service.status) service.status = { ...service.status, loadBalancer: {} }
 }
 
-/** An external name has no traffic inside the cluster: it may be given a policy, but never shows one. What is no policy stays, to be refused. */
+/**
+ * An external name has no traffic inside the cluster: it may be given a policy, but never shows one. What is no policy
+ * stays, to be refused.
+ */
 function dropInternalPolicy(spec: ServiceSpec): void {
   const { type, internalTrafficPolicy: policy } = spec
   if (type === 'ExternalName' && (policy === 'Cluster' || policy === 'Local')) delete spec.internalTrafficPolicy
@@ -87,14 +93,16 @@ function dropForeign(spec: ServiceSpec, old: ServiceSpec): void {
   const dropSame = (...fields: readonly (keyof ServiceSpec)[]): void => {
     for (const field of fields) if (semanticallyEqual(spec[field], old[field])) delete spec[field]
   }
-  if (needsClusterIP(old) && !needsClusterIP(spec)) dropSame('clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy')
+  if (needsClusterIP(old) && !needsClusterIP(spec))
+    dropSame('clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy')
   if (needsNodePorts(old) && !needsNodePorts(spec)) {
     const before = new Set(old.ports?.map(({ nodePort }) => nodePort))
     for (const port of spec.ports ?? []) if (before.has(port.nodePort)) delete port.nodePort
   }
   if (needsHealthCheckPort(old) && !needsHealthCheckPort(spec)) dropSame('healthCheckNodePort')
   if (isExternallyAccessible(old) && !isExternallyAccessible(spec)) dropSame('externalTrafficPolicy')
-  if (old.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') dropSame('allocateLoadBalancerNodePorts', 'loadBalancerClass')
+  if (old.type === 'LoadBalancer' && spec.type !== 'LoadBalancer')
+    dropSame('allocateLoadBalancerNodePorts', 'loadBalancerClass')
   if (!spec.clusterIP) delete spec.clusterIP
   if (!spec.clusterIPs?.length) delete spec.clusterIPs
 }

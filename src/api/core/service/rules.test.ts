@@ -16,7 +16,8 @@ function service(spec: object, annotations?: Record<string, string>): Service {
   }
   return { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', namespace: 'n', annotations }, spec: whole }
 }
-const wrong = (spec: object, annotations?: Record<string, string>): string[] => told(serviceRules(service(spec, annotations)))
+const wrong = (spec: object, annotations?: Record<string, string>): string[] =>
+  told(serviceRules(service(spec, annotations)))
 const changed = (spec: object, old: object): string[] => told(serviceUpdate(service(spec), service(old)))
 
 test('addresses of a Service are addresses, of one family each', () => {
@@ -41,12 +42,18 @@ test('ranges of sources are for load balancers, in the field or in the annotatio
 })
 
 test('the first address and family of a Service stay, the second may go if the policy says so', () => {
-  const dual = { clusterIPs: ['10.0.0.1', '2001:db8::1'], ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' }
+  const dual = {
+    clusterIPs: ['10.0.0.1', '2001:db8::1'],
+    ipFamilies: ['IPv4', 'IPv6'],
+    ipFamilyPolicy: 'PreferDualStack',
+  }
   const single = { clusterIPs: ['10.0.0.1'], ipFamilies: ['IPv4'] }
   assert.deepEqual(changed({ ...single, ipFamilyPolicy: 'SingleStack' }, dual), [])
   assert.deepEqual(changed({ ...single, ipFamilyPolicy: 'PreferDualStack' }, dual), [
-    `spec.ipFamilyPolicy: Invalid value: "PreferDualStack": must be set to 'SingleStack' when releasing the secondary clusterIP`,
-    `spec.ipFamilyPolicy: Invalid value: "PreferDualStack": must be set to 'SingleStack' when releasing the secondary ipFamily`,
+    'spec.ipFamilyPolicy: Invalid value: "PreferDualStack": must be set to \'SingleStack\' when releasing the ' +
+      'secondary clusterIP',
+    'spec.ipFamilyPolicy: Invalid value: "PreferDualStack": must be set to \'SingleStack\' when releasing the ' +
+      'secondary ipFamily',
   ])
   assert.deepEqual(changed({ clusterIPs: ['10.0.0.2'], ipFamilies: ['IPv6'] }, single), [
     'spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set',
@@ -57,6 +64,7 @@ test('the first address and family of a Service stay, the second may go if the p
 test('traffic is spread as one of three words says', () => {
   assert.deepEqual(wrong({ trafficDistribution: 'PreferSameNode' }), [])
   assert.deepEqual(wrong({ trafficDistribution: 'Random' }), [
-    'spec.trafficDistribution: Unsupported value: "Random": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
+    'spec.trafficDistribution: Unsupported value: "Random": supported values: "PreferClose", "PreferSameZone", ' +
+      '"PreferSameNode"',
   ])
 })

@@ -4,8 +4,24 @@ import { isIPv6 } from 'node:net'
 import type { V1Service } from '@kubernetes/client-node'
 import { own } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, each, follows, oneOf, port as portNumber, portOrName, unlessOld, valid } from '../../../machinery/validation/field-rules.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../machinery/validation/field-error.ts'
+import {
+  all,
+  each,
+  follows,
+  oneOf,
+  port as portNumber,
+  portOrName,
+  unlessOld,
+  valid,
+} from '../../../machinery/validation/field-rules.ts'
 import { number, optional, struct, text } from '../../../machinery/validation/internal-type.ts'
 import { validateLabels } from '../../../machinery/validation/metadata.ts'
 import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../machinery/validation/names.ts'
@@ -36,7 +52,11 @@ export function serviceRules(service: Service, old?: Service): readonly FieldErr
     affinity(spec),
     spec.type === 'ExternalName' ? valid : addressRules(spec),
     each(spec.externalIPs, 'spec.externalIPs', ordinaryAddress),
-    spec.type ? (types.includes(spec.type) ? valid : [notSupported('spec.type', spec.type, types)]) : [required('spec.type')],
+    spec.type
+      ? types.includes(spec.type)
+        ? valid
+        : [notSupported('spec.type', spec.type, types)]
+      : [required('spec.type')],
     nodePorts(spec),
     sourceRanges(service, old),
     balancer(spec),
@@ -53,12 +73,20 @@ function topologyMode(annotations: Readonly<Record<string, string>> | undefined)
   const hints = own(annotations, hintsAnnotation)
   return mode === undefined || hints === undefined || mode === hints
     ? valid
-    : [invalidValue(`metadata.annotations[${modeAnnotation}]`, mode, `must match annotations[${hintsAnnotation}] when both are specified`)]
+    : [
+        invalidValue(
+          `metadata.annotations[${modeAnnotation}]`,
+          mode,
+          `must match annotations[${hintsAnnotation}] when both are specified`,
+        ),
+      ]
 }
 
 function typeRules(spec: ServiceSpec): readonly FieldError[] {
   if (spec.type === 'LoadBalancer' || spec.type === 'NodePort')
-    return onlyHeadless(spec) ? [invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec.type} services`)] : valid
+    return onlyHeadless(spec)
+      ? [invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec.type} services`)]
+      : valid
   if (spec.type !== 'ExternalName') return valid
   const none = 'may not be set for ExternalName services'
   const errors: FieldError[] = []
@@ -79,7 +107,11 @@ function ports(list: readonly Port[]): readonly FieldError[] {
       name ? follows(name, `${path}.name`, dnsLabel) : list.length > 1 ? [required(`${path}.name`)] : valid,
       twice,
       portNumber(port ?? 0, `${path}.port`),
-      !protocol ? [required(`${path}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${path}.protocol`, protocol, protocols)],
+      !protocol
+        ? [required(`${path}.protocol`)]
+        : protocols.includes(protocol)
+          ? valid
+          : [notSupported(`${path}.protocol`, protocol, protocols)],
       portOrName(targetPort, `${path}.targetPort`),
       follows(appProtocol, `${path}.appProtocol`, qualifiedName),
     )
@@ -88,7 +120,8 @@ function ports(list: readonly Port[]): readonly FieldError[] {
 
 function affinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec): readonly FieldError[] {
   const errors = oneOf(sessionAffinity, 'spec.sessionAffinity', ['ClientIP', 'None'], 'needed')
-  if (sessionAffinity === 'None' && config) return [...errors, forbiddenField('spec.sessionAffinityConfig', 'must not be set when session affinity is None')]
+  if (sessionAffinity === 'None' && config)
+    return [...errors, forbiddenField('spec.sessionAffinityConfig', 'must not be set when session affinity is None')]
   if (sessionAffinity !== 'ClientIP') return errors
   const path = 'spec.sessionAffinityConfig.clientIP'
   const seconds = config?.clientIP?.timeoutSeconds
@@ -99,16 +132,27 @@ function affinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpe
     : valid
 }
 
-/** Cluster IPs, families and the policy have to fit together. Allocation asks this too, before it fills in what is missing. */
-export function addressRules({ clusterIP, clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
+/**
+ * Cluster IPs, families and the policy have to fit together. Allocation asks this too, before it fills in what is
+ * missing.
+ */
+export function addressRules({
+  clusterIP,
+  clusterIPs = [],
+  ipFamilies = [],
+  ipFamilyPolicy,
+}: ServiceSpec): FieldError[] {
   const errors: FieldError[] = []
   if (clusterIPs.length > 0) {
-    if (!clusterIP) errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'must be empty when `clusterIP` is not specified'))
-    else if (clusterIPs[0] !== clusterIP) errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'first value must match `clusterIP`'))
+    if (!clusterIP)
+      errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'must be empty when `clusterIP` is not specified'))
+    else if (clusterIPs[0] !== clusterIP)
+      errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'first value must match `clusterIP`'))
   }
   const seen = new Set<string>()
   ipFamilies.forEach((family, i) => {
-    if (family !== 'IPv4' && family !== 'IPv6') errors.push(notSupported(`spec.ipFamilies[${i}]`, family, ['IPv4', 'IPv6']))
+    if (family !== 'IPv4' && family !== 'IPv6')
+      errors.push(notSupported(`spec.ipFamilies[${i}]`, family, ['IPv4', 'IPv6']))
     if (seen.has(family)) errors.push(duplicate(`spec.ipFamilies[${i}]`, family))
     seen.add(family)
   })
@@ -133,7 +177,9 @@ export function addressRules({ clusterIP, clusterIPs = [], ipFamilies = [], ipFa
   clusterIPs.forEach((ip, i) => {
     const family = ipFamilies[i]
     if (ip !== 'None' && family && (family === 'IPv6') !== isIPv6(ip))
-      errors.push(invalidValue(`spec.clusterIPs[${i}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``))
+      errors.push(
+        invalidValue(`spec.clusterIPs[${i}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``),
+      )
   })
   return errors
 }
@@ -144,7 +190,8 @@ function nodePorts({ type, ports: list = [] }: ServiceSpec): readonly FieldError
   const pairs = new Set<string>()
   list.forEach(({ nodePort, protocol, port }, i) => {
     const path = `spec.ports[${i}]`
-    if (type === 'ClusterIP' && nodePort) errors.push(forbiddenField(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
+    if (type === 'ClusterIP' && nodePort)
+      errors.push(forbiddenField(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
     if (nodePort) {
       if (taken.has(`${protocol}/${nodePort}`)) errors.push(duplicate(`${path}.nodePort`, nodePort))
       taken.add(`${protocol}/${nodePort}`)
@@ -156,13 +203,23 @@ function nodePorts({ type, ports: list = [] }: ServiceSpec): readonly FieldError
 }
 
 /** Upstream shows a port that has nothing but these two. */
-const shownPort = struct({ Name: text, Protocol: text, AppProtocol: optional, Port: number, TargetPort: number, NodePort: number })
+const shownPort = struct({
+  Name: text,
+  Protocol: text,
+  AppProtocol: optional,
+  Port: number,
+  TargetPort: number,
+  NodePort: number,
+})
 
 /** The annotation from before the field. */
 const rangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 
 /** Ranges of addresses, which may have spaces around them. Upstream's path begins with a capital. */
-function sourceRanges({ metadata: { annotations }, spec = {} }: Service, old: Service | undefined): readonly FieldError[] {
+function sourceRanges(
+  { metadata: { annotations }, spec = {} }: Service,
+  old: Service | undefined,
+): readonly FieldError[] {
   const { loadBalancerSourceRanges: ranges } = spec
   const annotated = own(annotations, rangesAnnotation)
   if (!ranges?.length && annotated === undefined) return valid
@@ -178,11 +235,16 @@ function sourceRanges({ metadata: { annotations }, spec = {} }: Service, old: Se
   )
 }
 
-function balancer({ type, allocateLoadBalancerNodePorts: allocate, loadBalancerClass }: ServiceSpec): readonly FieldError[] {
+function balancer({
+  type,
+  allocateLoadBalancerNodePorts: allocate,
+  loadBalancerClass,
+}: ServiceSpec): readonly FieldError[] {
   const isBalancer = type === 'LoadBalancer'
   const errors: FieldError[] = []
   if (isBalancer && allocate === undefined) errors.push(required('spec.allocateLoadBalancerNodePorts'))
-  if (!isBalancer && allocate !== undefined) errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', onlyBalancers))
+  if (!isBalancer && allocate !== undefined)
+    errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', onlyBalancers))
   if (loadBalancerClass !== undefined) {
     if (isBalancer) errors.push(...follows(loadBalancerClass, 'spec.loadBalancerClass', qualifiedName))
     else errors.push(forbiddenField('spec.loadBalancerClass', onlyBalancers))
@@ -194,15 +256,25 @@ function traffic(spec: ServiceSpec): readonly FieldError[] {
   const { type, externalTrafficPolicy: external, internalTrafficPolicy: internal, healthCheckNodePort } = spec
   const errors: FieldError[] = []
   if (isExternallyAccessible(spec)) errors.push(...oneOf(external, 'spec.externalTrafficPolicy', policies, 'needed'))
-  else if (external) errors.push(invalidValue('spec.externalTrafficPolicy', external, 'may only be set for externally-accessible services'))
+  else if (external)
+    errors.push(
+      invalidValue('spec.externalTrafficPolicy', external, 'may only be set for externally-accessible services'),
+    )
   if (healthCheckNodePort) {
     if (needsHealthCheckPort(spec)) errors.push(...portNumber(healthCheckNodePort, 'spec.healthCheckNodePort'))
     else
       errors.push(
-        invalidValue('spec.healthCheckNodePort', healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"),
+        invalidValue(
+          'spec.healthCheckNodePort',
+          healthCheckNodePort,
+          "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+        ),
       )
   }
   if (internal !== undefined) errors.push(...oneOf(internal, 'spec.internalTrafficPolicy', policies, 'needed'))
   else if (type && types.includes(type) && type !== 'ExternalName') errors.push(required('spec.internalTrafficPolicy'))
-  return all(errors, oneOf(spec.trafficDistribution, 'spec.trafficDistribution', ['PreferClose', 'PreferSameZone', 'PreferSameNode']))
+  return all(
+    errors,
+    oneOf(spec.trafficDistribution, 'spec.trafficDistribution', ['PreferClose', 'PreferSameZone', 'PreferSameNode']),
+  )
 }

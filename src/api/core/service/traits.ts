@@ -13,7 +13,8 @@ export const needsNodePorts = ({ type, allocateLoadBalancerNodePorts: allocate }
   type === 'NodePort' || (type === 'LoadBalancer' && allocate !== false)
 
 /** Load balancers that send traffic only to nodes with pods ask nodes on a port of their own. */
-export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceLike): boolean => type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
+export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceLike): boolean =>
+  type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 
 export const isExternallyAccessible = ({ type, externalIPs }: ServiceLike): boolean =>
   type === 'LoadBalancer' || type === 'NodePort' || (type === 'ClusterIP' && (externalIPs?.length ?? 0) > 0)

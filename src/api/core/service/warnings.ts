@@ -28,8 +28,11 @@ export function serviceWarnings({ metadata, spec = {} }: Service): readonly stri
   loadBalancerSourceRanges.forEach((range, i) => {
     warnings.push(...cidrWarnings(range, `spec.loadBalancerSourceRanges[${i}]`))
   })
-  if (type === 'ExternalName' && externalIPs.length > 0) warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"')
-  if (type !== 'ExternalName' && spec.externalName) warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"')
-  if (spec.trafficDistribution === 'PreferClose') warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
+  if (type === 'ExternalName' && externalIPs.length > 0)
+    warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"')
+  if (type !== 'ExternalName' && spec.externalName)
+    warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"')
+  if (spec.trafficDistribution === 'PreferClose')
+    warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
   return warnings
 }

@@ -2,7 +2,13 @@
 import type { V1PersistentVolumeClaimSpec } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../machinery/validation/field-error.ts'
 import { all, oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { signOf } from '../../../machinery/values/quantity.ts'
@@ -33,7 +39,13 @@ export function claimSpec(spec: ClaimSpec, path: string): readonly FieldError[] 
       requiredText(source.name, `${path}.${field}.name`),
       requiredText(source.kind, `${path}.${field}.kind`),
       !source.apiGroup && source.kind !== 'PersistentVolumeClaim'
-        ? [invalidValue(`${path}.${field}`, source.kind ?? '', "must be 'PersistentVolumeClaim' when referencing the default apiGroup")]
+        ? [
+            invalidValue(
+              `${path}.${field}`,
+              source.kind ?? '',
+              "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
+            ),
+          ]
         : valid,
       optionalText(source.apiGroup, `${path}.${field}.apiGroup`, dnsSubdomain),
     )
@@ -50,7 +62,10 @@ export function claimSpec(spec: ClaimSpec, path: string): readonly FieldError[] 
     optionalText(spec.storageClassName, `${path}.storageClassName`, dnsSubdomain),
     oneOf(spec.volumeMode, `${path}.volumeMode`, volumeModes),
     sources,
-    spec.dataSource && spec.dataSourceRef && !spec.dataSourceRef.namespace && !isSameSource(spec.dataSource, spec.dataSourceRef)
+    spec.dataSource &&
+      spec.dataSourceRef &&
+      !spec.dataSourceRef.namespace &&
+      !isSameSource(spec.dataSource, spec.dataSourceRef)
       ? [invalidValue(path, {}, 'must match dataSourceRef')]
       : valid,
     optionalText(spec.volumeAttributesClassName, `${path}.volumeAttributesClassName`, dnsSubdomain),
@@ -59,4 +74,5 @@ export function claimSpec(spec: ClaimSpec, path: string): readonly FieldError[] 
 
 type Source = NonNullable<ClaimSpec['dataSource']>
 
-const isSameSource = (a: Source, b: Source): boolean => (a.apiGroup ?? '') === (b.apiGroup ?? '') && a.kind === b.kind && a.name === b.name
+const isSameSource = (a: Source, b: Source): boolean =>
+  (a.apiGroup ?? '') === (b.apiGroup ?? '') && a.kind === b.kind && a.name === b.name

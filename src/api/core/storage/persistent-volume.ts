@@ -57,7 +57,10 @@ function warnings({ metadata, spec = {} }: Volume): readonly string[] {
       ? []
       : [`metadata.annotations[${mountOptions}]: deprecated since v1.31; use "mountOptions" attribute instead`]),
     ...(spec.persistentVolumeReclaimPolicy === 'Recycle'
-      ? ['spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.']
+      ? [
+          'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the ' +
+            'recommended approach is to use dynamic provisioning.',
+        ]
       : []),
     ...terms.flatMap((term, i) => nodeSelectorTermWarnings(term, `spec.nodeAffinity.required.nodeSelectorTerms[${i}]`)),
     ...goneTypes.filter(([type]) => spec[type]).map(([, name, message]) => `spec.${name}: ${message}`),
@@ -66,11 +69,14 @@ function warnings({ metadata, spec = {} }: Volume): readonly string[] {
 
 const rules = ({ metadata, spec = {} }: Volume): readonly FieldError[] => volumeSpec(spec, metadata.name ?? '', 'spec')
 
-const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> => Object.fromEntries(sources.map((type) => [type, spec[type]]))
+const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> =>
+  Object.fromEntries(sources.map((type) => [type, spec[type]]))
 
 /** The secret for growing a volume may come later. */
 const withoutNewSecret = (spec: VolumeSpec, old: VolumeSpec): VolumeSpec =>
-  spec.csi && old.csi && !old.csi.controllerExpandSecretRef ? { ...spec, csi: { ...spec.csi, controllerExpandSecretRef: undefined } } : spec
+  spec.csi && old.csi && !old.csi.controllerExpandSecretRef
+    ? { ...spec, csi: { ...spec.csi, controllerExpandSecretRef: undefined } }
+    : spec
 
 const newerLabels: Readonly<Record<string, string>> = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
@@ -104,7 +110,13 @@ function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly Fie
       : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')],
     spec.volumeMode === old.volumeMode ? valid : [invalidValue('volumeMode', spec.volumeMode, 'field is immutable')],
     old.nodeAffinity && !isFeatureOn('MutablePVNodeAffinity') && !isSameAffinity(spec.nodeAffinity, old.nodeAffinity)
-      ? [invalidValue('nodeAffinity', shownAffinity(spec.nodeAffinity), 'field is immutable, except for updating from beta label to GA')]
+      ? [
+          invalidValue(
+            'nodeAffinity',
+            shownAffinity(spec.nodeAffinity),
+            'field is immutable, except for updating from beta label to GA',
+          ),
+        ]
       : valid,
     old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined
       ? [forbiddenField('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden')]
@@ -121,7 +133,8 @@ function stampPhaseTransition(volume: Volume, old: Volume, now: string): void {
   status.lastPhaseTransitionTime = now
 }
 
-const claim = ({ spec }: Wire<V1PersistentVolume>): string => (spec?.claimRef ? `${spec.claimRef.namespace}/${spec.claimRef.name}` : '')
+const claim = ({ spec }: Wire<V1PersistentVolume>): string =>
+  spec?.claimRef ? `${spec.claimRef.namespace}/${spec.claimRef.name}` : ''
 
 export const persistentVolumes = resource<Volume>({
   group: '',
@@ -145,18 +158,28 @@ export const persistentVolumes = resource<Volume>({
     name,
     column('Capacity', ({ spec }) => spec?.capacity?.storage ?? '0', { description: 'Its size.' }),
     column('Access Modes', ({ spec }) => accessModesText(spec?.accessModes), { description: 'How it can be mounted.' }),
-    column('Reclaim Policy', ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '', { description: 'What becomes of it when its claim is gone.' }),
+    column('Reclaim Policy', ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '', {
+      description: 'What becomes of it when its claim is gone.',
+    }),
     column('Status', ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '')), {
       description: 'Whether it is free, bound or left behind.',
     }),
     column('Claim', claim, { description: 'The claim that it is bound to.' }),
-    column('StorageClass', ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? '', {
-      description: 'Its class of storage.',
+    column(
+      'StorageClass',
+      ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? '',
+      {
+        description: 'Its class of storage.',
+      },
+    ),
+    column('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>', {
+      description: 'Its class of attributes.',
     }),
-    column('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>', { description: 'Its class of attributes.' }),
     column('Reason', ({ status }) => status?.reason ?? '', { description: 'Why it is in its state.' }),
     age,
-    wide('VolumeMode', ({ spec }) => spec?.volumeMode ?? '<unset>', { description: 'Whether it is a file system or a block device.' }),
+    wide('VolumeMode', ({ spec }) => spec?.volumeMode ?? '<unset>', {
+      description: 'Whether it is a file system or a block device.',
+    }),
   ],
   deletion: { returnsObject: true },
 })

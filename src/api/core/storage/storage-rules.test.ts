@@ -5,20 +5,38 @@ import type { FieldError } from '../../../machinery/validation/field-error.ts'
 import { persistentVolumes } from './persistent-volume.ts'
 import { persistentVolumeClaims } from './persistent-volume-claim.ts'
 
-const told = (errors: readonly FieldError[] | undefined): string[] => (errors ?? []).map(({ field, message }) => `${field}: ${message}`)
+const told = (errors: readonly FieldError[] | undefined): string[] =>
+  (errors ?? []).map(({ field, message }) => `${field}: ${message}`)
 const claim = (spec: object, status: object = {}) => ({
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
   metadata: { name: 'c', namespace: 'n' },
-  spec: { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem', resources: { requests: { storage: '2Gi' } }, ...spec },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    volumeMode: 'Filesystem',
+    resources: { requests: { storage: '2Gi' } },
+    ...spec,
+  },
   status,
 })
-const volume = (spec: object) => ({ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'v' }, spec: { accessModes: ['ReadWriteOnce'], ...spec } })
+const volume = (spec: object) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'v' },
+  spec: { accessModes: ['ReadWriteOnce'], ...spec },
+})
 const { object, update, status } = persistentVolumeClaims.validate ?? {}
 
 test('the sources of a claim are one', () => {
   assert.deepEqual(
-    told(object?.(claim({ dataSource: { kind: 'PersistentVolumeClaim', name: 'a' }, dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'b' } }))),
+    told(
+      object?.(
+        claim({
+          dataSource: { kind: 'PersistentVolumeClaim', name: 'a' },
+          dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'b' },
+        }),
+      ),
+    ),
     ['spec: Invalid value: {}: must match dataSourceRef'],
   )
   assert.deepEqual(told(object?.(claim({ dataSource: { kind: 'Foo', apiGroup: 'A_B', name: 'a' } }))).length, 1)
@@ -26,31 +44,50 @@ test('the sources of a claim are one', () => {
 
 test('an affinity of a volume that changes is shown as upstream has it', () => {
   const affinity = (zone: string) => ({
-    nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }] } },
+    nodeAffinity: {
+      required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }] },
+    },
   })
-  assert.deepEqual(told(persistentVolumes.validate?.update?.(volume(affinity('b')) as KubeObject, volume(affinity('a')) as KubeObject)), [
-    'nodeAffinity: Invalid value: {"Required":{"NodeSelectorTerms":[{"MatchExpressions":[{"Key":"zone","Operator":"In","Values":["b"]}],"MatchFields":null}]}}: field is immutable, except for updating from beta label to GA',
-  ])
+  assert.deepEqual(
+    told(
+      persistentVolumes.validate?.update?.(volume(affinity('b')) as KubeObject, volume(affinity('a')) as KubeObject),
+    ),
+    [
+      'nodeAffinity: Invalid value: ' +
+        '{"Required":{"NodeSelectorTerms":[{"MatchExpressions":[{"Key":"zone","Operator":"In","Values":["b"]}],"MatchFields":null}]}}: ' +
+        'field is immutable, except for updating from beta label to GA',
+    ],
+  )
 })
 
 test('a bound claim shrinks to no less than it has', () => {
   const bound = { phase: 'Bound', capacity: { storage: '1Gi' } }
   const smaller = (storage: string) => claim({ resources: { requests: { storage } } }, bound)
   assert.deepEqual(told(update?.(smaller('1536Mi'), claim({}, bound))), [])
-  assert.deepEqual(told(update?.(smaller('1Gi'), claim({}, bound))), ['spec.resources.requests.storage: Forbidden: field can not be less than status.capacity'])
+  assert.deepEqual(told(update?.(smaller('1Gi'), claim({}, bound))), [
+    'spec.resources.requests.storage: Forbidden: field can not be less than status.capacity',
+  ])
 })
 
 test('the attributes of a claim are not taken away, and what is allocated is storage', () => {
   const bound = { phase: 'Bound' }
-  assert.deepEqual(told(update?.(claim({ volumeAttributesClassName: '' }, bound), claim({ volumeAttributesClassName: 'a' }, bound))), [])
+  assert.deepEqual(
+    told(update?.(claim({ volumeAttributesClassName: '' }, bound), claim({ volumeAttributesClassName: 'a' }, bound))),
+    [],
+  )
   const [of, none] = [{ volumeAttributesClassName: 'a' }, { ...bound, currentVolumeAttributesClassName: 'a' }]
   assert.deepEqual(told(update?.(claim({ volumeAttributesClassName: '' }, none), claim(of, none))), [
-    'spec.volumeAttributesClassName: Forbidden: update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil',
+    'spec.volumeAttributesClassName: Forbidden: update to empty string is forbidden when ' +
+      'status.currentVolumeAttributesClassName is not nil',
   ])
   assert.deepEqual(told(update?.(claim({}, none), claim(of, none))), [
-    'spec.volumeAttributesClassName: Forbidden: update to nil is forbidden when status.currentVolumeAttributesClassName is not nil',
+    'spec.volumeAttributesClassName: Forbidden: update to nil is forbidden when ' +
+      'status.currentVolumeAttributesClassName is not nil',
   ])
-  const wrong = claim({}, { allocatedResourceStatuses: { cpu: 'NodeResizePending' }, allocatedResources: { storage: '-1' } })
+  const wrong = claim(
+    {},
+    { allocatedResourceStatuses: { cpu: 'NodeResizePending' }, allocatedResources: { storage: '-1' } },
+  )
   assert.deepEqual(told(status?.(wrong, claim({}))), [
     'status.allocatedResourceStatuses: Unsupported value: "cpu": supported values: "storage"',
     'status.allocatedResources[storage]: Invalid value: -1: must be a valid resource quantity',
@@ -63,34 +100,41 @@ test('a volume says where it is', () => {
   assert.deepEqual(told(rules?.(volume({ capacity: { storage: '1Gi' }, nodeAffinity: {}, local: { path: '/a' } }))), [
     'spec.nodeAffinity.required: Required value: must specify required node constraints',
   ])
-  const csi = (more: object = {}) => volume({ capacity: { storage: '1Gi' }, csi: { driver: 'd', volumeHandle: 'h', ...more } })
+  const csi = (more: object = {}) =>
+    volume({ capacity: { storage: '1Gi' }, csi: { driver: 'd', volumeHandle: 'h', ...more } })
   assert.deepEqual(told(rules?.(csi({ nodePublishSecretRef: { name: 'A', namespace: 'n.n' } }))).length, 2)
   assert.deepEqual(told(changes?.(csi({ controllerExpandSecretRef: { name: 'a', namespace: 'b' } }), csi())), [])
   assert.deepEqual(told(changes?.(csi({ volumeHandle: 'x' }), csi())).length, 1)
 })
 
-test('what a claim is filled from that is neither a claim nor a snapshot is dropped, unless it is told in the newer field', () => {
-  const settled = (spec: object): object => {
-    const given: KubeObject & { spec?: { dataSource?: object; dataSourceRef?: object } } = { ...claim({}), spec }
-    persistentVolumeClaims.prepare?.create?.(given, 'a' as never)
-    return { dataSource: given.spec?.dataSource, dataSourceRef: given.spec?.dataSourceRef }
-  }
-  const [other, source] = [
-    { apiGroup: 'a.example', kind: 'Filler', name: 'x' },
-    { apiGroup: '', kind: 'PersistentVolumeClaim', name: 'x' },
-  ]
-  assert.deepEqual(settled({ dataSource: other }), { dataSource: undefined, dataSourceRef: undefined })
-  assert.deepEqual(settled({ dataSourceRef: other }), { dataSource: other, dataSourceRef: other })
-  assert.deepEqual(settled({ dataSource: source }), { dataSource: source, dataSourceRef: source })
-  const elsewhere = { ...source, namespace: 'n' }
-  assert.deepEqual(settled({ dataSourceRef: elsewhere }), { dataSource: undefined, dataSourceRef: elsewhere })
-})
+test(
+  'what a claim is filled from that is neither a claim nor a snapshot is dropped, unless it is told in the newer ' +
+    'field',
+  () => {
+    const settled = (spec: object): object => {
+      const given: KubeObject & { spec?: { dataSource?: object; dataSourceRef?: object } } = { ...claim({}), spec }
+      persistentVolumeClaims.prepare?.create?.(given, 'a' as never)
+      return { dataSource: given.spec?.dataSource, dataSourceRef: given.spec?.dataSourceRef }
+    }
+    const [other, source] = [
+      { apiGroup: 'a.example', kind: 'Filler', name: 'x' },
+      { apiGroup: '', kind: 'PersistentVolumeClaim', name: 'x' },
+    ]
+    assert.deepEqual(settled({ dataSource: other }), { dataSource: undefined, dataSourceRef: undefined })
+    assert.deepEqual(settled({ dataSourceRef: other }), { dataSource: other, dataSourceRef: other })
+    assert.deepEqual(settled({ dataSource: source }), { dataSource: source, dataSourceRef: source })
+    const elsewhere = { ...source, namespace: 'n' }
+    assert.deepEqual(settled({ dataSourceRef: elsewhere }), { dataSource: undefined, dataSourceRef: elsewhere })
+  },
+)
 
 test('the nodes of a volume stay; their labels may be named as they are today', () => {
   const near = (key: string) =>
     volume({
       nfs: { server: 's', path: '/' },
-      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values: ['a'] }] }] } },
+      nodeAffinity: {
+        required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values: ['a'] }] }] },
+      },
     })
   const changed = (to: string, from: string): string[] =>
     told(persistentVolumes.validate?.update?.(near(to), near(from))).map((text) => text.slice(0, text.indexOf(': ')))
@@ -102,8 +146,14 @@ test('the nodes of a volume stay; their labels may be named as they are today', 
 test('a volume of iSCSI tells its parts', () => {
   const iscsi = { targetPortal: '1.2.3.4', iqn: 'iqn.2015-02.example.com:test', lun: 1 }
   const found = (over: object): string[] =>
-    told(persistentVolumes.validate?.object?.(volume({ capacity: { storage: '1Gi' }, persistentVolumeReclaimPolicy: 'Retain', iscsi: { ...iscsi, ...over } })))
+    told(
+      persistentVolumes.validate?.object?.(
+        volume({ capacity: { storage: '1Gi' }, persistentVolumeReclaimPolicy: 'Retain', iscsi: { ...iscsi, ...over } }),
+      ),
+    )
   assert.deepEqual(found({}), [])
   assert.deepEqual(found({ iqn: 'iqn.x' }), ['spec.iscsi.iqn: Invalid value: "iqn.x": must be valid format'])
-  assert.deepEqual(found({ secretRef: { name: '' }, chapAuthDiscovery: true }), ['spec.iscsi.secretRef.name: Required value'])
+  assert.deepEqual(found({ secretRef: { name: '' }, chapAuthDiscovery: true }), [
+    'spec.iscsi.secretRef.name: Required value',
+  ])
 })

@@ -2,8 +2,22 @@
 import { posix } from 'node:path'
 import type { V1PersistentVolumeSpec } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, follows, oneOf, optionalText, requiredRule, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../machinery/validation/field-error.ts'
+import {
+  all,
+  follows,
+  oneOf,
+  optionalText,
+  requiredRule,
+  requiredText,
+  valid,
+} from '../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { signOf, wholeValue } from '../../../machinery/values/quantity.ts'
 import { nodeSelector } from '../pod/validation/scheduling.ts'
@@ -40,7 +54,12 @@ export const sources = [
   'csi',
 ] as const satisfies readonly (keyof VolumeSpec)[]
 
-const csiSecrets = ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef', 'nodeExpandSecretRef'] as const
+const csiSecrets = [
+  'controllerPublishSecretRef',
+  'controllerExpandSecretRef',
+  'nodePublishSecretRef',
+  'nodeExpandSecretRef',
+] as const
 
 function capacity(list: VolumeSpec['capacity'], path: string): readonly FieldError[] {
   const entries = Object.entries(list ?? {})
@@ -48,7 +67,8 @@ function capacity(list: VolumeSpec['capacity'], path: string): readonly FieldErr
   if (list?.storage === undefined || entries.length > 1) errors.push(notSupported(path, list ?? null, ['storage']))
   for (const [name, amount] of entries) {
     const at = `${path}[${name}]`
-    if (signOf(amount) < 0) errors.push(invalidValue(at, Number(wholeValue(amount)), 'must be a valid resource quantity'))
+    if (signOf(amount) < 0)
+      errors.push(invalidValue(at, Number(wholeValue(amount)), 'must be a valid resource quantity'))
     if (signOf(amount) <= 0) errors.push(invalidValue(at, amount, 'must be greater than zero'))
   }
   return errors
@@ -57,10 +77,17 @@ function capacity(list: VolumeSpec['capacity'], path: string): readonly FieldErr
 function nodeAffinity({ nodeAffinity: affinity }: VolumeSpec, parent: string): readonly FieldError[] {
   if (!affinity) return valid
   const path = `${parent}.nodeAffinity.required`
-  return affinity.required ? nodeSelector(affinity.required, path) : [required(path, 'must specify required node constraints')]
+  return affinity.required
+    ? nodeSelector(affinity.required, path)
+    : [required(path, 'must specify required node constraints')]
 }
 
-function sourceRules(type: (typeof sources)[number], spec: VolumeSpec, name: string, parent: string): readonly FieldError[] {
+function sourceRules(
+  type: (typeof sources)[number],
+  spec: VolumeSpec,
+  name: string,
+  parent: string,
+): readonly FieldError[] {
   const path = `${parent}.${type}`
   switch (type) {
     case 'hostPath':
@@ -78,7 +105,10 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec, name: str
         csiSecrets.flatMap((field) => {
           const secret = spec.csi?.[field]
           return secret
-            ? all(requiredRule(secret.name, `${path}.${field}.name`, dnsSubdomain), requiredRule(secret.namespace, `${path}.${field}.namespace`, dnsLabel))
+            ? all(
+                requiredRule(secret.name, `${path}.${field}.name`, dnsSubdomain),
+                requiredRule(secret.namespace, `${path}.${field}.namespace`, dnsLabel),
+              )
             : valid
         }),
       )
@@ -88,11 +118,20 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec, name: str
       return all(
         vendorVolumes.glusterfs(spec.glusterfs ?? {}, path),
         spec.glusterfs?.endpointsNamespace === ''
-          ? [invalidValue(`${path}.endpointsNamespace`, '', 'if the endpointnamespace is set, it must be a valid namespace name')]
+          ? [
+              invalidValue(
+                `${path}.endpointsNamespace`,
+                '',
+                'if the endpointnamespace is set, it must be a valid namespace name',
+              ),
+            ]
           : follows(spec.glusterfs?.endpointsNamespace, `${path}.endpointsNamespace`, dnsLabel),
       )
     case 'azureFile':
-      return all(vendorVolumes.azureFile(spec.azureFile ?? {}, path), spec.azureFile?.secretNamespace === '' ? [required(`${path}.secretNamespace`)] : valid)
+      return all(
+        vendorVolumes.azureFile(spec.azureFile ?? {}, path),
+        spec.azureFile?.secretNamespace === '' ? [required(`${path}.secretNamespace`)] : valid,
+      )
     case 'local': {
       const where = spec.local?.path
       return all(
@@ -117,21 +156,29 @@ const secretNamespace = (secret: { namespace?: string } | undefined, path: strin
 function iscsiVolume(source: NonNullable<VolumeSpec['iscsi']>, name: string, path: string): readonly FieldError[] {
   const { targetPortal, initiatorName, secretRef } = source
   return all(
-    initiatorName !== undefined && `${name}:${targetPortal}`.length > maxPortal ? [invalidValue(`${path}.targetportal`, targetPortal, longPortal)] : valid,
+    initiatorName !== undefined && `${name}:${targetPortal}`.length > maxPortal
+      ? [invalidValue(`${path}.targetportal`, targetPortal, longPortal)]
+      : valid,
     iscsi(source, path, 'must be valid format'),
     secretRef ? requiredText(secretRef.name, `${path}.secretRef.name`) : valid,
   )
 }
 
 /** The root of a node is nothing to empty. */
-function recycledRoot({ hostPath: host, persistentVolumeReclaimPolicy: policy }: VolumeSpec, path: string): readonly FieldError[] {
+function recycledRoot(
+  { hostPath: host, persistentVolumeReclaimPolicy: policy }: VolumeSpec,
+  path: string,
+): readonly FieldError[] {
   return host && policy === 'Recycle' && posix.normalize(host.path ?? '') === '/'
     ? [forbiddenField(`${path}.persistentVolumeReclaimPolicy`, "may not be 'recycle' for a hostPath mount of '/'")]
     : valid
 }
 
 /** Attributes are a matter of CSI drivers. */
-function attributesClass({ volumeAttributesClassName: className, csi }: VolumeSpec, parent: string): readonly FieldError[] {
+function attributesClass(
+  { volumeAttributesClassName: className, csi }: VolumeSpec,
+  parent: string,
+): readonly FieldError[] {
   if (className === undefined) return valid
   const path = `${parent}.volumeAttributesClassName`
   return all(
@@ -157,7 +204,10 @@ export function volumeSpec(spec: VolumeSpec, name: string, path: string): readon
 
 const inline = 'in the context of inline volumes'
 
-/** The spec of a volume that is no object of its own: one of a CSI driver that stood in a pod, at `path` in a VolumeAttachment. */
+/**
+ * The spec of a volume that is no object of its own: one of a CSI driver that stood in a pod, at `path` in a
+ * VolumeAttachment.
+ */
 export function inlineVolumeSpec(spec: VolumeSpec, path: string): readonly FieldError[] {
   const { persistentVolumeReclaimPolicy: policy, volumeMode } = spec
   const no = (isGiven: unknown, field: string, what = 'may not be specified'): readonly FieldError[] =>
@@ -172,7 +222,11 @@ export function inlineVolumeSpec(spec: VolumeSpec, path: string): readonly Field
     source(spec, '', path),
     recycledRoot(spec, path),
     no(spec.storageClassName, 'storageClassName'),
-    no(volumeMode !== undefined && volumeMode !== 'Filesystem', 'volumeMode', 'may not specify volumeMode other than Filesystem'),
+    no(
+      volumeMode !== undefined && volumeMode !== 'Filesystem',
+      'volumeMode',
+      'may not specify volumeMode other than Filesystem',
+    ),
     attributesClass(spec, path),
   )
 }

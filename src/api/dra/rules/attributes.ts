@@ -15,20 +15,34 @@ const longestValue = 64
 const number = '(0|[1-9]\\d*)'
 const preRelease = '(0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)'
 const build = '[0-9a-zA-Z-]+'
-const semanticVersion = new RegExp(`^${number}\\.${number}\\.${number}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`)
+const semanticVersion = new RegExp(
+  `^${number}\\.${number}\\.${number}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`,
+)
 
 /** Attributes of a device, which share a bound with its capacities. */
 export function attributeRules({ attributes = {}, capacity = {} }: Device, path: string): readonly FieldError[] {
   const names = Object.keys(attributes).length + Object.keys(capacity).length
-  const values = Object.values(attributes).reduce((sum, attribute) => sum + Math.max(1, listed(attribute).flat().length), 0)
+  const values = Object.values(attributes).reduce(
+    (sum, attribute) => sum + Math.max(1, listed(attribute).flat().length),
+    0,
+  )
   return all(
-    names > mostNames ? [invalidValue(path, names, `the total number of attributes and capacities must not exceed ${mostNames}`)] : valid,
-    values > mostValues ? [invalidValue(path, values, `the total number of attribute values must not exceed ${mostValues}`)] : valid,
+    names > mostNames
+      ? [invalidValue(path, names, `the total number of attributes and capacities must not exceed ${mostNames}`)]
+      : valid,
+    values > mostValues
+      ? [invalidValue(path, values, `the total number of attribute values must not exceed ${mostValues}`)]
+      : valid,
     limitedMap(attributes, Number.POSITIVE_INFINITY, `${path}.attributes`, attributeName, valueRules),
   )
 }
 
-const listed = ({ bools, ints, strings, versions }: Attribute): (readonly unknown[])[] => [bools ?? [], ints ?? [], strings ?? [], versions ?? []]
+const listed = ({ bools, ints, strings, versions }: Attribute): (readonly unknown[])[] => [
+  bools ?? [],
+  ints ?? [],
+  strings ?? [],
+  versions ?? [],
+]
 
 const kinds = ['bool', 'int', 'string', 'version', 'bools', 'ints', 'strings', 'versions'] as const
 
@@ -38,7 +52,9 @@ function valueRules(attribute: Attribute, path: string): readonly FieldError[] {
     attribute.string === undefined ? valid : notTooLong(attribute.string, `${path}.string`),
     attribute.version === undefined ? valid : versionRules(attribute.version, `${path}.version`),
     given.flatMap((kind) =>
-      Array.isArray(attribute[kind]) && attribute[kind].length === 0 ? [invalidValue(`${path}.${kind}`, [], 'must not be empty if specified')] : [],
+      Array.isArray(attribute[kind]) && attribute[kind].length === 0
+        ? [invalidValue(`${path}.${kind}`, [], 'must not be empty if specified')]
+        : [],
     ),
     each(attribute.strings, `${path}.strings`, notTooLong),
     each(attribute.versions, `${path}.versions`, versionRules),
@@ -47,7 +63,13 @@ function valueRules(attribute: Attribute, path: string): readonly FieldError[] {
   )
 }
 
-const notTooLong = (text: string, path: string): readonly FieldError[] => (Buffer.byteLength(text) > longestValue ? [tooLong(path, longestValue)] : valid)
+const notTooLong = (text: string, path: string): readonly FieldError[] =>
+  Buffer.byteLength(text) > longestValue ? [tooLong(path, longestValue)] : valid
 
 const versionRules = (text: string, path: string): readonly FieldError[] =>
-  all(semanticVersion.test(text) ? valid : [invalidValue(path, text, 'must be a string compatible with semver.org spec 2.0.0')], notTooLong(text, path))
+  all(
+    semanticVersion.test(text)
+      ? valid
+      : [invalidValue(path, text, 'must be a string compatible with semver.org spec 2.0.0')],
+    notTooLong(text, path),
+  )

@@ -1,7 +1,14 @@
 /** Rules for capacities of devices that several requests share: how much a request may take (KEP-5075). */
 import type { V1CapacityRequestPolicy, V1CapacityRequestPolicyRange, V1DeviceCapacity } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooMany } from '../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  required,
+  tooMany,
+} from '../../../machinery/validation/field-error.ts'
 import { all, each, repeats, valid } from '../../../machinery/validation/field-rules.ts'
 import { addQuantities, compareQuantities, signOf, wholeValue } from '../../../machinery/values/quantity.ts'
 
@@ -12,16 +19,31 @@ const mostValues = 10
 const more = (a: string, b: string): boolean => compareQuantities(a, b) > 0
 
 /** A capacity; only that of a device that can be allocated more than once says how it is shared. */
-export function deviceCapacity({ value, requestPolicy }: Wire<V1DeviceCapacity>, path: string, isShared: boolean): readonly FieldError[] {
+export function deviceCapacity(
+  { value, requestPolicy }: Wire<V1DeviceCapacity>,
+  path: string,
+  isShared: boolean,
+): readonly FieldError[] {
   if (!requestPolicy) return valid
   const at = `${path}.requestPolicy`
-  return isShared ? policyRules(requestPolicy as Policy, value, at) : [forbiddenField(at, 'allowMultipleAllocations must be true')]
+  return isShared
+    ? policyRules(requestPolicy as Policy, value, at)
+    : [forbiddenField(at, 'allowMultipleAllocations must be true')]
 }
 
-function policyRules({ default: usual, validValues: values, validRange: range }: Policy, capacity: string, path: string): readonly FieldError[] {
+function policyRules(
+  { default: usual, validValues: values, validRange: range }: Policy,
+  capacity: string,
+  path: string,
+): readonly FieldError[] {
   const field = values?.length ? 'validValues' : 'validRange'
   if (values?.length && range)
-    return [forbiddenField(path, 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time')]
+    return [
+      forbiddenField(
+        path,
+        'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time',
+      ),
+    ]
   if (!values?.length && !range) return valid
   if (usual === undefined) return [required(`${path}.default`, `required when ${field} is defined`)]
   if (range) return rangeRules(range, usual, capacity, `${path}.${field}`)
@@ -31,7 +53,9 @@ function policyRules({ default: usual, validValues: values, validRange: range }:
 function valueRules(values: readonly string[], usual: string, capacity: string, path: string): readonly FieldError[] {
   const notSorted = each(values, path, (value, at) => {
     const before = values[Number(at.slice(path.length + 1, -1)) - 1]
-    return before !== undefined && more(before, value) ? [invalidValue(at, value, 'values must be sorted in ascending order')] : valid
+    return before !== undefined && more(before, value)
+      ? [invalidValue(at, value, 'values must be sorted in ascending order')]
+      : valid
   })
   const notUsual = invalidValue(path, usual, 'default value is not valid according to the requestPolicy')
   // Upstream looks at none of so many, and so finds the default among none.
@@ -39,9 +63,13 @@ function valueRules(values: readonly string[], usual: string, capacity: string, 
   const isRepeated = repeats<bigint>()
   return all(
     notSorted,
-    each(values, path, (value, at) => (more(value, capacity) ? [invalidValue(at, value, `option is larger than capacity value: ${capacity}`)] : valid)),
+    each(values, path, (value, at) =>
+      more(value, capacity) ? [invalidValue(at, value, `option is larger than capacity value: ${capacity}`)] : valid,
+    ),
     // Parts of a whole are not told apart.
-    each(values, path, (value, at) => (isRepeated(wholeValue(value)) ? [duplicate(at, `${wholeValue(value)}`)] : valid)),
+    each(values, path, (value, at) =>
+      isRepeated(wholeValue(value)) ? [duplicate(at, `${wholeValue(value)}`)] : valid,
+    ),
     values.some((value) => compareQuantities(value, usual) === 0) ? valid : [notUsual],
   )
 }
@@ -49,22 +77,33 @@ function valueRules(values: readonly string[], usual: string, capacity: string, 
 function rangeRules({ min, max, step }: Range, usual: string, capacity: string, path: string): readonly FieldError[] {
   if (min === undefined) return [required(`${path}.min`, 'required when validRange is defined')]
   const errors: FieldError[] = []
-  if (more(min, capacity)) errors.push(invalidValue(`${path}.min`, min, `min is larger than capacity value: ${capacity}`))
+  if (more(min, capacity))
+    errors.push(invalidValue(`${path}.min`, min, `min is larger than capacity value: ${capacity}`))
   if (more(min, usual)) errors.push(invalidValue(`${path}.default`, usual, `default is less than min: ${min}`))
   if (max !== undefined) {
     if (more(min, max)) errors.push(invalidValue(`${path}.max`, min, `min is larger than max: ${max}`))
-    if (more(max, capacity)) errors.push(invalidValue(`${path}.max`, max, `max is larger than capacity value: ${capacity}`))
+    if (more(max, capacity))
+      errors.push(invalidValue(`${path}.max`, max, `max is larger than capacity value: ${capacity}`))
     if (more(usual, max)) errors.push(invalidValue(`${path}.default`, usual, `default is more than max: ${max}`))
   }
   return step === undefined ? errors : [...errors, ...stepRules({ min, max, step }, usual, capacity, path)]
 }
 
-function stepRules({ min, max, step }: Range & { step: string }, usual: string, capacity: string, path: string): readonly FieldError[] {
+function stepRules(
+  { min, max, step }: Range & { step: string },
+  usual: string,
+  capacity: string,
+  path: string,
+): readonly FieldError[] {
   if (signOf(step) <= 0) return [invalidValue(`${path}.step`, step, 'must be greater than zero')]
   const first = addQuantities(min, step)
-  const errors = more(first, capacity) ? [invalidValue(`${path}.step`, step, `one step ${first} is larger than capacity value: ${capacity}`)] : []
+  const errors = more(first, capacity)
+    ? [invalidValue(`${path}.step`, step, `one step ${first} is larger than capacity value: ${capacity}`)]
+    : []
   for (const value of [usual, ...(max === undefined ? [] : [max])])
     if ((wholeValue(value) - wholeValue(min)) % wholeValue(step) !== 0n)
-      errors.push(invalidValue(`${path}.step`, value, `value is not a multiple of a given step (${step}) from (${min})`))
+      errors.push(
+        invalidValue(`${path}.step`, value, `value is not a multiple of a given step (${step}) from (${min})`),
+      )
   return errors
 }

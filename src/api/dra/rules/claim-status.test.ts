@@ -7,9 +7,15 @@ import { claimStatusRules, forgetDevices } from './claim-status.ts'
 type Claim = Model<ResourceV1ResourceClaim>
 
 const claim = (status: object, metadata: object = {}): Claim =>
-  ({ metadata: { name: 'c', ...metadata }, spec: { devices: { requests: [{ name: 'r', exactly: {} }] } }, status }) as unknown as Claim
+  ({
+    metadata: { name: 'c', ...metadata },
+    spec: { devices: { requests: [{ name: 'r', exactly: {} }] } },
+    status,
+  }) as unknown as Claim
 const told = (status: object, old: object = {}, metadata: object = {}): string[] =>
-  claimStatusRules(claim(status, metadata), claim(old)).map(({ field, message }) => `${field.replace('status.', '')}: ${message}`)
+  claimStatusRules(claim(status, metadata), claim(old)).map(
+    ({ field, message }) => `${field.replace('status.', '')}: ${message}`,
+  )
 
 const result = { request: 'r', driver: 'd.example', pool: 'p', device: 'x' }
 const allocation = (over: object = {}): object => ({ allocation: { devices: { results: [{ ...result, ...over }] } } })
@@ -20,17 +26,26 @@ const said = (over: object): object => ({ ...allocation(), devices: [{ ...ofDriv
 
 const rows: readonly (readonly [what: string, status: object, wrong: readonly string[], old?: object])[] = [
   ['allocated and in use', { ...allocation(), reservedFor: [user] }, []],
-  ['in use, not allocated', { reservedFor: [user] }, ['reservedFor: Forbidden: may not be specified when `allocated` is not set']],
+  [
+    'in use, not allocated',
+    { reservedFor: [user] },
+    ['reservedFor: Forbidden: may not be specified when `allocated` is not set'],
+  ],
   [
     'users without names, one twice',
     { ...allocation(), reservedFor: [{ uid: 'u' }, user] },
-    ['reservedFor[0].resource: Required value', 'reservedFor[0].name: Required value', 'reservedFor[1]: Duplicate value: "u"'],
+    [
+      'reservedFor[0].resource: Required value',
+      'reservedFor[0].name: Required value',
+      'reservedFor[1]: Duplicate value: "u"',
+    ],
   ],
   [
     'a request that is not there',
     allocation({ request: 'q' }),
     [
-      `allocation.devices.results[0].request: Invalid value: "q": must be the name of a request in the claim or the name of a request and a subrequest separated by '/'`,
+      'allocation.devices.results[0].request: Invalid value: "q": must be the name of a request in the claim or ' +
+        "the name of a request and a subrequest separated by '/'",
     ],
   ],
   ['no pool', allocation({ pool: '' }), ['allocation.devices.results[0].pool: Required value']],
@@ -39,10 +54,15 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
     'a share in capitals',
     allocation({ shareID: uid.toUpperCase() }),
     [
-      `allocation.devices.results[0].shareID: Invalid value: "${uid.toUpperCase()}": uid must be in RFC 4122 normalized form, \`xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx\` with lowercase hexadecimal characters`,
+      `allocation.devices.results[0].shareID: Invalid value: "${uid.toUpperCase()}": uid must be in RFC 4122 ` +
+        'normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters',
     ],
   ],
-  ['no share', allocation({ shareID: 'x' }), ['allocation.devices.results[0].shareID: Invalid value: "x": error validating uid: invalid UUID length: 1']],
+  [
+    'no share',
+    allocation({ shareID: 'x' }),
+    ['allocation.devices.results[0].shareID: Invalid value: "x": error validating uid: invalid UUID length: 1'],
+  ],
   [
     'from nowhere',
     { allocation: { devices: { config: [{ source: 'x', opaque: { driver: 'd', parameters: {} } }, {}] } } },
@@ -56,13 +76,24 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
   [
     'another one',
     allocation({ device: 'y' }),
-    [`allocation: Invalid value: ${JSON.stringify((allocation({ device: 'y' }) as { allocation: object }).allocation)}: field is immutable`],
+    [
+      'allocation: Invalid value: ' +
+        `${JSON.stringify((allocation({ device: 'y' }) as { allocation: object }).allocation)}: field is immutable`,
+    ],
     allocation(),
   ],
   ['taken away', {}, [], allocation()],
   ['said of a device', said({ conditions: null, networkData: { ips: ['10.0.0.1/24', '2001:db8::1/64'] } }), []],
-  ['said of another device', said({ device: 'y' }), ['devices[0]: Invalid value: d.example/p/y: must be an allocated device in the claim']],
-  ['data that is no object', said({ data: [] }), ['devices[0].data: Invalid value: "<value omitted>": must be a valid JSON object']],
+  [
+    'said of another device',
+    said({ device: 'y' }),
+    ['devices[0]: Invalid value: d.example/p/y: must be an allocated device in the claim'],
+  ],
+  [
+    'data that is no object',
+    said({ data: [] }),
+    ['devices[0].data: Invalid value: "<value omitted>": must be a valid JSON object'],
+  ],
   [
     'addresses',
     said({ networkData: { interfaceName: 'x'.repeat(257), ips: ['10.0.0.1', '2001:DB8::1/64'] } }),
@@ -83,7 +114,8 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
   ],
 ]
 
-for (const [what, status, wrong, old] of rows) test(`the status of a claim: ${what}`, () => assert.deepEqual(told(status, old), wrong))
+for (const [what, status, wrong, old] of rows)
+  test(`the status of a claim: ${what}`, () => assert.deepEqual(told(status, old), wrong))
 
 test('nobody begins to use a claim that is being deleted', () => {
   const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' }

@@ -3,8 +3,25 @@ import type { ResourceV1ResourceClaim } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateConditions } from '../../../machinery/validation/conditions.ts'
-import { duplicate, type FieldError, fieldError, forbiddenField, invalidValue, tooLong, tooMany } from '../../../machinery/validation/field-error.ts'
-import { all, each, follows, immutable, oneOf, repeats, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import {
+  duplicate,
+  type FieldError,
+  fieldError,
+  forbiddenField,
+  invalidValue,
+  tooLong,
+  tooMany,
+} from '../../../machinery/validation/field-error.ts'
+import {
+  all,
+  each,
+  follows,
+  immutable,
+  oneOf,
+  repeats,
+  requiredText,
+  valid,
+} from '../../../machinery/validation/field-rules.ts'
 import { dnsLabel } from '../../../machinery/validation/names.ts'
 import { parseIpRange, rangeText } from '../../../machinery/values/ip-address.ts'
 import { nodeSelector } from '../../core/pod/validation/scheduling.ts'
@@ -51,7 +68,10 @@ export function forgetDevices({ status }: Claim, { status: old }: Claim): void {
 }
 
 /** What a write through `/status` may say. */
-export function claimStatusRules({ metadata, spec, status = {} }: Claim, { status: old = {} }: Claim): readonly FieldError[] {
+export function claimStatusRules(
+  { metadata, spec, status = {} }: Claim,
+  { status: old = {} }: Claim,
+): readonly FieldError[] {
   const { reservedFor = [], allocation, devices } = status
   const names = requestNames(spec?.devices?.requests)
   return all(
@@ -63,20 +83,38 @@ export function claimStatusRules({ metadata, spec, status = {} }: Claim, { statu
   )
 }
 
-const userRules = ({ resource, name, uid }: NonNullable<Status['reservedFor']>[number], path: string): readonly FieldError[] =>
+const userRules = (
+  { resource, name, uid }: NonNullable<Status['reservedFor']>[number],
+  path: string,
+): readonly FieldError[] =>
   all(requiredText(resource, `${path}.resource`), requiredText(name, `${path}.name`), requiredText(uid, `${path}.uid`))
 
-function reservations({ allocation, reservedFor = [] }: Status, { reservedFor: old = [] }: Status, isDeleted: boolean): readonly FieldError[] {
+function reservations(
+  { allocation, reservedFor = [] }: Status,
+  { reservedFor: old = [] }: Status,
+  isDeleted: boolean,
+): readonly FieldError[] {
   if (!allocation) return [forbiddenField('status.reservedFor', 'may not be specified when `allocated` is not set')]
   const isAdded = reservedFor.some((user) => !old.some((before) => semanticallyEqual(before, user)))
   return isDeleted && isAdded
-    ? [forbiddenField('status.reservedFor', 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set')]
+    ? [
+        forbiddenField(
+          'status.reservedFor',
+          'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set',
+        ),
+      ]
     : valid
 }
 
-function allocationRules({ devices, nodeSelector: selector }: Allocation, path: string, names: Names): readonly FieldError[] {
+function allocationRules(
+  { devices, nodeSelector: selector }: Allocation,
+  path: string,
+  names: Names,
+): readonly FieldError[] {
   return all(
-    limitedList(devices?.results, mostResults, `${path}.devices.results`, (result, at) => resultRules(result, at, names)),
+    limitedList(devices?.results, mostResults, `${path}.devices.results`, (result, at) =>
+      resultRules(result, at, names),
+    ),
     limitedList(devices?.config, mostConfigurations, `${path}.devices.config`, (one, at) =>
       all(
         oneOf(one.source, `${at}.source`, ['FromClaim', 'FromClass'], 'needed'),
@@ -103,7 +141,9 @@ function deviceStatuses(devices: Status['devices'], allocated: Names): readonly 
   const isRepeated = repeats<string>()
   return all(
     each(devices, 'status.devices', (device, at) => deviceStatus(device, at, allocated)),
-    each(devices, 'status.devices', (device, at) => (isRepeated(deviceId(device)) ? [duplicate(at, deviceId(device))] : valid)),
+    each(devices, 'status.devices', (device, at) =>
+      isRepeated(deviceId(device)) ? [duplicate(at, deviceId(device))] : valid,
+    ),
   )
 }
 
@@ -117,7 +157,13 @@ function deviceStatus(device: DeviceStatus, path: string, allocated: Names): rea
     shareId(device.shareID, `${path}.shareID`),
     allocated.has(deviceId(device))
       ? valid
-      : [fieldError('FieldValueInvalid', path, `Invalid value: ${deviceId(device)}: must be an allocated device in the claim`)],
+      : [
+          fieldError(
+            'FieldValueInvalid',
+            path,
+            `Invalid value: ${deviceId(device)}: must be an allocated device in the claim`,
+          ),
+        ],
     conditions.length > mostConditions ? [tooMany(`${path}.conditions`, conditions.length, mostConditions)] : valid,
     validateConditions(conditions, `${path}.conditions`),
     device.data ? parameterRules(device.data, `${path}.data`) : valid,
@@ -125,10 +171,15 @@ function deviceStatus(device: DeviceStatus, path: string, allocated: Names): rea
   )
 }
 
-const networkRules = ({ interfaceName = '', hardwareAddress = '', ips }: NetworkData, path: string): readonly FieldError[] =>
+const networkRules = (
+  { interfaceName = '', hardwareAddress = '', ips }: NetworkData,
+  path: string,
+): readonly FieldError[] =>
   all(
     interfaceName.length > longestInterface ? [tooLong(`${path}.interfaceName`, longestInterface)] : valid,
-    hardwareAddress.length > longestHardwareAddress ? [tooLong(`${path}.hardwareAddress`, longestHardwareAddress)] : valid,
+    hardwareAddress.length > longestHardwareAddress
+      ? [tooLong(`${path}.hardwareAddress`, longestHardwareAddress)]
+      : valid,
     limitedSet(ips, mostAddresses, `${path}.ips`, interfaceAddress, (ip) => ip),
   )
 

@@ -4,7 +4,13 @@ import type { V1DeviceClaim } from '@kubernetes/client-node'
 import { costLimit, deviceSelector } from '../../../cel/devices/device-selector.ts'
 import { writeJson } from '../../../lib/exact-json.ts'
 import type { Wire } from '../../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../../machinery/validation/field-error.ts'
 import { all, follows, oneOf, requiredRule, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { limitedList, limitedSet } from './lists.ts'
@@ -32,15 +38,23 @@ export function deviceClaimRules(devices: DeviceClaim | undefined, path: string)
     limitedList(constraints, most, `${path}.constraints`, (constraint, at) =>
       all(requestReferences(constraint.requests, `${at}.requests`, names), constraintRules(constraint, at)),
     ),
-    limitedList(config, most, `${path}.config`, (one, at) => all(requestReferences(one.requests, `${at}.requests`, names), configurationRules(one, at))),
+    limitedList(config, most, `${path}.config`, (one, at) =>
+      all(requestReferences(one.requests, `${at}.requests`, names), configurationRules(one, at)),
+    ),
   )
 }
 
 /** Requests, and the alternatives of each: `request/alternative`. */
 export const requestNames = (requests: readonly Request[] = []): ReadonlySet<string> =>
-  new Set(requests.flatMap(({ name, firstAvailable }) => [name, ...(firstAvailable ?? []).map((alternative) => `${name}/${alternative.name}`)]))
+  new Set(
+    requests.flatMap(({ name, firstAvailable }) => [
+      name,
+      ...(firstAvailable ?? []).map((alternative) => `${name}/${alternative.name}`),
+    ]),
+  )
 
-const referenceWords = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+const referenceWords =
+  "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 
 /** The name of a request or of one of its alternatives. */
 export function requestReference(name: string, path: string, names: ReadonlySet<string>): readonly FieldError[] {
@@ -54,7 +68,11 @@ export function requestReference(name: string, path: string, names: ReadonlySet<
 }
 
 /** `requests` of what is about some of them. */
-export const requestReferences = (list: readonly string[] | undefined, path: string, names: ReadonlySet<string>): readonly FieldError[] =>
+export const requestReferences = (
+  list: readonly string[] | undefined,
+  path: string,
+  names: ReadonlySet<string>,
+): readonly FieldError[] =>
   limitedSet(
     list,
     most,
@@ -82,25 +100,34 @@ function requestRules({ name, exactly, firstAvailable }: Request, path: string):
   )
 }
 
-function wantedRules({ deviceClassName, selectors, allocationMode: mode, count = 0, tolerations }: Wanted, path: string): readonly FieldError[] {
+function wantedRules(
+  { deviceClassName, selectors, allocationMode: mode, count = 0, tolerations }: Wanted,
+  path: string,
+): readonly FieldError[] {
   return all(
     requiredRule(deviceClassName, `${path}.deviceClassName`, dnsSubdomain),
     selectorRules(selectors, `${path}.selectors`),
     oneOf(mode ?? '', `${path}.allocationMode`, ['All', 'ExactCount']),
     mode === 'ExactCount' && count <= 0 ? [invalidValue(`${path}.count`, count, 'must be greater than zero')] : valid,
-    mode === 'All' && count ? [invalidValue(`${path}.count`, count, "must not be specified when allocationMode is 'All'")] : valid,
+    mode === 'All' && count
+      ? [invalidValue(`${path}.count`, count, "must not be specified when allocationMode is 'All'")]
+      : valid,
     deviceTolerations(tolerations, `${path}.tolerations`),
   )
 }
 
 /** `selectors`: expressions about a device. */
 export const selectorRules = (selectors: readonly Selector[] | undefined, path: string): readonly FieldError[] =>
-  limitedList(selectors, most, path, ({ cel }, at) => (cel ? expressionRules(cel.expression ?? '', `${at}.cel.expression`) : [required(`${at}.cel`)]))
+  limitedList(selectors, most, path, ({ cel }, at) =>
+    cel ? expressionRules(cel.expression ?? '', `${at}.cel.expression`) : [required(`${at}.cel`)],
+  )
 
 function expressionRules(expression: string, path: string): readonly FieldError[] {
   if (Buffer.byteLength(expression) > longestExpression) return [tooLong(path, longestExpression)]
   try {
-    return deviceSelector(expression).estimatedCost > costLimit ? [forbiddenField(path, 'too complex, exceeds cost limit')] : valid
+    return deviceSelector(expression).estimatedCost > costLimit
+      ? [forbiddenField(path, 'too complex, exceeds cost limit')]
+      : valid
   } catch (error) {
     return [invalidValue(path, expression, error instanceof Error ? error.message : String(error))]
   }
@@ -110,20 +137,27 @@ function constraintRules({ matchAttribute, distinctAttribute }: Constraint, path
   if (matchAttribute !== undefined) return fullAttributeName(matchAttribute, `${path}.matchAttribute`)
   if (distinctAttribute !== undefined) return fullAttributeName(distinctAttribute, `${path}.distinctAttribute`)
   // Upstream's words, although none is set.
-  return [required(path, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set')]
+  return [
+    required(path, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'),
+  ]
 }
 
 /** What a driver is told beside a request: an object that only it understands. */
 export function configurationRules({ opaque }: Configuration, path: string): readonly FieldError[] {
   if (!opaque) return [required(`${path}.opaque`)]
-  return all(driverName(opaque.driver, `${path}.opaque.driver`), parameterRules(opaque.parameters, `${path}.opaque.parameters`))
+  return all(
+    driverName(opaque.driver, `${path}.opaque.driver`),
+    parameterRules(opaque.parameters, `${path}.opaque.parameters`),
+  )
 }
 
 /** An object that only the driver understands. */
 export function parameterRules(parameters: unknown, path: string): readonly FieldError[] {
   if (parameters === undefined || parameters === null) return [required(path)]
   if (Buffer.byteLength(writeJson(parameters)) > longestParameters) return [tooLong(path, longestParameters)]
-  return typeof parameters === 'object' && !Array.isArray(parameters) ? valid : [invalidValue(path, '<value omitted>', 'must be a valid JSON object')]
+  return typeof parameters === 'object' && !Array.isArray(parameters)
+    ? valid
+    : [invalidValue(path, '<value omitted>', 'must be a valid JSON object')]
 }
 
 /** `config` of a class. */

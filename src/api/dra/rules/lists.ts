@@ -5,11 +5,21 @@ import { all, each, repeats } from '../../../machinery/validation/field-rules.ts
 type Rule<T> = (item: T, path: string) => readonly FieldError[]
 
 /** A rule for each item of a list of at most `max`. */
-export const limitedList = <T>(list: readonly T[] | undefined, max: number, path: string, rule: Rule<T>): readonly FieldError[] =>
-  list && list.length > max ? [tooMany(path, list.length, max)] : each(list, path, rule)
+export const limitedList = <T>(
+  list: readonly T[] | undefined,
+  max: number,
+  path: string,
+  rule: Rule<T>,
+): readonly FieldError[] => (list && list.length > max ? [tooMany(path, list.length, max)] : each(list, path, rule))
 
 /** As `limitedList`, and no two items have the same key. */
-export function limitedSet<T>(list: readonly T[] | undefined, max: number, path: string, rule: Rule<T>, key: (item: T) => unknown): readonly FieldError[] {
+export function limitedSet<T>(
+  list: readonly T[] | undefined,
+  max: number,
+  path: string,
+  rule: Rule<T>,
+  key: (item: T) => unknown,
+): readonly FieldError[] {
   if (list && list.length > max) return [tooMany(path, list.length, max)]
   const isRepeated = repeats<string>()
   return all(

@@ -8,7 +8,9 @@ const longestIdentifier = 32
 const longestPool = 253
 
 const identifierWords =
-  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')"
+  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric " +
+  "characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is " +
+  "'[A-Za-z_][A-Za-z0-9_]*')"
 
 /** The name of a driver; one that is missing is not looked at. */
 export const driverName = csiDriver
@@ -30,7 +32,10 @@ export function attributeName(name: string, path: string): readonly FieldError[]
 export const fullAttributeName = (name: string, path: string): readonly FieldError[] =>
   name.includes('/')
     ? attributeName(name, path)
-    : [...attributeName(name, path), invalidValue(path, name, 'a fully qualified name must be a domain and a name separated by a slash')]
+    : [
+        ...attributeName(name, path),
+        invalidValue(path, name, 'a fully qualified name must be a domain and a name separated by a slash'),
+      ]
 
 const identifier = (text: string, path: string): readonly FieldError[] =>
   all(
@@ -49,13 +54,22 @@ export function poolName(name: string | undefined, path: string): readonly Field
 
 const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** What can be read as a UUID, in any of its writings. */
-const someUid = /^(urn:uuid:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}$|^[0-9a-f]{32}$/i
+const someUid =
+  /^(urn:uuid:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}$|^[0-9a-f]{32}$/i
 const lengths: ReadonlySet<number> = new Set([32, 36, 38, 45])
 
 /** The UUID of a share of a device. */
 export function shareId(id: string | undefined, path: string): readonly FieldError[] {
   if (id === undefined || uid.test(id)) return valid
-  if (!lengths.has(id.length)) return [invalidValue(path, id, `error validating uid: invalid UUID length: ${id.length}`)]
+  if (!lengths.has(id.length))
+    return [invalidValue(path, id, `error validating uid: invalid UUID length: ${id.length}`)]
   if (!someUid.test(id)) return [invalidValue(path, id, 'error validating uid: invalid UUID format')]
-  return [invalidValue(path, id, 'uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters')]
+  return [
+    invalidValue(
+      path,
+      id,
+      'uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase ' +
+        'hexadecimal characters',
+    ),
+  ]
 }

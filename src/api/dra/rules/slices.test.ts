@@ -11,7 +11,8 @@ const told = (over: object, old?: object): string[] =>
   )
 const device = (over: object): object => ({ devices: [{ name: 'a', ...over }] })
 const ofDevice = (over: object): string[] => told(device(over)).map((line) => line.replace(/^devices\[0\]\.?/, ''))
-const many = (count: number, over: object = {}): object[] => Array.from({ length: count }, (_, i) => ({ name: `d${i}`, ...over }))
+const many = (count: number, over: object = {}): object[] =>
+  Array.from({ length: count }, (_, i) => ({ name: `d${i}`, ...over }))
 const counters = { counters: { c: { value: '1' } } }
 const on = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }] }
 
@@ -19,9 +20,21 @@ const onePlace = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDev
 const ofSlices: Rows = [
   ['on all nodes', {}, []],
   ['nowhere', { allNodes: undefined }, [`: Required value: ${onePlace}`]],
-  ['in two places', { nodeName: 'n' }, [`: Invalid value: "{\`nodeName\`, \`allNodes\`}": ${onePlace}, but multiple fields are set`]],
-  ['no name of a node', { nodeName: '' }, ['nodeName: Invalid value: "": must be either unset or set to a non-empty string']],
-  ['on no node', { allNodes: false, nodeName: 'n' }, ['allNodes: Invalid value: false: must be either unset or set to true']],
+  [
+    'in two places',
+    { nodeName: 'n' },
+    [`: Invalid value: "{\`nodeName\`, \`allNodes\`}": ${onePlace}, but multiple fields are set`],
+  ],
+  [
+    'no name of a node',
+    { nodeName: '' },
+    ['nodeName: Invalid value: "": must be either unset or set to a non-empty string'],
+  ],
+  [
+    'on no node',
+    { allNodes: false, nodeName: 'n' },
+    ['allNodes: Invalid value: false: must be either unset or set to true'],
+  ],
   ['on selected nodes', { allNodes: undefined, nodeSelector: on }, []],
   [
     'two terms',
@@ -36,7 +49,11 @@ const ofSlices: Rows = [
       'nodeSelector.nodeSelectorTerms: Invalid value: null: must have exactly one node selector term',
     ],
   ],
-  ['counters and devices', { devices: [], sharedCounters: [] }, [': Invalid value: "": only one of `sharedCounters` or `devices` is allowed']],
+  [
+    'counters and devices',
+    { devices: [], sharedCounters: [] },
+    [': Invalid value: "": only one of `sharedCounters` or `devices` is allowed'],
+  ],
   ['counters', { sharedCounters: [{ name: 's', ...counters }] }, []],
   [
     'counters without a name, twice',
@@ -49,45 +66,77 @@ const ofSlices: Rows = [
     ],
   ],
   ['too many devices', { devices: many(129) }, ['devices: Too many: 129: must have at most 128 items']],
-  ['too many with taints', { devices: many(65, { taints: [{ key: 'k', effect: 'None' }] }) }, ['devices: Too many: 65: must have at most 64 items']],
+  [
+    'too many with taints',
+    { devices: many(65, { taints: [{ key: 'k', effect: 'None' }] }) },
+    ['devices: Too many: 65: must have at most 64 items'],
+  ],
   ['one name twice', { devices: [{ name: 'a' }, { name: 'a' }] }, ['devices[1]: Duplicate value: "a"']],
 ]
 
 for (const [what, over, wrong] of ofSlices) test(`a slice: ${what}`, () => assert.deepEqual(told(over), wrong))
 
 const ofAttributes: Rows = [
-  ['one of each', { a: { int: 0 }, b: { bool: false }, c: { string: 'x' }, 'x.example/d': { version: '1.2.3-rc.1+b' } }, []],
+  [
+    'one of each',
+    { a: { int: 0 }, b: { bool: false }, c: { string: 'x' }, 'x.example/d': { version: '1.2.3-rc.1+b' } },
+    [],
+  ],
   ['nothing', { a: {} }, ['attributes[a]: Invalid value: "": exactly one value must be specified']],
-  ['two values', { a: { int: 1, bool: true } }, ['attributes[a]: Invalid value: {"int":1,"bool":true}: exactly one value must be specified']],
-  ['no version', { a: { version: '1.2' } }, ['attributes[a].version: Invalid value: "1.2": must be a string compatible with semver.org spec 2.0.0']],
+  [
+    'two values',
+    { a: { int: 1, bool: true } },
+    ['attributes[a]: Invalid value: {"int":1,"bool":true}: exactly one value must be specified'],
+  ],
+  [
+    'no version',
+    { a: { version: '1.2' } },
+    ['attributes[a].version: Invalid value: "1.2": must be a string compatible with semver.org spec 2.0.0'],
+  ],
   ['an empty list', { a: { ints: [] } }, ['attributes[a].ints: Invalid value: []: must not be empty if specified']],
   ['a long text', { a: { string: 'x'.repeat(65) } }, ['attributes[a].string: Too long: may not be more than 64 bytes']],
   ['an empty domain', { '/a': { int: 1 } }, ['attributes: Invalid value: "": the domain must not be empty']],
-  ['too many values', { a: { ints: Array(49).fill(1) } }, [': Invalid value: 49: the total number of attribute values must not exceed 48']],
+  [
+    'too many values',
+    { a: { ints: Array(49).fill(1) } },
+    [': Invalid value: 49: the total number of attribute values must not exceed 48'],
+  ],
 ]
 
-for (const [what, attributes, wrong] of ofAttributes) test(`attributes of a device: ${what}`, () => assert.deepEqual(ofDevice({ attributes }), wrong))
+for (const [what, attributes, wrong] of ofAttributes)
+  test(`attributes of a device: ${what}`, () => assert.deepEqual(ofDevice({ attributes }), wrong))
 
 const placed = { perDeviceNodeSelection: true, allNodes: undefined }
 const onePlaceOfDevice =
-  'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec'
+  'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to ' +
+  'true in the ResourceSlice spec'
 const ofDevices: Rows = [
   ['a node of its own', { ...placed, ...device({ nodeName: 'n' }) }, []],
   ['nowhere', { ...placed, ...device({}) }, [`devices[0]: Required value: ${onePlaceOfDevice}`]],
-  ['twice', { ...placed, ...device({ nodeName: 'n', allNodes: true }) }, [`devices[0]: Invalid value: "{\`nodeName\`, \`allNodes\`}": ${onePlaceOfDevice}`]],
+  [
+    'twice',
+    { ...placed, ...device({ nodeName: 'n', allNodes: true }) },
+    [`devices[0]: Invalid value: "{\`nodeName\`, \`allNodes\`}": ${onePlaceOfDevice}`],
+  ],
   [
     'not asked for',
     device({ allNodes: true }),
     [
-      'devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec',
+      'devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can only be set if ' +
+        '`perDeviceNodeSelection` is set to true in the ResourceSlice spec',
     ],
   ],
   [
     'taints',
-    device({ taints: [{ key: 'k', value: 'v', effect: 'NoSchedule' }, { key: 'k' }, { key: 'k', value: '-', effect: 'Foo' }] }),
+    device({
+      taints: [{ key: 'k', value: 'v', effect: 'NoSchedule' }, { key: 'k' }, { key: 'k', value: '-', effect: 'Foo' }],
+    }),
     [
       'devices[0].taints[1].effect: Required value',
-      `devices[0].taints[2].value: Invalid value: "-": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+      'devices[0].taints[2].value: Invalid value: "-": a valid label must be an empty string or consist of ' +
+        "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. " +
+        "'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
+        "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
       'devices[0].taints[2].effect: Unsupported value: "Foo": supported values: "NoExecute", "NoSchedule", "None"',
     ],
   ],
@@ -102,13 +151,17 @@ const ofDevices: Rows = [
     device({ bindingConditions: ['a', 'a'], bindingFailureConditions: ['a'] }),
     [
       'devices[0].bindingConditions[1]: Duplicate value: "a"',
-      'devices[0].bindingFailureConditions[0]: Invalid value: "a": bindingFailureConditions must not overlap with bindingConditions',
+      'devices[0].bindingFailureConditions[0]: Invalid value: "a": bindingFailureConditions must not overlap ' +
+        'with bindingConditions',
     ],
   ],
   [
     'conditions of binding without those of failure',
     device({ bindingConditions: ['a'] }),
-    ['devices[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions are required to use bindingConditions'],
+    [
+      'devices[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions are required to use ' +
+        'bindingConditions',
+    ],
   ],
 ]
 
@@ -139,10 +192,17 @@ const ofPolicies: Rows = [
   [
     'values and a range',
     { default: '1', validValues: ['1'], validRange: { min: '1' } },
-    [': Forbidden: exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'],
+    [
+      ': Forbidden: exactly one policy can be specified, cannot specify "validValues" and "validRange" at the ' +
+        'same time',
+    ],
   ],
   ['a range', { default: '4', validRange: { min: '2', max: '8', step: '2' } }, []],
-  ['a range without its least', { default: '1', validRange: { max: '2' } }, ['.validRange.min: Required value: required when validRange is defined']],
+  [
+    'a range without its least',
+    { default: '1', validRange: { max: '2' } },
+    ['.validRange.min: Required value: required when validRange is defined'],
+  ],
   [
     'a range that ends before it begins',
     { default: '5', validRange: { min: '6', max: '4' } },
@@ -160,7 +220,11 @@ const ofPolicies: Rows = [
       '.validRange.step: Invalid value: "8": value is not a multiple of a given step (4) from (2)',
     ],
   ],
-  ['no step at all', { default: '2', validRange: { min: '2', step: '0' } }, ['.validRange.step: Invalid value: "0": must be greater than zero']],
+  [
+    'no step at all',
+    { default: '2', validRange: { min: '2', step: '0' } },
+    ['.validRange.step: Invalid value: "0": must be greater than zero'],
+  ],
 ]
 
 for (const [what, requestPolicy, wrong] of ofPolicies)

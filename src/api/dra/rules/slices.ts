@@ -27,7 +27,8 @@ const mostTaints = 16
 
 const oneOfPlaces = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
 const onePlacePerDevice =
-  'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec'
+  'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to ' +
+  'true in the ResourceSlice spec'
 
 /** `spec` of a slice; devices that are as they were may keep what is refused now. */
 export function sliceRules(spec: Partial<SliceSpec> = {}, old?: Partial<SliceSpec>): readonly FieldError[] {
@@ -37,7 +38,9 @@ export function sliceRules(spec: Partial<SliceSpec> = {}, old?: Partial<SliceSpe
     driverName(driver, 'spec.driver'),
     poolRules(pool),
     placeRules(spec),
-    sharedCounters && devices ? [invalidValue('spec', '', 'only one of `sharedCounters` or `devices` is allowed')] : valid,
+    sharedCounters && devices
+      ? [invalidValue('spec', '', 'only one of `sharedCounters` or `devices` is allowed')]
+      : valid,
     limitedSet(
       devices,
       devices?.some(isOfMany) ? mostDevicesOfMany : mostDevices,
@@ -49,7 +52,8 @@ export function sliceRules(spec: Partial<SliceSpec> = {}, old?: Partial<SliceSpe
       sharedCounters,
       mostCounterSets,
       'spec.sharedCounters',
-      ({ name, counters }, at) => all(requiredRule(name, `${at}.name`, dnsLabel), counterRules(counters, `${at}.counters`)),
+      ({ name, counters }, at) =>
+        all(requiredRule(name, `${at}.name`, dnsLabel), counterRules(counters, `${at}.counters`)),
       ({ name }) => name,
     ),
   )
@@ -62,8 +66,12 @@ const isOfMany = ({ taints, consumesCounters, attributes = {} }: Device): boolea
 const poolRules = (pool: Partial<SliceSpec['pool']> = {}): readonly FieldError[] =>
   all(
     poolName(pool.name, 'spec.pool.name'),
-    (pool.resourceSliceCount ?? 0) <= 0 ? [invalidValue('spec.pool.resourceSliceCount', pool.resourceSliceCount ?? 0, 'must be greater than zero')] : valid,
-    (pool.generation ?? 0) < 0 ? [invalidValue('spec.pool.generation', pool.generation, 'must be greater than or equal to zero')] : valid,
+    (pool.resourceSliceCount ?? 0) <= 0
+      ? [invalidValue('spec.pool.resourceSliceCount', pool.resourceSliceCount ?? 0, 'must be greater than zero')]
+      : valid,
+    (pool.generation ?? 0) < 0
+      ? [invalidValue('spec.pool.generation', pool.generation, 'must be greater than or equal to zero')]
+      : valid,
   )
 
 /** Where the devices of the slice are. */
@@ -74,11 +82,15 @@ function placeRules(spec: Partial<SliceSpec>): readonly FieldError[] {
   return all(
     nodeNameRules(spec.nodeName, 'spec.nodeName', 'must be either unset or set to a non-empty string'),
     selector ? nodeSelector(selector, 'spec.nodeSelector') : valid,
-    selector && terms?.length !== 1 ? [invalidValue('spec.nodeSelector.nodeSelectorTerms', terms, 'must have exactly one node selector term')] : valid,
+    selector && terms?.length !== 1
+      ? [invalidValue('spec.nodeSelector.nodeSelectorTerms', terms, 'must have exactly one node selector term')]
+      : valid,
     neverFalse(spec.allNodes, 'spec.allNodes'),
     neverFalse(perDevice, 'spec.perDeviceNodeSelection'),
     given.length === 0 ? [required('spec', oneOfPlaces)] : valid,
-    given.length > 1 ? [invalidValue('spec', `{${given.join(', ')}}`, `${oneOfPlaces}, but multiple fields are set`)] : valid,
+    given.length > 1
+      ? [invalidValue('spec', `{${given.join(', ')}}`, `${oneOfPlaces}, but multiple fields are set`)]
+      : valid,
   )
 }
 
@@ -101,13 +113,18 @@ function deviceRules(device: Device, path: string, old: Device | undefined, isPl
     attributeRules(device, path),
     old && semanticallyEqual(old.capacity, capacity)
       ? valid
-      : limitedMap(capacity, Number.POSITIVE_INFINITY, `${path}.capacity`, attributeName, (one, at) => deviceCapacity(one, at, isShared)),
-    old && semanticallyEqual(old.taints, taints) ? valid : limitedList(taints, mostTaints, `${path}.taints`, (taint, at) => deviceTaint(taint, at)),
+      : limitedMap(capacity, Number.POSITIVE_INFINITY, `${path}.capacity`, attributeName, (one, at) =>
+          deviceCapacity(one, at, isShared),
+        ),
+    old && semanticallyEqual(old.taints, taints)
+      ? valid
+      : limitedList(taints, mostTaints, `${path}.taints`, (taint, at) => deviceTaint(taint, at)),
     limitedSet(
       consumesCounters,
       mostCounterSetsUsed,
       `${path}.consumesCounters`,
-      ({ counterSet, counters }, at) => all(requiredRule(counterSet, `${at}.counterSet`, dnsLabel), counterRules(counters, `${at}.counters`)),
+      ({ counterSet, counters }, at) =>
+        all(requiredRule(counterSet, `${at}.counterSet`, dnsLabel), counterRules(counters, `${at}.counters`)),
       ({ counterSet }) => counterSet,
     ),
     isPlaced ? devicePlaceRules(device, path) : noPlace(device, path),
@@ -144,6 +161,7 @@ const noPlace = ({ nodeName, nodeSelector: selector, allNodes }: Device, path: s
         invalidValue(
           path,
           null,
-          '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec',
+          '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true ' +
+            'in the ResourceSlice spec',
         ),
       ]

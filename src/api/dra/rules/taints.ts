@@ -1,5 +1,14 @@
-/** Rules for taints of devices and for what tolerates them (KEP-5055), and for conditions that a pod waits for (KEP-5007). */
-import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+/**
+ * Rules for taints of devices and for what tolerates them (KEP-5055), and for conditions that a pod waits for
+ * (KEP-5007).
+ */
+import {
+  duplicate,
+  type FieldError,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, optionalText, repeats, valid } from '../../../machinery/validation/field-rules.ts'
 import { labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import { limitedList } from './lists.ts'
@@ -14,7 +23,11 @@ interface Toleration {
 const effects = ['NoExecute', 'NoSchedule', 'None']
 
 /** A taint; the effect that it had already is known to be one. */
-export function deviceTaint({ key = '', value, effect }: Omit<Toleration, 'operator'>, path: string, oldEffect?: string): readonly FieldError[] {
+export function deviceTaint(
+  { key = '', value, effect }: Omit<Toleration, 'operator'>,
+  path: string,
+  oldEffect?: string,
+): readonly FieldError[] {
   return all(
     follows(key, `${path}.key`, qualifiedName),
     optionalText(value, `${path}.value`, labelValue),
@@ -23,7 +36,8 @@ export function deviceTaint({ key = '', value, effect }: Omit<Toleration, 'opera
 }
 
 /** `tolerations` of a request or of what was allocated for one. */
-export const deviceTolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] => each(list, path, toleration)
+export const deviceTolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] =>
+  each(list, path, toleration)
 
 function toleration({ key, operator, value = '', effect }: Toleration, path: string): readonly FieldError[] {
   return all(
@@ -35,8 +49,11 @@ function toleration({ key, operator, value = '', effect }: Toleration, path: str
 
 function operatorRules(operator: string | undefined, value: string, path: string): readonly FieldError[] {
   if (!operator) return [required(`${path}.operator`)]
-  if (operator === 'Exists') return value ? [invalidValue(`${path}.value`, value, 'must be empty for operator `Exists`')] : valid
-  return operator === 'Equal' ? follows(value, `${path}.value`, labelValue) : [notSupported(`${path}.operator`, operator, ['Equal', 'Exists'])]
+  if (operator === 'Exists')
+    return value ? [invalidValue(`${path}.value`, value, 'must be empty for operator `Exists`')] : valid
+  return operator === 'Equal'
+    ? follows(value, `${path}.value`, labelValue)
+    : [notSupported(`${path}.operator`, operator, ['Equal', 'Exists'])]
 }
 
 interface Binding {
@@ -60,14 +77,28 @@ export function bindingConditions(device: Binding, path: string): readonly Field
     each(bad, badPath, (name, at) =>
       all(
         isRepeatedBad(name) ? [duplicate(at, name)] : valid,
-        good.includes(name) ? [invalidValue(at, name, 'bindingFailureConditions must not overlap with bindingConditions')] : valid,
+        good.includes(name)
+          ? [invalidValue(at, name, 'bindingFailureConditions must not overlap with bindingConditions')]
+          : valid,
       ),
     ),
     good.length === 0 && bad.length > 0
-      ? [invalidValue(goodPath, device.bindingConditions, 'bindingConditions are required to use bindingFailureConditions')]
+      ? [
+          invalidValue(
+            goodPath,
+            device.bindingConditions,
+            'bindingConditions are required to use bindingFailureConditions',
+          ),
+        ]
       : valid,
     bad.length === 0 && good.length > 0
-      ? [invalidValue(badPath, device.bindingFailureConditions, 'bindingFailureConditions are required to use bindingConditions')]
+      ? [
+          invalidValue(
+            badPath,
+            device.bindingFailureConditions,
+            'bindingFailureConditions are required to use bindingConditions',
+          ),
+        ]
       : valid,
   )
 }

@@ -1,11 +1,12 @@
 /**
- * Fields that are only stored while a feature is on, as data: gate → fields. A field that an object of the store has already may stay, so
- * that an update never loses it. Gates that are locked on have no line here. The facts are those of `+featureGate` in k8s.io/api.
+ * Fields that are only stored while a feature is on, as data: gate → fields. A field that an object of the store has
+ * already may stay, so that an update never loses it. Gates that are locked on have no line here. The facts are those
+ * of `+featureGate` in k8s.io/api.
  */
 
 /**
- * A path such as `spec.devices[].attributes{}.ints`: `[]` goes through a list, `{}` through the values of a map. A `?` after a parent removes
- * it too if nothing else is in it.
+ * A path such as `spec.devices[].attributes{}.ints`: `[]` goes through a list, `{}` through the values of a map. A `?`
+ * after a parent removes it too if nothing else is in it.
  */
 export type FieldPath = string
 
@@ -34,10 +35,19 @@ const inContainerStatuses = (path: string): FieldPath[] =>
 
 const podFields: readonly GatedFields[] = [
   { gates: ['ContainerStopSignals'], of: 'podSpec', fields: inContainers('lifecycle?.stopSignal') },
-  { gates: ['ClusterTrustBundleProjection'], of: 'podSpec', fields: ['volumes[].projected.sources[].clusterTrustBundle'] },
+  {
+    gates: ['ClusterTrustBundleProjection'],
+    of: 'podSpec',
+    fields: ['volumes[].projected.sources[].clusterTrustBundle'],
+  },
   { gates: ['PodCertificateRequest'], of: 'podSpec', fields: ['volumes[].projected.sources[].podCertificate'] },
   { gates: ['GenericWorkload'], of: 'podSpec', fields: ['schedulingGroup'] },
-  { gates: ['PodLevelResources'], of: 'podSpec', fields: ['resources'], inUse: ['resources.requests', 'resources.limits'] },
+  {
+    gates: ['PodLevelResources'],
+    of: 'podSpec',
+    fields: ['resources'],
+    inUse: ['resources.requests', 'resources.limits'],
+  },
   {
     gates: ['ContainerRestartRules'],
     of: 'podSpec',
@@ -50,19 +60,43 @@ const podFields: readonly GatedFields[] = [
   },
   { gates: ['HostnameOverride'], of: 'podSpec', fields: ['hostnameOverride'] },
   { gates: ['EnvFiles'], of: 'podSpec', fields: inContainers('env[].valueFrom.fileKeyRef') },
-  { gates: ['MatchLabelKeysInPodTopologySpread'], of: 'podSpec', fields: ['topologySpreadConstraints[].matchLabelKeys'] },
-  { gates: ['InPlacePodLevelResourcesVerticalScaling'], of: 'pods', fields: ['status.resources', 'status.allocatedResources'] },
+  {
+    gates: ['MatchLabelKeysInPodTopologySpread'],
+    of: 'podSpec',
+    fields: ['topologySpreadConstraints[].matchLabelKeys'],
+  },
+  {
+    gates: ['InPlacePodLevelResourcesVerticalScaling'],
+    of: 'pods',
+    fields: ['status.resources', 'status.allocatedResources'],
+  },
   { gates: ['DRAExtendedResource'], of: 'pods', fields: ['status.extendedResourceClaimStatus'] },
   { gates: ['DRANodeAllocatableResources'], of: 'pods', fields: ['status.nodeAllocatableResourceClaimStatuses'] },
   { gates: ['ResourceHealthStatus'], of: 'pods', fields: inContainerStatuses('allocatedResourcesStatus'), inUse: [] },
-  { gates: ['ResourceHealthStatusMessage'], of: 'pods', fields: inContainerStatuses('allocatedResourcesStatus[].resources[].message') },
+  {
+    gates: ['ResourceHealthStatusMessage'],
+    of: 'pods',
+    fields: inContainerStatuses('allocatedResourcesStatus[].resources[].message'),
+  },
   { gates: ['ImageVolumeWithDigest'], of: 'pods', fields: inContainerStatuses('volumeMounts[].volumeStatus?.image') },
 ]
 
 const workloadFields: readonly GatedFields[] = [
-  { gates: ['MaxUnavailableStatefulSet'], of: 'apps/statefulsets', fields: ['spec.updateStrategy.rollingUpdate.maxUnavailable'] },
-  { gates: ['DeploymentReplicaSetTerminatingReplicas'], of: 'apps/deployments', fields: ['status.terminatingReplicas'] },
-  { gates: ['DeploymentReplicaSetTerminatingReplicas'], of: 'apps/replicasets', fields: ['status.terminatingReplicas'] },
+  {
+    gates: ['MaxUnavailableStatefulSet'],
+    of: 'apps/statefulsets',
+    fields: ['spec.updateStrategy.rollingUpdate.maxUnavailable'],
+  },
+  {
+    gates: ['DeploymentReplicaSetTerminatingReplicas'],
+    of: 'apps/deployments',
+    fields: ['status.terminatingReplicas'],
+  },
+  {
+    gates: ['DeploymentReplicaSetTerminatingReplicas'],
+    of: 'apps/replicasets',
+    fields: ['status.terminatingReplicas'],
+  },
   {
     gates: ['HPAConfigurableTolerance'],
     of: 'autoscaling/horizontalpodautoscalers',
@@ -89,14 +123,21 @@ const clusterFields: readonly GatedFields[] = [
 ]
 
 const requests = 'devices.requests[]'
-const inRequests = (prefix: string, field: string): FieldPath[] => [`${prefix}.${requests}.exactly.${field}`, `${prefix}.${requests}.firstAvailable[].${field}`]
+const inRequests = (prefix: string, field: string): FieldPath[] => [
+  `${prefix}.${requests}.exactly.${field}`,
+  `${prefix}.${requests}.firstAvailable[].${field}`,
+]
 const allocated = 'status.allocation.devices.results[]'
 
 /** What claims, and templates of claims, share. */
 const claimFields = (of: string, spec: string): GatedFields[] => [
   { gates: ['DRAPrioritizedList'], of, fields: [`${spec}.${requests}.firstAvailable`] },
   { gates: ['DRADeviceTaints'], of, fields: inRequests(spec, 'tolerations') },
-  { gates: ['DRAConsumableCapacity'], of, fields: [...inRequests(spec, 'capacity'), `${spec}.devices.constraints[].distinctAttribute`] },
+  {
+    gates: ['DRAConsumableCapacity'],
+    of,
+    fields: [...inRequests(spec, 'capacity'), `${spec}.devices.constraints[].distinctAttribute`],
+  },
 ]
 
 const deviceFields: readonly GatedFields[] = [
@@ -107,7 +148,11 @@ const deviceFields: readonly GatedFields[] = [
   {
     gates: ['DRADeviceBindingConditions', 'DRAResourceClaimDeviceStatus'],
     of: 'resource.k8s.io/resourceclaims',
-    fields: [`${allocated}.bindingConditions`, `${allocated}.bindingFailureConditions`, 'status.allocation.allocationTimestamp'],
+    fields: [
+      `${allocated}.bindingConditions`,
+      `${allocated}.bindingFailureConditions`,
+      'status.allocation.allocationTimestamp',
+    ],
   },
   {
     gates: ['DRAConsumableCapacity'],
@@ -135,7 +180,11 @@ const deviceFields: readonly GatedFields[] = [
     of: 'resource.k8s.io/resourceslices',
     fields: ['spec.devices[].allowMultipleAllocations', 'spec.devices[].capacity{}.requestPolicy'],
   },
-  { gates: ['DRANodeAllocatableResources'], of: 'resource.k8s.io/resourceslices', fields: ['spec.devices[].nodeAllocatableResourceMappings'] },
+  {
+    gates: ['DRANodeAllocatableResources'],
+    of: 'resource.k8s.io/resourceslices',
+    fields: ['spec.devices[].nodeAllocatableResourceMappings'],
+  },
   {
     gates: ['DRAListTypeAttributes'],
     of: 'resource.k8s.io/resourceslices',
@@ -147,7 +196,11 @@ const deviceFields: readonly GatedFields[] = [
 const groupFields = (of: string, prefix: string): GatedFields[] => [
   { gates: ['TopologyAwareWorkloadScheduling'], of, fields: [`${prefix}.schedulingConstraints`] },
   { gates: ['DRAWorkloadResourceClaims'], of, fields: [`${prefix}.resourceClaims`] },
-  { gates: ['WorkloadAwarePreemption'], of, fields: ['disruptionMode', 'priorityClassName', 'priority'].map((field) => `${prefix}.${field}`) },
+  {
+    gates: ['WorkloadAwarePreemption'],
+    of,
+    fields: ['disruptionMode', 'priorityClassName', 'priority'].map((field) => `${prefix}.${field}`),
+  },
 ]
 
 export const gatedFields: readonly GatedFields[] = [

@@ -43,7 +43,14 @@ test('a field that the stored object uses may change', () => {
 })
 
 test('kinds without fields of features that are off have nothing to remove', () => {
-  for (const key of ['configmaps', 'secrets', 'services', 'nodes', 'apps/controllerrevisions', 'rbac.authorization.k8s.io/roles'])
+  for (const key of [
+    'configmaps',
+    'secrets',
+    'services',
+    'nodes',
+    'apps/controllerrevisions',
+    'rbac.authorization.k8s.io/roles',
+  ])
     assert.equal(fieldRemover(kind(key), new FeatureGates()), undefined, key)
 })
 
@@ -55,29 +62,47 @@ const without = { containers: [{ name: 'c' }], initContainers: [{ name: 'i', lif
 
 test('fields of pods are removed in templates of every kind', () => {
   for (const [key, path] of Object.entries(podSpecs)) {
-    const nested = (spec: object): object => path.split('.').reduceRight<object>((inner, name) => ({ [name]: inner }), spec)
+    const nested = (spec: object): object =>
+      path.split('.').reduceRight<object>((inner, name) => ({ [name]: inner }), spec)
     assert.deepEqual(left(key, nested(pod)), nested(without), key)
     assert.deepEqual(left(key, nested(pod), { features: { ContainerStopSignals: true } }), nested(pod), key)
   }
 })
 
 test('sources of projected volumes are emptied, not removed', () => {
-  const spec = (source: object) => ({ spec: { volumes: [{ name: 'v', projected: { sources: [source, { secret: { name: 's' } }] } }] } })
-  assert.deepEqual(left('pods', spec({ podCertificate: { signerName: 'example.com/s' }, clusterTrustBundle: { path: 'p' } })), spec({}))
+  const spec = (source: object) => ({
+    spec: { volumes: [{ name: 'v', projected: { sources: [source, { secret: { name: 's' } }] } }] },
+  })
+  assert.deepEqual(
+    left('pods', spec({ podCertificate: { signerName: 'example.com/s' }, clusterTrustBundle: { path: 'p' } })),
+    spec({}),
+  )
 })
 
 test('a value that needs no feature stays', () => {
-  const spec = { spec: { containers: [{ restartPolicy: 'Never' }], initContainers: [{ restartPolicy: 'Always' }, { restartPolicy: 'Never' }] } }
+  const spec = {
+    spec: {
+      containers: [{ restartPolicy: 'Never' }],
+      initContainers: [{ restartPolicy: 'Always' }, { restartPolicy: 'Never' }],
+    },
+  }
   const features = { ContainerRestartRules: false, RestartAllContainersOnContainerExits: false }
-  assert.deepEqual(left('pods', spec, { features }), { spec: { containers: [{}], initContainers: [{ restartPolicy: 'Always' }, {}] } })
+  assert.deepEqual(left('pods', spec, { features }), {
+    spec: { containers: [{}], initContainers: [{ restartPolicy: 'Always' }, {}] },
+  })
 })
 
 test('a data source of another namespace is removed as a whole, one of the same stays', () => {
-  const claim = (namespace?: string) => ({ spec: { dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'a', ...(namespace && { namespace }) } } })
+  const claim = (namespace?: string) => ({
+    spec: { dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'a', ...(namespace && { namespace }) } },
+  })
   assert.deepEqual(left('persistentvolumeclaims', claim('other')), { spec: {} })
   assert.deepEqual(left('persistentvolumeclaims', claim()), claim())
   assert.deepEqual(left('persistentvolumeclaims', claim('other'), { old: claim() }), claim('other'))
-  assert.deepEqual(left('persistentvolumeclaims', claim('other'), { features: { CrossNamespaceVolumeDataSource: true } }), claim('other'))
+  assert.deepEqual(
+    left('persistentvolumeclaims', claim('other'), { features: { CrossNamespaceVolumeDataSource: true } }),
+    claim('other'),
+  )
 })
 
 test('of a field that needs two features both have to be on', () => {
@@ -108,8 +133,16 @@ test('every line names gates that can be off, and fields that its kind has', () 
       let type: FieldType | undefined = schemaType(definition)
       for (const segment of whole.split('.')) {
         const suffix = /\[\]|\{\}/.exec(segment)?.[0]
-        const field: FieldType | undefined = type?.kind === 'struct' ? type.fields.get(segment.replace(/\W+$/, ''))?.type : undefined
-        type = suffix === '[]' && field?.kind === 'array' ? field.items : suffix === '{}' && field?.kind === 'map' ? field.values : suffix ? undefined : field
+        const field: FieldType | undefined =
+          type?.kind === 'struct' ? type.fields.get(segment.replace(/\W+$/, ''))?.type : undefined
+        type =
+          suffix === '[]' && field?.kind === 'array'
+            ? field.items
+            : suffix === '{}' && field?.kind === 'map'
+              ? field.values
+              : suffix
+                ? undefined
+                : field
         assert.ok(type, `${of} ${path}: ${segment}`)
       }
     }

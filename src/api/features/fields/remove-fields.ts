@@ -1,6 +1,6 @@
 /**
- * Removes fields of features that are off from objects that are written: upstream's `dropDisabledFields`. Compiled at the start, into one walk
- * for all fields of a kind; kinds without such fields have none.
+ * Removes fields of features that are off from objects that are written: upstream's `dropDisabledFields`. Compiled at
+ * the start, into one walk for all fields of a kind; kinds without such fields have none.
  */
 import { own } from '../../../lib/own.ts'
 import type { FeatureGates } from '../feature-gates.ts'
@@ -70,7 +70,10 @@ function linesOf({ group, version, plural }: Kind): GatedFields[] {
   const key = group ? `${group}/${plural}` : plural
   const spec = podSpecs[key]
   const own = gatedFields.filter(({ of }) => of === key)
-  const ofPods = spec === undefined ? [] : gatedFields.filter(({ of }) => of === 'podSpec').map((line) => mapped(line, (path) => `${spec}.${path}`))
+  const ofPods =
+    spec === undefined
+      ? []
+      : gatedFields.filter(({ of }) => of === 'podSpec').map((line) => mapped(line, (path) => `${spec}.${path}`))
   const isFlat = group === 'resource.k8s.io' && version === 'v1beta1'
   return [...own, ...ofPods].map((line) => (isFlat ? mapped(line, flatPath) : line))
 }
@@ -86,7 +89,8 @@ function mapped(line: GatedFields, change: (path: FieldPath) => FieldPath): Gate
 }
 
 /** In resource.k8s.io/v1beta1 requests lack `exactly`, and devices have `basic`. */
-const flatPath = (path: FieldPath): FieldPath => path.replace('.exactly.', '.').replace('spec.devices[].', 'spec.devices[].basic.')
+const flatPath = (path: FieldPath): FieldPath =>
+  path.replace('.exactly.', '.').replace('spec.devices[].', 'spec.devices[].basic.')
 
 function plant(branches: Branch[], field: FieldPath | FieldWithDefault, end: End): void {
   const { path, allowed } = typeof field === 'string' ? { path: field, allowed: undefined } : field
@@ -109,10 +113,13 @@ function find(root: Container, branches: readonly Branch[]): Found[] | undefined
     for (const { key, through, removesEmpty, ends, branches: below } of level) {
       const value = own(parent, key)
       if (value === undefined || value === null) continue
-      for (const { rule, role, allowed } of ends) if (allowed === undefined || value !== allowed) (found ??= []).push({ rule, role, parent, key, holder })
+      for (const { rule, role, allowed } of ends)
+        if (allowed === undefined || value !== allowed) (found ??= []).push({ rule, role, parent, key, holder })
       if (typeof value !== 'object') continue
       if (through === 'field') walk(value as Container, below, removesEmpty ? { parent, key } : undefined)
-      else for (const item of through === 'list' ? (value as unknown[]) : Object.values(value)) if (item) walk(item as Container, below)
+      else
+        for (const item of through === 'list' ? (value as unknown[]) : Object.values(value))
+          if (item) walk(item as Container, below)
     }
   }
   walk(root, branches)
@@ -120,7 +127,9 @@ function find(root: Container, branches: readonly Branch[]): Found[] | undefined
 }
 
 function removeUnused(found: readonly Found[], old: readonly Found[] | undefined): void {
-  const used = new Set(old?.filter(({ rule, role }) => role === (rule.hasOwnSigns ? 'inUse' : 'field')).map(({ rule }) => rule))
+  const used = new Set(
+    old?.filter(({ rule, role }) => role === (rule.hasOwnSigns ? 'inUse' : 'field')).map(({ rule }) => rule),
+  )
   const accompanied = new Set(found.filter(({ role }) => role === 'onlyWith').map(({ rule }) => rule))
   for (const { rule, role, parent, key, holder } of found) {
     if (role !== 'field' || used.has(rule) || (rule.needsCompany && !accompanied.has(rule))) continue

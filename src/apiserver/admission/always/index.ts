@@ -13,7 +13,8 @@ function alwaysAdmit(): AdmissionPlugin {
 
 /** What the server keeps itself passes: it could not start otherwise. */
 const deny: Step = (attributes) => {
-  if (attributes.user.name !== 'system:apiserver') throw forbiddenWrite(attributes, 'admission control is denying all modifications')
+  if (attributes.user.name !== 'system:apiserver')
+    throw forbiddenWrite(attributes, 'admission control is denying all modifications')
 }
 
 function alwaysDeny(): AdmissionPlugin {

@@ -8,7 +8,9 @@ const classAnnotation = 'kubernetes.io/ingress.class'
 
 export function defaultIngressClass(sources: PluginSources): AdmissionPlugin {
   const ingresses = sources.find('networking.k8s.io/v1/ingresses')
-  const classes = newestDefault(sources, 'networking.k8s.io/v1/ingressclasses', ['ingressclass.kubernetes.io/is-default-class'])
+  const classes = newestDefault(sources, 'networking.k8s.io/v1/ingressclasses', [
+    'ingressclass.kubernetes.io/is-default-class',
+  ])
   return {
     name: 'DefaultIngressClass',
     handles: ['CREATE'],

@@ -6,14 +6,18 @@ import { defaultStorageClass } from './default-storage-class.ts'
 import { newestDefault } from './newest-default.ts'
 
 const marked = 'storageclass.kubernetes.io/is-default-class'
-const className = ({ object }: { object?: object }) => (object as { spec?: Record<string, unknown> }).spec?.storageClassName
+const className = ({ object }: { object?: object }) =>
+  (object as { spec?: Record<string, unknown> }).spec?.storageClassName
 
 test('claims that name no class get the default one', async () => {
   const fixture = pluginFixture()
   const plugin = defaultStorageClass(fixture.sources)
   await plugin.start!()
   const claim = (more: object = {}, annotations: object = {}) =>
-    fixture.write('v1/persistentvolumeclaims', { metadata: { name: 'c', namespace: 'a', annotations }, spec: { resources: {}, ...more } })
+    fixture.write('v1/persistentvolumeclaims', {
+      metadata: { name: 'c', namespace: 'a', annotations },
+      spec: { resources: {}, ...more },
+    })
   const before = claim()
   await refusalOf(plugin, before)
   assert.equal(className(before), undefined)
@@ -41,7 +45,10 @@ test('of several default classes the newest counts, of those that are as new the
   await classes.start()
   const resource = fixture.sources.find(kind)
   const put = async (name: string, creationTimestamp: string) => {
-    const { object } = fixture.write(kind, { metadata: { name, annotations: { [marked]: 'true' }, creationTimestamp }, provisioner: 'x' })
+    const { object } = fixture.write(kind, {
+      metadata: { name, annotations: { [marked]: 'true' }, creationTimestamp },
+      provisioner: 'x',
+    })
     await fixture.sources.registry.put(resource, resource.key('', name), object!, undefined)
     return classes.current
   }
@@ -49,7 +56,11 @@ test('of several default classes the newest counts, of those that are as new the
   assert.equal(await put('a', '2026-01-01T00:00:00Z'), 'm')
   assert.equal(await put('z', '2026-01-02T00:00:00Z'), 'm')
   assert.equal(await put('b', '2026-01-02T00:00:00Z'), 'b')
-  await fixture.sources.registry.remove(resource, resource.key('', 'b'), (await fixture.sources.registry.newest(resource, resource.key('', 'b')))!.revision)
+  await fixture.sources.registry.remove(
+    resource,
+    resource.key('', 'b'),
+    (await fixture.sources.registry.newest(resource, resource.key('', 'b')))!.revision,
+  )
   assert.equal(classes.current, 'm')
   classes.stop()
 })
@@ -63,7 +74,10 @@ test('ingresses that name no class get the default one', async () => {
     spec: { controller: 'example.com/c' },
   })
   const given = async (spec: object, annotations: object = {}) => {
-    const attributes = fixture.write('networking.k8s.io/v1/ingresses', { metadata: { name: 'i', namespace: 'a', annotations }, spec })
+    const attributes = fixture.write('networking.k8s.io/v1/ingresses', {
+      metadata: { name: 'i', namespace: 'a', annotations },
+      spec,
+    })
     await refusalOf(plugin, attributes)
     return (attributes.object as unknown as { spec: Record<string, unknown> }).spec.ingressClassName
   }

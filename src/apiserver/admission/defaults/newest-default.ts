@@ -16,8 +16,15 @@ export interface DefaultClass {
   stop(): void
 }
 
-/** Follows a kind of classes by its key (`storage.k8s.io/v1/storageclasses`). `annotations`: those of which one is `"true"` on a default. */
-export function newestDefault({ registry, find, log }: PluginSources, kind: string, annotations: readonly string[]): DefaultClass {
+/**
+ * Follows a kind of classes by its key (`storage.k8s.io/v1/storageclasses`). `annotations`: those of which one is
+ * `"true"` on a default.
+ */
+export function newestDefault(
+  { registry, find, log }: PluginSources,
+  kind: string,
+  annotations: readonly string[],
+): DefaultClass {
   let current: string | undefined
   const classes = new FollowedObjects<MarkedClass | undefined>({
     registry,
@@ -45,7 +52,8 @@ export function newestDefault({ registry, find, log }: PluginSources, kind: stri
 function newest(classes: readonly (MarkedClass | undefined)[]): string | undefined {
   let best: MarkedClass | undefined
   for (const one of classes) {
-    if (one && (!best || one.created > best.created || (one.created === best.created && one.name < best.name))) best = one
+    if (one && (!best || one.created > best.created || (one.created === best.created && one.name < best.name)))
+      best = one
   }
   return best?.name
 }

@@ -15,7 +15,11 @@ export const certificateApproval = (authorizer: Authorizer): AdmissionPlugin => 
     // The signer of the request as it is, whatever is sent.
     const signer = (old as SigningRequest).spec?.signerName ?? ''
     return after(mayWithSigner(authorizer, user, 'approve', signer), (may) => {
-      if (!may) throw forbiddenWrite(attributes, `user not permitted to approve requests with signerName ${JSON.stringify(signer)}`)
+      if (!may)
+        throw forbiddenWrite(
+          attributes,
+          `user not permitted to approve requests with signerName ${JSON.stringify(signer)}`,
+        )
     })
   },
 })

@@ -11,8 +11,13 @@ export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
 export const kubeletServingSigner = 'kubernetes.io/kubelet-serving'
 
 /** Whether a write is about signing requests, or a subresource of theirs. */
-export const isSigningRequest = ({ resource: { groupResource }, subresource }: AdmissionAttributes, part: '' | 'approval' | 'status'): boolean =>
-  groupResource.name === 'certificatesigningrequests' && groupResource.group === 'certificates.k8s.io' && subresource === part
+export const isSigningRequest = (
+  { resource: { groupResource }, subresource }: AdmissionAttributes,
+  part: '' | 'approval' | 'status',
+): boolean =>
+  groupResource.name === 'certificatesigningrequests' &&
+  groupResource.group === 'certificates.k8s.io' &&
+  subresource === part
 
 /** The subject that a PKCS #10 request (PEM, in base64) asks for. Rejects with an Error for what is none. */
 export async function requestedSubject(request: string): Promise<RequestedSubject> {

@@ -1,4 +1,7 @@
-/** CertificateSigning: who writes the certificate or the conditions of a signing request needs the right to sign for its signer. */
+/**
+ * CertificateSigning: who writes the certificate or the conditions of a signing request needs the right to sign for its
+ * signer.
+ */
 import { after } from '../../../lib/flow/after.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
@@ -17,7 +20,11 @@ export const certificateSigning = (authorizer: Authorizer): AdmissionPlugin => (
     if (status?.certificate === before?.certificate && semanticallyEqual(status?.conditions, before?.conditions)) return
     const signer = spec?.signerName ?? ''
     return after(mayWithSigner(authorizer, attributes.user, 'sign', signer), (may) => {
-      if (!may) throw forbiddenWrite(attributes, `user not permitted to sign requests with signerName ${JSON.stringify(signer)}`)
+      if (!may)
+        throw forbiddenWrite(
+          attributes,
+          `user not permitted to sign requests with signerName ${JSON.stringify(signer)}`,
+        )
     })
   },
 })

@@ -1,4 +1,7 @@
-/** ClusterTrustBundleAttest: who says which certificates a signer's are to be trusted by needs the right to attest for it. */
+/**
+ * ClusterTrustBundleAttest: who says which certificates a signer's are to be trusted by needs the right to attest for
+ * it.
+ */
 import type { V1beta1ClusterTrustBundle } from '@kubernetes/client-node'
 import { after } from '../../../lib/flow/after.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -20,13 +23,20 @@ export const clusterTrustBundleAttest = (authorizer: Authorizer): AdmissionPlugi
     const signer = (object as Bundle).spec?.signerName
     if (!signer || (old && semanticallyEqual(attested(object), attested(old)))) return
     return after(mayWithSigner(authorizer, user, 'attest', signer), (may) => {
-      if (!may) throw forbiddenWrite(attributes, `user not permitted to attest for signerName ${JSON.stringify(signer)}`)
+      if (!may)
+        throw forbiddenWrite(attributes, `user not permitted to attest for signerName ${JSON.stringify(signer)}`)
     })
   },
 })
 
 /** What garbage collection and rewriting in the store do not change. */
 function attested({ metadata, ...rest }: KubeObject): object {
-  const { ownerReferences: _owners, finalizers: _finalizers, managedFields: _managed, resourceVersion: _version, ...kept } = metadata
+  const {
+    ownerReferences: _owners,
+    finalizers: _finalizers,
+    managedFields: _managed,
+    resourceVersion: _version,
+    ...kept
+  } = metadata
   return { ...rest, metadata: kept }
 }

@@ -1,6 +1,7 @@
 /**
- * OwnerReferencesPermissionEnforcement: who changes the owners of an object may delete it, and who has it hold up the deletion of an
- * owner may set that one's finalizers: both could be brought about through the garbage collector otherwise.
+ * OwnerReferencesPermissionEnforcement: who changes the owners of an object may delete it, and who has it hold up the
+ * deletion of an owner may set that one's finalizers: both could be brought about through the garbage collector
+ * otherwise.
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { OwnerReference } from '../../../machinery/object.ts'
@@ -17,14 +18,19 @@ export function ownerReferencesPermissionEnforcement({ authorizer, apis }: Plugi
     validate(attributes) {
       const { resource, subresource, object, old } = attributes
       // Owners do not change there.
-      if (resource.groupResource.name === 'pods' && resource.groupResource.group === '' && subresource === 'status') return
+      if (resource.groupResource.name === 'pods' && resource.groupResource.group === '' && subresource === 'status')
+        return
       const owners = object?.metadata?.ownerReferences ?? []
       const before = old?.metadata?.ownerReferences ?? []
       if (!semanticallyEqual(owners, before)) return enforce(attributes, owners, before)
     },
   }
 
-  async function enforce(attributes: AdmissionAttributes, owners: readonly OwnerReference[], before: readonly OwnerReference[]): Promise<void> {
+  async function enforce(
+    attributes: AdmissionAttributes,
+    owners: readonly OwnerReference[],
+    before: readonly OwnerReference[],
+  ): Promise<void> {
     const { operation, resource, subresource, namespace, name, user } = attributes
     const refuse = (why: string): StatusError => forbiddenWrite(attributes, why)
     const { group, version, plural } = resource.definition
@@ -33,17 +39,22 @@ export function ownerReferencesPermissionEnforcement({ authorizer, apis }: Plugi
       const { verdict, reason, evaluationError } = await authorizer.authorize(
         question(user, { verb: 'delete', group, version, namespace, resource: plural, subresource, name }),
       )
-      if (verdict !== 'allow') throw refuse(`cannot set an ownerRef on a resource you can't delete: ${reason}, ${evaluationError ?? '<nil>'}`)
+      if (verdict !== 'allow')
+        throw refuse(`cannot set an ownerRef on a resource you can't delete: ${reason}, ${evaluationError ?? '<nil>'}`)
     }
     const blocking = newlyBlocking(owners, before)
     // Who may hold up anything is asked nothing of owners, also not whether their kinds are known.
     if (blocking.length === 0 || (await authorizer.authorize(question(user, anyFinalizers))).verdict === 'allow') return
     for (const { apiVersion, kind, name: owner } of blocking) {
-      const [ownerGroup, ownerVersion] = apiVersion.includes('/') ? (apiVersion.split('/', 2) as [string, string]) : ['', apiVersion]
+      const [ownerGroup, ownerVersion] = apiVersion.includes('/')
+        ? (apiVersion.split('/', 2) as [string, string])
+        : ['', apiVersion]
       const owned = apis.ofKind(ownerGroup, ownerVersion, kind)
       if (!owned) {
         throw refuse(
-          `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
+          'cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ' +
+            `${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ` +
+            `${JSON.stringify(apiVersion)}`,
         )
       }
       const { verdict, reason, evaluationError } = await authorizer.authorize(
@@ -59,7 +70,8 @@ export function ownerReferencesPermissionEnforcement({ authorizer, apis }: Plugi
       )
       if (verdict !== 'allow') {
         throw refuse(
-          `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}, ${evaluationError ?? '<nil>'}`,
+          "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: " +
+            `${reason}, ${evaluationError ?? '<nil>'}`,
         )
       }
     }
@@ -73,10 +85,21 @@ const question = (user: AccessAttributes['user'], asked: Asked): AccessAttribute
   info: { ...asked, isResourceRequest: true, path: '', prefix: asked.group ? 'apis' : 'api', rest: [] },
 })
 
-const anyFinalizers: Asked = { verb: 'update', group: '*', version: '*', namespace: '', resource: '*', subresource: 'finalizers', name: '*' }
+const anyFinalizers: Asked = {
+  verb: 'update',
+  group: '*',
+  version: '*',
+  namespace: '',
+  resource: '*',
+  subresource: 'finalizers',
+  name: '*',
+}
 
 /** Owners that are held up and were not before. */
-function newlyBlocking(owners: readonly OwnerReference[], before: readonly OwnerReference[]): readonly OwnerReference[] {
+function newlyBlocking(
+  owners: readonly OwnerReference[],
+  before: readonly OwnerReference[],
+): readonly OwnerReference[] {
   const blocked = new Set(before.filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid))
   return owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !blocked.has(uid))
 }

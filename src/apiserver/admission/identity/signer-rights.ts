@@ -6,8 +6,14 @@ import type { UserInfo } from '../../http/exchange.ts'
 export type SignerVerb = 'approve' | 'sign' | 'attest'
 
 /** Whether the user may do that with what a signer signs. What cannot be decided is refused. */
-export function mayWithSigner(authorizer: Authorizer, user: UserInfo, verb: SignerVerb, signer: string): boolean | Promise<boolean> {
-  const mayBy = (name: string): boolean | Promise<boolean> => after(authorizer.authorize(question(user, verb, name)), ({ verdict }) => verdict === 'allow')
+export function mayWithSigner(
+  authorizer: Authorizer,
+  user: UserInfo,
+  verb: SignerVerb,
+  signer: string,
+): boolean | Promise<boolean> {
+  const mayBy = (name: string): boolean | Promise<boolean> =>
+    after(authorizer.authorize(question(user, verb, name)), ({ verdict }) => verdict === 'allow')
   return after(mayBy(signer), (may) => may || mayBy(`${signer.split('/', 1)[0]}/*`))
 }
 

@@ -3,7 +3,11 @@ import { test } from 'node:test'
 import { pluginFixture, refusalOf } from '../plugin-fixture.ts'
 import { eventRateLimit } from './event-rate-limit.ts'
 
-const configuration = (...limits: readonly object[]) => ({ apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1', kind: 'Configuration', limits })
+const configuration = (...limits: readonly object[]) => ({
+  apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1',
+  kind: 'Configuration',
+  limits,
+})
 
 function withLimits(...limits: readonly object[]) {
   const fixture = pluginFixture(configuration(...limits))
@@ -14,7 +18,11 @@ function withLimits(...limits: readonly object[]) {
     send: (namespace: string, user = 'jane', more: object = {}, dryRun = false) =>
       refusalOf(
         plugin,
-        fixture.write('v1/events', { metadata: { name: 'e', namespace }, involvedObject: {}, ...more }, { user: { name: user, groups: [] }, dryRun }),
+        fixture.write(
+          'v1/events',
+          { metadata: { name: 'e', namespace }, involvedObject: {}, ...more },
+          { user: { name: user, groups: [] }, dryRun },
+        ),
       ),
   }
 }
@@ -25,14 +33,20 @@ test('each namespace has its own rate, and what is left comes back with time', a
   assert.equal(await send('a'), 'Too many requests: limit reached on type Namespace for key a')
   assert.equal(await send('b'), undefined)
   pass(1000)
-  assert.deepEqual([await send('a'), await send('a')], [undefined, 'Too many requests: limit reached on type Namespace for key a'])
+  assert.deepEqual(
+    [await send('a'), await send('a')],
+    [undefined, 'Too many requests: limit reached on type Namespace for key a'],
+  )
 })
 
 test('an event counts for all limits; several refusals are told together', async () => {
   const { send } = withLimits({ type: 'Server', qps: 1, burst: 1 }, { type: 'User', qps: 1, burst: 2 })
   assert.equal(await send('a'), undefined)
   assert.equal(await send('a'), 'Too many requests: limit reached on type Server for key ')
-  assert.equal(await send('a'), 'Too many requests: [limit reached on type Server for key , limit reached on type User for key jane]')
+  assert.equal(
+    await send('a'),
+    'Too many requests: [limit reached on type Server for key , limit reached on type User for key jane]',
+  )
   assert.equal(await send('a', 'joe', {}, true), undefined)
 })
 
@@ -44,7 +58,10 @@ test('a source that says the same of an object again and again is bounded', asyn
   })
   assert.equal(await send('a', 'jane', about('p')), undefined)
   assert.equal(await send('a', 'jane', about('q')), undefined)
-  assert.equal(await send('a', 'jane', about('p')), 'Too many requests: limit reached on type SourceAndObject for key kubeletnPodapuv1')
+  assert.equal(
+    await send('a', 'jane', about('p')),
+    'Too many requests: limit reached on type SourceAndObject for key kubeletnPodapuv1',
+  )
 })
 
 test('only so many rates are kept', async () => {

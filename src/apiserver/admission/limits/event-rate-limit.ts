@@ -1,4 +1,7 @@
-/** EventRateLimit: bounds the events a second that are written, on the whole, of a namespace, of a user, or of a source about an object. */
+/**
+ * EventRateLimit: bounds the events a second that are written, on the whole, of a namespace, of a user, or of a source
+ * about an object.
+ */
 import type { CoreV1Event } from '@kubernetes/client-node'
 import { decodeConfiguration, int32, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
 import type { Model } from '../../../machinery/object.ts'
@@ -37,10 +40,14 @@ const keys: Readonly<Record<string, (attributes: AdmissionAttributes) => string>
 }
 
 /** Throws an Error for a configuration that is missing or makes no sense. */
-export function eventRateLimit({ find, configuration: own }: PluginSources, now: () => number = Date.now): AdmissionPlugin {
+export function eventRateLimit(
+  { find, configuration: own }: PluginSources,
+  now: () => number = Date.now,
+): AdmissionPlugin {
   const events = find('v1/events')
   const given = own('EventRateLimit')
-  const { limits = [] } = given === undefined ? {} : decodeConfiguration<{ limits?: readonly Limit[] }>(given, configuration)
+  const { limits = [] } =
+    given === undefined ? {} : decodeConfiguration<{ limits?: readonly Limit[] }>(given, configuration)
   const faults = faultsOf(limits)
   if (faults.length > 0) throw new Error(oneText(faults))
   const rates = limits.map((limit) => rateLimit(limit, now))
@@ -69,7 +76,9 @@ function faultsOf(limits: readonly Limit[]): string[] {
         ]),
     ...(burst <= 0 ? [`limits[${i}].burst: Invalid value: ${burst}: must be positive`] : []),
     ...(qps <= 0 ? [`limits[${i}].qps: Invalid value: ${qps}: must be positive`] : []),
-    ...(type !== 'Server' && cacheSize < 0 ? [`limits[${i}].cacheSize: Invalid value: ${cacheSize}: must not be negative`] : []),
+    ...(type !== 'Server' && cacheSize < 0
+      ? [`limits[${i}].cacheSize: Invalid value: ${cacheSize}: must not be negative`]
+      : []),
   ])
 }
 
@@ -79,8 +88,14 @@ interface Bucket {
   at: number
 }
 
-/** Says why an event is refused. Those whose last event is longest ago are forgotten: they start with a full bucket again. */
-function rateLimit({ type = '', qps = 0, burst = 0, cacheSize = 0 }: Limit, now: () => number): (attributes: AdmissionAttributes) => string | undefined {
+/**
+ * Says why an event is refused. Those whose last event is longest ago are forgotten: they start with a full bucket
+ * again.
+ */
+function rateLimit(
+  { type = '', qps = 0, burst = 0, cacheSize = 0 }: Limit,
+  now: () => number,
+): (attributes: AdmissionAttributes) => string | undefined {
   const keyOf = keys[type]!
   const buckets = new Map<string, Bucket>()
   const most = cacheSize || usualCacheSize

@@ -1,4 +1,7 @@
-/** What LimitRanges ask of requests and limits: no less than a minimum, no more than a maximum, no more than so many times the request. */
+/**
+ * What LimitRanges ask of requests and limits: no less than a minimum, no more than a maximum, no more than so many
+ * times the request.
+ */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { canonicalQuantity, compareQuantities, milliValue } from '../../../machinery/values/quantity.ts'
 
@@ -11,13 +14,20 @@ export interface Bounds {
   readonly maxLimitRequestRatio?: ResourceList
 }
 
-type Constraint = (name: string, type: string, bound: string, request: string | undefined, limit: string | undefined) => string | undefined
+type Constraint = (
+  name: string,
+  type: string,
+  bound: string,
+  request: string | undefined,
+  limit: string | undefined,
+) => string | undefined
 
 const atLeast: Constraint = (name, type, bound, request, limit) => {
   const start = `minimum ${name} usage per ${type} is ${canonicalQuantity(bound)}`
   if (request === undefined) return `${start}.  No request is specified`
   if (compareQuantities(request, bound) < 0) return `${start}, but request is ${canonicalQuantity(request)}`
-  if (limit !== undefined && compareQuantities(limit, bound) < 0) return `${start}, but limit is ${canonicalQuantity(limit)}`
+  if (limit !== undefined && compareQuantities(limit, bound) < 0)
+    return `${start}, but limit is ${canonicalQuantity(limit)}`
   return undefined
 }
 
@@ -25,7 +35,8 @@ const atMost: Constraint = (name, type, bound, request, limit) => {
   const start = `maximum ${name} usage per ${type} is ${canonicalQuantity(bound)}`
   if (limit === undefined) return `${start}.  No limit is specified`
   if (compareQuantities(limit, bound) > 0) return `${start}, but limit is ${canonicalQuantity(limit)}`
-  if (request !== undefined && compareQuantities(request, bound) > 0) return `${start}, but request is ${canonicalQuantity(request)}`
+  if (request !== undefined && compareQuantities(request, bound) > 0)
+    return `${start}, but request is ${canonicalQuantity(request)}`
   return undefined
 }
 
@@ -47,7 +58,11 @@ const ratioAtMost: Constraint = (name, type, bound, request, limit) => {
 }
 
 /** What is wrong with requests and limits, in upstream's words; by resource, in order of their names. */
-export function boundFaults({ type, min, max, maxLimitRequestRatio }: Bounds, requests: ResourceList = {}, limits: ResourceList = {}): string[] {
+export function boundFaults(
+  { type, min, max, maxLimitRequestRatio }: Bounds,
+  requests: ResourceList = {},
+  limits: ResourceList = {},
+): string[] {
   const faults = (bounds: ResourceList | undefined, constraint: Constraint): string[] =>
     Object.keys(bounds ?? {})
       .sort()

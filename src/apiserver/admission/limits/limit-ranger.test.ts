@@ -19,15 +19,29 @@ const podOf = (containers: readonly object[], more: object = {}, namespace = 'a'
 const write = (fixture: PluginFixture, pod: object) => fixture.write('v1/pods', pod)
 
 test('containers get the defaults that they lack, and a note says so', async () => {
-  const fixture = await withLimits({ type: 'Container', default: { cpu: '500m', memory: '512Mi' }, defaultRequest: { cpu: '250m' } })
-  const attributes = write(fixture, podOf([{ requests: { cpu: '100m' } }, { limits: { memory: '1Gi' } }], { initContainers: [{ name: 'i', image: 'i' }] }))
+  const fixture = await withLimits({
+    type: 'Container',
+    default: { cpu: '500m', memory: '512Mi' },
+    defaultRequest: { cpu: '250m' },
+  })
+  const attributes = write(
+    fixture,
+    podOf([{ requests: { cpu: '100m' } }, { limits: { memory: '1Gi' } }], {
+      initContainers: [{ name: 'i', image: 'i' }],
+    }),
+  )
   assert.equal(await refusalOf(fixture.plugin, attributes), undefined)
   const { metadata, spec } = attributes.object as Pod
   assert.equal(
     metadata.annotations?.['kubernetes.io/limit-ranger'],
-    'LimitRanger plugin set: memory request for container c0; cpu, memory limit for container c0; cpu request for container c1; cpu limit for container c1; cpu, memory request for init container i; cpu, memory limit for init container i',
+    'LimitRanger plugin set: memory request for container c0; cpu, memory limit for container c0; cpu request ' +
+      'for container c1; cpu limit for container c1; cpu, memory request for init container i; cpu, memory limit ' +
+      'for init container i',
   )
-  assert.deepEqual(spec?.containers[1]?.resources, { requests: { memory: '1Gi', cpu: '250m' }, limits: { memory: '1Gi', cpu: '500m' } })
+  assert.deepEqual(spec?.containers[1]?.resources, {
+    requests: { memory: '1Gi', cpu: '250m' },
+    limits: { memory: '1Gi', cpu: '500m' },
+  })
 })
 
 test('a namespace without LimitRanges leaves pods as they are', async () => {
@@ -39,7 +53,13 @@ test('a namespace without LimitRanges leaves pods as they are', async () => {
 })
 
 const bounds = [
-  { type: 'Container', min: { cpu: '100m' }, max: { cpu: '1' }, default: { cpu: '1' }, defaultRequest: { cpu: '100m' } },
+  {
+    type: 'Container',
+    min: { cpu: '100m' },
+    max: { cpu: '1' },
+    default: { cpu: '1' },
+    defaultRequest: { cpu: '100m' },
+  },
   { type: 'Pod', max: { cpu: '1500m', memory: '1Gi' }, min: { memory: '64Mi' } },
 ]
 const fits = { requests: { cpu: '500m', memory: '100Mi' }, limits: { cpu: '1', memory: '100Mi' } }
@@ -59,10 +79,16 @@ for (const [what, pod, refusal] of [
   ['all containers together', podOf([fits, fits]), 'maximum cpu usage per Pod is 1500m, but limit is 2'],
   [
     'an init container',
-    podOf([fits], { initContainers: [{ name: 'i', image: 'i', resources: { limits: { cpu: '3', memory: '100Mi' } } }] }),
+    podOf([fits], {
+      initContainers: [{ name: 'i', image: 'i', resources: { limits: { cpu: '3', memory: '100Mi' } } }],
+    }),
     '[maximum cpu usage per Container is 1, but limit is 3, maximum cpu usage per Pod is 1500m, but limit is 3]',
   ],
-  ['one init container after the other', podOf([fits], { initContainers: [0, 1].map((i) => ({ name: `i${i}`, image: 'i', resources: fits })) }), undefined],
+  [
+    'one init container after the other',
+    podOf([fits], { initContainers: [0, 1].map((i) => ({ name: `i${i}`, image: 'i', resources: fits })) }),
+    undefined,
+  ],
   [
     'a sidecar beside the containers',
     podOf([fits], { initContainers: [{ name: 's', image: 'i', restartPolicy: 'Always', resources: fits }] }),
@@ -71,7 +97,8 @@ for (const [what, pod, refusal] of [
   [
     'nothing said',
     podOf([{ limits: { cpu: '1' } }]),
-    '[minimum memory usage per Pod is 64Mi.  No request is specified, maximum memory usage per Pod is 1Gi.  No limit is specified]',
+    '[minimum memory usage per Pod is 64Mi.  No request is specified, maximum memory usage per Pod is 1Gi.  No ' +
+      'limit is specified]',
   ],
 ] as const)
   test(`pods are held to bounds: ${what}`, async () => {
@@ -82,8 +109,12 @@ for (const [what, pod, refusal] of [
 test('bounds are told in the order of the LimitRange', async () => {
   const fixture = await withLimits(...bounds.toReversed())
   assert.equal(
-    await refusalOf(fixture.plugin, write(fixture, podOf([{ requests: fits.requests, limits: { cpu: '2', memory: '100Mi' } }]))),
-    'pods "p" is forbidden: [maximum cpu usage per Pod is 1500m, but limit is 2, maximum cpu usage per Container is 1, but limit is 2]',
+    await refusalOf(
+      fixture.plugin,
+      write(fixture, podOf([{ requests: fits.requests, limits: { cpu: '2', memory: '100Mi' } }])),
+    ),
+    'pods "p" is forbidden: [maximum cpu usage per Pod is 1500m, but limit is 2, maximum cpu usage per Container ' +
+      'is 1, but limit is 2]',
   )
 })
 
@@ -102,9 +133,15 @@ for (const [what, resources, refusal] of [
 test('claims are held to bounds, when they grow too', async () => {
   const fixture = await withLimits({ type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '2Gi' } })
   const claim = (storage: string) =>
-    fixture.write('v1/persistentvolumeclaims', { metadata: { name: 'c', namespace: 'a' }, spec: { resources: { requests: { storage } } } })
+    fixture.write('v1/persistentvolumeclaims', {
+      metadata: { name: 'c', namespace: 'a' },
+      spec: { resources: { requests: { storage } } },
+    })
   const start = 'persistentvolumeclaims "c" is forbidden:'
-  assert.equal(await refusalOf(fixture.plugin, claim('500Mi')), `${start} minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi`)
+  assert.equal(
+    await refusalOf(fixture.plugin, claim('500Mi')),
+    `${start} minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi`,
+  )
   assert.equal(await refusalOf(fixture.plugin, claim('2Gi')), undefined)
   assert.equal(
     await refusalOf(fixture.plugin, { ...claim('3Gi'), operation: 'UPDATE', old: claim('2Gi').object }),
@@ -115,9 +152,19 @@ test('claims are held to bounds, when they grow too', async () => {
 test('pods that are there stay as they are, unless they are resized', async () => {
   const fixture = await withLimits(...bounds)
   const attributes = write(fixture, podOf([{ requests: { cpu: '50m', memory: '100Mi' }, limits: fits.limits }]))
-  assert.equal(await refusalOf(fixture.plugin, { ...attributes, operation: 'UPDATE', old: attributes.object }), undefined)
+  assert.equal(
+    await refusalOf(fixture.plugin, { ...attributes, operation: 'UPDATE', old: attributes.object }),
+    undefined,
+  )
   assert.match(
-    String(await refusalOf(fixture.plugin, { ...attributes, operation: 'UPDATE', subresource: 'resize', old: attributes.object })),
+    String(
+      await refusalOf(fixture.plugin, {
+        ...attributes,
+        operation: 'UPDATE',
+        subresource: 'resize',
+        old: attributes.object,
+      }),
+    ),
     /request is 50m$/,
   )
 })

@@ -1,4 +1,7 @@
-/** LimitRanger: fills in the requests and limits that LimitRanges have as defaults, and holds pods and claims to their bounds. */
+/**
+ * LimitRanger: fills in the requests and limits that LimitRanges have as defaults, and holds pods and claims to their
+ * bounds.
+ */
 import type { V1LimitRange, V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import type { Container, Pod } from '../../../api/core/pod/model.ts'
 import { podLimits, podRequests } from '../../../api/core/pod/resources/pod-resources.ts'
@@ -87,7 +90,11 @@ function fillIn(pod: Pod, limits: Limits): void {
     ...(pod.spec?.containers ?? []).flatMap((container) => fillInContainer(container, limits, 'container')),
     ...(pod.spec?.initContainers ?? []).flatMap((container) => fillInContainer(container, limits, 'init container')),
   ]
-  if (notes.length > 0) pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${notes.join('; ')}` }
+  if (notes.length > 0)
+    pod.metadata.annotations = {
+      ...pod.metadata.annotations,
+      [annotation]: `LimitRanger plugin set: ${notes.join('; ')}`,
+    }
 }
 
 function fillInContainer(container: Container, { defaultRequests, defaultLimits }: Limits, what: string): string[] {

@@ -5,7 +5,13 @@ import { admissionEnvironment } from '../../../cel/admission/environment.ts'
 import { compileExpression } from '../../../cel/admission/expression.ts'
 import type { CheckAuthorizer } from '../../../cel/libraries/index.ts'
 import { AuthorizerValue } from '../../../cel/libraries/index.ts'
-import { type AccessAttributes, type Authorizer, allow, type Decision, noOpinion } from '../../authorization/authorizer.ts'
+import {
+  type AccessAttributes,
+  type Authorizer,
+  allow,
+  type Decision,
+  noOpinion,
+} from '../../authorization/authorizer.ts'
 import { authorizerBindings, Questions, whenAnswered } from './asking-authorizer.ts'
 
 const user = { name: 'me', groups: ['us'] }
@@ -27,8 +33,17 @@ function slow(answer: (attributes: AccessAttributes) => Decision) {
 function evaluate(source: string, authorizer: Authorizer): unknown {
   const { program, fault } = compileExpression(admissionEnvironment({ params: false, authorizer: true }), source)
   assert.equal(fault, '')
-  const attributes = { user, subresource: 'status', namespace: 'ns', name: 'one', resource: { definition: { group: 'apps', plural: 'deployments' } } }
-  const bindings = authorizerBindings(new Questions(authorizer), attributes as unknown as Parameters<typeof authorizerBindings>[1])
+  const attributes = {
+    user,
+    subresource: 'status',
+    namespace: 'ns',
+    name: 'one',
+    resource: { definition: { group: 'apps', plural: 'deployments' } },
+  }
+  const bindings = authorizerBindings(
+    new Questions(authorizer),
+    attributes as unknown as Parameters<typeof authorizerBindings>[1],
+  )
   return whenAnswered(() => {
     const outcome = program!.evaluate(bindings)
     return 'error' in outcome ? outcome.error : outcome.value
@@ -57,7 +72,8 @@ test('the resource of the request, paths, service accounts and selectors are ask
   assert.equal(await evaluate("authorizer.requestResource.check('update').reason()", authorizer), 'because')
   await evaluate("authorizer.path('/healthz').check('get').allowed()", authorizer)
   await evaluate(
-    "authorizer.serviceAccount('ns', 'robot').group('').resource('pods').labelSelector('a=b').fieldSelector('spec.x!=y').check('list').allowed()",
+    "authorizer.serviceAccount('ns', " +
+      "'robot').group('').resource('pods').labelSelector('a=b').fieldSelector('spec.x!=y').check('list').allowed()",
     authorizer,
   )
   const [own, path, robot] = asked
@@ -72,7 +88,10 @@ test('the resource of the request, paths, service accounts and selectors are ask
 })
 
 test('an authorizer that fails gives a decision with an error', async () => {
-  const failing: Authorizer = { ...slow(() => allow()).authorizer, authorize: () => Promise.reject(new Error('out of order')) }
+  const failing: Authorizer = {
+    ...slow(() => allow()).authorizer,
+    authorize: () => Promise.reject(new Error('out of order')),
+  }
   assert.equal(await evaluate("authorizer.path('/x').check('get').error()", failing), 'out of order')
 })
 
@@ -82,7 +101,10 @@ test('what answers at once is not waited for', () => {
     checkResource: () => ({ allowed: true, reason: '' }),
     serviceAccount: () => quick,
   }
-  const { program } = compileExpression(admissionEnvironment({ params: false, authorizer: true }), "authorizer.path('/x').check('get').allowed()")
+  const { program } = compileExpression(
+    admissionEnvironment({ params: false, authorizer: true }),
+    "authorizer.path('/x').check('get').allowed()",
+  )
   const outcome = whenAnswered(() => program!.evaluate({ authorizer: new AuthorizerValue(quick) }))
   assert.ok(!(outcome instanceof Promise))
 })

@@ -1,6 +1,7 @@
 /**
- * The variable `authorizer` of expressions. Expressions are evaluated at one go, but authorizers may have to ask others: a question
- * without an answer yet ends the evaluation, which is done again when the answer is there. Nothing is asked twice.
+ * The variable `authorizer` of expressions. Expressions are evaluated at one go, but authorizers may have to ask
+ * others: a question without an answer yet ends the evaluation, which is done again when the answer is there. Nothing
+ * is asked twice.
  */
 
 import type { Bindings } from '../../../cel/index.ts'
@@ -57,7 +58,8 @@ export class Questions {
     throw new Unanswered(
       decision.then(
         (found) => void keep(checkDecision(found)),
-        (error) => void keep({ allowed: false, reason: '', error: error instanceof Error ? error.message : String(error) }),
+        (error) =>
+          void keep({ allowed: false, reason: '', error: error instanceof Error ? error.message : String(error) }),
       ),
     )
   }
@@ -70,11 +72,25 @@ const checkDecision = ({ verdict, reason, evaluationError }: Decision): CheckDec
 })
 
 /** The values of `authorizer` and `authorizer.requestResource`. */
-export function authorizerBindings(questions: Questions, { user, resource, subresource, namespace, name }: AdmissionAttributes): Bindings {
+export function authorizerBindings(
+  questions: Questions,
+  { user, resource, subresource, namespace, name }: AdmissionAttributes,
+): Bindings {
   const authorizer = checksOf(questions, user)
   const { group, plural } = resource.definition
-  const requested: ResourceAttributes = { group, resource: plural, subresource, namespace, name, fieldSelector: '', labelSelector: '' }
-  return { authorizer: new AuthorizerValue(authorizer), 'authorizer.requestResource': new ResourceCheckValue(authorizer, requested) }
+  const requested: ResourceAttributes = {
+    group,
+    resource: plural,
+    subresource,
+    namespace,
+    name,
+    fieldSelector: '',
+    labelSelector: '',
+  }
+  return {
+    authorizer: new AuthorizerValue(authorizer),
+    'authorizer.requestResource': new ResourceCheckValue(authorizer, requested),
+  }
 }
 
 const none = { prefix: '', group: '', version: '', namespace: '', resource: '', subresource: '', name: '', rest: [] }
@@ -105,7 +121,11 @@ function readable<T extends object>(read: () => T): T | undefined {
 }
 
 const fieldRequirements = (text: string): SelectorRequirement[] =>
-  parseFieldSelector(text).requirements.map(({ field, equal, value }) => ({ key: field, operator: equal ? 'In' : 'NotIn', values: [value] }))
+  parseFieldSelector(text).requirements.map(({ field, equal, value }) => ({
+    key: field,
+    operator: equal ? 'In' : 'NotIn',
+    values: [value],
+  }))
 
 const operators: Partial<Record<Operator, string>> = {
   '=': 'In',

@@ -9,7 +9,11 @@ import { admissionRequest } from './request.ts'
 import type { VersionedObjects } from './versions.ts'
 
 /** `object`, `oldObject`, `request` and `namespaceObject`; what is not there is null. */
-export function requestBindings(attributes: AdmissionAttributes, objects: VersionedObjects, namespace: KubeObject | undefined): Bindings {
+export function requestBindings(
+  attributes: AdmissionAttributes,
+  objects: VersionedObjects,
+  namespace: KubeObject | undefined,
+): Bindings {
   return {
     object: objectBinding(objects.object),
     oldObject: objectBinding(objects.old),
@@ -22,4 +26,9 @@ export function requestBindings(attributes: AdmissionAttributes, objects: Versio
 export const objectBinding = (object: KubeObject | undefined): Value => adapt(object ?? null, dynType)
 
 /** What Go's structure always has is there for expressions, too. */
-const withEmptyFields = (request: Record<string, unknown>): Record<string, unknown> => ({ name: '', namespace: '', subResource: '', ...request })
+const withEmptyFields = (request: Record<string, unknown>): Record<string, unknown> => ({
+  name: '',
+  namespace: '',
+  subResource: '',
+  ...request,
+})

@@ -15,7 +15,11 @@ const labels = ['name', 'kind', 'type', 'operation']
 const made = new WeakMap<MetricsRegistry, ReturnType<typeof make>>()
 
 /** `type` is what upstream calls the plug-in in them: `validate` for all policies. */
-export function conditionMetrics(registry: MetricsRegistry, kind: 'webhook' | 'policy', type: 'admit' | 'validating' | 'validate'): ConditionMetrics {
+export function conditionMetrics(
+  registry: MetricsRegistry,
+  kind: 'webhook' | 'policy',
+  type: 'admit' | 'validating' | 'validate',
+): ConditionMetrics {
   const { seconds, errors, exclusions } = made.get(registry) ?? make(registry)
   return {
     evaluated(name, operation, took, faults) {

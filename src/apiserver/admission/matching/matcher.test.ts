@@ -10,16 +10,27 @@ import { isExemptFromPolicies, isExemptFromWebhooks, Match, Matcher } from './ma
 const { sources, store, write } = pluginFixture()
 const matcher = new Matcher(sources.registry, sources.apis, sources.find('v1/namespaces'))
 
-const selects = (selectors: { objectSelector?: LabelSelector; namespaceSelector?: LabelSelector }, attributes: AdmissionAttributes) =>
-  matcher.selects(new Match(selectors), attributes)
+const selects = (
+  selectors: { objectSelector?: LabelSelector; namespaceSelector?: LabelSelector },
+  attributes: AdmissionAttributes,
+) => matcher.selects(new Match(selectors), attributes)
 
 const node = (level: string) => ({ metadata: { name: 'n', labels: { runlevel: level } } })
 const notFirst: LabelSelector = { matchExpressions: [{ key: 'runlevel', operator: 'NotIn', values: ['1'] }] }
 const unlabelled: LabelSelector = { matchExpressions: [{ key: 'runlevel', operator: 'DoesNotExist' }] }
 const written = (level: string) => write('v1/nodes', node(level))
-const deleted = (level: string): AdmissionAttributes => ({ ...written(level), operation: 'DELETE', object: undefined, old: written(level).object })
+const deleted = (level: string): AdmissionAttributes => ({
+  ...written(level),
+  operation: 'DELETE',
+  object: undefined,
+  old: written(level).object,
+})
 /** Options of connections have no metadata. */
-const connected = (): AdmissionAttributes => ({ ...written('2'), operation: 'CONNECT', object: { kind: 'NodeProxyOptions' } as unknown as undefined })
+const connected = (): AdmissionAttributes => ({
+  ...written('2'),
+  operation: 'CONNECT',
+  object: { kind: 'NodeProxyOptions' } as unknown as undefined,
+})
 
 const cases: readonly (readonly [string, LabelSelector, AdmissionAttributes, boolean])[] = [
   ['an empty one selects what has no object', {}, { ...written('1'), object: undefined }, true],
@@ -34,12 +45,14 @@ const cases: readonly (readonly [string, LabelSelector, AdmissionAttributes, boo
   ['what has no metadata, by an empty one', {}, connected(), true],
 ]
 for (const [what, objectSelector, attributes, expected] of cases)
-  test(`selectors of objects: ${what}`, async () => assert.equal(await selects({ objectSelector }, attributes), expected))
+  test(`selectors of objects: ${what}`, async () =>
+    assert.equal(await selects({ objectSelector }, attributes), expected))
 
 test('selectors of namespaces look at the namespace of the object, at namespaces themselves, and at nothing else', async () => {
   await store('v1/namespaces', { metadata: { name: 'blue', labels: { team: 'blue' } } })
   const blue = { namespaceSelector: { matchLabels: { team: 'blue' } } }
-  const pod = (namespace: string) => write('v1/pods', { metadata: { name: 'p', namespace }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+  const pod = (namespace: string) =>
+    write('v1/pods', { metadata: { name: 'p', namespace }, spec: { containers: [{ name: 'c', image: 'i' }] } })
   assert.equal(await selects(blue, pod('blue')), true)
   assert.equal(await selects({ namespaceSelector: { matchLabels: { team: 'red' } } }, pod('blue')), false)
   assert.equal(await selects(blue, written('1')), true)
@@ -60,7 +73,12 @@ test('policies may mean configurations of webhooks, and none of them its like', 
   const registration = 'admissionregistration.k8s.io/v1/'
   assert.deepEqual(exempt(`${registration}validatingwebhookconfigurations`), [true, false])
   assert.deepEqual(exempt(`${registration}mutatingwebhookconfigurations`), [true, false])
-  for (const plural of ['validatingadmissionpolicies', 'validatingadmissionpolicybindings', 'mutatingadmissionpolicies', 'mutatingadmissionpolicybindings']) {
+  for (const plural of [
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
+    'mutatingadmissionpolicies',
+    'mutatingadmissionpolicybindings',
+  ]) {
     assert.deepEqual(exempt(registration + plural), [true, true])
   }
   assert.deepEqual(exempt('authorization.k8s.io/v1/subjectaccessreviews'), [false, true])

@@ -1,7 +1,12 @@
 /** Finds those webhooks or policies that mean a request, without looking at those that do not. */
 import { after } from '../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { everything, type LabelSelector, labelSelectorOf, type Selector } from '../../../machinery/selectors/label-selector.ts'
+import {
+  everything,
+  type LabelSelector,
+  labelSelectorOf,
+  type Selector,
+} from '../../../machinery/selectors/label-selector.ts'
 import { notFound } from '../../../machinery/status-error.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
@@ -30,7 +35,9 @@ export class Match {
     this.resources = resources
     this.namespaces = resources.namespaceSelector ? labelSelectorOf(resources.namespaceSelector) : everything
     this.objects = resources.objectSelector ? labelSelectorOf(resources.objectSelector) : everything
-    this.usesNames = [...(resources.rules ?? []), ...(resources.excluded ?? [])].some(({ resourceNames }) => resourceNames?.length)
+    this.usesNames = [...(resources.rules ?? []), ...(resources.excluded ?? [])].some(
+      ({ resourceNames }) => resourceNames?.length,
+    )
   }
 }
 
@@ -47,7 +54,10 @@ export interface Entry<T> {
 
 const metaGroup = 'admissionregistration.k8s.io'
 
-/** What decides on admission is not decided on by its like: nobody could lock everybody out. Policies may mean webhooks all the same. */
+/**
+ * What decides on admission is not decided on by its like: nobody could lock everybody out. Policies may mean webhooks
+ * all the same.
+ */
 const policyKinds: ReadonlySet<string> = new Set([
   'mutatingadmissionpolicies',
   'mutatingadmissionpolicybindings',
@@ -59,14 +69,16 @@ const webhookKinds: ReadonlySet<string> = new Set(['mutatingwebhookconfiguration
 /** Questions about rights are never answered by policies. */
 const reviews: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io'])
 
-const isPolicy = ({ definition: { group, plural } }: ServedResource): boolean => group === metaGroup && policyKinds.has(plural)
+const isPolicy = ({ definition: { group, plural } }: ServedResource): boolean =>
+  group === metaGroup && policyKinds.has(plural)
 
 /** What no webhook is asked about. */
 export const isExemptFromWebhooks = (resource: ServedResource): boolean =>
   isPolicy(resource) || (resource.definition.group === metaGroup && webhookKinds.has(resource.definition.plural))
 
 /** What no policy is held against. */
-export const isExemptFromPolicies = (resource: ServedResource): boolean => isPolicy(resource) || reviews.has(resource.definition.group)
+export const isExemptFromPolicies = (resource: ServedResource): boolean =>
+  isPolicy(resource) || reviews.has(resource.definition.group)
 
 export class Matcher {
   readonly #registry: Registry
@@ -79,7 +91,10 @@ export class Matcher {
     this.#namespaces = namespaces
   }
 
-  /** The resource in whose version the rules mean the request: as it was asked for, or else another one of the same objects. */
+  /**
+   * The resource in whose version the rules mean the request: as it was asked for, or else another one of the same
+   * objects.
+   */
   resourceOf({ resources }: Match, resource: ServedResource, target: RequestTarget): ServedResource | undefined {
     const { rules, excluded = [], matchPolicy } = resources
     const others = matchPolicy === 'Exact' ? [] : this.#apis.equivalents(resource).filter((one) => one !== resource)
@@ -92,9 +107,13 @@ export class Matcher {
     return rules ? found(rules) : resource
   }
 
-  /** Whether the selectors select the request. Throws 404 if its namespace is not there, in a promise if that has to be read. */
+  /**
+   * Whether the selectors select the request. Throws 404 if its namespace is not there, in a promise if that has to be
+   * read.
+   */
   selects({ objects, namespaces }: Match, attributes: AdmissionAttributes): boolean | Promise<boolean> {
-    if (!objects.everything && !isSelected(objects, attributes.object) && !isSelected(objects, attributes.old)) return false
+    if (!objects.everything && !isSelected(objects, attributes.object) && !isSelected(objects, attributes.old))
+      return false
     if (namespaces.everything) return true
     const { resource, operation, subresource, namespace, name, object } = attributes
     if (resource === this.#namespaces && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'))
@@ -111,8 +130,13 @@ export class Matcher {
     })
   }
 
-  /** The namespace that the request's object is in; undefined for objects without one, namespaces themselves among them. */
-  namespaceObject({ resource, namespace }: AdmissionAttributes): KubeObject | undefined | Promise<KubeObject | undefined> {
+  /**
+   * The namespace that the request's object is in; undefined for objects without one, namespaces themselves among them.
+   */
+  namespaceObject({
+    resource,
+    namespace,
+  }: AdmissionAttributes): KubeObject | undefined | Promise<KubeObject | undefined> {
     if (namespace === '' || resource === this.#namespaces) return undefined
     return after(findNamespace(this.#registry, this.#namespaces, namespace), (found) => {
       if (!found) throw notFound(this.#namespaces.groupResource, namespace)
@@ -123,7 +147,10 @@ export class Matcher {
 
 type Labels = Readonly<Record<string, string>>
 
-/** What is not there, or has no metadata (options of connections), is selected only where everything is: not by `notin` or `!` either. */
+/**
+ * What is not there, or has no metadata (options of connections), is selected only where everything is: not by `notin`
+ * or `!` either.
+ */
 const isSelected = ({ matches }: Selector, object: Partial<KubeObject> | undefined): boolean =>
   object?.metadata !== undefined && matches(object.metadata.labels)
 
@@ -170,7 +197,9 @@ export class MatchIndex<T> {
     attributes: AdmissionAttributes,
   ): (Entry<T> & Candidate<T>) | undefined | Promise<(Entry<T> & Candidate<T>) | undefined> {
     const { match } = candidate
-    const resource = match.usesNames ? this.#matcher.resourceOf(match, attributes.resource, attributes) : candidate.resource
+    const resource = match.usesNames
+      ? this.#matcher.resourceOf(match, attributes.resource, attributes)
+      : candidate.resource
     if (!resource) return undefined
     const meant = resource === candidate.resource ? candidate : { ...candidate, resource }
     return after(this.#matcher.selects(match, attributes), (selected) => (selected ? meant : undefined))

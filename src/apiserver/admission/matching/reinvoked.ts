@@ -1,6 +1,7 @@
 /**
- * The two rounds of plug-ins that ask others to change an object: who may be asked again is asked again, if something that came later
- * has changed the object. Upstream's rules: what was not asked in the first round is not asked in the second.
+ * The two rounds of plug-ins that ask others to change an object: who may be asked again is asked again, if something
+ * that came later has changed the object. Upstream's rules: what was not asked in the first round is not asked in the
+ * second.
  */
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -54,7 +55,8 @@ export class Reinvoked {
 
   end(): void {
     const { repeatable, due } = this.#state
-    if (this.round === 0 && repeatable.size + due.size > 0 && this.#attributes.object) this.#state.last = structuredClone(this.#attributes.object)
+    if (this.round === 0 && repeatable.size + due.size > 0 && this.#attributes.object)
+      this.#state.last = structuredClone(this.#attributes.object)
   }
 
   #allAreDue(): void {

@@ -6,10 +6,17 @@ import type { AdmissionAttributes, GroupVersionKind } from '../plugin.ts'
 import { kindOf, type VersionedObjects } from './versions.ts'
 
 const kindNames = ({ group, version, kind }: GroupVersionKind) => ({ group, version, kind })
-const resourceNames = ({ definition: { group, version, plural } }: ServedResource) => ({ group, version, resource: plural })
+const resourceNames = ({ definition: { group, version, plural } }: ServedResource) => ({
+  group,
+  version,
+  resource: plural,
+})
 
 /** All but the uid and the objects. */
-export function admissionRequest(attributes: AdmissionAttributes, { resource, kind }: VersionedObjects): Record<string, unknown> {
+export function admissionRequest(
+  attributes: AdmissionAttributes,
+  { resource, kind }: VersionedObjects,
+): Record<string, unknown> {
   const { subresource, name, operation, user, dryRun } = attributes
   const namespace = namespaceOf(attributes)
   const options = operationOptions(attributes)
@@ -40,10 +47,20 @@ const userInfo = ({ name, uid, groups, extra }: UserInfo) => ({
   ...(extra && Object.keys(extra).length > 0 && { extra }),
 })
 
-const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: undefined } as const
+const optionKinds = {
+  CREATE: 'CreateOptions',
+  UPDATE: 'UpdateOptions',
+  DELETE: 'DeleteOptions',
+  CONNECT: undefined,
+} as const
 
 /** The options of the operation as an object; a PATCH has those of what it comes to. */
-function operationOptions({ operation, options, deletion, dryRun }: AdmissionAttributes): Record<string, unknown> | undefined {
+function operationOptions({
+  operation,
+  options,
+  deletion,
+  dryRun,
+}: AdmissionAttributes): Record<string, unknown> | undefined {
   const kind = optionKinds[operation]
   if (!kind) return undefined
   const named = { kind, apiVersion: 'meta.k8s.io/v1' }
@@ -57,7 +74,13 @@ function operationOptions({ operation, options, deletion, dryRun }: AdmissionAtt
   }
 }
 
-const deleteOptions = ({ gracePeriodSeconds, preconditions, propagationPolicy, orphanDependents, dryRun }: DeleteOptions) => ({
+const deleteOptions = ({
+  gracePeriodSeconds,
+  preconditions,
+  propagationPolicy,
+  orphanDependents,
+  dryRun,
+}: DeleteOptions) => ({
   ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
   ...(preconditions && { preconditions }),
   ...(orphanDependents !== undefined && { orphanDependents }),

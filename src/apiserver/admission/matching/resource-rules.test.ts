@@ -30,4 +30,5 @@ const cases: readonly (readonly [string, ResourceRule, ServedResource, string, s
 ]
 
 for (const [what, rule, resource, subresource, name, expected] of cases)
-  test(`rules: ${what}`, () => assert.equal(ruleMatches(rule, resource, { operation: 'CREATE', subresource, name }), expected))
+  test(`rules: ${what}`, () =>
+    assert.equal(ruleMatches(rule, resource, { operation: 'CREATE', subresource, name }), expected))

@@ -20,10 +20,15 @@ export interface RequestTarget {
   readonly name: string | undefined
 }
 
-const has = (values: readonly string[] | undefined, value: string): boolean => values !== undefined && (values.includes('*') || values.includes(value))
+const has = (values: readonly string[] | undefined, value: string): boolean =>
+  values !== undefined && (values.includes('*') || values.includes(value))
 
 /** Whether a rule means requests for `resource`. */
-export function ruleMatches(rule: ResourceRule, resource: ServedResource, { operation, subresource, name }: RequestTarget): boolean {
+export function ruleMatches(
+  rule: ResourceRule,
+  resource: ServedResource,
+  { operation, subresource, name }: RequestTarget,
+): boolean {
   const { group, version, plural } = resource.definition
   if (!has(rule.operations, operation) || !has(rule.apiGroups, group) || !has(rule.apiVersions, version)) return false
   if (!(rule.resources ?? []).some((text) => resourceMatches(text, plural, subresource))) return false

@@ -1,4 +1,7 @@
-/** What a patch has made of an object, brought into the shape of its kind again: unknown fields dropped, defaults filled in. */
+/**
+ * What a patch has made of an object, brought into the shape of its kind again: unknown fields dropped, defaults filled
+ * in.
+ */
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
 import { managedFieldsFault } from '../../apply/index.ts'
@@ -8,8 +11,8 @@ import { objectOf } from '../../request/bodies/decode-object.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 
 /**
- * The object is in the version of `resource`; `before` is what it was made of. Throws DecodeError for what is no such object, and an Error
- * for fields that its kind does not have where they are not to be dropped: `strict`.
+ * The object is in the version of `resource`; `before` is what it was made of. Throws DecodeError for what is no such
+ * object, and an Error for fields that its kind does not have where they are not to be dropped: `strict`.
  */
 export function typedObject(
   { kind, warn }: AdmissionAttributes,
@@ -23,7 +26,8 @@ export function typedObject(
   const { managedFields: _, ...metadata } = patched.metadata ?? {}
   const decoded = decodeAs(resource, { ...patched, metadata })
   // What a custom kind does not know is no fault of Go's: it is pruned.
-  if (strict && !resource.definition.custom && decoded.strict.length > 0) throw new Error(`strict decoding error: ${decoded.strict.join(', ')}`)
+  if (strict && !resource.definition.custom && decoded.strict.length > 0)
+    throw new Error(`strict decoding error: ${decoded.strict.join(', ')}`)
   const object = objectOf(resource, decoded.object)
   const managedFields = readableManagedFields(patched, before, warn)
   if (managedFields) object.metadata.managedFields = managedFields
@@ -32,14 +36,19 @@ export function typedObject(
 }
 
 /** Nobody may leave behind what later writes cannot read: then it stays as it was. */
-function readableManagedFields({ metadata }: KubeObject, before: KubeObject, warn: (text: string) => void): ManagedFieldsEntry[] | undefined {
+function readableManagedFields(
+  { metadata }: KubeObject,
+  before: KubeObject,
+  warn: (text: string) => void,
+): ManagedFieldsEntry[] | undefined {
   const entries = metadata?.managedFields
   const known = before.metadata.managedFields
   if (entries === known || jsonEqual(entries, known)) return known
   const fault = managedFieldsFault(entries)
   if (fault === undefined) return entries
   warn(
-    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${fault}`,
+    '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated ' +
+      `mutating admission controller; please fix your requests: ${fault}`,
   )
   return known
 }

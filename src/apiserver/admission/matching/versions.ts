@@ -16,23 +16,40 @@ export interface VersionedObjects {
 export const kindOf = ({ kind, resource }: AdmissionAttributes): GroupVersionKind => kind ?? resource.definition
 
 /** What `resource` shows of the request's objects. Rejects with an Error where a webhook that converts fails. */
-export function versioned(attributes: AdmissionAttributes, resource: ServedResource): VersionedObjects | Promise<VersionedObjects> {
+export function versioned(
+  attributes: AdmissionAttributes,
+  resource: ServedResource,
+): VersionedObjects | Promise<VersionedObjects> {
   const { object, old, kind } = attributes
   if (resource === attributes.resource || kind) return { resource, kind: kind ?? resource.definition, object, old }
   return after(inVersion(object, attributes.resource, resource), (shown) =>
-    after(inVersion(old, attributes.resource, resource), (before) => ({ resource, kind: resource.definition, object: shown, old: before })),
+    after(inVersion(old, attributes.resource, resource), (before) => ({
+      resource,
+      kind: resource.definition,
+      object: shown,
+      old: before,
+    })),
   )
 }
 
 /** The same object in another version. Rejects with an Error as `versioned` does. */
-export function inVersion(object: KubeObject | undefined, from: ServedResource, to: ServedResource): KubeObject | undefined | Promise<KubeObject | undefined> {
+export function inVersion(
+  object: KubeObject | undefined,
+  from: ServedResource,
+  to: ServedResource,
+): KubeObject | undefined | Promise<KubeObject | undefined> {
   if (!object || from === to) return object
   if (from.definition.custom) {
-    const converted = from.otherVersion?.(to.groupVersion)?.convert(object) ?? { ...object, apiVersion: to.groupVersion }
+    const converted = from.otherVersion?.(to.groupVersion)?.convert(object) ?? {
+      ...object,
+      apiVersion: to.groupVersion,
+    }
     return converted as KubeObject | Promise<KubeObject>
   }
   const stored = from.definition.storedAs?.toStorage?.(structuredClone(object)) ?? object
-  const shown = to.definition.storedAs?.fromStorage?.(stored === object ? structuredClone(object) : stored) ?? { ...stored }
+  const shown = to.definition.storedAs?.fromStorage?.(stored === object ? structuredClone(object) : stored) ?? {
+    ...stored,
+  }
   shown.apiVersion = to.groupVersion
   shown.kind = to.definition.kind
   return shown

@@ -13,7 +13,9 @@ export function namespaceAutoProvision({ registry, find, writer }: PluginSources
     mutate(attributes) {
       // A dry run leaves nothing behind.
       if (!attributes.resource.namespaced || attributes.dryRun) return
-      return after(findNamespace(registry, namespaces, attributes.namespace), (found) => (found ? undefined : provide(attributes)))
+      return after(findNamespace(registry, namespaces, attributes.namespace), (found) =>
+        found ? undefined : provide(attributes),
+      )
     },
   }
 

@@ -1,4 +1,6 @@
-/** NamespaceLifecycle: nothing is created in a namespace that does not exist or is going away; three namespaces stay. */
+/**
+ * NamespaceLifecycle: nothing is created in a namespace that does not exist or is going away; three namespaces stay.
+ */
 import { after } from '../../../lib/flow/after.ts'
 import { forbidden, notFound, StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
@@ -9,7 +11,10 @@ import { findNamespace } from './known-namespaces.ts'
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
-/** For so long after its deletion began here, a namespace is looked up in the store: what goes on in it may be known there first. */
+/**
+ * For so long after its deletion began here, a namespace is looked up in the store: what goes on in it may be known
+ * there first.
+ */
 const liveLookupMs = 30_000
 const maxLiveLookups = 100
 
@@ -69,9 +74,18 @@ const isAccessReview = ({ definition }: ServedResource): boolean =>
 
 function terminating(attributes: AdmissionAttributes): StatusError {
   const { namespace } = attributes
-  const { code, status } = forbiddenWrite(attributes, `unable to create new content in namespace ${namespace} because it is being terminated`)
+  const { code, status } = forbiddenWrite(
+    attributes,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+  )
   return new StatusError(code, status.reason, status.message!, {
     ...status.details,
-    causes: [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }],
+    causes: [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
   })
 }

@@ -24,25 +24,33 @@ async function withNamespaces() {
 test('nothing is written in a namespace that is not there, nothing made in one that ends', async () => {
   const { sources, write } = await withNamespaces()
   const plugin = namespaceLifecycle(sources)
-  const attempt = (namespace: string, more: object = {}) => refusalOf(plugin, write('v1/secrets', secret(namespace), more))
+  const attempt = (namespace: string, more: object = {}) =>
+    refusalOf(plugin, write('v1/secrets', secret(namespace), more))
   assert.equal(await attempt('there'), undefined)
   assert.equal(await attempt('missing'), 'namespaces "missing" not found')
   assert.equal(await attempt('missing', { operation: 'UPDATE' }), 'namespaces "missing" not found')
   assert.equal(await attempt('missing', { operation: 'DELETE' }), undefined)
-  assert.equal(await attempt('ending'), 'secrets "s" is forbidden: unable to create new content in namespace ending because it is being terminated')
+  assert.equal(
+    await attempt('ending'),
+    'secrets "s" is forbidden: unable to create new content in namespace ending because it is being terminated',
+  )
   assert.equal(await attempt('ending', { operation: 'UPDATE' }), undefined)
 })
 
 test('who asks what somebody may do is not told whether the namespace is there', async () => {
   const { sources, write } = await withNamespaces()
   const review = { metadata: { name: '', namespace: 'missing' }, spec: {} }
-  assert.equal(await refusalOf(namespaceLifecycle(sources), write('authorization.k8s.io/v1/localsubjectaccessreviews', review)), undefined)
+  assert.equal(
+    await refusalOf(namespaceLifecycle(sources), write('authorization.k8s.io/v1/localsubjectaccessreviews', review)),
+    undefined,
+  )
 })
 
 test('three namespaces stay', async () => {
   const { sources, write } = await withNamespaces()
   const plugin = namespaceLifecycle(sources)
-  const end = (name: string) => refusalOf(plugin, write('v1/namespaces', { metadata: { name } }, { operation: 'DELETE' }))
+  const end = (name: string) =>
+    refusalOf(plugin, write('v1/namespaces', { metadata: { name } }, { operation: 'DELETE' }))
   for (const name of ['default', 'kube-system', 'kube-public'])
     assert.equal(await end(name), `namespaces "${name}" is forbidden: this namespace may not be deleted`)
   assert.equal(await end('there'), undefined)
@@ -61,7 +69,10 @@ test('NamespaceExists refuses all writes in a namespace that is not there', asyn
   const { sources, write } = await withNamespaces()
   const plugin = namespaceExists(sources)
   for (const operation of ['CREATE', 'UPDATE', 'DELETE'] as const) {
-    assert.equal(await refusalOf(plugin, write('v1/secrets', secret('missing'), { operation })), 'namespaces "missing" not found')
+    assert.equal(
+      await refusalOf(plugin, write('v1/secrets', secret('missing'), { operation })),
+      'namespaces "missing" not found',
+    )
     assert.equal(await refusalOf(plugin, write('v1/secrets', secret('there'), { operation })), undefined)
   }
 })
@@ -73,7 +84,9 @@ test('NamespaceAutoProvision makes the namespace, but not for a dry run', async 
   const find = () => sources.registry.newest(namespaces, namespaces.key('', 'missing'))
   assert.equal(await refusalOf(plugin, write('v1/secrets', secret('missing'), { dryRun: true })), undefined)
   assert.equal(await find(), undefined)
-  await Promise.all([1, 2, 3].map(async () => assert.equal(await refusalOf(plugin, write('v1/secrets', secret('missing'))), undefined)))
+  await Promise.all(
+    [1, 2, 3].map(async () => assert.equal(await refusalOf(plugin, write('v1/secrets', secret('missing'))), undefined)),
+  )
   assert.equal((await find())?.summary.fields['status.phase'], 'Active')
   assert.equal((await find())?.summary.labels['kubernetes.io/metadata.name'], 'missing')
 })

@@ -29,11 +29,27 @@ const wrong: readonly (readonly [string, object, string])[] = [
     { ...head, defaults: { enforce: 'low' } },
     'defaults.enforce: Invalid value: "low": must be one of privileged, baseline, restricted',
   ],
-  ['a version that is none', { ...head, defaults: { 'warn-version': '1.2' } }, 'defaults.warn-version: Invalid value: "1.2": must be "latest" or "v1.x"'],
-  ['an unknown field', { ...head, defaults: { enforced: 'low' } }, 'strict decoding error: unknown field "defaults.enforced"'],
+  [
+    'a version that is none',
+    { ...head, defaults: { 'warn-version': '1.2' } },
+    'defaults.warn-version: Invalid value: "1.2": must be "latest" or "v1.x"',
+  ],
+  [
+    'an unknown field',
+    { ...head, defaults: { enforced: 'low' } },
+    'strict decoding error: unknown field "defaults.enforced"',
+  ],
   ['an empty user name', { ...head, exemptions: { usernames: [''] } }, 'exemptions.usernames[0]: Required value'],
-  ['a namespace twice', { ...head, exemptions: { namespaces: ['a', 'a'] } }, 'exemptions.namespaces[1]: Duplicate value: "a"'],
-  ['a namespace that cannot be', { ...head, exemptions: { namespaces: ['A_b'] } }, 'exemptions.namespaces[0]: Invalid value: "A_b"'],
+  [
+    'a namespace twice',
+    { ...head, exemptions: { namespaces: ['a', 'a'] } },
+    'exemptions.namespaces[1]: Duplicate value: "a"',
+  ],
+  [
+    'a namespace that cannot be',
+    { ...head, exemptions: { namespaces: ['A_b'] } },
+    'exemptions.namespaces[0]: Invalid value: "A_b"',
+  ],
 ]
 for (const [what, given, says] of wrong) {
   test(`${what} is refused`, () => {

@@ -1,4 +1,7 @@
-/** PodSecurity's part of `--admission-control-config-file`: what holds where namespaces say nothing, and whom nothing is asked of. */
+/**
+ * PodSecurity's part of `--admission-control-config-file`: what holds where namespaces say nothing, and whom nothing is
+ * asked of.
+ */
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
 import { decodeConfiguration, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
@@ -16,15 +19,26 @@ export interface PodSecurityConfiguration {
 
 interface Fields {
   readonly defaults?: Readonly<Record<string, string>>
-  readonly exemptions?: { readonly usernames?: readonly string[]; readonly namespaces?: readonly string[]; readonly runtimeClasses?: readonly string[] }
+  readonly exemptions?: {
+    readonly usernames?: readonly string[]
+    readonly namespaces?: readonly string[]
+    readonly runtimeClasses?: readonly string[]
+  }
 }
 
 const shape = {
   kind: 'PodSecurityConfiguration',
   versions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => `pod-security.admission.config.k8s.io/${version}`),
   fields: {
-    defaults: structOf('PodSecurityDefaults', Object.fromEntries(modes.flatMap((mode) => [mode, `${mode}-version`].map((name) => [name, text])))),
-    exemptions: structOf('PodSecurityExemptions', { usernames: listOf(text), namespaces: listOf(text), runtimeClasses: listOf(text) }),
+    defaults: structOf(
+      'PodSecurityDefaults',
+      Object.fromEntries(modes.flatMap((mode) => [mode, `${mode}-version`].map((name) => [name, text]))),
+    ),
+    exemptions: structOf('PodSecurityExemptions', {
+      usernames: listOf(text),
+      namespaces: listOf(text),
+      runtimeClasses: listOf(text),
+    }),
   },
 }
 
@@ -36,7 +50,8 @@ export function podSecurityConfiguration(given: unknown): PodSecurityConfigurati
     const level = defaults[mode] || 'privileged'
     const version = defaults[`${mode}-version`] || 'latest'
     if (!parseLevel(level)) faults.push(invalidValue(`defaults.${mode}`, level, levelFault))
-    if (parseVersion(version) === undefined) faults.push(invalidValue(`defaults.${mode}-version`, version, versionFault))
+    if (parseVersion(version) === undefined)
+      faults.push(invalidValue(`defaults.${mode}-version`, version, versionFault))
     return { level: parseLevel(level) ?? 'restricted', version: parseVersion(version) ?? 'latest' }
   }
   const policy = { enforce: read('enforce'), warn: read('warn'), audit: read('audit') }
@@ -63,7 +78,12 @@ function decoded(given: unknown): Fields {
 const refused = (why: string): ExplainedError =>
   new ExplainedError(`PodSecurity invalid: ${why}; correct its part of the file of --admission-control-config-file`)
 
-function names(given: readonly string[] = [], path: string, rule: ((name: string) => string[]) | undefined, faults: FieldError[]): ReadonlySet<string> {
+function names(
+  given: readonly string[] = [],
+  path: string,
+  rule: ((name: string) => string[]) | undefined,
+  faults: FieldError[],
+): ReadonlySet<string> {
   const seen = new Set<string>()
   given.forEach((name, i) => {
     const at = `${path}[${i}]`

@@ -7,13 +7,28 @@ import type { Level, Version } from './policy.ts'
 type Parts = Omit<PodSpec, 'containers'> & { readonly containers?: readonly object[] }
 type Security = Readonly<Record<string, unknown>>
 
-const good = { allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } }
-const container = (securityContext?: Security, more: object = {}) => ({ name: 'c', image: 'i', ...(securityContext && { securityContext }), ...more })
-const withContext = (securityContext: Security, more: Parts = {}): Parts => ({ ...more, containers: [container(securityContext)] })
+const good = {
+  allowPrivilegeEscalation: false,
+  runAsNonRoot: true,
+  capabilities: { drop: ['ALL'] },
+  seccompProfile: { type: 'RuntimeDefault' },
+}
+const container = (securityContext?: Security, more: object = {}) => ({
+  name: 'c',
+  image: 'i',
+  ...(securityContext && { securityContext }),
+  ...more,
+})
+const withContext = (securityContext: Security, more: Parts = {}): Parts => ({
+  ...more,
+  containers: [container(securityContext)],
+})
 
 /** What is said of a pod; empty if it is allowed. */
 function said(level: Level, version: Version, spec: Parts, annotations: Readonly<Record<string, string>> = {}): string {
-  return detailsOf(evaluatePod({ level, version }, { annotations, spec: { containers: [container(good)], ...spec } as PodSpec }))
+  return detailsOf(
+    evaluatePod({ level, version }, { annotations, spec: { containers: [container(good)], ...spec } as PodSpec }),
+  )
 }
 
 interface Case {
@@ -40,51 +55,84 @@ const cases: Readonly<Record<string, Case>> = {
   },
   hostPorts: {
     level: 'baseline',
-    fails: { containers: [container(good, { ports: [{ hostPort: 80 }, { hostPort: 443 }] }), container(good, { name: 'd', ports: [{ hostPort: 80 }] })] },
+    fails: {
+      containers: [
+        container(good, { ports: [{ hostPort: 80 }, { hostPort: 443 }] }),
+        container(good, { name: 'd', ports: [{ hostPort: 80 }] }),
+      ],
+    },
     says: 'hostPort (containers "c", "d" use hostPorts 443, 80)',
     passes: { containers: [container(good, { ports: [{ containerPort: 80, hostPort: 0 }] })] },
   },
   hostProbesAndHostLifecycle: {
     level: 'baseline',
-    fails: { containers: [container(good, { livenessProbe: { httpGet: { host: '1.2.3.4' } }, lifecycle: { preStop: { tcpSocket: { host: 'other' } } } })] },
+    fails: {
+      containers: [
+        container(good, {
+          livenessProbe: { httpGet: { host: '1.2.3.4' } },
+          lifecycle: { preStop: { tcpSocket: { host: 'other' } } },
+        }),
+      ],
+    },
     says: 'probe or lifecycle host (container "c" uses probe or lifecycle hosts "1.2.3.4", "other")',
     passes: { containers: [container(good, { livenessProbe: { httpGet: { port: 80 } } })] },
   },
   windowsHostProcess: {
     level: 'baseline',
-    fails: withContext({ windowsOptions: { hostProcess: true } }, { securityContext: { windowsOptions: { hostProcess: true } } }),
+    fails: withContext(
+      { windowsOptions: { hostProcess: true } },
+      { securityContext: { windowsOptions: { hostProcess: true } } },
+    ),
     says: 'hostProcess (pod and container "c" must not set securityContext.windowsOptions.hostProcess=true)',
     passes: withContext({ windowsOptions: { hostProcess: false } }),
   },
   privileged: {
     level: 'baseline',
-    fails: withContext({ privileged: true }, { initContainers: [{ name: 'i', securityContext: { privileged: true } }] }),
+    fails: withContext(
+      { privileged: true },
+      { initContainers: [{ name: 'i', securityContext: { privileged: true } }] },
+    ),
     says: 'privileged (containers "i", "c" must not set securityContext.privileged=true)',
     passes: withContext({ privileged: false }),
   },
   capabilities_baseline: {
     level: 'baseline',
     fails: withContext({ capabilities: { add: ['SYS_TIME', 'CHOWN', 'NET_RAW'] } }),
-    says: 'non-default capabilities (container "c" must not include "NET_RAW", "SYS_TIME" in securityContext.capabilities.add)',
+    says:
+      'non-default capabilities (container "c" must not include "NET_RAW", "SYS_TIME" in ' +
+      'securityContext.capabilities.add)',
     passes: withContext({ capabilities: { add: ['KILL'] } }),
   },
   'appArmorProfile by fields': {
     level: 'baseline',
-    fails: withContext({ appArmorProfile: { type: 'Unconfined' } }, { securityContext: { appArmorProfile: { type: 'Unconfined' } } }),
+    fails: withContext(
+      { appArmorProfile: { type: 'Unconfined' } },
+      { securityContext: { appArmorProfile: { type: 'Unconfined' } } },
+    ),
     says: 'forbidden AppArmor profile (pod and container "c" must not set AppArmor profile type to "Unconfined")',
     passes: withContext({ appArmorProfile: { type: 'Localhost', localhostProfile: 'p' } }),
   },
   'appArmorProfile by annotations': {
     level: 'baseline',
     fails: {},
-    annotations: { 'container.apparmor.security.beta.kubernetes.io/c': 'unconfined', 'container.apparmor.security.beta.kubernetes.io/d': 'localhost/x' },
-    says: 'forbidden AppArmor profile (annotation must not set AppArmor profile type to "container.apparmor.security.beta.kubernetes.io/c="unconfined"")',
+    annotations: {
+      'container.apparmor.security.beta.kubernetes.io/c': 'unconfined',
+      'container.apparmor.security.beta.kubernetes.io/d': 'localhost/x',
+    },
+    says:
+      'forbidden AppArmor profile (annotation must not set AppArmor profile type to ' +
+      '"container.apparmor.security.beta.kubernetes.io/c="unconfined"")',
     passes: {},
   },
   seLinuxOptions: {
     level: 'baseline',
-    fails: withContext({ seLinuxOptions: { type: 'spc_t', role: 'r' } }, { securityContext: { seLinuxOptions: { user: 'u' } } }),
-    says: 'seLinuxOptions (pod and container "c" set forbidden securityContext.seLinuxOptions: type "spc_t"; user may not be set; role may not be set)',
+    fails: withContext(
+      { seLinuxOptions: { type: 'spc_t', role: 'r' } },
+      { securityContext: { seLinuxOptions: { user: 'u' } } },
+    ),
+    says:
+      'seLinuxOptions (pod and container "c" set forbidden securityContext.seLinuxOptions: type "spc_t"; user ' +
+      'may not be set; role may not be set)',
     passes: withContext({ seLinuxOptions: { type: 'container_init_t', level: 's0' } }),
   },
   procMount: {
@@ -111,7 +159,10 @@ const cases: Readonly<Record<string, Case>> = {
     level: 'baseline',
     version: 18,
     fails: {},
-    annotations: { 'seccomp.security.alpha.kubernetes.io/pod': 'unconfined', 'container.seccomp.security.alpha.kubernetes.io/c': 'docker/default' },
+    annotations: {
+      'seccomp.security.alpha.kubernetes.io/pod': 'unconfined',
+      'container.seccomp.security.alpha.kubernetes.io/c': 'docker/default',
+    },
     says: 'seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod="unconfined")',
     passes: { securityContext: { seccompProfile: { type: 'Unconfined' } } },
   },
@@ -124,19 +175,29 @@ const cases: Readonly<Record<string, Case>> = {
   seccompProfile_restricted: {
     level: 'restricted',
     fails: withContext({ ...good, seccompProfile: undefined }),
-    says: 'seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
-    passes: withContext({ ...good, seccompProfile: undefined }, { securityContext: { seccompProfile: { type: 'Localhost' } } }),
+    says:
+      'seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or ' +
+      '"Localhost")',
+    passes: withContext(
+      { ...good, seccompProfile: undefined },
+      { securityContext: { seccompProfile: { type: 'Localhost' } } },
+    ),
   },
   allowPrivilegeEscalation: {
     level: 'restricted',
     fails: withContext({ ...good, allowPrivilegeEscalation: undefined }),
     says: 'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false)',
-    passes: withContext({ ...good, allowPrivilegeEscalation: undefined, seccompProfile: undefined, capabilities: undefined }, { os: { name: 'windows' } }),
+    passes: withContext(
+      { ...good, allowPrivilegeEscalation: undefined, seccompProfile: undefined, capabilities: undefined },
+      { os: { name: 'windows' } },
+    ),
   },
   capabilities_restricted: {
     level: 'restricted',
     fails: withContext({ ...good, capabilities: { add: ['CHOWN', 'NET_BIND_SERVICE'] } }),
-    says: 'unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]; container "c" must not include "CHOWN" in securityContext.capabilities.add)',
+    says:
+      'unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]; container ' +
+      '"c" must not include "CHOWN" in securityContext.capabilities.add)',
     passes: withContext({ ...good, capabilities: { add: ['NET_BIND_SERVICE'], drop: ['ALL'] } }),
   },
   procMount_restricted: {
@@ -199,7 +260,12 @@ describe('versions of the Pod Security Standards', () => {
     ['a missing seccomp profile', 19, 'restricted', withContext({ ...good, seccompProfile: undefined })],
     ['capabilities that are kept', 22, 'restricted', withContext({ ...good, capabilities: undefined })],
     ['root', 23, 'restricted', withContext({ ...good, runAsUser: 0 })],
-    ['hosts of probes', 34, 'baseline', { containers: [container(good, { startupProbe: { tcpSocket: { host: 'h' } } })] }],
+    [
+      'hosts of probes',
+      34,
+      'baseline',
+      { containers: [container(good, { startupProbe: { tcpSocket: { host: 'h' } } })] },
+    ],
   ]
   for (const [what, minor, level, spec] of refusedSince) {
     test(`${what} is refused since v1.${minor}`, () => {
@@ -209,12 +275,27 @@ describe('versions of the Pod Security Standards', () => {
   }
 
   const allowedSince: readonly (readonly [string, number, Level, Parts])[] = [
-    ['a Windows pod without Linux fields', 25, 'restricted', withContext({ runAsNonRoot: true }, { os: { name: 'windows' } })],
+    [
+      'a Windows pod without Linux fields',
+      25,
+      'restricted',
+      withContext({ runAsNonRoot: true }, { os: { name: 'windows' } }),
+    ],
     ['the sysctl ip_local_reserved_ports', 27, 'baseline', sysctl('net.ipv4.ip_local_reserved_ports')],
     ['the sysctl tcp_fin_timeout', 29, 'baseline', sysctl('net.ipv4.tcp_fin_timeout')],
-    ['the SELinux type container_engine_t', 31, 'baseline', withContext({ seLinuxOptions: { type: 'container_engine_t' } })],
+    [
+      'the SELinux type container_engine_t',
+      31,
+      'baseline',
+      withContext({ seLinuxOptions: { type: 'container_engine_t' } }),
+    ],
     ['the sysctl tcp_wmem', 32, 'baseline', sysctl('net.ipv4.tcp_wmem')],
-    ['an unmasked /proc in a user namespace', 35, 'baseline', withContext({ procMount: 'Unmasked' }, { hostUsers: false })],
+    [
+      'an unmasked /proc in a user namespace',
+      35,
+      'baseline',
+      withContext({ procMount: 'Unmasked' }, { hostUsers: false }),
+    ],
     ['root in a user namespace', 35, 'restricted', withContext({ ...good, runAsUser: 0 }, { hostUsers: false })],
   ]
   for (const [what, minor, level, spec] of allowedSince) {
@@ -235,11 +316,16 @@ test('what the baseline says comes first, and is not said twice', () => {
     { level: 'restricted', version: 'latest' },
     {
       annotations: {},
-      spec: { hostNetwork: true, volumes: [{ name: 'h', hostPath: { path: '/' } }], containers: [container({ privileged: true })] } as PodSpec,
+      spec: {
+        hostNetwork: true,
+        volumes: [{ name: 'h', hostPath: { path: '/' } }],
+        containers: [container({ privileged: true })],
+      } as PodSpec,
     },
   )
   assert.equal(
     reasonsOf(violations),
-    'host namespaces, privileged, allowPrivilegeEscalation != false, unrestricted capabilities, restricted volume types, runAsNonRoot != true, seccompProfile',
+    'host namespaces, privileged, allowPrivilegeEscalation != false, unrestricted capabilities, restricted ' +
+      'volume types, runAsNonRoot != true, seccompProfile',
   )
 })

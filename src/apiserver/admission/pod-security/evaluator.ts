@@ -9,7 +9,14 @@ import { volumeChecks } from './checks/volumes.ts'
 import type { LevelVersion } from './policy.ts'
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1)
-const checks = [...hostChecks, ...privilegeChecks, ...confinementChecks, ...seccompChecks, ...userChecks, ...volumeChecks].sort(byId)
+const checks = [
+  ...hostChecks,
+  ...privilegeChecks,
+  ...confinementChecks,
+  ...seccompChecks,
+  ...userChecks,
+  ...volumeChecks,
+].sort(byId)
 
 /** From here on, nothing was added. */
 const newest = Math.max(...checks.flatMap(({ revisions }) => revisions.map(({ since }) => since)))
@@ -27,7 +34,10 @@ function checksOf(level: 'baseline' | 'restricted', version: number): readonly C
   const overridden = new Set(inForce.flatMap(({ overrides = [] }) => overrides))
   const kept = inForce.filter(({ id }) => !overridden.has(id))
   // What the baseline says comes first.
-  const order = [...kept.filter((check) => check.level === 'baseline'), ...kept.filter((check) => check.level === 'restricted')]
+  const order = [
+    ...kept.filter((check) => check.level === 'baseline'),
+    ...kept.filter((check) => check.level === 'restricted'),
+  ]
   return (made[level][version] = order.map(({ run }) => run))
 }
 

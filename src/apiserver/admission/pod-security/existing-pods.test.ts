@@ -7,8 +7,15 @@ const enforce = { level: 'baseline', version: 'latest' } as const
 
 /** As the store hands it out. */
 function stored(name: string, spec: object, owner?: string) {
-  const ownerReferences = owner ? [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner, controller: true }] : undefined
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, ownerReferences }, spec: { containers: [{ name: 'c' }], ...spec } }
+  const ownerReferences = owner
+    ? [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner, controller: true }]
+    : undefined
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, ownerReferences },
+    spec: { containers: [{ name: 'c' }], ...spec },
+  }
   return { parse: <T extends Pod>() => pod as unknown as T }
 }
 
@@ -18,15 +25,24 @@ const warnings = (pods: ReturnType<typeof stored>[], more: Partial<Parameters<ty
 
 test('pods with the same violations are told of once, under the first name', async () => {
   const bad = { hostNetwork: true }
-  assert.deepEqual(await warnings([stored('b', bad), stored('a', bad), stored('c', bad), stored('d', { hostPID: true, hostIPC: true }), stored('good', {})]), [
-    head,
-    'a (and 3 other pods): host namespaces',
-  ])
-  assert.deepEqual(await warnings([stored('x', bad), stored('y', bad), stored('z', { containers: [{ name: 'c', securityContext: { privileged: true } }] })]), [
-    head,
-    'x (and 1 other pod): host namespaces',
-    'z: privileged',
-  ])
+  assert.deepEqual(
+    await warnings([
+      stored('b', bad),
+      stored('a', bad),
+      stored('c', bad),
+      stored('d', { hostPID: true, hostIPC: true }),
+      stored('good', {}),
+    ]),
+    [head, 'a (and 3 other pods): host namespaces'],
+  )
+  assert.deepEqual(
+    await warnings([
+      stored('x', bad),
+      stored('y', bad),
+      stored('z', { containers: [{ name: 'c', securityContext: { privileged: true } }] }),
+    ]),
+    [head, 'x (and 1 other pod): host namespaces', 'z: privileged'],
+  )
 })
 
 test('nothing is said where all pods are allowed, or exempt', async () => {
@@ -45,6 +61,12 @@ test('of many pods the first 3,000 are looked at, one of each controller before 
 
 test('after a second no more pods are looked at', async () => {
   let clock = 0
-  const lines = await warnings([stored('a', { hostPID: true }), stored('b', {}), stored('c', {})], { now: () => (clock += 600) })
-  assert.deepEqual(lines, ['new PodSecurity enforce level only checked against the first 2 of 3 existing pods', head, 'a: host namespaces'])
+  const lines = await warnings([stored('a', { hostPID: true }), stored('b', {}), stored('c', {})], {
+    now: () => (clock += 600),
+  })
+  assert.deepEqual(lines, [
+    'new PodSecurity enforce level only checked against the first 2 of 3 existing pods',
+    head,
+    'a: host namespaces',
+  ])
 })

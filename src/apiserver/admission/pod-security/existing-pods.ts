@@ -23,10 +23,19 @@ interface Told {
 }
 
 /** Texts for Warning headers: equal violations are told once, under the name of the first of their pods. */
-export async function existingPodWarnings({ namespace, enforce, pods: stored, isExempt, now = () => performance.now() }: ExistingPods): Promise<string[]> {
+export async function existingPodWarnings({
+  namespace,
+  enforce,
+  pods: stored,
+  isExempt,
+  now = () => performance.now(),
+}: ExistingPods): Promise<string[]> {
   const deadline = now() + mostMs
   const pause = pauses()
-  const pods = stored.length > mostPods ? oneOfEachFirst(stored.map((pod) => pod.parse<Pod>()).filter((pod) => !isExempt(pod))) : undefined
+  const pods =
+    stored.length > mostPods
+      ? oneOfEachFirst(stored.map((pod) => pod.parse<Pod>()).filter((pod) => !isExempt(pod)))
+      : undefined
   const found = new Map<string, Told>()
   let total = (pods ?? stored).length
   let checked = 0
@@ -40,9 +49,14 @@ export async function existingPodWarnings({ namespace, enforce, pods: stored, is
   if (!pods && checked === total) total = checked
   const lines = [...found].map(([reasons, { first, count }]) => `${first}${others(count - 1)}: ${reasons}`).sort()
   return [
-    ...(checked < total ? [`new PodSecurity enforce level only checked against the first ${checked} of ${total} existing pods`] : []),
+    ...(checked < total
+      ? [`new PodSecurity enforce level only checked against the first ${checked} of ${total} existing pods`]
+      : []),
     ...(lines.length
-      ? [`existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(shown(enforce))}`]
+      ? [
+          `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ` +
+            `${JSON.stringify(shown(enforce))}`,
+        ]
       : []),
     ...lines,
   ]

@@ -14,15 +14,21 @@ export interface PodSecurityMetrics {
 const common = ['request_operation', 'resource', 'subresource']
 
 export function podSecurityMetrics(registry: MetricsRegistry): PodSecurityMetrics {
-  const evaluations = registry.counter('pod_security_evaluations_total', 'Evaluations of policies, without those of requests that are ignored or exempt.', [
-    'decision',
-    'policy_level',
-    'policy_version',
-    'mode',
-    ...common,
-  ])
-  const exemptions = registry.counter('pod_security_exemptions_total', 'Exempt requests, without those that are ignored.', common)
-  const errors = registry.counter('pod_security_errors_total', 'Errors that kept policies from being evaluated as they were meant.', ['fatal', ...common])
+  const evaluations = registry.counter(
+    'pod_security_evaluations_total',
+    'Evaluations of policies, without those of requests that are ignored or exempt.',
+    ['decision', 'policy_level', 'policy_version', 'mode', ...common],
+  )
+  const exemptions = registry.counter(
+    'pod_security_exemptions_total',
+    'Exempt requests, without those that are ignored.',
+    common,
+  )
+  const errors = registry.counter(
+    'pod_security_errors_total',
+    'Errors that kept policies from being evaluated as they were meant.',
+    ['fatal', ...common],
+  )
   const version = (standard: LevelVersion): string => {
     if (standard.level === 'privileged' || standard.version === 'latest') return 'latest'
     // Labels of namespaces may name any version: those that nobody knows yet make no series of their own.
@@ -34,7 +40,8 @@ export function podSecurityMetrics(registry: MetricsRegistry): PodSecurityMetric
     for (const resource of ['pod', 'controller']) exemptions([operation, resource, ''])
   }
   return {
-    evaluated: (decision, standard, mode, attributes) => evaluations([decision, standard.level, version(standard), mode, ...labelsOf(attributes)]).add(),
+    evaluated: (decision, standard, mode, attributes) =>
+      evaluations([decision, standard.level, version(standard), mode, ...labelsOf(attributes)]).add(),
     exempted: (attributes) => exemptions(labelsOf(attributes)).add(),
     failed: (fatal, attributes) => errors([String(fatal), ...labelsOf(attributes)]).add(),
   }

@@ -15,7 +15,9 @@ const fixture = pluginFixture({
 const plugin = podSecurity(fixture.sources)
 
 async function namespace(name: string, labels: Readonly<Record<string, string>>): Promise<void> {
-  await fixture.store('v1/namespaces', { metadata: { name, labels: Object.fromEntries(Object.entries(labels).map(([mode, text]) => [key(mode), text])) } })
+  await fixture.store('v1/namespaces', {
+    metadata: { name, labels: Object.fromEntries(Object.entries(labels).map(([mode, text]) => [key(mode), text])) },
+  })
 }
 
 /** What a write of a pod, or of a deployment of such pods, comes to: the refusal, warnings and audit annotations. */
@@ -24,7 +26,8 @@ async function written(kind: 'pod' | 'deployment', place: string, spec: object =
   const warnings: string[] = []
   const metadata = { name: 'p', namespace: place }
   const template = { metadata: { labels: { a: 'b' } }, spec }
-  const object = kind === 'pod' ? { metadata, spec } : { metadata, spec: { selector: { matchLabels: { a: 'b' } }, template } }
+  const object =
+    kind === 'pod' ? { metadata, spec } : { metadata, spec: { selector: { matchLabels: { a: 'b' } }, template } }
   const attributes = fixture.write(kind === 'pod' ? 'v1/pods' : 'apps/v1/deployments', object, {
     warn: (text) => warnings.push(text),
     annotate: (name, value) => (annotations[name] = value),
@@ -43,11 +46,23 @@ const counted = (): string[] =>
 
 test('namespaces, users and runtime classes are exempt', async () => {
   await namespace('strict', { enforce: 'restricted', warn: 'restricted', audit: 'restricted' })
-  assert.deepEqual(await written('pod', 'exempt'), { refusal: undefined, warnings: [], annotations: { [key('exempt')]: 'namespace' } })
+  assert.deepEqual(await written('pod', 'exempt'), {
+    refusal: undefined,
+    warnings: [],
+    annotations: { [key('exempt')]: 'namespace' },
+  })
   const root = { user: { name: 'root', groups: [] } }
-  assert.deepEqual(await written('deployment', 'strict', privileged, root), { refusal: undefined, warnings: [], annotations: { [key('exempt')]: 'user' } })
+  assert.deepEqual(await written('deployment', 'strict', privileged, root), {
+    refusal: undefined,
+    warnings: [],
+    annotations: { [key('exempt')]: 'user' },
+  })
   const kata = { ...privileged, runtimeClassName: 'kata' }
-  assert.deepEqual(await written('pod', 'strict', kata), { refusal: undefined, warnings: [], annotations: { [key('exempt')]: 'runtimeClass' } })
+  assert.deepEqual(await written('pod', 'strict', kata), {
+    refusal: undefined,
+    warnings: [],
+    annotations: { [key('exempt')]: 'runtimeClass' },
+  })
   assert.deepEqual(counted(), [
     'pod_security_exemptions_total{request_operation="create",resource="pod",subresource=""} 2',
     'pod_security_exemptions_total{request_operation="create",resource="controller",subresource=""} 1',
@@ -57,13 +72,26 @@ test('namespaces, users and runtime classes are exempt', async () => {
 test('what was evaluated is told, warned of and counted', async () => {
   const before = counted()
   await namespace('free', {})
-  await namespace('mixed', { enforce: 'baseline', 'enforce-version': 'v1.28', warn: 'baseline', audit: 'baseline', 'audit-version': 'v1.99' })
+  await namespace('mixed', {
+    enforce: 'baseline',
+    'enforce-version': 'v1.28',
+    warn: 'baseline',
+    audit: 'baseline',
+    'audit-version': 'v1.99',
+  })
   const wouldViolate = (standard: string) => `would violate PodSecurity "${standard}": ${refused}`
-  assert.deepEqual(await written('pod', 'free'), { refusal: undefined, warnings: [], annotations: { [key('enforce-policy')]: 'privileged:latest' } })
+  assert.deepEqual(await written('pod', 'free'), {
+    refusal: undefined,
+    warnings: [],
+    annotations: { [key('enforce-policy')]: 'privileged:latest' },
+  })
   assert.deepEqual(await written('pod', 'mixed'), {
     refusal: `pods "p" is forbidden: violates PodSecurity "baseline:v1.28": ${refused}`,
     warnings: [],
-    annotations: { [key('enforce-policy')]: 'baseline:v1.28', [key('audit-violations')]: wouldViolate('baseline:v1.99') },
+    annotations: {
+      [key('enforce-policy')]: 'baseline:v1.28',
+      [key('audit-violations')]: wouldViolate('baseline:v1.99'),
+    },
   })
   assert.deepEqual(await written('deployment', 'mixed'), {
     refusal: undefined,
@@ -71,7 +99,8 @@ test('what was evaluated is told, warned of and counted', async () => {
     annotations: { [key('audit-violations')]: wouldViolate('baseline:v1.99') },
   })
   const series = (decision: string, level: string, version: string, mode: string, resource: string, count: number) =>
-    `pod_security_evaluations_total{decision="${decision}",policy_level="${level}",policy_version="${version}",mode="${mode}",request_operation="create",resource="${resource}",subresource=""} ${count}`
+    `pod_security_evaluations_total{decision="${decision}",policy_level="${level}",policy_version="${version}",mode="${mode}",request_operation="create",resource="${resource}",subresource=""} ` +
+    `${count}`
   assert.deepEqual(
     counted().filter((line) => !before.includes(line)),
     [
@@ -89,7 +118,9 @@ test('a namespace that cannot be found lets no pod in, and says so of templates'
   assert.deepEqual(await written('pod', 'gone'), {
     refusal: 'Internal error occurred: failed to lookup namespace "gone"',
     warnings: [],
-    annotations: { [key('error')]: 'Internal error occurred: failed to lookup namespace "gone": namespaces "gone" not found' },
+    annotations: {
+      [key('error')]: 'Internal error occurred: failed to lookup namespace "gone": namespaces "gone" not found',
+    },
   })
   assert.deepEqual(await written('deployment', 'gone'), {
     refusal: undefined,
@@ -98,6 +129,9 @@ test('a namespace that cannot be found lets no pod in, and says so of templates'
   })
   assert.deepEqual(
     counted().filter((line) => !before.includes(line)),
-    ['pod', 'controller'].map((resource) => `pod_security_errors_total{fatal="true",request_operation="create",resource="${resource}",subresource=""} 1`),
+    ['pod', 'controller'].map(
+      (resource) =>
+        `pod_security_errors_total{fatal="true",request_operation="create",resource="${resource}",subresource=""} 1`,
+    ),
   )
 })

@@ -1,6 +1,6 @@
 /**
- * PodSecurity: holds pods against the level of the Pod Security Standards that their namespace's labels name (KEP-2579). What is enforced
- * refuses pods; templates of controllers are only warned of and audited.
+ * PodSecurity: holds pods against the level of the Pod Security Standards that their namespace's labels name
+ * (KEP-2579). What is enforced refuses pods; templates of controllers are only warned of and audited.
  */
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
 import { after } from '../../../lib/flow/after.ts'
@@ -15,11 +15,30 @@ import { podSecurityConfiguration } from './configuration.ts'
 import { detailsOf, evaluatePod } from './evaluator.ts'
 import { existingPodWarnings } from './existing-pods.ts'
 import { podSecurityMetrics } from './metrics.ts'
-import { annotationKey, compareLevels, isFullyPrivileged, isSame, type LevelVersion, modes, type ReadPolicy, readPolicy, shown } from './policy.ts'
+import {
+  annotationKey,
+  compareLevels,
+  isFullyPrivileged,
+  isSame,
+  type LevelVersion,
+  modes,
+  type ReadPolicy,
+  readPolicy,
+  shown,
+} from './policy.ts'
 import { isSignificantUpdate } from './significant-update.ts'
 
 /** These change nothing that is checked, or are about no pod. */
-const ignoredSubresources: ReadonlySet<string> = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'])
+const ignoredSubresources: ReadonlySet<string> = new Set([
+  'exec',
+  'attach',
+  'binding',
+  'eviction',
+  'log',
+  'portforward',
+  'proxy',
+  'status',
+])
 
 /** What is kept of a namespace. */
 interface Asked extends ReadPolicy {
@@ -27,7 +46,13 @@ interface Asked extends ReadPolicy {
   readonly isFree: boolean
 }
 
-export function podSecurity({ registry, find, configuration, metrics: registered, log }: PluginSources): AdmissionPlugin {
+export function podSecurity({
+  registry,
+  find,
+  configuration,
+  metrics: registered,
+  log,
+}: PluginSources): AdmissionPlugin {
   const { defaults, exempt } = podSecurityConfiguration(configuration('PodSecurity'))
   const namespaces = find('v1/namespaces')
   const pods = find('v1/pods')
@@ -38,7 +63,12 @@ export function podSecurity({ registry, find, configuration, metrics: registered
     return { ...read, isFree: read.faults.length === 0 && isFullyPrivileged(read.policy) }
   }
   // Labels are at hand without parsing: namespaces are read on every create anyway.
-  const followed = new FollowedObjects<Asked>({ registry, resource: namespaces, read: ({ summary }) => asked(summary.labels), log })
+  const followed = new FollowedObjects<Asked>({
+    registry,
+    resource: namespaces,
+    read: ({ summary }) => asked(summary.labels),
+    log,
+  })
 
   return {
     name: 'PodSecurity',
@@ -87,11 +117,17 @@ export function podSecurity({ registry, find, configuration, metrics: registered
       if (isFree || !attributes.object) return
       if (faults.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
       const template = place.of(attributes.object)
-      if (template?.spec) evaluate(attributes, found, { annotations: template.metadata?.annotations ?? {}, spec: template.spec }, false)
+      if (template?.spec)
+        evaluate(attributes, found, { annotations: template.metadata?.annotations ?? {}, spec: template.spec }, false)
     })
   }
 
-  function evaluate(attributes: AdmissionAttributes, { policy, faults }: Asked, pod: CheckedPod, enforces: boolean): void {
+  function evaluate(
+    attributes: AdmissionAttributes,
+    { policy, faults }: Asked,
+    pod: CheckedPod,
+    enforces: boolean,
+  ): void {
     const { annotate } = attributes
     if (pod.spec.runtimeClassName && exempt.runtimeClasses.has(pod.spec.runtimeClassName)) {
       annotate(annotationKey('exempt'), 'runtimeClass')
@@ -99,7 +135,10 @@ export function podSecurity({ registry, find, configuration, metrics: registered
       return
     }
     if (faults.length) {
-      annotate(annotationKey('error'), `Failed to parse policy: ${aggregate(faults.map(({ field, message }) => `${field}: ${message}`))}`)
+      annotate(
+        annotationKey('error'),
+        `Failed to parse policy: ${aggregate(faults.map(({ field, message }) => `${field}: ${message}`))}`,
+      )
       metrics.failed(false, attributes)
     }
     // Where two modes ask for the same, once is enough.
@@ -113,13 +152,20 @@ export function podSecurity({ registry, find, configuration, metrics: registered
     const audited = violationsOf(policy.audit)
     if (audited.length) {
       metrics.evaluated('deny', policy.audit, 'audit', attributes)
-      annotate(annotationKey('audit-violations'), `would violate PodSecurity ${JSON.stringify(shown(policy.audit))}: ${detailsOf(audited)}`)
+      annotate(
+        annotationKey('audit-violations'),
+        `would violate PodSecurity ${JSON.stringify(shown(policy.audit))}: ${detailsOf(audited)}`,
+      )
     }
     if (enforces) {
       annotate(annotationKey('enforce-policy'), shown(policy.enforce))
       const violations = violationsOf(policy.enforce)
       metrics.evaluated(violations.length ? 'deny' : 'allow', policy.enforce, 'enforce', attributes)
-      if (violations.length) throw forbiddenWrite(attributes, `violates PodSecurity ${JSON.stringify(shown(policy.enforce))}: ${detailsOf(violations)}`)
+      if (violations.length)
+        throw forbiddenWrite(
+          attributes,
+          `violates PodSecurity ${JSON.stringify(shown(policy.enforce))}: ${detailsOf(violations)}`,
+        )
     }
     const warned = violationsOf(policy.warn)
     if (warned.length) {
@@ -134,15 +180,24 @@ export function podSecurity({ registry, find, configuration, metrics: registered
     const { policy, faults } = readPolicy(labels, defaults)
     const before = operation === 'UPDATE' ? readPolicy(old?.metadata.labels, defaults) : undefined
     // Labels that were wrong before do not keep others from changing.
-    if (faults.length && (!before || messages(before) !== messages({ policy, faults }))) throw invalid(namespaces.groupKind, name, faults)
+    if (faults.length && (!before || messages(before) !== messages({ policy, faults })))
+      throw invalid(namespaces.groupKind, name, faults)
     if (before) {
       const { enforce } = policy
       if (isSame(enforce, before.policy.enforce) || enforce.level === 'privileged') return
-      if (enforce.version === before.policy.enforce.version && compareLevels(enforce.level, before.policy.enforce.level) < 1) return
+      if (
+        enforce.version === before.policy.enforce.version &&
+        compareLevels(enforce.level, before.policy.enforce.level) < 1
+      )
+        return
     }
     if (exempt.namespaces.has(name)) {
       if (isFullyPrivileged(policy) || modes.every((mode) => isSame(policy[mode], defaults[mode]))) return
-      const said = modes.filter((mode) => policy[mode].level !== 'privileged' && (labels?.[annotationKey(mode)] ?? labels?.[annotationKey(`${mode}-version`)]))
+      const said = modes.filter(
+        (mode) =>
+          policy[mode].level !== 'privileged' &&
+          (labels?.[annotationKey(mode)] ?? labels?.[annotationKey(`${mode}-version`)]),
+      )
       const told = said.map((mode) => `${mode}=${shown(policy[mode])}`).join(', ')
       warn(`namespace ${JSON.stringify(name)} is exempt from Pod Security, and the policy (${told}) will be ignored`)
       return
@@ -153,11 +208,21 @@ export function podSecurity({ registry, find, configuration, metrics: registered
   async function warnOfExisting(namespace: string, enforce: LevelVersion, warn: (text: string) => void): Promise<void> {
     const view = await registry.cacher(pods).ready()
     const isPodExempt = ({ spec }: Pod): boolean => exempt.runtimeClasses.has(spec?.runtimeClassName ?? '')
-    for (const text of await existingPodWarnings({ namespace, enforce, pods: view.objects.slice(pods.range(namespace)), isExempt: isPodExempt })) warn(text)
+    for (const text of await existingPodWarnings({
+      namespace,
+      enforce,
+      pods: view.objects.slice(pods.range(namespace)),
+      isExempt: isPodExempt,
+    }))
+      warn(text)
   }
 
   function isExempt(attributes: AdmissionAttributes): boolean {
-    const why = exempt.namespaces.has(attributes.namespace) ? 'namespace' : exempt.usernames.has(attributes.user.name) ? 'user' : undefined
+    const why = exempt.namespaces.has(attributes.namespace)
+      ? 'namespace'
+      : exempt.usernames.has(attributes.user.name)
+        ? 'user'
+        : undefined
     if (why === undefined) return false
     attributes.annotate(annotationKey('exempt'), why)
     metrics.exempted(attributes)
@@ -166,7 +231,10 @@ export function podSecurity({ registry, find, configuration, metrics: registered
 
   /** Undefined where there is no such namespace. What has been made a moment ago may not be followed yet. */
   function askedIn({ namespace }: AdmissionAttributes): Asked | undefined | Promise<Asked | undefined> {
-    return followed.get('', namespace) ?? after(registry.get(namespaces, namespaces.key('', namespace)), (found) => found && asked(found.summary.labels))
+    return (
+      followed.get('', namespace) ??
+      after(registry.get(namespaces, namespaces.key('', namespace)), (found) => found && asked(found.summary.labels))
+    )
   }
 }
 
@@ -175,7 +243,8 @@ const unknownNamespace = ({ namespace }: AdmissionAttributes) => ({
   notFound: `namespaces ${JSON.stringify(namespace)} not found`,
 })
 
-const isPod = (object: KubeObject | undefined): object is Pod & { spec: PodSpec } => object !== undefined && 'spec' in object && object.spec !== undefined
+const isPod = (object: KubeObject | undefined): object is Pod & { spec: PodSpec } =>
+  object !== undefined && 'spec' in object && object.spec !== undefined
 
 const messages = ({ faults }: ReadPolicy): string => JSON.stringify(faults)
 

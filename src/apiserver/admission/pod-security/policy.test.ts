@@ -9,7 +9,10 @@ const told = ({ enforce, audit, warn }: Policy) => [enforce, audit, warn].map(sh
 
 test('labels that are missing mean the default', () => {
   assert.deepEqual(readPolicy(undefined, defaults), { policy: defaults, faults: [] })
-  const { policy, faults } = readPolicy({ [key('enforce')]: 'baseline', [key('warn')]: 'restricted', [key('warn-version')]: 'v1.28' }, defaults)
+  const { policy, faults } = readPolicy(
+    { [key('enforce')]: 'baseline', [key('warn')]: 'restricted', [key('warn-version')]: 'v1.28' },
+    defaults,
+  )
   assert.deepEqual(told(policy), ['baseline:latest', 'privileged:latest', 'restricted:v1.28'])
   assert.deepEqual(faults, [])
 })
@@ -27,7 +30,10 @@ test('what is enforced is warned of too, unless a namespace says what to warn of
     [{ 'enforce-version': 'v1.22' }, 'privileged:latest'],
   ]
   const read = (labels: Readonly<Record<string, string>>, among: Policy) =>
-    shown(readPolicy(Object.fromEntries(Object.entries(labels).map(([name, value]) => [key(name), value])), among).policy.warn)
+    shown(
+      readPolicy(Object.fromEntries(Object.entries(labels).map(([name, value]) => [key(name), value])), among).policy
+        .warn,
+    )
   for (const [labels, expected] of cases) assert.equal(read(labels, defaults), expected, JSON.stringify(labels))
   // What is warned of by default may be stricter already.
   const strict = { level: 'restricted', version: 'latest' } as const
@@ -44,10 +50,13 @@ test('levels that are none are enforced as restricted, and neither audited nor w
   assert.deepEqual(
     faults.map(({ field, message }) => `${field}: ${message}`),
     [
-      'metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted',
+      'metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of privileged, ' +
+        'baseline, restricted',
       'metadata.labels[pod-security.kubernetes.io/enforce-version]: Invalid value: "v1.07": must be "latest" or "v1.x"',
-      'metadata.labels[pod-security.kubernetes.io/audit]: Invalid value: "x": must be one of privileged, baseline, restricted',
-      'metadata.labels[pod-security.kubernetes.io/warn]: Invalid value: "Baseline": must be one of privileged, baseline, restricted',
+      'metadata.labels[pod-security.kubernetes.io/audit]: Invalid value: "x": must be one of privileged, ' +
+        'baseline, restricted',
+      'metadata.labels[pod-security.kubernetes.io/warn]: Invalid value: "Baseline": must be one of privileged, ' +
+        'baseline, restricted',
     ],
   )
 })

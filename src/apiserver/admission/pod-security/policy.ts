@@ -39,7 +39,8 @@ export const versionText = ({ version }: LevelVersion): string => (version === '
 export const shown = (standard: LevelVersion): string => `${standard.level}:${versionText(standard)}`
 
 /** Of what is privileged, every version asks for nothing. */
-export const isSame = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && (a.level === 'privileged' || a.version === b.version)
+export const isSame = (a: LevelVersion, b: LevelVersion): boolean =>
+  a.level === b.level && (a.level === 'privileged' || a.version === b.version)
 
 export const isFullyPrivileged = (policy: Policy): boolean => modes.every((mode) => policy[mode].level === 'privileged')
 
@@ -57,7 +58,12 @@ export interface ReadPolicy {
 const noFaults: readonly FieldError[] = []
 
 export function readPolicy(labels: Readonly<Record<string, string>> | undefined, defaults: Policy): ReadPolicy {
-  if (!labels || !modes.some((mode) => own(labels, prefix + mode) !== undefined || own(labels, `${prefix}${mode}-version`) !== undefined)) {
+  if (
+    !labels ||
+    !modes.some(
+      (mode) => own(labels, prefix + mode) !== undefined || own(labels, `${prefix}${mode}-version`) !== undefined,
+    )
+  ) {
     return { policy: defaults, faults: noFaults }
   }
   const faults: FieldError[] = []
@@ -67,17 +73,23 @@ export function readPolicy(labels: Readonly<Record<string, string>> | undefined,
     const readLevel = level === undefined ? defaults[mode].level : parseLevel(level)
     const readVersion = version === undefined ? defaults[mode].version : parseVersion(version)
     if (readLevel === undefined) faults.push(invalidValue(`metadata.labels[${prefix}${mode}]`, level, levelFault))
-    if (readVersion === undefined) faults.push(invalidValue(`metadata.labels[${prefix}${mode}-version]`, version, versionFault))
+    if (readVersion === undefined)
+      faults.push(invalidValue(`metadata.labels[${prefix}${mode}-version]`, version, versionFault))
     return { level: readLevel ?? (mode === 'enforce' ? 'restricted' : 'privileged'), version: readVersion ?? 'latest' }
   }
   const enforce = read('enforce')
   const policy = { enforce, audit: read('audit'), warn: read('warn') }
-  return { policy: isToldToo(labels, policy) ? { ...policy, warn: { ...enforce, ...versionOf(labels, policy.warn) } } : policy, faults }
+  return {
+    policy: isToldToo(labels, policy) ? { ...policy, warn: { ...enforce, ...versionOf(labels, policy.warn) } } : policy,
+    faults,
+  }
 }
 
 /** Whoever enforces a level, and says nothing of warnings, warns of it: what makes pods is not refused itself. */
 const isToldToo = (labels: Readonly<Record<string, string>>, { enforce, warn }: Policy): boolean =>
-  own(labels, `${prefix}warn`) === undefined && parseLevel(own(labels, `${prefix}enforce`) ?? '') !== undefined && compareLevels(enforce.level, warn.level) > 0
+  own(labels, `${prefix}warn`) === undefined &&
+  parseLevel(own(labels, `${prefix}enforce`) ?? '') !== undefined &&
+  compareLevels(enforce.level, warn.level) > 0
 
 const versionOf = (labels: Readonly<Record<string, string>>, { version }: LevelVersion): Partial<LevelVersion> =>
   own(labels, `${prefix}warn-version`) === undefined ? {} : { version }

@@ -1,4 +1,6 @@
-/** Whether an update of a pod may change what the Pod Security Standards look at: little of a pod can be changed at all. */
+/**
+ * Whether an update of a pod may change what the Pod Security Standards look at: little of a pod can be changed at all.
+ */
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
 import type { AnyContainer } from './checks/check.ts'
 

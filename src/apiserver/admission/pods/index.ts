@@ -20,7 +20,8 @@ export { privilegedContainers } from './privileged-containers.ts'
 
 export const podPlugins: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   AlwaysPullImages: ({ find }) => alwaysPullImages(find('v1/pods')),
-  DefaultTolerationSeconds: ({ find }, { tolerationSeconds }) => defaultTolerationSeconds(find('v1/pods'), tolerationSeconds),
+  DefaultTolerationSeconds: ({ find }, { tolerationSeconds }) =>
+    defaultTolerationSeconds(find('v1/pods'), tolerationSeconds),
   ExtendedResourceToleration: ({ find }) => extendedResourceToleration(find('v1/pods')),
   ImagePolicyWebhook: imagePolicyWebhook,
   LimitPodHardAntiAffinityTopology: ({ find }) => limitPodHardAntiAffinityTopology(find('v1/pods')),

@@ -15,7 +15,10 @@ export interface NamespaceAnnotations {
   stop(): void
 }
 
-export function followedAnnotations({ registry, find, log }: PluginSources, keys: readonly string[]): NamespaceAnnotations {
+export function followedAnnotations(
+  { registry, find, log }: PluginSources,
+  keys: readonly string[],
+): NamespaceAnnotations {
   const namespaces = find('v1/namespaces')
   const read = (object: StoredObject): Annotations => {
     const { annotations } = object.parse<KubeObject>().metadata
@@ -29,7 +32,9 @@ export function followedAnnotations({ registry, find, log }: PluginSources, keys
   const followed = new FollowedObjects<Annotations>({ registry, resource: namespaces, read, log })
   return {
     // What has been made a moment ago may not be followed yet.
-    of: (namespace) => followed.get('', namespace) ?? after(registry.get(namespaces, namespaces.key('', namespace)), (found) => (found ? read(found) : {})),
+    of: (namespace) =>
+      followed.get('', namespace) ??
+      after(registry.get(namespaces, namespaces.key('', namespace)), (found) => (found ? read(found) : {})),
     start: () => followed.start(),
     stop: () => followed.stop(),
   }

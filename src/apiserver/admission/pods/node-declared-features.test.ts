@@ -6,7 +6,10 @@ import { podOf } from './pod-fixture.ts'
 
 const cpuResize = 'GuaranteedQoSPodCPUResize'
 const podResize = 'InPlacePodLevelResourcesVerticalScaling'
-const pod = (cpu: string, { qosClass = 'Guaranteed', ...spec }: { qosClass?: string; nodeName?: string; resources?: object } = {}) => ({
+const pod = (
+  cpu: string,
+  { qosClass = 'Guaranteed', ...spec }: { qosClass?: string; nodeName?: string; resources?: object } = {},
+) => ({
   ...podOf({ nodeName: 'n', containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }], ...spec }),
   status: { qosClass },
 })
@@ -33,13 +36,18 @@ test('a change that the node cannot follow is refused, with all that it lacks', 
   const resize = (nodeName: string, subresource = 'resize') =>
     refusalOf(
       plugin,
-      write('v1/pods', pod('2', { nodeName, resources: { requests: { cpu: '3' } } }), { operation: 'UPDATE', subresource, old: pod('1', { nodeName }) }),
+      write('v1/pods', pod('2', { nodeName, resources: { requests: { cpu: '3' } } }), {
+        operation: 'UPDATE',
+        subresource,
+        old: pod('1', { nodeName }),
+      }),
     )
   assert.equal(await resize('new'), undefined)
   for (const subresource of ['', 'resize'])
     assert.equal(
       await resize('old', subresource),
-      `pods "p" is forbidden: pod update requires features ${cpuResize}, ${podResize} which are not available on node "old"`,
+      `pods "p" is forbidden: pod update requires features ${cpuResize}, ${podResize} which are not available on ` +
+        'node "old"',
     )
   assert.equal(await resize('gone'), 'pods "p" is forbidden: node "gone" not found')
   assert.equal(await resize('old', 'status'), undefined)

@@ -1,4 +1,7 @@
-/** NodeDeclaredFeatureValidator: a pod on a node is not changed in a way that its node does not know how to follow (KEP-5328). */
+/**
+ * NodeDeclaredFeatureValidator: a pod on a node is not changed in a way that its node does not know how to follow
+ * (KEP-5328).
+ */
 import type { V1Node } from '@kubernetes/client-node'
 import type { Pod } from '../../../api/core/pod/model.ts'
 import { after } from '../../../lib/flow/after.ts'
@@ -10,15 +13,23 @@ import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 
 type Node = Model<V1Node>
 
-/** The features that 1.36 knows which a change of a pod may need, by the names that nodes declare. Others are needed by new pods alone. */
+/**
+ * The features that 1.36 knows which a change of a pod may need, by the names that nodes declare. Others are needed by
+ * new pods alone.
+ */
 const features: Readonly<Record<string, (pod: Pod, old: Pod) => boolean>> = {
-  GuaranteedQoSPodCPUResize: (pod, old) => (old.status?.qosClass ?? 'Guaranteed') === 'Guaranteed' && otherCpu(pod, old),
+  GuaranteedQoSPodCPUResize: (pod, old) =>
+    (old.status?.qosClass ?? 'Guaranteed') === 'Guaranteed' && otherCpu(pod, old),
   InPlacePodLevelResourcesVerticalScaling: (pod, old) => !semanticallyEqual(pod.spec?.resources, old.spec?.resources),
 }
 
 const otherCpu = (pod: Pod, old: Pod): boolean =>
   (old.spec?.containers ?? []).some(
-    ({ resources }, at) => compareQuantities(resources?.requests?.cpu ?? '0', pod.spec?.containers?.[at]?.resources?.requests?.cpu ?? '0') !== 0,
+    ({ resources }, at) =>
+      compareQuantities(
+        resources?.requests?.cpu ?? '0',
+        pod.spec?.containers?.[at]?.resources?.requests?.cpu ?? '0',
+      ) !== 0,
   )
 
 export function nodeDeclaredFeatureValidator({ registry, find }: PluginSources): AdmissionPlugin {
@@ -39,11 +50,16 @@ export function nodeDeclaredFeatureValidator({ registry, find }: PluginSources):
         const declared = found.parse<Node>().status?.declaredFeatures
         const missing = needed.filter((name) => !declared?.includes(name))
         if (missing.length > 0)
-          throw forbiddenWrite(attributes, `pod update requires features ${missing.join(', ')} which are not available on node ${JSON.stringify(nodeName)}`)
+          throw forbiddenWrite(
+            attributes,
+            `pod update requires features ${missing.join(', ')} which are not available on node ` +
+              `${JSON.stringify(nodeName)}`,
+          )
       })
     },
   }
 }
 
 /** The features that a node has to have for this change. */
-export const neededFor = (pod: Pod, old: Pod): readonly string[] => Object.keys(features).filter((name) => features[name]?.(pod, old))
+export const neededFor = (pod: Pod, old: Pod): readonly string[] =>
+  Object.keys(features).filter((name) => features[name]?.(pod, old))

@@ -31,7 +31,11 @@ export const writeOf = (object: KubeObject, more: Partial<AdmissionAttributes> =
 })
 
 /** The pod's spec after the plug-in has changed and looked at it. Throws what the plug-in throws. */
-export function admitted({ mutate, validate }: AdmissionPlugin, spec: object, more: Partial<AdmissionAttributes> = {}): PodSpec {
+export function admitted(
+  { mutate, validate }: AdmissionPlugin,
+  spec: object,
+  more: Partial<AdmissionAttributes> = {},
+): PodSpec {
   const pod = podOf(spec)
   for (const step of [mutate, validate]) taken(step, writeOf(pod, more))
   return pod.spec

@@ -9,7 +9,8 @@ const node = (system: string) => ({
   metadata: { name: 'n', ...(system && { labels: { 'kubernetes.io/os': system } }) },
   status: { allocatable: { cpu: '2', memory: '1Gi' } },
 })
-const pod = (cpu: string, memory: string) => podOf({ containers: [{ name: 'c', image: 'i', resources: { requests: { cpu, memory } } }] })
+const pod = (cpu: string, memory: string) =>
+  podOf({ containers: [{ name: 'c', image: 'i', resources: { requests: { cpu, memory } } }] })
 
 test('a pod that fits its node on Linux may be resized', () => {
   assert.equal(whyNot(pod('2', '1Gi'), node('linux')), undefined)
@@ -18,11 +19,15 @@ test('a pod that fits its node on Linux may be resized', () => {
 test('what a node does not have is told, in milli-CPUs and bytes', () => {
   assert.equal(
     whyNot(pod('2100m', '2Gi'), node('linux')),
-    "Node didn't have enough allocatable resources: cpu, requested: 2100, allocatable: 2000; memory, requested: 2147483648, allocatable: 1073741824",
+    "Node didn't have enough allocatable resources: cpu, requested: 2100, allocatable: 2000; memory, requested: " +
+      '2147483648, allocatable: 1073741824',
   )
 })
 
 test('elsewhere than on Linux pods stay as they are', () => {
-  assert.equal(whyNot(pod('1', '1Mi'), node('windows')), 'pod resize is only supported on linux nodes, node "n" is "windows"')
+  assert.equal(
+    whyNot(pod('1', '1Mi'), node('windows')),
+    'pod resize is only supported on linux nodes, node "n" is "windows"',
+  )
   assert.match(whyNot(pod('1', '1Mi'), node('')) ?? '', /is ""$/)
 })

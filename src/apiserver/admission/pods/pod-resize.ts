@@ -39,7 +39,11 @@ export function whyNot(pod: Pod, { metadata, status }: Node): string | undefined
   ].filter((one) => one !== undefined)
   if (lacking.length > 0) return `Node didn't have enough allocatable resources: ${lacking.join('; ')}`
   const system = metadata.labels?.['kubernetes.io/os'] ?? ''
-  if (system !== 'linux') return `pod resize is only supported on linux nodes, node ${JSON.stringify(metadata.name)} is ${JSON.stringify(system)}`
+  if (system !== 'linux')
+    return (
+      `pod resize is only supported on linux nodes, node ${JSON.stringify(metadata.name)} is ` +
+      `${JSON.stringify(system)}`
+    )
 }
 
 const lack = (name: string, requested: bigint, allocatable: bigint): string | undefined =>

@@ -5,7 +5,10 @@ import type { ServedResource } from '../../registry/served-resource.ts'
 
 interface Templated extends KubeObject {
   readonly template?: PodTemplate
-  readonly spec?: { readonly template?: PodTemplate; readonly jobTemplate?: { readonly spec?: { readonly template?: PodTemplate } } }
+  readonly spec?: {
+    readonly template?: PodTemplate
+    readonly jobTemplate?: { readonly spec?: { readonly template?: PodTemplate } }
+  }
 }
 
 export interface TemplatePlace {
@@ -15,7 +18,10 @@ export interface TemplatePlace {
 }
 
 const inSpec: TemplatePlace = { path: 'spec.template', of: (object: Templated) => object.spec?.template }
-const inJobTemplate: TemplatePlace = { path: 'spec.jobTemplate.spec.template', of: (object: Templated) => object.spec?.jobTemplate?.spec?.template }
+const inJobTemplate: TemplatePlace = {
+  path: 'spec.jobTemplate.spec.template',
+  of: (object: Templated) => object.spec?.jobTemplate?.spec?.template,
+}
 const atTop: TemplatePlace = { path: 'template', of: (object: Templated) => object.template }
 
 const places: Readonly<Record<string, TemplatePlace>> = {

@@ -6,10 +6,14 @@ import type { AdmissionAttributes } from '../plugin.ts'
 export type PodWithSpec = Pod & { spec: PodSpec }
 
 /** The pod, if this is a write of one and not of something below it; undefined for all else. */
-export function writtenPod(pods: ServedResource, { resource, subresource, object }: AdmissionAttributes): PodWithSpec | undefined {
+export function writtenPod(
+  pods: ServedResource,
+  { resource, subresource, object }: AdmissionAttributes,
+): PodWithSpec | undefined {
   if (resource !== pods || subresource !== '' || !object) return undefined
   const pod = object as Pod
   return pod.spec ? (pod as PodWithSpec) : undefined
 }
 
-export const isMirrorPod = ({ metadata }: Pod): boolean => metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
+export const isMirrorPod = ({ metadata }: Pod): boolean =>
+  metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined

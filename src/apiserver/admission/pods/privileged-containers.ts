@@ -1,4 +1,7 @@
-/** `--allow-privileged=false`: no privileged containers anywhere in the cluster. No plug-in upstream but a rule of validation; its words are those of one. */
+/**
+ * `--allow-privileged=false`: no privileged containers anywhere in the cluster. No plug-in upstream but a rule of
+ * validation; its words are those of one.
+ */
 import type { PodSpec } from '../../../api/core/pod/model.ts'
 import { invalid } from '../../../machinery/status-error.ts'
 import { forbiddenField } from '../../../machinery/validation/field-error.ts'
@@ -15,8 +18,13 @@ export function privilegedContainers({ find }: Pick<PluginSources, 'find'>): Adm
     validate(attributes) {
       const { resource, subresource, object, name } = attributes
       const place = subresource === '' ? templates.get(resource) : undefined
-      const spec = subresource === 'ephemeralcontainers' ? writtenPod(pods, { ...attributes, subresource: '' })?.spec : writtenPod(pods, attributes)?.spec
-      const faults = spec ? faultsOf(spec, 'spec') : faultsOf(place && object && place.of(object)?.spec, `${place?.path}.spec`)
+      const spec =
+        subresource === 'ephemeralcontainers'
+          ? writtenPod(pods, { ...attributes, subresource: '' })?.spec
+          : writtenPod(pods, attributes)?.spec
+      const faults = spec
+        ? faultsOf(spec, 'spec')
+        : faultsOf(place && object && place.of(object)?.spec, `${place?.path}.spec`)
       if (faults.length) throw invalid(resource.storage.groupKind, name || object?.metadata.name || '', faults)
     },
   }
@@ -25,6 +33,8 @@ export function privilegedContainers({ find }: Pick<PluginSources, 'find'>): Adm
 const faultsOf = (spec: PodSpec | undefined, path: string) =>
   (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
     (spec?.[list] ?? []).flatMap(({ securityContext }, i) =>
-      securityContext?.privileged ? forbiddenField(`${path}.${list}[${i}].securityContext.privileged`, 'disallowed by cluster policy') : [],
+      securityContext?.privileged
+        ? forbiddenField(`${path}.${list}[${i}].securityContext.privileged`, 'disallowed by cluster policy')
+        : [],
     ),
   )

@@ -32,7 +32,8 @@ export function runtimeClass({ registry, find, log }: PluginSources): AdmissionP
       const pod = writtenPod(pods, attributes)
       if (!pod) return
       const { runtimeClassName, overhead } = pod.spec
-      if (runtimeClassName) return after(classNamed(attributes, runtimeClassName), (found) => checkOverhead(attributes, pod, found))
+      if (runtimeClassName)
+        return after(classNamed(attributes, runtimeClassName), (found) => checkOverhead(attributes, pod, found))
       if (overhead) throw forbiddenWrite(attributes, unasked)
     },
     start: () => followed.start(),
@@ -70,7 +71,10 @@ function setScheduling(attributes: AdmissionAttributes, { spec }: PodWithSpec, {
   for (const [key, value] of Object.entries(nodeSelector)) {
     const asked = own(spec.nodeSelector, key)
     if (asked === undefined || asked === value) continue
-    throw forbiddenWrite(attributes, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${asked}`)
+    throw forbiddenWrite(
+      attributes,
+      `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${asked}`,
+    )
   }
   if (Object.keys(nodeSelector).length) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector }
   const merged = mergeTolerations(spec.tolerations ?? [], tolerations)

@@ -9,7 +9,10 @@ export interface AuditAnnotations {
   publish(annotate: (key: string, value: string) => void): void
 }
 
-/** The annotations of a request: bindings of a policy may say different things under the same key, and are told together. */
+/**
+ * The annotations of a request: bindings of a policy may say different things under the same key, and are told
+ * together.
+ */
 export function auditAnnotations(): AuditAnnotations {
   const known = new Map<string, Set<string>>()
   return {
@@ -26,7 +29,12 @@ export function auditAnnotations(): AuditAnnotations {
 }
 
 /** The annotation of a validation that failed where the binding says `Audit`. */
-export function validationFailure(policy: string, { name, spec }: Binding, expressionIndex: number, message: string): readonly [key: string, value: string] {
+export function validationFailure(
+  policy: string,
+  { name, spec }: Binding,
+  expressionIndex: number,
+  message: string,
+): readonly [key: string, value: string] {
   const failure = { message, policy, binding: name, expressionIndex, validationActions: spec.validationActions }
   return ['validation.policy.admission.k8s.io/validation_failure', JSON.stringify([failure])]
 }

@@ -1,4 +1,7 @@
-/** Which policies mean a request, by which of their bindings and with which parameters; what is wrong with one is told in its place. */
+/**
+ * Which policies mean a request, by which of their bindings and with which parameters; what is wrong with one is told
+ * in its place.
+ */
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
@@ -47,7 +50,10 @@ export async function* boundPolicies<Spec extends PolicySpec, Compiled>(
       const { match } = binding
       let params: BoundPolicy<Compiled>['params'] = []
       try {
-        const isMeant = !match || (matcher.resourceOf(match, attributes.resource, attributes) !== undefined && (await matcher.selects(match, attributes)))
+        const isMeant =
+          !match ||
+          (matcher.resourceOf(match, attributes.resource, attributes) !== undefined &&
+            (await matcher.selects(match, attributes)))
         if (isMeant) params = await collectParams(registry, policy, binding, attributes.namespace)
       } catch (error) {
         yield { policy, binding, fault: bindingFault(error) }

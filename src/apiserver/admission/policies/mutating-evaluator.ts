@@ -42,18 +42,27 @@ export function compileMutating(spec: MutatingSpec): MutatingEvaluator {
   const { matchConditions: conditions, failurePolicy = 'Fail', mutations = [], reinvocationPolicy = 'Never' } = spec
   return {
     variables,
-    conditions: conditions?.length ? { conditions: compileConditions(all, conditions), failurePolicy, variables } : undefined,
+    conditions: conditions?.length
+      ? { conditions: compileConditions(all, conditions), failurePolicy, variables }
+      : undefined,
     mutations: mutations.map(({ patchType, applyConfiguration, jsonPatch }) =>
       patchType === 'JSONPatch'
         ? { patchType, expression: compileExpression(all, jsonPatch?.expression ?? '', [listType(jsonPatchType)]) }
-        : { patchType: 'ApplyConfiguration', expression: compileExpression(all, applyConfiguration?.expression ?? '', [configurationType]) },
+        : {
+            patchType: 'ApplyConfiguration',
+            expression: compileExpression(all, applyConfiguration?.expression ?? '', [configurationType]),
+          },
     ),
     reinvocationPolicy,
   }
 }
 
 /** What a mutation wants to change. Without effects: it may be done again. Throws an Error in upstream's words. */
-export function evaluateMutation({ variables }: MutatingEvaluator, { patchType, expression }: Mutation, bindings: Bindings): Change {
+export function evaluateMutation(
+  { variables }: MutatingEvaluator,
+  { patchType, expression }: Mutation,
+  bindings: Bindings,
+): Change {
   if (!expression.program) throw new Error(expression.fault)
   const run = runExpressions([expression], bindings, requestCostLimit, variables)
   if ('exhausted' in run) throw new Error(run.exhausted)
@@ -73,10 +82,14 @@ function configurationChange(value: Value): Change {
   return (object, type) => {
     const applied = { ...configuration, apiVersion: object.apiVersion, kind: object.kind }
     const errors = typeErrors(applied, type)
-    if (errors.length > 0) throw new Error(`error applying patch: failed to convert patch object to typed object: ${typeErrorText(errors)}`)
+    if (errors.length > 0)
+      throw new Error(`error applying patch: failed to convert patch object to typed object: ${typeErrorText(errors)}`)
     const atomics = atomicFields(applied, type)
     if (atomics.length > 0)
-      throw new Error(`error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`)
+      throw new Error(
+        'error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ' +
+          `${atomics.join(', ')}`,
+      )
     return mergeTyped(object, applied, type)
   }
 }
@@ -101,7 +114,8 @@ function patchChange(value: Value): Change {
 }
 
 function operationOf(value: Value): Operation {
-  if (!(value instanceof CelMap)) throw new Error('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch')
+  if (!(value instanceof CelMap))
+    throw new Error('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch')
   const text = (name: string): string => {
     const found = value.get(name)
     return typeof found === 'string' ? found : ''
@@ -112,5 +126,10 @@ function operationOf(value: Value): Operation {
     if (fault) throw new Error(`type mismatch: ${fault}`)
   }
   const from = text('from')
-  return { op: text('op'), path: text('path'), ...(from && { from }), ...(given !== undefined && { value: jsonValue(given) }) }
+  return {
+    op: text('op'),
+    path: text('path'),
+    ...(from && { from }),
+    ...(given !== undefined && { value: jsonValue(given) }),
+  }
 }

@@ -15,7 +15,13 @@ import { typedObject } from '../matching/typed-object.ts'
 import { inVersion, replaceContent, versioned } from '../matching/versions.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { boundPolicies, policyFault } from './bound-policies.ts'
-import { compileMutating, evaluateMutation, type MutatingEvaluator, type MutatingSpec, type Mutation } from './mutating-evaluator.ts'
+import {
+  compileMutating,
+  evaluateMutation,
+  type MutatingEvaluator,
+  type MutatingSpec,
+  type Mutation,
+} from './mutating-evaluator.ts'
 import { errorType, policyMetrics } from './policy-metrics.ts'
 import { type Binding, type Policy, PolicySource } from './policy-source.ts'
 
@@ -64,14 +70,20 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
     for await (const bound of boundPolicies(source, registry, attributes)) {
       const { policy, binding } = bound
       if ('fault' in bound) failures.push({ policy, binding, message: bound.fault })
-      else for (const param of bound.params) invocations.push({ policy, binding: bound.binding, param, resource: bound.resource })
+      else
+        for (const param of bound.params)
+          invocations.push({ policy, binding: bound.binding, param, resource: bound.resource })
     }
     if (invocations.length > 0) await invoke(invocations, attributes, failures)
     const told = failures.filter(({ policy }) => !policy.ignoresFailures)
     if (told.length > 0) throw refusal(attributes, told)
   }
 
-  async function invoke(invocations: readonly Invocation[], attributes: AdmissionAttributes, failures: Failure[]): Promise<void> {
+  async function invoke(
+    invocations: readonly Invocation[],
+    attributes: AdmissionAttributes,
+    failures: Failure[],
+  ): Promise<void> {
     const reinvoked = new Reinvoked(pluginName, attributes)
     const questions = new Questions(authorizer)
     const namespace = await source.matcher.namespaceObject(attributes)
@@ -106,7 +118,10 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
     const bindingsOf = async () => {
       const objects = await versioned(attributes, resource)
       const request = requestBindings(attributes, objects, namespace)
-      return { objects, bindings: { ...request, ...authorizerBindings(questions, attributes), params: objectBinding(param) } }
+      return {
+        objects,
+        bindings: { ...request, ...authorizerBindings(questions, attributes), params: objectBinding(param) },
+      }
     }
     const first = await bindingsOf().catch((error) => void failures.push({ policy, message: policyFault(error) }))
     if (!first) return false
@@ -123,7 +138,13 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
       if (!objects.object || !attributes.object) continue
       const begin = performance.now()
       const counted = (failed: boolean, message: string, action: string): void =>
-        metrics.checked(policy.name, binding.name, errorType(failed, message), action, (performance.now() - begin) / 1000)
+        metrics.checked(
+          policy.name,
+          binding.name,
+          errorType(failed, message),
+          action,
+          (performance.now() - begin) / 1000,
+        )
       try {
         const patched = await mutated(mutation, evaluator, objects.object, bindings, typeOf(attributes, resource))
         const object =
@@ -155,7 +176,10 @@ async function mutated(
   return change(structuredClone(object), type)
 }
 
-/** What operations have made is an object of its kind, field for field: else the request fails, whatever the failure policy says. */
+/**
+ * What operations have made is an object of its kind, field for field: else the request fails, whatever the failure
+ * policy says.
+ */
 function strictly(...[attributes, resource, patched, before]: Parameters<typeof typedObject>): KubeObject {
   try {
     return typedObject(attributes, resource, patched, before, { strict: true })
@@ -172,14 +196,20 @@ function typeOf({ kind }: AdmissionAttributes, resource: ServedResource): Struct
   throw new StatusError(
     503,
     'ServiceUnavailable',
-    `Resource kind ${group}/${version}, Kind=${name} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,
+    `Resource kind ${group}/${version}, Kind=${name} not found. There can be a delay between when ` +
+      'CustomResourceDefinitions are created and when they are available.',
   )
 }
 
 function refusal(attributes: AdmissionAttributes, failures: readonly Failure[]): StatusError {
   const messages = failures.map(({ policy, binding, message }) =>
-    binding ? `policy '${policy.name}' with binding '${binding.name}' denied request: ${message}` : `policy '${policy.name}' denied request: ${message}`,
+    binding
+      ? `policy '${policy.name}' with binding '${binding.name}' denied request: ${message}`
+      : `policy '${policy.name}' denied request: ${message}`,
   )
   const { code, status } = forbiddenWrite(attributes, 'admission request denied by policy')
-  return new StatusError(code, failures[0]?.reason ?? status.reason, messages[0]!, { ...status.details, causes: messages.map((message) => ({ message })) })
+  return new StatusError(code, failures[0]?.reason ?? status.reason, messages[0]!, {
+    ...status.details,
+    causes: messages.map((message) => ({ message })),
+  })
 }

@@ -16,8 +16,8 @@ function parsedOnce(object: StoredObject): KubeObject {
 }
 
 /**
- * The objects to hold the policy with, one after the other; undefined stands for no parameters. An empty list: the policy has nothing to
- * say. Throws an Error that says why there are none where there have to be.
+ * The objects to hold the policy with, one after the other; undefined stands for no parameters. An empty list: the
+ * policy has nothing to say. Throws an Error that says why there are none where there have to be.
  */
 export async function collectParams(
   registry: Registry,
@@ -32,10 +32,17 @@ export async function collectParams(
   return found
 }
 
-async function findParams(registry: Registry, params: ServedResource, { name, namespace, selector }: ParamRef, requested: string): Promise<KubeObject[]> {
-  if (!params.namespaced && namespace) throw new Error('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
+async function findParams(
+  registry: Registry,
+  params: ServedResource,
+  { name, namespace, selector }: ParamRef,
+  requested: string,
+): Promise<KubeObject[]> {
+  if (!params.namespaced && namespace)
+    throw new Error('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
   const within = params.namespaced ? namespace || requested : ''
-  if (params.namespaced && within === '') throw new Error('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
+  if (params.namespaced && within === '')
+    throw new Error('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
   if (name) {
     const object = await registry.get(params, params.key(within, name))
     return object ? [parsedOnce(object)] : []

@@ -17,7 +17,12 @@ export function policyMetrics(registry: MetricsRegistry, kind: 'validating' | 'm
   const labels = ['policy', 'policy_binding', 'error_type', 'enforcement_action']
   const prefix = `apiserver_${kind}_admission_policy_check`
   const total = registry.counter(`${prefix}_total`, 'Checks of policies, by what came of them.', labels)
-  const durations = registry.histogram(`${prefix}_duration_seconds`, 'Time that checks of policies take.', buckets, labels)
+  const durations = registry.histogram(
+    `${prefix}_duration_seconds`,
+    'Time that checks of policies take.',
+    buckets,
+    labels,
+  )
   return {
     conditions: conditionMetrics(registry, 'policy', 'validate'),
     checked(policy, binding, error, action, seconds) {

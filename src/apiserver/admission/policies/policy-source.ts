@@ -1,4 +1,7 @@
-/** The policies of one kind with their bindings, followed: put together when one of them changes, and compiled when a request needs them. */
+/**
+ * The policies of one kind with their bindings, followed: put together when one of them changes, and compiled when a
+ * request needs them.
+ */
 
 import type { NamedExpression } from '../../../cel/admission/variables.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -101,8 +104,18 @@ export class PolicySource<Spec extends PolicySpec, Compiled> {
     this.#index = this.#indexOf([])
     const changed = (): void => void (this.#started && this.#assemble())
     const resource = (plural: string) => find(`admissionregistration.k8s.io/v1/${plural}`)
-    this.#policies = new FollowedObjects<PolicyObject<Spec>>({ registry, resource: resource(options.policies), log, changed })
-    this.#bindings = new FollowedObjects<BindingObject>({ registry, resource: resource(options.bindings), log, changed })
+    this.#policies = new FollowedObjects<PolicyObject<Spec>>({
+      registry,
+      resource: resource(options.policies),
+      log,
+      changed,
+    })
+    this.#bindings = new FollowedObjects<BindingObject>({
+      registry,
+      resource: resource(options.bindings),
+      log,
+      changed,
+    })
   }
 
   get index(): MatchIndex<Policy<Compiled>> {
@@ -182,4 +195,5 @@ const matchOf = ({ resourceRules, excludeResourceRules, ...selectors }: MatchCon
   excluded: excludeResourceRules,
 })
 
-const byName = <T extends KubeObject>(objects: Iterable<T>): T[] => [...objects].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+const byName = <T extends KubeObject>(objects: Iterable<T>): T[] =>
+  [...objects].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))

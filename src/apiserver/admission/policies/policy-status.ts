@@ -27,7 +27,8 @@ export interface PolicyStatusOptions {
 /** Who writes it, in managedFields: upstream's controller. */
 const manager = 'validatingadmissionpolicy-status'
 
-const isOutdated = ({ metadata, status }: Policy): boolean => (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)
+const isOutdated = ({ metadata, status }: Policy): boolean =>
+  (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)
 
 export class PolicyStatus {
   readonly #options: PolicyStatusOptions
@@ -40,7 +41,12 @@ export class PolicyStatus {
   constructor(options: PolicyStatusOptions) {
     this.#options = options
     const { registry, policies: resource, log } = options
-    this.#followed = new FollowedObjects<Policy>({ registry, resource, log, changed: (policy) => policy && this.#look(policy) })
+    this.#followed = new FollowedObjects<Policy>({
+      registry,
+      resource,
+      log,
+      changed: (policy) => policy && this.#look(policy),
+    })
   }
 
   start(): Promise<void> {

@@ -1,4 +1,7 @@
-/** Holds a policy's expressions against the schemas of the kinds that it names: what cannot be right is told as a warning. */
+/**
+ * Holds a policy's expressions against the schemas of the kinds that it names: what cannot be right is told as a
+ * warning.
+ */
 import { admissionEnvironment } from '../../../cel/admission/environment.ts'
 import { objectTypeOf } from '../../../cel/admission/object-types.ts'
 import { compileVariables, withVariables } from '../../../cel/admission/variables.ts'
@@ -20,7 +23,10 @@ type Apis = Pick<ServedApis, 'find' | 'ofKind'>
 
 /** Empty if nothing is wrong, or nothing can be told. */
 export function typeWarnings(spec: ValidatingSpec, apis: Apis): ExpressionWarning[] {
-  const environments = kindsOf(spec, apis).map((resource) => ({ kind: kindText(resource), environment: typedEnvironment(spec, resource, apis) }))
+  const environments = kindsOf(spec, apis).map((resource) => ({
+    kind: kindText(resource),
+    environment: typedEnvironment(spec, resource, apis),
+  }))
   const check = (source: string | undefined, fieldRef: string): ExpressionWarning[] => {
     if (!source) return []
     const told = environments.flatMap(({ kind, environment }) => {
@@ -59,7 +65,11 @@ function kindsOf({ matchConstraints }: ValidatingSpec, apis: Apis): ServedResour
     const named = resources.filter((name) => !/[*/]/.test(name))
     const of = [...apiGroups]
       .sort()
-      .flatMap((group) => [...apiVersions].sort().flatMap((version) => [...named].sort().flatMap((plural) => apis.find(group, version, plural) ?? [])))
+      .flatMap((group) =>
+        [...apiVersions]
+          .sort()
+          .flatMap((version) => [...named].sort().flatMap((plural) => apis.find(group, version, plural) ?? [])),
+      )
     for (const resource of of.slice(0, mostKinds)) found.add(resource)
     if (of.length >= mostKinds) break
   }
@@ -67,4 +77,5 @@ function kindsOf({ matchConstraints }: ValidatingSpec, apis: Apis): ServedResour
 }
 
 const sortKey = ({ definition: { group, version, kind } }: ServedResource): string => `${group}\0${version}\0${kind}`
-const kindText = ({ definition: { group, version, kind } }: ServedResource): string => `${group}/${version}, Kind=${kind}`
+const kindText = ({ definition: { group, version, kind } }: ServedResource): string =>
+  `${group}/${version}, Kind=${kind}`

@@ -52,10 +52,16 @@ export function compileValidating(spec: ValidatingSpec): ValidatingEvaluator {
   return {
     spec,
     variables,
-    conditions: conditions?.length ? { conditions: compileConditions(all, conditions), failurePolicy, variables } : undefined,
+    conditions: conditions?.length
+      ? { conditions: compileConditions(all, conditions), failurePolicy, variables }
+      : undefined,
     validations: validations.map(({ expression }) => compileExpression(all, expression, [boolType])),
-    messages: validations.map(({ messageExpression }) => (messageExpression ? compileExpression(quiet, messageExpression, [stringType]) : undefined)),
-    annotations: auditAnnotations.map(({ valueExpression }) => compileExpression(all, valueExpression, [stringType, nullType])),
+    messages: validations.map(({ messageExpression }) =>
+      messageExpression ? compileExpression(quiet, messageExpression, [stringType]) : undefined,
+    ),
+    annotations: auditAnnotations.map(({ valueExpression }) =>
+      compileExpression(all, valueExpression, [stringType, nullType]),
+    ),
   }
 }
 
@@ -73,7 +79,10 @@ const failure = ({ failurePolicy }: ValidatingSpec, message: string): Decision =
   reason: '',
 })
 
-/** Holds the policy against a request. Without effects: it may be done again. `authorizer` are the bindings that messages do not see. */
+/**
+ * Holds the policy against a request. Without effects: it may be done again. `authorizer` are the bindings that
+ * messages do not see.
+ */
 export function evaluateValidating(evaluator: ValidatingEvaluator, bindings: Bindings, authorizer: Bindings): Verdict {
   const { spec, variables, validations } = evaluator
   const failed = (message: string): Decision => failure(spec, message)
@@ -86,7 +95,12 @@ export function evaluateValidating(evaluator: ValidatingEvaluator, bindings: Bin
     if (result.value === true) return { action: 'admit', failed: false, message: '', reason: '' }
     if ('exhausted' in messages) return failed(`failed messageExpression: ${messages.exhausted}`)
     const { message = '', expression, reason = 'Invalid' } = spec.validations![at]!
-    return { action: 'deny', failed: false, reason, message: messages.results[at] || message.trim() || `failed expression: ${expression.trim()}` }
+    return {
+      action: 'deny',
+      failed: false,
+      reason,
+      message: messages.results[at] || message.trim() || `failed expression: ${expression.trim()}`,
+    }
   })
   const annotated = annotationsOf(evaluator, all)
   if ('exhausted' in annotated) return { ...nothing, decisions: [failed(annotated.exhausted)] }
@@ -124,7 +138,8 @@ function annotationsOf(
   if ('exhausted' in run) return run
   const results = run.results.flatMap((result, at): Annotation[] => {
     const { key } = spec.auditAnnotations![at]!
-    if (!result || 'error' in result) return spec.failurePolicy === 'Ignore' ? [] : [{ key, error: result?.error ?? '' }]
+    if (!result || 'error' in result)
+      return spec.failurePolicy === 'Ignore' ? [] : [{ key, error: result?.error ?? '' }]
     const value = typeof result.value === 'string' ? result.value.trim() : ''
     return value === '' ? [] : [{ key, value }]
   })

@@ -63,7 +63,9 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
       if ('fault' in bound) misconfigured(bound.fault)
       else {
         const objects = await objectsIn(versions, bound.resource, attributes).catch((error) => {
-          misconfigured(bindingFault(`failed to convert object version: ${error instanceof Error ? error.message : error}`))
+          misconfigured(
+            bindingFault(`failed to convert object version: ${error instanceof Error ? error.message : error}`),
+          )
           return undefined
         })
         if (objects) denials.push(...(await hold(bound, attributes, objects, questions, annotations)))
@@ -106,7 +108,11 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
   }
 
   /** The verdict if the policy's match conditions leave the request out, or fail. */
-  async function leftOut({ name, compiled }: ValidatingPolicy, bindings: Bindings, { operation }: AdmissionAttributes): Promise<Verdict | undefined> {
+  async function leftOut(
+    { name, compiled }: ValidatingPolicy,
+    bindings: Bindings,
+    { operation }: AdmissionAttributes,
+  ): Promise<Verdict | undefined> {
     const { conditions } = compiled
     if (!conditions) return undefined
     const begin = performance.now()
@@ -116,11 +122,18 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
   }
 
   /** Does what the binding says is to be done about decisions that deny. */
-  function enforce(policy: ValidatingPolicy, binding: Binding, { warn, annotate }: AdmissionAttributes, { decisions }: Verdict, seconds: number): Denial[] {
+  function enforce(
+    policy: ValidatingPolicy,
+    binding: Binding,
+    { warn, annotate }: AdmissionAttributes,
+    { decisions }: Verdict,
+    seconds: number,
+  ): Denial[] {
     const denials: Denial[] = []
     decisions.forEach((decision: Decision, at) => {
       const { action, failed, message, reason } = decision
-      const counted = (what: string): void => metrics.checked(policy.name, binding.name, errorType(failed, message), what, seconds)
+      const counted = (what: string): void =>
+        metrics.checked(policy.name, binding.name, errorType(failed, message), what, seconds)
       if (action === 'admit') {
         if (failed) counted('allow')
         return
@@ -129,7 +142,11 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
         counted(what.toLowerCase())
         if (what === 'Deny') denials.push({ policy, binding, message, reason })
         else if (what === 'Audit') annotate(...validationFailure(policy.name, binding, at, message))
-        else if (what === 'Warn') warn(`Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${message}`)
+        else if (what === 'Warn')
+          warn(
+            `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ` +
+              `${message}`,
+          )
       }
     })
     return denials
@@ -147,7 +164,12 @@ function objectsIn(
   return objects
 }
 
-const codes: Readonly<Record<string, number>> = { Unauthorized: 401, Forbidden: 403, RequestEntityTooLarge: 413, Invalid: 422 }
+const codes: Readonly<Record<string, number>> = {
+  Unauthorized: 401,
+  Forbidden: 403,
+  RequestEntityTooLarge: 413,
+  Invalid: 422,
+}
 
 function refusal(attributes: AdmissionAttributes, { policy, binding, message, reason }: Denial): StatusError {
   const bound = binding ? ` with binding '${binding.name}'` : ''

@@ -24,7 +24,10 @@ const pod = (cpu: string, spec: object = {}) =>
     spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }], ...spec },
   })
 const claim = (storage: string) =>
-  fixture.write('v1/persistentvolumeclaims', { metadata: { name: 'c', namespace: 'a' }, spec: { resources: { requests: { storage } } } })
+  fixture.write('v1/persistentvolumeclaims', {
+    metadata: { name: 'c', namespace: 'a' },
+    spec: { resources: { requests: { storage } } },
+  })
 
 /** By the quota's name: what is charged; or the message of the refusal. */
 function outcome(quotas: readonly Quota[], attributes: AdmissionAttributes, configuration?: object): unknown {
@@ -37,16 +40,22 @@ function outcome(quotas: readonly Quota[], attributes: AdmissionAttributes, conf
 }
 
 test('a write is charged to every quota that limits what it uses', () => {
-  const quotas = [quota('q', { pods: '2', cpu: '1' }, { pods: '0', cpu: '0' }), quota('r', { secrets: '0' }, { secrets: '0' })]
+  const quotas = [
+    quota('q', { pods: '2', cpu: '1' }, { pods: '0', cpu: '0' }),
+    quota('r', { secrets: '0' }, { secrets: '0' }),
+  ]
   assert.deepEqual(outcome(quotas, pod('600m')), { q: { pods: '1', cpu: '600m' } })
 })
 
 test('what does not fit is told with what was asked for, is used and is allowed', () => {
   const full = quota('q', { pods: '2', cpu: '1', memory: '1Gi' }, { pods: '2', cpu: '600m', memory: '0' })
-  const attributes = pod('600m', { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '600m', memory: '1' } } }] })
+  const attributes = pod('600m', {
+    containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '600m', memory: '1' } } }],
+  })
   assert.equal(
     outcome([full], attributes),
-    'pods "p" is forbidden: exceeded quota: q, requested: cpu=600m,pods=1, used: cpu=600m,pods=2, limited: cpu=1,pods=2',
+    'pods "p" is forbidden: exceeded quota: q, requested: cpu=600m,pods=1, used: cpu=600m,pods=2, limited: ' +
+      'cpu=1,pods=2',
   )
 })
 
@@ -69,20 +78,35 @@ test('only objects in all scopes of a quota are charged to it', () => {
   const quotas = [quota('q', { pods: '0' }, { pods: '0' }, scopes)]
   assert.deepEqual(outcome(quotas, pod('1m')), {})
   assert.deepEqual(outcome(quotas, pod('1m', { priorityClassName: 'high', activeDeadlineSeconds: 1 })), {})
-  assert.match(String(outcome(quotas, pod('1m', { priorityClassName: 'high' }))), /exceeded quota: q, requested: pods=1/)
+  assert.match(
+    String(outcome(quotas, pod('1m', { priorityClassName: 'high' }))),
+    /exceeded quota: q, requested: pods=1/,
+  )
   assert.deepEqual(
-    outcome([quota('s', { secrets: '0' }, { secrets: '0' }, scopes)], fixture.write('v1/secrets', { metadata: { name: 's', namespace: 'a' } })),
+    outcome(
+      [quota('s', { secrets: '0' }, { secrets: '0' }, scopes)],
+      fixture.write('v1/secrets', { metadata: { name: 's', namespace: 'a' } }),
+    ),
     {},
   )
 })
 
 test('an update is charged with what it adds', () => {
-  const quotas = [quota('q', { 'requests.storage': '5Gi', persistentvolumeclaims: '1' }, { 'requests.storage': '2Gi', persistentvolumeclaims: '1' })]
+  const quotas = [
+    quota(
+      'q',
+      { 'requests.storage': '5Gi', persistentvolumeclaims: '1' },
+      { 'requests.storage': '2Gi', persistentvolumeclaims: '1' },
+    ),
+  ]
   const update = (to: string) => ({ ...claim(to), operation: 'UPDATE', old: claim('2Gi').object }) as const
   assert.deepEqual(outcome(quotas, update('4Gi')), { q: { 'requests.storage': '2Gi' } })
   assert.deepEqual(outcome(quotas, update('2Gi')), {})
   assert.deepEqual(outcome(quotas, update('1Gi')), {})
-  assert.match(String(outcome(quotas, update('6Gi'))), /requested: requests\.storage=4Gi, used: requests\.storage=2Gi, limited: requests\.storage=5Gi$/)
+  assert.match(
+    String(outcome(quotas, update('6Gi'))),
+    /requested: requests\.storage=4Gi, used: requests\.storage=2Gi, limited: requests\.storage=5Gi$/,
+  )
   // What a status says has happened.
   assert.deepEqual(outcome(quotas, { ...update('6Gi'), subresource: 'status' }), { q: { 'requests.storage': '4Gi' } })
 })
@@ -105,7 +129,10 @@ test('resources can be limited where no quota is', () => {
 test('a quota that limits something else does not cover what is limited', () => {
   const limited = configuration({ resource: 'pods', matchContains: ['requests.cpu'] })
   const other = quota('q', { 'limits.ephemeral-storage': '1' }, { 'limits.ephemeral-storage': '0' })
-  assert.equal(outcome([other], pod('1'), limited), 'pods "p" is forbidden: insufficient quota to consume: requests.cpu')
+  assert.equal(
+    outcome([other], pod('1'), limited),
+    'pods "p" is forbidden: insufficient quota to consume: requests.cpu',
+  )
   assert.deepEqual(outcome([other], pod('1')), {})
 })
 
@@ -113,13 +140,20 @@ test('scopes can be limited where no quota is', () => {
   const high = { scopeName: 'PriorityClass', operator: 'In', values: ['high', 'higher'] }
   const limited = configuration({ resource: 'pods', matchScopes: [high] })
   const attributes = pod('1', { priorityClassName: 'high' })
-  assert.equal(outcome([], attributes, limited), 'insufficient quota to match these scopes: [{PriorityClass In [high higher]}]')
+  assert.equal(
+    outcome([], attributes, limited),
+    'insufficient quota to match these scopes: [{PriorityClass In [high higher]}]',
+  )
   assert.deepEqual(outcome([], pod('1'), limited), {})
-  assert.deepEqual(outcome([quota('q', { pods: '1' }, { pods: '0' }, [high])], attributes, limited), { q: { pods: '1' } })
+  assert.deepEqual(outcome([quota('q', { pods: '1' }, { pods: '0' }, [high])], attributes, limited), {
+    q: { pods: '1' },
+  })
 })
 
 test('a configuration that makes no sense is told so', () => {
-  assert.throws(() => limitedResources(configuration({ matchContains: ['cpu'] })), { message: 'limitedResources[0].resource: Required value' })
+  assert.throws(() => limitedResources(configuration({ matchContains: ['cpu'] })), {
+    message: 'limitedResources[0].resource: Required value',
+  })
   assert.throws(() => limitedResources(configuration({ resource: 'pods', contains: [] })), {
     message: 'strict decoding error: unknown field "limitedResources[0].contains"',
   })

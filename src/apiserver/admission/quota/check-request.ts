@@ -13,7 +13,10 @@ import { coversObject, type Quota } from './quota.ts'
 /** By quota: what the write uses more of it. Quotas that it does not touch are not in it. */
 export type Charges = ReadonlyMap<Quota, ResourceList>
 
-/** Throws 403 if a quota has no room for the write, or cannot tell yet; 500 if no quota covers a limited scope, as upstream does. */
+/**
+ * Throws 403 if a quota has no room for the write, or cannot tell yet; 500 if no quota covers a limited scope, as
+ * upstream does.
+ */
 export function checkRequest(
   quotas: readonly Quota[],
   attributes: AdmissionAttributes,
@@ -60,7 +63,8 @@ const moreThanBefore = (old: KubeObject | undefined, evaluator: Evaluator, usage
   old ? increase(usage, evaluator.usage(old)) : usage
 
 /** An update costs what it adds; where the object was not in the quota's scopes before, all of it. */
-const isChargedWhole = (quota: Quota, { old }: AdmissionAttributes, evaluator: Evaluator): boolean => !old || !coversObject(quota, evaluator, old)
+const isChargedWhole = (quota: Quota, { old }: AdmissionAttributes, evaluator: Evaluator): boolean =>
+  !old || !coversObject(quota, evaluator, old)
 
 const isNothing = (list: ResourceList): boolean => Object.keys(withoutZeros(list)).length === 0
 
@@ -70,7 +74,11 @@ function checkRoom(quota: Quota, charge: ResourceList, attributes: AdmissionAttr
   const exceeded = exceeding(masked(sum(quota.used, charge), Object.keys(charge)), quota.hard)
   if (exceeded.length === 0) return
   const part = (list: ResourceList): string => shown(masked(list, exceeded))
-  throw forbiddenWrite(attributes, `exceeded quota: ${quota.name}, requested: ${part(charge)}, used: ${part(quota.used)}, limited: ${part(quota.hard)}`)
+  throw forbiddenWrite(
+    attributes,
+    `exceeded quota: ${quota.name}, requested: ${part(charge)}, used: ${part(quota.used)}, limited: ` +
+      `${part(quota.hard)}`,
+  )
 }
 
 /** Throws if something is used that nobody may use without a quota, and no quota covers it. */
@@ -84,18 +92,26 @@ function checkLimited(
 ): void {
   const { groupResource } = attributes.resource
   const object = attributes.object!
-  const own = limited.filter(({ apiGroup = '', resource }) => apiGroup === groupResource.group && resource === groupResource.name)
+  const own = limited.filter(
+    ({ apiGroup = '', resource }) => apiGroup === groupResource.group && resource === groupResource.name,
+  )
   const names = Object.keys(usage).filter(
-    (name) => signOf(usage[name]!) > 0 && own.some(({ matchContains = [] }) => matchContains.some((part) => name.includes(part))),
+    (name) =>
+      signOf(usage[name]!) > 0 &&
+      own.some(({ matchContains = [] }) => matchContains.some((part) => name.includes(part))),
   )
   const uncovered = names.filter((name) => !restricted.has(name)).sort()
   if (uncovered.length > 0) throw forbiddenWrite(attributes, `insufficient quota to consume: ${uncovered.join(',')}`)
 
-  const matching = (scopes: readonly Scope[]): Scope[] => scopes.filter((scope) => evaluator.inScope?.(scope, object) ?? false)
+  const matching = (scopes: readonly Scope[]): Scope[] =>
+    scopes.filter((scope) => evaluator.inScope?.(scope, object) ?? false)
   const covered = new Set(quotas.flatMap(({ scopes }) => matching(scopes).map(({ scopeName }) => scopeName)))
-  const bare = limited.flatMap(({ matchScopes = [] }) => matching(matchScopes)).filter(({ scopeName }) => !covered.has(scopeName))
+  const bare = limited
+    .flatMap(({ matchScopes = [] }) => matching(matchScopes))
+    .filter(({ scopeName }) => !covered.has(scopeName))
   if (bare.length > 0) throw internal(`insufficient quota to match these scopes: [${bare.map(shownScope).join(' ')}]`)
 }
 
 /** As Go prints the structure. */
-const shownScope = ({ scopeName, operator, values = [] }: Scope): string => `{${scopeName} ${operator} [${values.join(' ')}]}`
+const shownScope = ({ scopeName, operator, values = [] }: Scope): string =>
+  `{${scopeName} ${operator} [${values.join(' ')}]}`

@@ -11,14 +11,20 @@ export interface LimitedResource {
 }
 
 const configuration = {
-  versions: ['apiserver.config.k8s.io/v1', 'resourcequota.admission.k8s.io/v1beta1', 'resourcequota.admission.k8s.io/v1alpha1'],
+  versions: [
+    'apiserver.config.k8s.io/v1',
+    'resourcequota.admission.k8s.io/v1beta1',
+    'resourcequota.admission.k8s.io/v1alpha1',
+  ],
   fields: {
     limitedResources: listOf(
       structOf('LimitedResource', {
         apiGroup: text,
         resource: text,
         matchContains: listOf(text),
-        matchScopes: listOf(structOf('ScopedResourceSelectorRequirement', { scopeName: text, operator: text, values: listOf(text) })),
+        matchScopes: listOf(
+          structOf('ScopedResourceSelectorRequirement', { scopeName: text, operator: text, values: listOf(text) }),
+        ),
       }),
     ),
   },
@@ -28,9 +34,15 @@ const configuration = {
 export function limitedResources(given: unknown): readonly LimitedResource[] {
   if (given === undefined) return []
   // Older versions call it just Configuration.
-  const kind = (given as { readonly kind?: unknown }).kind === 'Configuration' ? 'Configuration' : 'ResourceQuotaConfiguration'
-  const { limitedResources: limited = [] } = decodeConfiguration<{ limitedResources?: readonly LimitedResource[] }>(given, { ...configuration, kind })
-  const faults = limited.flatMap(({ resource }, i) => (resource ? [] : [`limitedResources[${i}].resource: Required value`]))
+  const kind =
+    (given as { readonly kind?: unknown }).kind === 'Configuration' ? 'Configuration' : 'ResourceQuotaConfiguration'
+  const { limitedResources: limited = [] } = decodeConfiguration<{ limitedResources?: readonly LimitedResource[] }>(
+    given,
+    { ...configuration, kind },
+  )
+  const faults = limited.flatMap(({ resource }, i) =>
+    resource ? [] : [`limitedResources[${i}].resource: Required value`],
+  )
   if (faults.length > 0) throw new Error(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`)
   return limited
 }

@@ -7,27 +7,43 @@ import { evaluatorOf } from './evaluators.ts'
 const fixture = pluginFixture()
 const evaluator = (resource: string) => evaluatorOf(fixture.sources.find(resource))!
 const usage = (resource: string, object: object) => {
-  const { resource: served, object: decoded } = fixture.write(resource, { metadata: { name: 'o', namespace: 'a' }, ...object })
+  const { resource: served, object: decoded } = fixture.write(resource, {
+    metadata: { name: 'o', namespace: 'a' },
+    ...object,
+  })
   return evaluatorOf(served)!.usage(decoded!)
 }
-const container = (requests: object, limits: object = {}, more: object = {}) => ({ name: 'c', image: 'i', resources: { requests, limits }, ...more })
+const container = (requests: object, limits: object = {}, more: object = {}) => ({
+  name: 'c',
+  image: 'i',
+  resources: { requests, limits },
+  ...more,
+})
 const pod = (spec: object, more: object = {}) => ({ spec: { containers: [container({})], ...spec }, ...more })
 
 for (const [what, object, expected] of [
   ['nothing asked for', pod({}), {}],
   [
     'containers together',
-    pod({ containers: [container({ cpu: '1', memory: '1Gi' }, { cpu: '2' }), container({ cpu: '500m' }, { cpu: '1' })] }),
+    pod({
+      containers: [container({ cpu: '1', memory: '1Gi' }, { cpu: '2' }), container({ cpu: '500m' }, { cpu: '1' })],
+    }),
     { cpu: '1500m', 'requests.cpu': '1500m', memory: '1Gi', 'requests.memory': '1Gi', 'limits.cpu': '3' },
   ],
   [
     'the largest init container, if it asks for more',
-    pod({ containers: [container({ cpu: '1' })], initContainers: [container({ cpu: '2' }), container({ cpu: '500m' })] }),
+    pod({
+      containers: [container({ cpu: '1' })],
+      initContainers: [container({ cpu: '2' }), container({ cpu: '500m' })],
+    }),
     { cpu: '2', 'requests.cpu': '2' },
   ],
   [
     'sidecars beside containers and later init containers',
-    pod({ containers: [container({ cpu: '1' })], initContainers: [container({ cpu: '1' }, {}, { restartPolicy: 'Always' }), container({ cpu: '2' })] }),
+    pod({
+      containers: [container({ cpu: '1' })],
+      initContainers: [container({ cpu: '1' }, {}, { restartPolicy: 'Always' }), container({ cpu: '2' })],
+    }),
     { cpu: '3', 'requests.cpu': '3' },
   ],
   [
@@ -35,7 +51,11 @@ for (const [what, object, expected] of [
     pod({ containers: [container({ cpu: '1' }, { cpu: '1' })], overhead: { cpu: '250m', memory: '64Mi' } }),
     { cpu: '1250m', 'requests.cpu': '1250m', memory: '64Mi', 'requests.memory': '64Mi', 'limits.cpu': '1250m' },
   ],
-  ['the pod as a whole', pod({ containers: [container({ cpu: '1' })], resources: { requests: { cpu: '4' } } }), { cpu: '4', 'requests.cpu': '4' }],
+  [
+    'the pod as a whole',
+    pod({ containers: [container({ cpu: '1' })], resources: { requests: { cpu: '4' } } }),
+    { cpu: '4', 'requests.cpu': '4' },
+  ],
   [
     'huge pages and extended resources',
     pod({ containers: [container({ 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', 'ephemeral-storage': '1Gi' })] }),
@@ -54,7 +74,10 @@ for (const [what, object, expected] of [
   ],
   [
     'what a container still has while it shrinks',
-    pod({ containers: [container({ cpu: '1' })] }, { status: { containerStatuses: [{ name: 'c', resources: { requests: { cpu: '2' } } }] } }),
+    pod(
+      { containers: [container({ cpu: '1' })] },
+      { status: { containerStatuses: [{ name: 'c', resources: { requests: { cpu: '2' } } }] } },
+    ),
     { cpu: '2', 'requests.cpu': '2' },
   ],
   [
@@ -72,7 +95,13 @@ for (const [what, object, expected] of [
       {
         status: {
           conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }],
-          containerStatuses: [{ name: 'c', allocatedResources: { cpu: '1' }, resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } }],
+          containerStatuses: [
+            {
+              name: 'c',
+              allocatedResources: { cpu: '1' },
+              resources: { requests: { cpu: '1' }, limits: { cpu: '2' } },
+            },
+          ],
         },
       },
     ),
@@ -94,7 +123,10 @@ for (const [what, object, expected] of [
 test('a pod that has ended is only counted as an object, as is one that should be gone', () => {
   const asks = { containers: [container({ cpu: '1' })] }
   assert.deepEqual(usage('v1/pods', pod(asks, { status: { phase: 'Succeeded' } })), { 'count/pods': '1' })
-  const { object } = fixture.write('v1/pods', pod(asks, { metadata: { name: 'p', deletionTimestamp: '2026-01-01T00:00:10Z', deletionGracePeriodSeconds: 10 } }))
+  const { object } = fixture.write(
+    'v1/pods',
+    pod(asks, { metadata: { name: 'p', deletionTimestamp: '2026-01-01T00:00:10Z', deletionGracePeriodSeconds: 10 } }),
+  )
   const at = (time: string) => podUsage(() => Date.parse(time)).usage(object!).pods
   assert.deepEqual([at('2026-01-01T00:00:15Z'), at('2026-01-01T00:00:25Z')], ['1', undefined])
 })
@@ -106,7 +138,10 @@ test('whoever limits cpu and memory wants all containers to name them', () => {
     { name: 'b', image: 'i' },
     { name: 'a', image: 'i', resources: { requests: { cpu: '1' } } },
   ]
-  assert.equal(missing(['limits.memory', 'cpu', 'pods'], { containers }), 'must specify cpu for: b; limits.memory for: a,b')
+  assert.equal(
+    missing(['limits.memory', 'cpu', 'pods'], { containers }),
+    'must specify cpu for: b; limits.memory for: a,b',
+  )
   assert.equal(missing(['requests.ephemeral-storage', 'pods'], { containers }), undefined)
   assert.equal(missing(['cpu'], { containers, resources: { requests: { cpu: '1' } } }), undefined)
 })
@@ -118,7 +153,12 @@ for (const [what, spec, scope, expected] of [
   ['nothing asked for', {}, { scopeName: 'BestEffort' }, true],
   ['something asked for', { containers: [container({ cpu: '1m' })] }, { scopeName: 'NotBestEffort' }, true],
   ['the class', { priorityClassName: 'high' }, { scopeName: 'PriorityClass', operator: 'In', values: ['high'] }, true],
-  ['another class', { priorityClassName: 'low' }, { scopeName: 'PriorityClass', operator: 'In', values: ['high'] }, false],
+  [
+    'another class',
+    { priorityClassName: 'low' },
+    { scopeName: 'PriorityClass', operator: 'In', values: ['high'] },
+    false,
+  ],
   ['no class', {}, { scopeName: 'PriorityClass', operator: 'NotIn', values: ['high'] }, true],
   ['no class', {}, { scopeName: 'PriorityClass', operator: 'Exists' }, false],
   ['no class', {}, { scopeName: 'PriorityClass', operator: 'DoesNotExist' }, true],
@@ -126,7 +166,11 @@ for (const [what, spec, scope, expected] of [
     'neighbours elsewhere',
     {
       affinity: {
-        podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: { topologyKey: 'k', namespaceSelector: {} } }] },
+        podAntiAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 1, podAffinityTerm: { topologyKey: 'k', namespaceSelector: {} } },
+          ],
+        },
       },
     },
     { scopeName: 'CrossNamespacePodAffinity' },
@@ -179,7 +223,10 @@ test('claims use storage, on the whole and of their class', () => {
     status: { currentVolumeAttributesClassName: 'old' },
   })
   const inScope = (values: readonly string[]) =>
-    evaluator('v1/persistentvolumeclaims').inScope!({ scopeName: 'VolumeAttributesClass', operator: 'In', values }, object!)
+    evaluator('v1/persistentvolumeclaims').inScope!(
+      { scopeName: 'VolumeAttributesClass', operator: 'In', values },
+      object!,
+    )
   assert.deepEqual([inScope(['old']), inScope(['new']), inScope(['other'])], [true, true, false])
 })
 

@@ -23,10 +23,13 @@ const special: Readonly<Record<string, Handles>> = {
   'count/pods': ({ operation, subresource, object, old }) => {
     if (operation === 'CREATE') return subresource === ''
     // A pod that gets a deadline goes into another scope.
-    return subresource === 'resize' || (subresource === '' && isTerminating(object as Pod) !== isTerminating(old as Pod))
+    return (
+      subresource === 'resize' || (subresource === '' && isTerminating(object as Pod) !== isTerminating(old as Pod))
+    )
   },
   'count/services': () => true,
-  'count/persistentvolumeclaims': ({ operation, subresource }) => subresource === '' || (operation !== 'CREATE' && subresource === 'status'),
+  'count/persistentvolumeclaims': ({ operation, subresource }) =>
+    subresource === '' || (operation !== 'CREATE' && subresource === 'status'),
   'count/resourceclaims.resource.k8s.io': ({ subresource }) => subresource === '',
 }
 

@@ -40,9 +40,20 @@ const pods = new Map(
   [
     pod('pod-implicit', { containers: [container(implicit)] }, 'foo'),
     pod('pod-explicit', { initContainers: [container(explicit)] }, 'foo'),
-    pod('pod-hybrid', { initContainers: [container(explicit, implicit)], containers: [container(explicit, implicit)] }, 'foo'),
+    pod(
+      'pod-hybrid',
+      { initContainers: [container(explicit, implicit)], containers: [container(explicit, implicit)] },
+      'foo',
+    ),
     pod('pod-nil-status', { initContainers: [container(explicit)], containers: [container(implicit)] }),
-    pod('pod-init', { initContainers: [container(explicit, implicit), container(explicit, implicit)], containers: [container(explicit, implicit)] }, 'foo'),
+    pod(
+      'pod-init',
+      {
+        initContainers: [container(explicit, implicit), container(explicit, implicit)],
+        containers: [container(explicit, implicit)],
+      },
+      'foo',
+    ),
     pod('pod-other', { containers: [container(explicit)] }, 'another'),
   ].map((one) => [one.metadata.name, object('v1/pods', one)]),
 )
@@ -76,7 +87,12 @@ test('devices of claims are counted as extended resources, but for what their po
     ['asked for by the resource', claim([exactly(1)], 'pod-explicit'), [], usage('1', '1')],
     ['asked for by both', claim([exactly(1), exactly(1)], 'pod-hybrid'), [], usage('2', '1', '1')],
     ['by a pod that does not know its claim yet', first, [first], usage('2', '1', '1')],
-    ['a second claim of such a pod', claim([exactly(1), exactly(1)], 'pod-nil-status', 'foo-copy'), [first], usage('2', '2', '2')],
+    [
+      'a second claim of such a pod',
+      claim([exactly(1), exactly(1)], 'pod-nil-status', 'foo-copy'),
+      [first],
+      usage('2', '2', '2'),
+    ],
     ['by init containers', claim([exactly(1), exactly(1)], 'pod-init'), [], usage('2', '1', '1')],
     ['by a pod that has another claim', claim([exactly(1)], 'pod-other'), [], usage('1', '1', '1')],
     ['by a pod that has gone', claim([exactly(1)], 'gone'), [], usage('1', '1', '1')],
@@ -89,7 +105,10 @@ test('devices of claims are counted as extended resources, but for what their po
       'one of several, of one class and another',
       claim([{ name: 'r', firstAvailable: [device('gpu', 2), device('gpu', 1), all('tpu')] }]),
       [],
-      usage('2', '2', '2', { 'tpu.deviceclass.resource.k8s.io/devices': '32', 'requests.deviceclass.resource.kubernetes.io/tpu': '32' }),
+      usage('2', '2', '2', {
+        'tpu.deviceclass.resource.k8s.io/devices': '32',
+        'requests.deviceclass.resource.kubernetes.io/tpu': '32',
+      }),
     ],
   ]
   for (const [what, one, there, expected] of cases) {
@@ -99,7 +118,12 @@ test('devices of claims are counted as extended resources, but for what their po
 })
 
 test('claims are about the resources of quotas that stand for devices', () => {
-  const supported = ['count/resourceclaims.resource.k8s.io', 'gpu.deviceclass.resource.k8s.io/devices', `requests.${explicit}`, `requests.${implicit}`]
+  const supported = [
+    'count/resourceclaims.resource.k8s.io',
+    'gpu.deviceclass.resource.k8s.io/devices',
+    `requests.${explicit}`,
+    `requests.${implicit}`,
+  ]
   const others = [
     'resourceclaims',
     'storage',

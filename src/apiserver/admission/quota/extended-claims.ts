@@ -1,6 +1,6 @@
 /**
- * Counts the devices of ResourceClaims as extended resources too, where a class of devices can be asked for as one (KEP-5004). What the
- * scheduler claims for a pod that asked so has been paid for with the pod.
+ * Counts the devices of ResourceClaims as extended resources too, where a class of devices can be asked for as one
+ * (KEP-5004). What the scheduler claims for a pod that asked so has been paid for with the pod.
  */
 import type { V1DeviceClass } from '@kubernetes/client-node'
 import type { Pod } from '../../../api/core/pod/model.ts'
@@ -18,7 +18,9 @@ const devicesOfClass = '.deviceclass.resource.k8s.io/devices'
 const requests = 'requests.'
 const claimAnnotation = 'resource.kubernetes.io/extended-resource-claim'
 
-type ClaimedPod = Pod & { readonly status?: { readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string } } }
+type ClaimedPod = Pod & {
+  readonly status?: { readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string } }
+}
 
 /** The extended resource that stands for a class, if one does. */
 interface KnownClass {
@@ -50,7 +52,11 @@ export function extendedClaims(
     evaluator: {
       ...plain,
       matching: (names) =>
-        names.filter((name) => plain.matching([name]).length > 0 || (isExtendedRequest(name) && standsForDevices(name.slice(requests.length)))),
+        names.filter(
+          (name) =>
+            plain.matching([name]).length > 0 ||
+            (isExtendedRequest(name) && standsForDevices(name.slice(requests.length))),
+        ),
       usage(claim) {
         const usage = plain.usage(claim)
         return { ...usage, ...increase(extendedUsage(usage), paidWithPod(claim)) }
@@ -63,7 +69,8 @@ export function extendedClaims(
   }
 
   function standsForDevices(resource: string): boolean {
-    if (resource.startsWith(deviceClassPrefix)) return classes.get('', resource.slice(deviceClassPrefix.length)) !== undefined
+    if (resource.startsWith(deviceClassPrefix))
+      return classes.get('', resource.slice(deviceClassPrefix.length)) !== undefined
     return [...classes.all()].some((known) => known.resource === resource)
   }
 
@@ -93,10 +100,15 @@ export function extendedClaims(
 
   /** A pod pays for one claim. */
   function isFirst(claim: KubeObject, uid: string): boolean {
-    const age = ({ metadata }: KubeObject): number => Date.parse(metadata.creationTimestamp ?? '') || Number.POSITIVE_INFINITY
+    const age = ({ metadata }: KubeObject): number =>
+      Date.parse(metadata.creationTimestamp ?? '') || Number.POSITIVE_INFINITY
     for (const other of counted.objects(claims, claim.metadata.namespace ?? '')) {
       if (podOf(other)?.uid !== uid) continue
-      if (age(other) < age(claim) || (age(other) === age(claim) && (other.metadata.name ?? '') < (claim.metadata.name ?? ''))) return false
+      if (
+        age(other) < age(claim) ||
+        (age(other) === age(claim) && (other.metadata.name ?? '') < (claim.metadata.name ?? ''))
+      )
+        return false
     }
     return true
   }

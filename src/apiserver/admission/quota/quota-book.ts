@@ -36,7 +36,8 @@ export class QuotaBook {
         if (count > 0) this.#count.set(namespace, count)
         else this.#count.delete(namespace)
         const written = before && this.#written.get(before.uid)
-        if (written && (!quota || quota.uid !== written.uid || quota.revision >= written.revision)) this.#written.delete(written.uid)
+        if (written && (!quota || quota.uid !== written.uid || quota.revision >= written.revision))
+          this.#written.delete(written.uid)
         // What was there before the server started may have been counted long ago.
         if (quota && (!before || !isCounted(quota))) toBeCounted(namespace)
       },
@@ -67,7 +68,9 @@ export class QuotaBook {
   /** The quotas as the store has them; those that have gone are left out. */
   async newest(quotas: readonly Quota[]): Promise<Quota[]> {
     const { registry } = this.#writer
-    const found = await Promise.all(quotas.map(({ namespace, name }) => registry.newest(this.#resource, this.#resource.key(namespace, name))))
+    const found = await Promise.all(
+      quotas.map(({ namespace, name }) => registry.newest(this.#resource, this.#resource.key(namespace, name))),
+    )
     return found.flatMap((object) => (object ? [quotaOf(object)] : []))
   }
 
@@ -81,7 +84,8 @@ export class QuotaBook {
           conditional: true,
           startsFromLive: true,
           change(live) {
-            if (live?.metadata.resourceVersion !== String(revision)) throw conflict({ group: '', name: 'resourcequotas' }, name, objectModified)
+            if (live?.metadata.resourceVersion !== String(revision))
+              throw conflict({ group: '', name: 'resourcequotas' }, name, objectModified)
             const changed: Model<V1ResourceQuota> = live
             changed.status = { ...changed.status, ...status }
             return { object: changed }
@@ -89,7 +93,9 @@ export class QuotaBook {
         },
       )
       const written = quotaOf(object)
-      if ([...this.#quotas.in(namespace)].some(({ uid, revision }) => uid === written.uid && revision < written.revision))
+      if (
+        [...this.#quotas.in(namespace)].some(({ uid, revision }) => uid === written.uid && revision < written.revision)
+      )
         this.#written.set(written.uid, written)
       return true
     } catch (error) {

@@ -1,6 +1,7 @@
 /**
- * The line in which writes of a namespace wait for its quotas: all that wait are held against them together and paid for with one
- * write of each quota's status, so that no two are given the same room. Counting anew stands in the same line.
+ * The line in which writes of a namespace wait for its quotas: all that wait are held against them together and paid
+ * for with one write of each quota's status, so that no two are given the same room. Counting anew stands in the same
+ * line.
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { masked, sameAmounts, sum } from '../../../api/core/quota/resource-lists.ts'
@@ -67,7 +68,10 @@ export class QuotaLine {
   /** Resolves when the write is paid for; rejects with a StatusError if there is no room for it. */
   check(attributes: AdmissionAttributes, evaluator: Evaluator): Promise<void> {
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(internal('Internal error occurred: resource quota evaluation timed out')), patienceMs)
+      const late = setTimeout(
+        () => reject(internal('Internal error occurred: resource quota evaluation timed out')),
+        patienceMs,
+      )
       late.unref()
       const settle = (refusal?: Error): void => {
         clearTimeout(late)
@@ -160,11 +164,14 @@ export class QuotaLine {
     }
     if (again.length === 0) return
     if (attempt >= maxAttempts) {
-      for (const { settle } of again) settle(conflict({ group: '', name: 'resourcequotas' }, lost[0]!.name, objectModified))
+      for (const { settle } of again)
+        settle(conflict({ group: '', name: 'resourcequotas' }, lost[0]!.name, objectModified))
       return
     }
     // Another server was faster. What the others were paid of stays paid.
-    const kept = new Map(again.map((one) => [one, new Map([...charged.get(one)!].filter(([uid]) => !lostUids.has(uid)))]))
+    const kept = new Map(
+      again.map((one) => [one, new Map([...charged.get(one)!].filter(([uid]) => !lostUids.has(uid)))]),
+    )
     await this.#attempt(await book.newest(lost), again, kept, attempt + 1)
   }
 
@@ -172,7 +179,12 @@ export class QuotaLine {
     if (charges.size > 0) {
       const { resource, namespace, name, old } = one.attributes
       const key = resource.key(namespace, name)
-      const reservation = { attributes: one.attributes, before: Number(old?.metadata.resourceVersion ?? 0), charges, until: Date.now() + reservationMs }
+      const reservation = {
+        attributes: one.attributes,
+        before: Number(old?.metadata.resourceVersion ?? 0),
+        charges,
+        until: Date.now() + reservationMs,
+      }
       this.#reservations.set(key, [...(this.#reservations.get(key) ?? []), reservation])
     }
     one.settle()
@@ -187,7 +199,10 @@ export class QuotaLine {
     const reserved = [...this.#reservations.values()].flat()
     const counts = quotas.map((quota) => {
       const counted = usage.count(quota)
-      const used = reserved.reduce((total, { charges }) => sum(total, masked(charges.get(quota.uid) ?? {}, Object.keys(counted))), counted)
+      const used = reserved.reduce(
+        (total, { charges }) => sum(total, masked(charges.get(quota.uid) ?? {}, Object.keys(counted))),
+        counted,
+      )
       return { quota, used }
     })
     if (reserved.length > 0) this.#options.countLater()
@@ -203,7 +218,8 @@ export class QuotaLine {
   }
 
   #keepReservations(now: number): void {
-    for (const key of [...this.#reservations.keys()]) this.#keep(key, (reservation) => reservation.until > now && !this.#isThere(reservation))
+    for (const key of [...this.#reservations.keys()])
+      this.#keep(key, (reservation) => reservation.until > now && !this.#isThere(reservation))
   }
 
   /** Also where somebody else has made the object of that name: then this one never will be. */

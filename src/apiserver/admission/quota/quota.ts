@@ -28,7 +28,10 @@ export function quotaOf(object: StoredObject): Quota {
     wanted: spec?.hard ?? {},
     hard: status?.hard ?? {},
     used: status?.used ?? {},
-    scopes: [...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' })), ...(spec?.scopeSelector?.matchExpressions ?? [])],
+    scopes: [
+      ...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' })),
+      ...(spec?.scopeSelector?.matchExpressions ?? []),
+    ],
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * ResourceQuota: a namespace uses no more than its quotas allow, and what it uses stands in their status. Who holds writes against
- * quotas also counts anew when objects go: only here is it known what has been let in and is not there yet.
+ * ResourceQuota: a namespace uses no more than its quotas allow, and what it uses stands in their status. Who holds
+ * writes against quotas also counts anew when objects go: only here is it known what has been let in and is not there
+ * yet.
  */
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
@@ -24,7 +25,8 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
   let stopped = false
   const book = new QuotaBook(sources, (namespace) => setImmediate(count, namespace))
   const claims = sources.find('resource.k8s.io/v1/resourceclaims')
-  const find = (resource: ServedResource): Evaluator | undefined => (resource === claims ? extended.evaluator : evaluatorOf(resource))
+  const find = (resource: ServedResource): Evaluator | undefined =>
+    resource === claims ? extended.evaluator : evaluatorOf(resource)
   const usage = new UsageCount(sources, find, (object, isThere) => {
     const { namespace } = object
     if (!book.has(namespace)) return
@@ -62,7 +64,17 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
   function lineOf(namespace: string): QuotaLine {
     let line = lines.get(namespace)
     if (!line)
-      lines.set(namespace, (line = new QuotaLine({ namespace, book, usage, limited, countLater: () => countSoon(namespace, reviewMs), log: sources.log })))
+      lines.set(
+        namespace,
+        (line = new QuotaLine({
+          namespace,
+          book,
+          usage,
+          limited,
+          countLater: () => countSoon(namespace, reviewMs),
+          log: sources.log,
+        })),
+      )
     return line
   }
 

@@ -1,6 +1,6 @@
 /**
- * Counts what a namespace uses: for quotas that are new or limit something else now, and when objects go. It follows only the kinds
- * that some quota counts, and only looks into objects of namespaces that have one.
+ * Counts what a namespace uses: for quotas that are new or limit something else now, and when objects go. It follows
+ * only the kinds that some quota counts, and only looks into objects of namespaces that have one.
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { masked, sum } from '../../../api/core/quota/resource-lists.ts'
@@ -28,7 +28,11 @@ export class UsageCount {
   readonly #followed = new Map<ServedResource, Followed>()
 
   /** `changed` is told of every change of an object of a kind that is counted. */
-  constructor(sources: PluginSources, evaluatorOf: FindEvaluator, changed: (object: StoredObject, isThere: boolean) => void) {
+  constructor(
+    sources: PluginSources,
+    evaluatorOf: FindEvaluator,
+    changed: (object: StoredObject, isThere: boolean) => void,
+  ) {
     this.#sources = sources
     this.#evaluatorOf = evaluatorOf
     this.#changed = changed
@@ -80,7 +84,8 @@ export class UsageCount {
       const counted = evaluator.matching(names)
       if (counted.length === 0) continue
       for (const name of counted) used[name] ??= '0'
-      for (const object of objects.in(quota.namespace)) used = sum(used, masked(object.usage(evaluator, quota), counted))
+      for (const object of objects.in(quota.namespace))
+        used = sum(used, masked(object.usage(evaluator, quota), counted))
     }
     return used
   }

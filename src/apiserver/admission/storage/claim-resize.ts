@@ -28,10 +28,15 @@ export function persistentVolumeClaimResize({ registry, find, log }: PluginSourc
       const claim = attributes.object as Claim
       const old = attributes.old as Claim
       if (compareQuantities(size(claim), size(old)) <= 0) return
-      if (old.status?.phase !== 'Bound') throw forbiddenWrite(attributes, 'Only bound persistent volume claims can be expanded')
+      if (old.status?.phase !== 'Bound')
+        throw forbiddenWrite(attributes, 'Only bound persistent volume claims can be expanded')
       const name = claimClass(claim)
       if (name === '' || name !== claimClass(old) || !expandable.get('', name)) {
-        throw forbiddenWrite(attributes, 'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize')
+        throw forbiddenWrite(
+          attributes,
+          'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must ' +
+            'support resize',
+        )
       }
     },
     start: () => expandable.start(),

@@ -1,4 +1,7 @@
-/** StorageObjectInUseProtection: claims, volumes and classes of their attributes get a finalizer, so that none goes while it is in use. */
+/**
+ * StorageObjectInUseProtection: claims, volumes and classes of their attributes get a finalizer, so that none goes
+ * while it is in use.
+ */
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 

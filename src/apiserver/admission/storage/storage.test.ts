@@ -24,7 +24,8 @@ test('claims, volumes and classes of attributes get their finalizer once', async
 
 test('a claim grows only if it is bound and its class allows it', async () => {
   const fixture = pluginFixture()
-  const storageClass = (name: string, more: object) => fixture.store('storage.k8s.io/v1/storageclasses', { metadata: { name }, provisioner: 'x', ...more })
+  const storageClass = (name: string, more: object) =>
+    fixture.store('storage.k8s.io/v1/storageclasses', { metadata: { name }, provisioner: 'x', ...more })
   await storageClass('grows', { allowVolumeExpansion: true })
   await storageClass('stays', {})
   const plugin = persistentVolumeClaimResize(fixture.sources)
@@ -38,7 +39,9 @@ test('a claim grows only if it is bound and its class allows it', async () => {
   const change = (to: string, name?: string, phase?: string) =>
     refusalOf(plugin, { ...claim(to, name, phase), operation: 'UPDATE', old: claim('2Gi', name, phase).object })
   const start = 'persistentvolumeclaims "c" is forbidden:'
-  const refused = `${start} only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`
+  const refused =
+    `${start} only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must ` +
+    'support resize'
   assert.equal(await change('3Gi', 'grows'), undefined)
   assert.equal(await change('3Gi', 'stays'), refused)
   assert.equal(await change('3Gi', 'gone'), refused)

@@ -16,7 +16,13 @@ const invalid: readonly (readonly [string, ReviewVersion, unknown, boolean, stri
   ['a response that is null', 'v1beta1', { ...v1beta1, response: null }, false, 'webhook response was absent'],
   ['another uid', 'v1', { ...v1, response: { uid: 'x', allowed: true } }, false, 'expected response.uid="u", got "x"'],
   ['no uid', 'v1', { ...v1, response: { allowed: true } }, false, 'expected response.uid="u", got ""'],
-  ['no version and no kind', 'v1', { response: yes }, false, 'expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind='],
+  [
+    'no version and no kind',
+    'v1',
+    { response: yes },
+    false,
+    'expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind=',
+  ],
   [
     'no kind',
     'v1',
@@ -24,11 +30,41 @@ const invalid: readonly (readonly [string, ReviewVersion, unknown, boolean, stri
     false,
     'expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1, Kind=',
   ],
-  ['a patch without its type', 'v1', { ...v1, response: { ...yes, patch: 'W10=' } }, true, 'webhook returned response.patch but not response.patchType'],
-  ['a type without a patch', 'v1', { ...v1, response: { ...yes, patchType: 'JSONPatch' } }, true, 'webhook returned response.patchType but not response.patch'],
-  ['an empty type', 'v1', { ...v1, response: { ...yes, patch: 'W10=', patchType: '' } }, true, 'webhook returned invalid response.patchType of ""'],
-  ['a patch of a validating webhook', 'v1', { ...v1, response: { ...yes, patch: 'W10=' } }, false, 'validating webhook may not return response.patch'],
-  ['a type of one', 'v1', { ...v1, response: { ...yes, patchType: '' } }, false, 'validating webhook may not return response.patchType'],
+  [
+    'a patch without its type',
+    'v1',
+    { ...v1, response: { ...yes, patch: 'W10=' } },
+    true,
+    'webhook returned response.patch but not response.patchType',
+  ],
+  [
+    'a type without a patch',
+    'v1',
+    { ...v1, response: { ...yes, patchType: 'JSONPatch' } },
+    true,
+    'webhook returned response.patchType but not response.patch',
+  ],
+  [
+    'an empty type',
+    'v1',
+    { ...v1, response: { ...yes, patch: 'W10=', patchType: '' } },
+    true,
+    'webhook returned invalid response.patchType of ""',
+  ],
+  [
+    'a patch of a validating webhook',
+    'v1',
+    { ...v1, response: { ...yes, patch: 'W10=' } },
+    false,
+    'validating webhook may not return response.patch',
+  ],
+  [
+    'a type of one',
+    'v1',
+    { ...v1, response: { ...yes, patchType: '' } },
+    false,
+    'validating webhook may not return response.patchType',
+  ],
 ]
 for (const [what, version, answer, mutating, message] of invalid) {
   test(`answers of webhooks: ${what} is invalid`, () => {
@@ -40,10 +76,25 @@ for (const [what, version, answer, mutating, message] of invalid) {
 }
 
 const unreadable: readonly (readonly [string, ReviewVersion, unknown, string])[] = [
-  ['the older version for the newer', 'v1', { ...v1beta1, response: yes }, 'converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion'],
-  ['the newer version for the older', 'v1beta1', { ...v1, response: yes }, 'converting (v1.AdmissionReview) to (v1beta1.AdmissionReview): unknown conversion'],
+  [
+    'the older version for the newer',
+    'v1',
+    { ...v1beta1, response: yes },
+    'converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion',
+  ],
+  [
+    'the newer version for the older',
+    'v1beta1',
+    { ...v1, response: yes },
+    'converting (v1.AdmissionReview) to (v1beta1.AdmissionReview): unknown conversion',
+  ],
   ['half a document', 'v1', '{"kind": ', "couldn't get version/kind; json parse error: unexpected end of JSON input"],
-  ['text', 'v1', 'pardon?', "couldn't get version/kind; json parse error: invalid character 'p' looking for beginning of value"],
+  [
+    'text',
+    'v1',
+    'pardon?',
+    "couldn't get version/kind; json parse error: invalid character 'p' looking for beginning of value",
+  ],
   [
     'a text for a boolean',
     'v1',
@@ -56,7 +107,12 @@ const unreadable: readonly (readonly [string, ReviewVersion, unknown, string])[]
     { ...v1, response: { ...yes, status: [] } },
     'json: cannot unmarshal array into Go struct field AdmissionResponse.response.status of type v1.Status',
   ],
-  ['a patch that is not in base64', 'v1', { ...v1, response: { ...yes, patch: '[]', patchType: 'JSONPatch' } }, 'illegal base64 data at input byte 0'],
+  [
+    'a patch that is not in base64',
+    'v1',
+    { ...v1, response: { ...yes, patch: '[]', patchType: 'JSONPatch' } },
+    'illegal base64 data at input byte 0',
+  ],
 ]
 for (const [what, version, answer, message] of unreadable) {
   test(`answers of webhooks: ${what} cannot be read`, () => {
@@ -67,16 +123,38 @@ for (const [what, version, answer, message] of unreadable) {
   })
 }
 
-test('answers of webhooks: the older version asks for no uid, no kind and no type, and drops patches of validating webhooks', () => {
-  const { patch, patchType, allowed } = read('v1beta1', { response: { allowed: true, patch: 'W10=' } }, true)
-  assert.deepEqual([patch.toString(), patchType, allowed], ['[]', 'JSONPatch', true])
-  assert.equal(read('v1beta1', { response: { allowed: true, patch: 'W10=', patchType: 'JSONPatch' } }).patch.length, 0)
-})
+test(
+  'answers of webhooks: the older version asks for no uid, no kind and no type, and drops patches of validating ' +
+    'webhooks',
+  () => {
+    const { patch, patchType, allowed } = read('v1beta1', { response: { allowed: true, patch: 'W10=' } }, true)
+    assert.deepEqual([patch.toString(), patchType, allowed], ['[]', 'JSONPatch', true])
+    assert.equal(
+      read('v1beta1', { response: { allowed: true, patch: 'W10=', patchType: 'JSONPatch' } }).patch.length,
+      0,
+    )
+  },
+)
 
 test('answers of webhooks: what is null counts as not said', () => {
   const answer = read('v1', {
     ...v1,
-    response: { uid: 'u', allowed: true, patch: null, patchType: null, status: null, warnings: null, auditAnnotations: null },
+    response: {
+      uid: 'u',
+      allowed: true,
+      patch: null,
+      patchType: null,
+      status: null,
+      warnings: null,
+      auditAnnotations: null,
+    },
   })
-  assert.deepEqual(answer, { allowed: true, status: {}, warnings: [], auditAnnotations: {}, patch: Buffer.alloc(0), patchType: '' })
+  assert.deepEqual(answer, {
+    allowed: true,
+    status: {},
+    warnings: [],
+    auditAnnotations: {},
+    patch: Buffer.alloc(0),
+    patchType: '',
+  })
 })

@@ -8,7 +8,12 @@ import { admissionRequest } from '../matching/request.ts'
 import type { VersionedObjects } from '../matching/versions.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 
-export function encodeReview(version: ReviewVersion, uid: string, attributes: AdmissionAttributes, objects: VersionedObjects): Buffer {
+export function encodeReview(
+  version: ReviewVersion,
+  uid: string,
+  attributes: AdmissionAttributes,
+  objects: VersionedObjects,
+): Buffer {
   const { dryRun, options, ...request } = admissionRequest(attributes, objects)
   const { object = null, old = null } = objects
   return Buffer.from(
@@ -35,7 +40,10 @@ export interface ReviewAnswer {
   readonly patchType: string
 }
 
-/** Reads an answer. Throws Go's words for one that cannot be read, and an InvalidAnswer for one that does not fit the question. */
+/**
+ * Reads an answer. Throws Go's words for one that cannot be read, and an InvalidAnswer for one that does not fit the
+ * question.
+ */
 export function readAnswer(version: ReviewVersion, uid: string, mutating: boolean, answer: Buffer): ReviewAnswer {
   const review = parsed(answer)
   checkVersion(version, review)
@@ -62,7 +70,8 @@ export class InvalidAnswer extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [])
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((text) => typeof text === 'string') : []
 const textMembers = (value: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 
@@ -74,7 +83,8 @@ function parsed(answer: Buffer): Fields {
   } catch (error) {
     throw refused(error instanceof Error ? error.message : String(error))
   }
-  if (!isObject(value)) throw refused(`json: cannot unmarshal ${goJsonType(value)} into Go value of type v1.AdmissionReview`)
+  if (!isObject(value))
+    throw refused(`json: cannot unmarshal ${goJsonType(value)} into Go value of type v1.AdmissionReview`)
   return value
 }
 
@@ -82,8 +92,10 @@ const group = 'admission.k8s.io'
 
 /** One version is not taken for the other. What says nothing of its version and kind may be either. */
 function checkVersion(asked: ReviewVersion, { apiVersion, kind }: Fields): void {
-  const told = kind === 'AdmissionReview' ? reviewVersions.find((version) => apiVersion === `${group}/${version}`) : undefined
-  if (told && told !== asked) throw new Error(`converting (${told}.AdmissionReview) to (${asked}.AdmissionReview): unknown conversion`)
+  const told =
+    kind === 'AdmissionReview' ? reviewVersions.find((version) => apiVersion === `${group}/${version}`) : undefined
+  if (told && told !== asked)
+    throw new Error(`converting (${told}.AdmissionReview) to (${asked}.AdmissionReview): unknown conversion`)
 }
 
 /** What the members that are read have to be in JSON, and what they become in Go. */
@@ -120,7 +132,8 @@ function patchIn({ patch }: Fields): Buffer {
 }
 
 function checkFit(review: Fields, { uid: answered }: Fields, uid: string): void {
-  if (answered !== uid) throw new InvalidAnswer(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(answered))}`)
+  if (answered !== uid)
+    throw new InvalidAnswer(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(answered))}`)
   const expected = `${group}/v1, Kind=AdmissionReview`
   const told = kindText(review)
   if (told !== expected) throw new InvalidAnswer(`expected webhook response of ${expected}, got ${told}`)

@@ -47,8 +47,16 @@ export async function askWebhook(
   const uid = randomUUID()
   let answer: ReviewAnswer
   try {
-    const version = reviewVersion(admissionReviewVersions, 'webhook does not accept known AdmissionReview versions (v1, v1beta1)')
-    answer = readAnswer(version, uid, mutating, await client.post(encodeReview(version, uid, attributes, objects), attributes.request))
+    const version = reviewVersion(
+      admissionReviewVersions,
+      'webhook does not accept known AdmissionReview versions (v1, v1beta1)',
+    )
+    answer = readAnswer(
+      version,
+      uid,
+      mutating,
+      await client.post(encodeReview(version, uid, attributes, objects), attributes.request),
+    )
   } catch (error) {
     throw callError(name, error)
   }
@@ -64,9 +72,15 @@ export async function askWebhook(
 
 function callError(name: string, error: unknown): CallError {
   const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof InvalidAnswer) return new CallError(name, `received invalid webhook response: ${message}`, unavailable)
-  if (error instanceof WebhookClientError) return new CallError(name, `could not get REST client: ${message}`, internalCode)
-  return new CallError(name, `failed to call webhook: ${message}`, error instanceof WebhookAnswerError ? error.status : unavailable)
+  if (error instanceof InvalidAnswer)
+    return new CallError(name, `received invalid webhook response: ${message}`, unavailable)
+  if (error instanceof WebhookClientError)
+    return new CallError(name, `could not get REST client: ${message}`, internalCode)
+  return new CallError(
+    name,
+    `failed to call webhook: ${message}`,
+    error instanceof WebhookAnswerError ? error.status : unavailable,
+  )
 }
 
 const leastCode = 400
@@ -81,7 +95,9 @@ function rejection(name: string, { code, reason, message, details }: SentStatus)
     known,
     typeof reason === 'string' && reason !== '' ? reason : undefined,
     text,
-    typeof details === 'object' && details !== null ? (details as ConstructorParameters<typeof StatusError>[3]) : undefined,
+    typeof details === 'object' && details !== null
+      ? (details as ConstructorParameters<typeof StatusError>[3])
+      : undefined,
   )
 }
 
@@ -105,8 +121,14 @@ export async function waitedFor({ request }: AdmissionAttributes, calls: Promise
   }
 }
 
-/** Does `call`, counts it, and lets those failures pass that the webhook's policy ignores. Throws a StatusError otherwise. */
-export async function byFailurePolicy<T>({ hook, attributes, type, metrics, log, failedOpen }: Call, call: () => Promise<T>): Promise<T | undefined> {
+/**
+ * Does `call`, counts it, and lets those failures pass that the webhook's policy ignores. Throws a StatusError
+ * otherwise.
+ */
+export async function byFailurePolicy<T>(
+  { hook, attributes, type, metrics, log, failedOpen }: Call,
+  call: () => Promise<T>,
+): Promise<T | undefined> {
   const { operation } = attributes
   const { webhook, ignoresFailures } = hook
   const { name } = webhook

@@ -20,18 +20,28 @@ export interface Selecting {
   readonly conditionMetrics: ConditionMetrics
 }
 
-/** The objects as the webhook wants to see them; undefined if it is not to be called. Throws a StatusError where that cannot be told. */
+/**
+ * The objects as the webhook wants to see them; undefined if it is not to be called. Throws a StatusError where that
+ * cannot be told.
+ */
 export function objectsFor(
   candidate: Entry<ConfiguredWebhook> & Candidate<ConfiguredWebhook>,
   attributes: AdmissionAttributes,
   selecting: Selecting,
 ): VersionedObjects | undefined | Promise<VersionedObjects | undefined> {
   return after(selecting.index.meant(candidate, attributes), (meant) =>
-    meant ? after(converted(attributes, meant.resource), (objects) => conditioned(meant.value, attributes, objects, selecting)) : undefined,
+    meant
+      ? after(converted(attributes, meant.resource), (objects) =>
+          conditioned(meant.value, attributes, objects, selecting),
+        )
+      : undefined,
   )
 }
 
-function converted(attributes: AdmissionAttributes, resource: ServedResource): VersionedObjects | Promise<VersionedObjects> {
+function converted(
+  attributes: AdmissionAttributes,
+  resource: ServedResource,
+): VersionedObjects | Promise<VersionedObjects> {
   const objects = versioned(attributes, resource)
   return objects instanceof Promise ? objects.catch((error) => Promise.reject(statusOf(error))) : objects
 }
@@ -43,7 +53,10 @@ function conditioned(
   { authorizer, conditionMetrics: metrics }: Selecting,
 ): VersionedObjects | undefined | Promise<VersionedObjects | undefined> {
   if (!conditions) return objects
-  const bindings = { ...requestBindings(attributes, objects, undefined), ...authorizerBindings(new Questions(authorizer), attributes) }
+  const bindings = {
+    ...requestBindings(attributes, objects, undefined),
+    ...authorizerBindings(new Questions(authorizer), attributes),
+  }
   const begin = performance.now()
   return after(
     whenAnswered(() => matchConditions(conditions, bindings)),

@@ -1,4 +1,7 @@
-/** The webhooks of all configurations of one kind, followed: compiled when a configuration changes, in the order in which they are called. */
+/**
+ * The webhooks of all configurations of one kind, followed: compiled when a configuration changes, in the order in
+ * which they are called.
+ */
 import type { Webhook } from '../../../api/admissionregistration/webhook-rules.ts'
 import { admissionEnvironment } from '../../../cel/admission/environment.ts'
 import { compileConditions, type MatchConditions } from '../../../cel/admission/match-conditions.ts'
@@ -44,8 +47,15 @@ export class ConfiguredWebhooks {
   #users: NamedUsers | undefined
   #unsubscribe: (() => void) | undefined
 
-  /** `plural` names the kind of configurations. Throws an ExplainedError for a configuration of the plug-in that makes no sense. */
-  constructor(sources: PluginSources, plugin: string, plural: 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations') {
+  /**
+   * `plural` names the kind of configurations. Throws an ExplainedError for a configuration of the plug-in that makes
+   * no sense.
+   */
+  constructor(
+    sources: PluginSources,
+    plugin: string,
+    plural: 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations',
+  ) {
     const { registry, find, apis, configuration, log } = sources
     this.#sources = sources
     this.#kubeConfigFile = kubeConfigFileOf(plugin, configuration(plugin))
@@ -64,7 +74,8 @@ export class ConfiguredWebhooks {
   }
 
   async start(): Promise<void> {
-    if (this.#kubeConfigFile) this.#users = await (await import('../../../kubeconfig/named-users.ts')).readNamedUsers(this.#kubeConfigFile)
+    if (this.#kubeConfigFile)
+      this.#users = await (await import('../../../kubeconfig/named-users.ts')).readNamedUsers(this.#kubeConfigFile)
     await this.#followed.start()
     this.#started = true
     this.#compile()
@@ -88,16 +99,29 @@ export class ConfiguredWebhooks {
     this.#index = new MatchIndex(this.matcher, entries, isExemptFromWebhooks)
   }
 
-  #entriesOf({ metadata, webhooks = [] }: Configuration, before: ReadonlyMap<string, WebhookClient>): Entry<ConfiguredWebhook>[] {
+  #entriesOf(
+    { metadata, webhooks = [] }: Configuration,
+    before: ReadonlyMap<string, WebhookClient>,
+  ): Entry<ConfiguredWebhook>[] {
     const times = new Map<string, number>()
     return webhooks.flatMap((webhook) => {
       const time = times.get(webhook.name) ?? 0
       times.set(webhook.name, time + 1)
       try {
-        const { rules = [], matchPolicy, namespaceSelector, objectSelector, matchConditions, failurePolicy = 'Fail' } = webhook
+        const {
+          rules = [],
+          matchPolicy,
+          namespaceSelector,
+          objectSelector,
+          matchConditions,
+          failurePolicy = 'Fail',
+        } = webhook
         const match = new Match({ rules, matchPolicy, namespaceSelector, objectSelector })
         const conditions = matchConditions?.length
-          ? { conditions: compileConditions(admissionEnvironment({ params: false, authorizer: true }), matchConditions), failurePolicy }
+          ? {
+              conditions: compileConditions(admissionEnvironment({ params: false, authorizer: true }), matchConditions),
+              failurePolicy,
+            }
           : undefined
         const value: ConfiguredWebhook = {
           configuration: metadata.name!,
@@ -116,7 +140,10 @@ export class ConfiguredWebhooks {
     })
   }
 
-  #clientOf({ clientConfig, timeoutSeconds = usualTimeoutSeconds }: Webhook, before: ReadonlyMap<string, WebhookClient>): WebhookClient {
+  #clientOf(
+    { clientConfig, timeoutSeconds = usualTimeoutSeconds }: Webhook,
+    before: ReadonlyMap<string, WebhookClient>,
+  ): WebhookClient {
     const key = JSON.stringify([clientConfig, timeoutSeconds])
     let client = this.#clients.get(key) ?? before.get(key)
     client ??= new WebhookClient(clientConfig as WebhookConfig, {

@@ -31,7 +31,8 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const { index } = webhooks
       if (index.empty) return
       const candidates = index.candidates(attributes)
-      if (candidates.length > 0) return waitedFor(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
+      if (candidates.length > 0)
+        return waitedFor(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
     },
   }
 
@@ -62,7 +63,8 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
   }
 }
 
-const told = ({ configuration, webhook }: ConfiguredWebhook, more: object): string => goJson({ configuration, webhook: webhook.name, ...more })
+const told = ({ configuration, webhook }: ConfiguredWebhook, more: object): string =>
+  goJson({ configuration, webhook: webhook.name, ...more })
 
 /** Changes the request's object as the webhook wishes; whether that made a difference. */
 async function applyAnswer(
@@ -77,7 +79,12 @@ async function applyAnswer(
   const operations = decodePatch(name, patch)
   if (operations.length === 0) return false
   if (!object || !attributes.object)
-    throw statusOf(new Error(`admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`))
+    throw statusOf(
+      new Error(
+        `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for ` +
+          'this operation',
+      ),
+    )
   if (patchType !== 'JSONPatch') throw new CallError(name, `unsupported patch type ${JSON.stringify(patchType)}`, 400)
   let patched: KubeObject
   let shown: KubeObject | undefined
@@ -89,22 +96,34 @@ async function applyAnswer(
     throw statusOf(new Error(error instanceof Error ? error.message : String(error)))
   }
   const changed = !jsonEqual(object, patched)
-  attributes.annotate(`patch.webhook.admission.k8s.io/${place}`, told(hook, { patch: operations.map(sorted), patchType }), 'Request')
+  attributes.annotate(
+    `patch.webhook.admission.k8s.io/${place}`,
+    told(hook, { patch: operations.map(sorted), patchType }),
+    'Request',
+  )
   replaceContent(attributes.object, shown!)
   return changed
 }
 
 /** An operation as Go writes it, which reads it as a map. */
-const sorted = (operation: object): object => Object.fromEntries(Object.entries(operation).sort(([a], [b]) => (a < b ? -1 : 1)))
+const sorted = (operation: object): object =>
+  Object.fromEntries(Object.entries(operation).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 function decodePatch(name: string, patch: Buffer): readonly object[] {
   try {
     const operations = parseJson(patch.toString())
     if (operations === null) return []
-    if (!Array.isArray(operations)) throw new Error(`json: cannot unmarshal ${goJsonType(operations)} into Go value of type jsonpatch.Patch`)
-    for (const one of operations) if (!isObject(one)) throw new Error(`json: cannot unmarshal ${goJsonType(one)} into Go value of type jsonpatch.Operation`)
+    if (!Array.isArray(operations))
+      throw new Error(`json: cannot unmarshal ${goJsonType(operations)} into Go value of type jsonpatch.Patch`)
+    for (const one of operations)
+      if (!isObject(one))
+        throw new Error(`json: cannot unmarshal ${goJsonType(one)} into Go value of type jsonpatch.Operation`)
     return operations
   } catch (error) {
-    throw new CallError(name, `received undecodable patch in webhook response: ${error instanceof Error ? error.message : error}`, 503)
+    throw new CallError(
+      name,
+      `received undecodable patch in webhook response: ${error instanceof Error ? error.message : error}`,
+      503,
+    )
   }
 }

@@ -22,7 +22,8 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const { index } = webhooks
       if (index.empty) return
       const candidates = index.candidates(attributes)
-      if (candidates.length > 0) return waitedFor(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
+      if (candidates.length > 0)
+        return waitedFor(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
     },
   }
 
@@ -33,7 +34,11 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
       if (!objects) continue
       const hook = candidate.value
       const failedOpen = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${calls.length}`
-      calls.push(() => byFailurePolicy({ hook, attributes, type: 'validating', metrics, log, failedOpen }, () => askWebhook(hook, attributes, objects, false)))
+      calls.push(() =>
+        byFailurePolicy({ hook, attributes, type: 'validating', metrics, log, failedOpen }, () =>
+          askWebhook(hook, attributes, objects, false),
+        ),
+      )
     }
     if (calls.length === 0) return
     attributes.request?.signal.throwIfAborted()

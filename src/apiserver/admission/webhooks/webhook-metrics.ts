@@ -44,13 +44,11 @@ function make(registry: MetricsRegistry): WebhookMetrics {
     buckets,
     ['name', 'type', 'operation', 'rejected'],
   )
-  const rejections = registry.counter(`${prefix}_rejection_count`, 'Requests that webhooks have rejected, and those that failed because one failed.', [
-    'name',
-    'type',
-    'operation',
-    'error_type',
-    'rejection_code',
-  ])
+  const rejections = registry.counter(
+    `${prefix}_rejection_count`,
+    'Requests that webhooks have rejected, and those that failed because one failed.',
+    ['name', 'type', 'operation', 'error_type', 'rejection_code'],
+  )
   const open = registry.counter(`${prefix}_fail_open_count`, 'Calls that failed and were ignored.', ['name', 'type'])
   const requests = registry.counter(`${prefix}_request_total`, 'Calls of webhooks, by the code of the answer.', [
     'name',

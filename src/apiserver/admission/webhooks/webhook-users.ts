@@ -1,6 +1,6 @@
 /**
- * Who this server is to webhooks: what the plug-in's part of `--admission-control-config-file` names (WebhookAdmissionConfiguration of
- * apiserver.config.k8s.io, `kubeConfigFile`).
+ * Who this server is to webhooks: what the plug-in's part of `--admission-control-config-file` names
+ * (WebhookAdmissionConfiguration of apiserver.config.k8s.io, `kubeConfigFile`).
  */
 import { authorizationOf } from '../../../kubeconfig/connection.ts'
 import type { NamedUsers } from '../../../kubeconfig/named-users.ts'
@@ -15,14 +15,21 @@ const names: ReadonlyMap<unknown, string> = new Map([
   [olderVersion, 'WebhookAdmission'],
 ])
 
-/** The kubeconfig that a plug-in's configuration names; undefined for none. Throws an ExplainedError that says what is wrong. */
+/**
+ * The kubeconfig that a plug-in's configuration names; undefined for none. Throws an ExplainedError that says what is
+ * wrong.
+ */
 export function kubeConfigFileOf(plugin: string, configuration: unknown): string | undefined {
   if (configuration === undefined || configuration === null) return undefined
   const refused = (why: string): ExplainedError =>
-    new ExplainedError(`the configuration of ${plugin} is wrong: ${why}; correct its part of the file of --admission-control-config-file`)
+    new ExplainedError(
+      `the configuration of ${plugin} is wrong: ${why}; correct its part of the file of ` +
+        '--admission-control-config-file',
+    )
   if (!isObject(configuration)) throw refused(`it has to be a WebhookAdmissionConfiguration of ${groupVersion}`)
   const { apiVersion, kind, kubeConfigFile, ...others } = configuration
-  if (names.get(apiVersion) !== kind) throw refused(`it is a ${kind} of ${apiVersion}, and has to be a WebhookAdmissionConfiguration of ${groupVersion}`)
+  if (names.get(apiVersion) !== kind)
+    throw refused(`it is a ${kind} of ${apiVersion}, and has to be a WebhookAdmissionConfiguration of ${groupVersion}`)
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw refused(`unknown field ${JSON.stringify(unknown)}`)
   if (kubeConfigFile === undefined || kubeConfigFile === '') return undefined
@@ -31,7 +38,10 @@ export function kubeConfigFileOf(plugin: string, configuration: unknown): string
 }
 
 /** What of a webhook's client says who this server is. */
-export function credentialsFor(users: NamedUsers, { url, service }: WebhookConfig): Pick<WebhookClientOptions, 'tls' | 'authorization'> {
+export function credentialsFor(
+  users: NamedUsers,
+  { url, service }: WebhookConfig,
+): Pick<WebhookClientOptions, 'tls' | 'authorization'> {
   const server = service ? `${service.name}.${service.namespace}.svc:${service.port ?? 443}` : hostPort(url ?? '')
   const credentials = users(server)
   const { cert, key } = credentials

@@ -6,34 +6,57 @@ const at = (name: string) => ({ get: { schema: { $ref: `#/definitions/${name}` }
 
 test('paths come with the definitions that they refer to, and with no others', () => {
   const merged = mergeV2({ swagger: '2.0', paths: { '/a': at('A') }, definitions: { A: { type: 'object' } } }, [
-    { paths: { '/b': at('B') }, definitions: { B: { properties: { c: { $ref: '#/definitions/C' } } }, C: { type: 'string' }, unused: {} } },
+    {
+      paths: { '/b': at('B') },
+      definitions: { B: { properties: { c: { $ref: '#/definitions/C' } } }, C: { type: 'string' }, unused: {} },
+    },
   ])
   assert.deepEqual(merged, {
     swagger: '2.0',
     paths: { '/a': at('A'), '/b': at('B') },
-    definitions: { A: { type: 'object' }, B: { properties: { c: { $ref: '#/definitions/C' } } }, C: { type: 'string' } },
+    definitions: {
+      A: { type: 'object' },
+      B: { properties: { c: { $ref: '#/definitions/C' } } },
+      C: { type: 'string' },
+    },
   })
 })
 
 test('paths that are there stay; a definition that differs gets another name, the same one is shared', () => {
   const kinds = { 'x-kubernetes-group-version-kind': [] }
-  const merged = mergeV2({ paths: { '/a': at('A') }, definitions: { A: { type: 'object' }, Same: { type: 'string', ...kinds } } }, [
-    { paths: { '/a': at('Same'), '/b': { x: at('A'), y: at('Same') } }, definitions: { A: { type: 'string' }, Same: { type: 'string' } } },
-  ])
+  const merged = mergeV2(
+    { paths: { '/a': at('A') }, definitions: { A: { type: 'object' }, Same: { type: 'string', ...kinds } } },
+    [
+      {
+        paths: { '/a': at('Same'), '/b': { x: at('A'), y: at('Same') } },
+        definitions: { A: { type: 'string' }, Same: { type: 'string' } },
+      },
+    ],
+  )
   assert.deepEqual(merged.paths, { '/a': at('A'), '/b': { x: at('A_v2'), y: at('Same') } })
-  assert.deepEqual(merged.definitions, { A: { type: 'object' }, A_v2: { type: 'string' }, Same: { type: 'string', ...kinds } })
+  assert.deepEqual(merged.definitions, {
+    A: { type: 'object' },
+    A_v2: { type: 'string' },
+    Same: { type: 'string', ...kinds },
+  })
 })
 
 test('definitions that refer to themselves and names of JavaScript are nothing special', () => {
   const tree = { properties: { left: { $ref: '#/definitions/constructor' } } }
-  const merged = mergeV2({ paths: {}, definitions: {} }, [{ paths: { '/t': at('constructor') }, definitions: { constructor: tree } }])
+  const merged = mergeV2({ paths: {}, definitions: {} }, [
+    { paths: { '/t': at('constructor') }, definitions: { constructor: tree } },
+  ])
   assert.deepEqual(Object.entries(merged.definitions as object), [['constructor', tree]])
 })
 
 test('parameters that operations share come with them, and so do the definitions of bodies', () => {
   const body = { in: 'body', name: 'body', schema: { $ref: '#/definitions/A' } }
   const merged = mergeV2({ paths: {}, definitions: { A: { type: 'object' } } }, [
-    { paths: { '/p': { parameters: [{ $ref: '#/parameters/body-1' }] } }, definitions: { A: { type: 'string' } }, parameters: { 'body-1': body } },
+    {
+      paths: { '/p': { parameters: [{ $ref: '#/parameters/body-1' }] } },
+      definitions: { A: { type: 'string' } },
+      parameters: { 'body-1': body },
+    },
   ])
   assert.deepEqual(merged.paths, { '/p': { parameters: [{ ...body, schema: { $ref: '#/definitions/A_v2' } }] } })
   assert.deepEqual(merged.definitions, { A: { type: 'object' }, A_v2: { type: 'string' } })

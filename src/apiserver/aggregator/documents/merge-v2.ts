@@ -1,4 +1,6 @@
-/** Puts OpenAPI v2 documents together: paths of the first win, definitions of the same name that differ get another one. */
+/**
+ * Puts OpenAPI v2 documents together: paths of the first win, definitions of the same name that differ get another one.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import { own, setOwn } from '../../../lib/own.ts'
 
@@ -13,7 +15,10 @@ const prefix = '#/definitions/'
 const parameterPrefix = '#/parameters/'
 
 /** `document` with the paths of the others, and with the definitions that these refer to. */
-export function mergeV2(document: Readonly<Record<string, unknown>>, others: readonly OpenApiV2[]): Record<string, unknown> {
+export function mergeV2(
+  document: Readonly<Record<string, unknown>>,
+  others: readonly OpenApiV2[],
+): Record<string, unknown> {
   const paths: Record<string, unknown> = { ...(document.paths as OpenApiV2['paths']) }
   const definitions: Record<string, unknown> = { ...(document.definitions as OpenApiV2['definitions']) }
   for (const other of others) {
@@ -40,7 +45,8 @@ function withParameters(value: unknown, parameters: Readonly<Record<string, unkn
   if (Array.isArray(value)) return value.map((item) => withParameters(item, parameters))
   if (typeof value !== 'object' || value === null) return value
   const reference = (value as { readonly $ref?: unknown }).$ref
-  if (typeof reference === 'string' && reference.startsWith(parameterPrefix)) return own(parameters, reference.slice(parameterPrefix.length)) ?? value
+  if (typeof reference === 'string' && reference.startsWith(parameterPrefix))
+    return own(parameters, reference.slice(parameterPrefix.length)) ?? value
   const result: Record<string, unknown> = {}
   for (const [key, member] of Object.entries(value)) setOwn(result, key, withParameters(member, parameters))
   return result

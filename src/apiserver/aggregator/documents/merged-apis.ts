@@ -3,13 +3,19 @@ import type { ApisState } from '../../served-apis.ts'
 import { mergedGroups, type RemoteVersion } from './merged-groups.ts'
 
 /** `state` is another object whenever either of both has changed. */
-export function mergedApis(apis: { readonly state: ApisState }, remote: () => readonly RemoteVersion[]): { readonly state: ApisState } {
-  let merged: { readonly of: ApisState; readonly versions: readonly RemoteVersion[]; readonly state: ApisState } | undefined
+export function mergedApis(
+  apis: { readonly state: ApisState },
+  remote: () => readonly RemoteVersion[],
+): { readonly state: ApisState } {
+  let merged:
+    | { readonly of: ApisState; readonly versions: readonly RemoteVersion[]; readonly state: ApisState }
+    | undefined
   return {
     get state() {
       const of = apis.state
       const versions = remote()
-      if (merged?.of !== of || merged.versions !== versions) merged = { of, versions, state: versions.length ? withVersions(of, versions) : of }
+      if (merged?.of !== of || merged.versions !== versions)
+        merged = { of, versions, state: versions.length ? withVersions(of, versions) : of }
       return merged.state
     },
   }

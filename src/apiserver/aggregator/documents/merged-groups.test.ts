@@ -17,23 +17,30 @@ const remote = (group: string, version: string, groupPriority: number, versionPr
   discovered: { version, freshness: 'Current' },
 })
 
-const shown = (groups: readonly ServedGroup[]) => groups.map(({ group, versions }) => `${group}: ${versions.map(({ version }) => version).join(' ')}`)
+const shown = (groups: readonly ServedGroup[]) =>
+  groups.map(({ group, versions }) => `${group}: ${versions.map(({ version }) => version).join(' ')}`)
 
 const groups = [local('', 'v1'), local('apps', 'v1'), local('batch', 'v1'), local('example.com', 'v1')]
 
 test('a group is as important as its most important version; equal ones stand in the order of their names', () => {
-  assert.deepEqual(shown(mergedGroups(groups, [remote('z.com', 'v1', 17_500, 1), remote('z.com', 'v2', 5, 1), remote('b.com', 'v1', 1000, 9)])), [
-    ': v1',
-    'apps: v1',
-    'z.com: v2 v1',
-    'batch: v1',
-    'b.com: v1',
-    'example.com: v1',
-  ])
+  assert.deepEqual(
+    shown(
+      mergedGroups(groups, [
+        remote('z.com', 'v1', 17_500, 1),
+        remote('z.com', 'v2', 5, 1),
+        remote('b.com', 'v1', 1000, 9),
+      ]),
+    ),
+    [': v1', 'apps: v1', 'z.com: v2 v1', 'batch: v1', 'b.com: v1', 'example.com: v1'],
+  )
 })
 
 test('versions stand by their priority first, then as versions are preferred', () => {
-  const versions = [remote('z.com', 'v1beta1', 100, 10), remote('z.com', 'v1', 100, 10), remote('z.com', 'v1alpha1', 100, 20)]
+  const versions = [
+    remote('z.com', 'v1beta1', 100, 10),
+    remote('z.com', 'v1', 100, 10),
+    remote('z.com', 'v1alpha1', 100, 20),
+  ]
   assert.equal(shown(mergedGroups(groups, versions)).at(-1), 'z.com: v1alpha1 v1 v1beta1')
 })
 

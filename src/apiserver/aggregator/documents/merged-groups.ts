@@ -12,7 +12,8 @@ export interface RemoteVersion extends ServedVersion {
 }
 
 /** How another server's version is shown; undefined for versions of this one. */
-export const discoveredVersion = (version: ServedVersion): DiscoveredVersion | undefined => (version as Partial<RemoteVersion>).discovered
+export const discoveredVersion = (version: ServedVersion): DiscoveredVersion | undefined =>
+  (version as Partial<RemoteVersion>).discovered
 
 /** A group is as important as its most important version. What another server serves is not shown as this one's. */
 export function mergedGroups(groups: readonly ServedGroup[], remote: readonly RemoteVersion[]): readonly ServedGroup[] {
@@ -25,13 +26,17 @@ export function mergedGroups(groups: readonly ServedGroup[], remote: readonly Re
   return [...versions].map(([group, all]) => ({ group, versions: all.sort(byPriority) })).sort(byGroupPriority)
 }
 
-const groupPriority = (version: ServedVersion): number => (version as Partial<RemoteVersion>).groupPriority ?? localPriority(version).group
-const versionPriority = (version: ServedVersion): number => (version as Partial<RemoteVersion>).versionPriority ?? localPriority(version).version
+const groupPriority = (version: ServedVersion): number =>
+  (version as Partial<RemoteVersion>).groupPriority ?? localPriority(version).group
+const versionPriority = (version: ServedVersion): number =>
+  (version as Partial<RemoteVersion>).versionPriority ?? localPriority(version).version
 
-const byPriority = (a: ServedVersion, b: ServedVersion): number => versionPriority(b) - versionPriority(a) || compareVersions(a.version, b.version)
+const byPriority = (a: ServedVersion, b: ServedVersion): number =>
+  versionPriority(b) - versionPriority(a) || compareVersions(a.version, b.version)
 
 const byGroupPriority = (a: ServedGroup, b: ServedGroup): number =>
-  Math.max(...b.versions.map(groupPriority)) - Math.max(...a.versions.map(groupPriority)) || (firstName(a) < firstName(b) ? -1 : 1)
+  Math.max(...b.versions.map(groupPriority)) - Math.max(...a.versions.map(groupPriority)) ||
+  (firstName(a) < firstName(b) ? -1 : 1)
 
 /** Groups that are equally important stand in the order of their APIServices' names. */
 const firstName = ({ versions }: ServedGroup): string => versions.map(apiServiceName).sort()[0] ?? ''

@@ -5,7 +5,14 @@ import { toAggregated } from './remote-discovery.ts'
 test('an older resource list becomes aggregated: subresources below their resources, kinds with group and version', () => {
   const resources = [
     { name: 'apples', singularName: '', namespaced: true, kind: 'Apple', verbs: ['get'], shortNames: ['ap'] },
-    { name: 'apples/scale', namespaced: true, group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'update'] },
+    {
+      name: 'apples/scale',
+      namespaced: true,
+      group: 'autoscaling',
+      version: 'v1',
+      kind: 'Scale',
+      verbs: ['get', 'update'],
+    },
     { name: 'trees', singularName: 'tree', namespaced: false, kind: 'Tree' },
   ]
   assert.deepEqual(toAggregated(resources, { group: 'orchard.example.com', version: 'v1' }), [
@@ -16,7 +23,13 @@ test('an older resource list becomes aggregated: subresources below their resour
       singularResource: 'apple',
       verbs: ['get'],
       shortNames: ['ap'],
-      subresources: [{ subresource: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs: ['get', 'update'] }],
+      subresources: [
+        {
+          subresource: 'scale',
+          responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+          verbs: ['get', 'update'],
+        },
+      ],
     },
     {
       resource: 'trees',

@@ -1,4 +1,7 @@
-/** What the server of an aggregated API says it serves: its aggregated discovery or, if it has none, the older documents. */
+/**
+ * What the server of an aggregated API says it serves: its aggregated discovery or, if it has none, the older
+ * documents.
+ */
 import type { Backend } from '../../proxy/index.ts'
 import type { GroupVersion } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from '../remote/identity-headers.ts'
@@ -18,7 +21,8 @@ export interface FetchedDiscovery {
 }
 
 const fetchTimeoutMs = 5_000
-const aggregatedForm = (version: string): string => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+const aggregatedForm = (version: string): string =>
+  `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
 const accepted = `${aggregatedForm('v2')},${aggregatedForm('v2beta1')},application/json`
 
 interface GroupDiscoveryList {
@@ -45,18 +49,33 @@ interface APIResource {
 }
 
 /** Rejects with an Error when the server cannot be asked. */
-export async function fetchDiscovery(groupVersion: GroupVersion, backend: Backend, known: FetchedDiscovery | undefined): Promise<FetchedDiscovery> {
+export async function fetchDiscovery(
+  groupVersion: GroupVersion,
+  backend: Backend,
+  known: FetchedDiscovery | undefined,
+): Promise<FetchedDiscovery> {
   const { group, version } = groupVersion
-  const headers = { ...identityHeaders(aggregatorUser), accept: accepted, ...(known?.etag && { 'if-none-match': known.etag }) }
+  const headers = {
+    ...identityHeaders(aggregatorUser),
+    accept: accepted,
+    ...(known?.etag && { 'if-none-match': known.etag }),
+  }
   const answer = await fetchDocument(backend, '/apis', headers, fetchTimeoutMs)
   if (answer.status === 304 && known) return { ...known, found: { ...known.found, freshness: 'Current' } }
   if (answer.status === 200 && answer.headers['content-type']?.includes('as=APIGroupDiscoveryList')) {
     const { items = [] } = JSON.parse(answer.body.toString()) as GroupDiscoveryList
-    const found = items.find(({ metadata }) => metadata?.name === group)?.versions?.find((one) => one.version === version)
+    const found = items
+      .find(({ metadata }) => metadata?.name === group)
+      ?.versions?.find((one) => one.version === version)
     return { found: { version, resources: found?.resources ?? [], freshness: 'Current' }, etag: answer.headers.etag }
   }
   const path = `/apis/${group}/${version}`
-  const legacy = await fetchDocument(backend, path, { ...identityHeaders(aggregatorUser), accept: 'application/json' }, fetchTimeoutMs)
+  const legacy = await fetchDocument(
+    backend,
+    path,
+    { ...identityHeaders(aggregatorUser), accept: 'application/json' },
+    fetchTimeoutMs,
+  )
   if (legacy.status !== 200) throw new Error(`${path} answered ${legacy.status}`)
   const { resources = [] } = JSON.parse(legacy.body.toString()) as APIResourceList
   return { found: { version, resources: toAggregated(resources, groupVersion), freshness: 'Current' } }
@@ -86,7 +105,9 @@ export function toAggregated(resources: readonly APIResource[], own: GroupVersio
         verbs,
         ...(shortNames?.length && { shortNames }),
         ...(categories?.length && { categories }),
-        ...(below && { subresources: below.map((one) => ({ subresource: one.name.slice(name.length + 1), ...shared(one) })) }),
+        ...(below && {
+          subresources: below.map((one) => ({ subresource: one.name.slice(name.length + 1), ...shared(one) })),
+        }),
       }
     })
 }

@@ -21,11 +21,20 @@ interface V3Index {
 }
 
 /** Servers need not have these documents. Rejects when the server cannot be asked. */
-export async function fetchOpenApi(groupVersion: GroupVersion, backend: Backend, known: RemoteOpenApi | undefined): Promise<RemoteOpenApi> {
+export async function fetchOpenApi(
+  groupVersion: GroupVersion,
+  backend: Backend,
+  known: RemoteOpenApi | undefined,
+): Promise<RemoteOpenApi> {
   const identity = identityHeaders(aggregatorUser)
   const [index, v2] = await Promise.all([
     fetchDocument(backend, '/openapi/v3', { ...identity, accept: 'application/json' }, fetchTimeoutMs),
-    fetchDocument(backend, '/openapi/v2', { ...identity, accept: 'application/json', ...(known?.v2Tag && { 'if-none-match': known.v2Tag }) }, fetchTimeoutMs),
+    fetchDocument(
+      backend,
+      '/openapi/v2',
+      { ...identity, accept: 'application/json', ...(known?.v2Tag && { 'if-none-match': known.v2Tag }) },
+      fetchTimeoutMs,
+    ),
   ])
   const path = `apis/${groupVersion.group}/${groupVersion.version}`
   const v3 = parsed<V3Index>(index)?.paths?.[path]?.serverRelativeURL
@@ -34,8 +43,13 @@ export async function fetchOpenApi(groupVersion: GroupVersion, backend: Backend,
   return { v3, v2: document && onlyPaths(document, `/${path}/`), v2Tag: v2.headers.etag }
 }
 
-const parsed = <T>({ status, body }: FetchedDocument): T | undefined => (status === 200 ? (JSON.parse(body.toString()) as T) : undefined)
+const parsed = <T>({ status, body }: FetchedDocument): T | undefined =>
+  status === 200 ? (JSON.parse(body.toString()) as T) : undefined
 
 function onlyPaths({ paths = {}, definitions, parameters }: OpenApiV2, prefix: string): OpenApiV2 {
-  return { paths: Object.fromEntries(Object.entries(paths).filter(([path]) => path.startsWith(prefix))), definitions, parameters }
+  return {
+    paths: Object.fromEntries(Object.entries(paths).filter(([path]) => path.startsWith(prefix))),
+    definitions,
+    parameters,
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * The APIServices of what this server serves itself. Built-in ones are seen to at the start; those of custom resources come and go
- * with their group versions, and are put right whenever somebody changes them.
+ * The APIServices of what this server serves itself. Built-in ones are seen to at the start; those of custom resources
+ * come and go with their group versions, and are put right whenever somebody changes them.
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -41,11 +41,16 @@ export class LocalServices {
 
   /** Makes sure of the built-in ones, and removes those of groups that are not built in any more. */
   async start(): Promise<void> {
-    const wanted = new Map(this.#options.builtIn.map((one) => [apiServiceName(one), local(one, builtInPriority(one), 'onstart')]))
+    const wanted = new Map(
+      this.#options.builtIn.map((one) => [apiServiceName(one), local(one, builtInPriority(one), 'onstart')]),
+    )
     await this.#sync(wanted, 'onstart')
   }
 
-  /** From now on these are the group versions of custom resources. Resolves when their APIServices are there, and the others gone. */
+  /**
+   * From now on these are the group versions of custom resources. Resolves when their APIServices are there, and the
+   * others gone.
+   */
   ensureCustom(groupVersions: readonly GroupVersion[]): Promise<void> {
     this.#custom = new Map(groupVersions.map((one) => [apiServiceName(one), local(one, customPriority, 'true')]))
     return this.resync()
@@ -62,7 +67,8 @@ export class LocalServices {
   async #begin(before: Promise<void>, custom: ReadonlyMap<string, APIService>): Promise<void> {
     // What failed then is tried again now.
     await before.catch(() => undefined)
-    // Of two servers one may not have heard of a definition yet: while they undo what the other does, it has to get its turn to hear.
+    // Of two servers one may not have heard of a definition yet: while they undo what the other does, it has to get its
+    // turn to hear.
     await new Promise(setImmediate)
     this.#next = undefined
     await this.#sync(this.#custom ?? custom, 'true')
@@ -76,7 +82,9 @@ export class LocalServices {
   async #sync(wanted: ReadonlyMap<string, APIService>, management: Management): Promise<void> {
     const { apiServices, context } = this.#options
     const view = await context.registry.cacher(apiServices).ready()
-    const stale = view.objects.slice(apiServices.range('')).filter(({ name, summary }) => summary.labels[automanaged] === management && !wanted.has(name))
+    const stale = view.objects
+      .slice(apiServices.range(''))
+      .filter(({ name, summary }) => summary.labels[automanaged] === management && !wanted.has(name))
     const wrong = [...wanted].flatMap(([name, one]) => {
       const live = view.objects.get(apiServices.key('', name))
       return live && this.#right.has(live) ? [] : [{ one, live }]
@@ -112,7 +120,12 @@ export class LocalServices {
         change: (object) => {
           const service = object as APIService
           const conditions = withVerdict(service, localVerdict, context.now())
-          return { object: conditions && !service.spec?.service ? ({ ...service, status: { ...service.status, conditions } } as APIService) : service }
+          return {
+            object:
+              conditions && !service.spec?.service
+                ? ({ ...service, status: { ...service.status, conditions } } as APIService)
+                : service,
+          }
         },
       },
     )
@@ -128,7 +141,8 @@ export class LocalServices {
     try {
       await action()
     } catch (error) {
-      if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) this.#options.log(`an APIService is not as it should be: ${error}`)
+      if (!(error instanceof StatusError && (error.code === 409 || error.code === 404)))
+        this.#options.log(`an APIService is not as it should be: ${error}`)
     }
   }
 }

@@ -1,4 +1,7 @@
-/** How important the group versions are that this server serves itself: the order of groups and versions in discovery. Upstream's numbers. */
+/**
+ * How important the group versions are that this server serves itself: the order of groups and versions in discovery.
+ * Upstream's numbers.
+ */
 import type { GroupVersion } from '../api-service.ts'
 
 export interface Priority {
@@ -54,4 +57,5 @@ export const builtInPriority = ({ group, version }: GroupVersion): Priority => (
 export const isBuiltIn = (group: string): boolean => Object.hasOwn(groups, group)
 
 /** Of any group version that this server serves itself. */
-export const localPriority = (groupVersion: GroupVersion): Priority => (isBuiltIn(groupVersion.group) ? builtInPriority(groupVersion) : customPriority)
+export const localPriority = (groupVersion: GroupVersion): Priority =>
+  isBuiltIn(groupVersion.group) ? builtInPriority(groupVersion) : customPriority

@@ -1,4 +1,7 @@
-/** Whether the server of an aggregated API can be reached: its Service, the endpoints of that, and an answer from one of them. */
+/**
+ * Whether the server of an aggregated API can be reached: its Service, the endpoints of that, and an answer from one of
+ * them.
+ */
 import { addressOf, type Backend, serviceEndpoints } from '../../proxy/index.ts'
 import { type APIService, type ServiceReference, serviceOf, type Verdict } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from './identity-headers.ts'
@@ -12,10 +15,15 @@ const probeTimeoutMs = 5_000
 const failed = (reason: string, message: string): Verdict => ({ status: 'False', reason, message })
 
 /** `backend` gives an address of the Service, another one each time if there are several. */
-export async function checkAvailability(apiService: APIService, sources: ServiceSources, backend: () => Promise<Backend>): Promise<Verdict> {
+export async function checkAvailability(
+  apiService: APIService,
+  sources: ServiceSources,
+  backend: () => Promise<Backend>,
+): Promise<Verdict> {
   const reference = serviceOf(apiService) as ServiceReference
   return (
-    (await checkService(sources, reference)) ?? (await checkAnswer(apiService, backend)) ?? { status: 'True', reason: 'Passed', message: 'all checks passed' }
+    (await checkService(sources, reference)) ??
+    (await checkAnswer(apiService, backend)) ?? { status: 'True', reason: 'Passed', message: 'all checks passed' }
   )
 }
 
@@ -31,12 +39,19 @@ async function checkService(sources: ServiceSources, reference: ServiceReference
   const subsets = await serviceEndpoints(sources, namespace, name)
   if (!subsets) return failed('EndpointsNotFound', `cannot find endpointslices for ${place}`)
   const portName = found.name ?? ''
-  if (subsets.some(({ addresses, ports }) => addresses.length > 0 && ports.some((one) => one.name === portName))) return undefined
-  return failed('MissingEndpoints', `endpointslices for ${place} have no addresses with port name ${JSON.stringify(portName)}`)
+  if (subsets.some(({ addresses, ports }) => addresses.length > 0 && ports.some((one) => one.name === portName)))
+    return undefined
+  return failed(
+    'MissingEndpoints',
+    `endpointslices for ${place} have no addresses with port name ${JSON.stringify(portName)}`,
+  )
 }
 
 /** What is wrong with the answers of the server: nothing if one of several is good. */
-async function checkAnswer({ metadata, spec }: APIService, backend: () => Promise<Backend>): Promise<Verdict | undefined> {
+async function checkAnswer(
+  { metadata, spec }: APIService,
+  backend: () => Promise<Backend>,
+): Promise<Verdict | undefined> {
   const path = metadata.name === 'v1.' ? `/api/${spec?.version}` : `/apis/${spec?.group}/${spec?.version}`
   const first = await attempt(backend, path)
   if (!first) return undefined
@@ -51,7 +66,9 @@ async function attempt(backend: () => Promise<Backend>, path: string): Promise<s
     const found = await backend()
     url = `https://${addressOf(found)}${path}`
     const { status } = await fetchDocument(found, path, identityHeaders(aggregatorUser), probeTimeoutMs)
-    return status >= 200 && status < 300 ? undefined : `failing or missing response from ${url}: bad status from ${url}: ${status}`
+    return status >= 200 && status < 300
+      ? undefined
+      : `failing or missing response from ${url}: bad status from ${url}: ${status}`
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     return url === path ? message : `failing or missing response from ${url}: ${message}`

@@ -18,7 +18,9 @@ export function identityHeaders({ name, uid, groups, extra = {} }: UserInfo): Re
     'X-Remote-User': name,
     ...(uid && { 'X-Remote-Uid': uid }),
     ...(groups.length && { 'X-Remote-Group': [...groups] }),
-    ...Object.fromEntries(Object.entries(extra).map(([key, values]) => [`X-Remote-Extra-${escaped(key)}`, [...values]])),
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [`X-Remote-Extra-${escaped(key)}`, [...values]]),
+    ),
   }
 }
 

@@ -1,4 +1,6 @@
-/** A request for a group version of another server: who asks is told in headers, under the front proxy's certificate. */
+/**
+ * A request for a group version of another server: who asks is told in headers, under the front proxy's certificate.
+ */
 import type { WaitGroup } from '../../chain/lifetime/wait-group.ts'
 import { type Request, type Response, text } from '../../http/exchange.ts'
 import { type Backend, BackendError, forward, forwardedHeaders, isUpgrade } from '../../proxy/index.ts'

@@ -1,6 +1,7 @@
 /**
- * One group version that another server answers: its connections, whether it is available, and what it says of itself. It is looked
- * at again and again: after changes at once, after failures soon and then more and more seldom, else now and then.
+ * One group version that another server answers: its connections, whether it is available, and what it says of itself.
+ * It is looked at again and again: after changes at once, after failures soon and then more and more seldom, else now
+ * and then.
  */
 import type { Backend } from '../../proxy/index.ts'
 import { type APIService, isAvailable, type ServiceReference, serviceOf, type Verdict } from '../api-service.ts'
@@ -147,7 +148,10 @@ export class RemoteService {
         this.#stale = false
         this.#documentsAt = now
       } catch (error) {
-        this.#options.log(`the documents of ${this.version}.${this.group} cannot be read: ${error instanceof Error ? error.message : error}`)
+        this.#options.log(
+          `the documents of ${this.version}.${this.group} cannot be read: ` +
+            `${error instanceof Error ? error.message : error}`,
+        )
       }
     }
     const after = [this.#stale, JSON.stringify(this.#discovery?.found), this.#openapi?.v3, this.#openapi?.v2Tag]

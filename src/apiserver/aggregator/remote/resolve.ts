@@ -1,4 +1,7 @@
-/** Where the Service of an APIService answers: at one of its endpoints, so that no cluster network is needed, or at its external name. */
+/**
+ * Where the Service of an APIService answers: at one of its endpoints, so that no cluster network is needed, or at its
+ * external name.
+ */
 import type { V1Service } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { notFound, type StatusError } from '../../../machinery/status-error.ts'
@@ -13,16 +16,23 @@ export interface ServiceSources extends EndpointSources {
 
 export type Service = Model<V1Service>
 
-export async function findService({ registry, services }: ServiceSources, { namespace, name }: ServiceReference): Promise<Service | undefined> {
+export async function findService(
+  { registry, services }: ServiceSources,
+  { namespace, name }: ServiceReference,
+): Promise<Service | undefined> {
   return (await registry.get(services, services.key(namespace, name)))?.parse<Service>()
 }
 
 /** Throws a StatusError when nothing answers there. */
-export async function resolveService(sources: ServiceSources, reference: ServiceReference): Promise<{ readonly host: string; readonly port: number }> {
+export async function resolveService(
+  sources: ServiceSources,
+  reference: ServiceReference,
+): Promise<{ readonly host: string; readonly port: number }> {
   const { namespace, name, port } = reference
   const service = await findService(sources, reference)
   if (!service) throw notFound(sources.services.groupResource, name)
-  if (service.spec?.type === 'ExternalName' && service.spec.externalName) return { host: service.spec.externalName, port }
+  if (service.spec?.type === 'ExternalName' && service.spec.externalName)
+    return { host: service.spec.externalName, port }
   const found = service.spec?.ports?.find((one) => one.port === port)
   if (!found) throw unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
   const portName = found.name ?? ''
@@ -35,4 +45,5 @@ export async function resolveService(sources: ServiceSources, reference: Service
   throw noEndpoints(name)
 }
 
-const noEndpoints = (name: string): StatusError => unavailable(`no endpoints available for service ${JSON.stringify(name)}`)
+const noEndpoints = (name: string): StatusError =>
+  unavailable(`no endpoints available for service ${JSON.stringify(name)}`)

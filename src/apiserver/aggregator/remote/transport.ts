@@ -1,4 +1,7 @@
-/** Connections to the server of an aggregated API: TLS with the front proxy's certificate, checked as its APIService says. */
+/**
+ * Connections to the server of an aggregated API: TLS with the front proxy's certificate, checked as its APIService
+ * says.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
@@ -52,7 +55,15 @@ export function fetchDocument(
   const url = `https://${addressOf(backend)}${path}`
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`Get ${JSON.stringify(url)}: ${why}`))
-    const sent = httpsRequest({ ...tls, host, port, agent, path, method: 'GET', headers: { host: addressOf(backend), ...headers } })
+    const sent = httpsRequest({
+      ...tls,
+      host,
+      port,
+      agent,
+      path,
+      method: 'GET',
+      headers: { host: addressOf(backend), ...headers },
+    })
     const deadline = setTimeout(() => {
       fail('context deadline exceeded (Client.Timeout exceeded while awaiting headers)')
       sent.destroy()
@@ -69,7 +80,9 @@ export function fetchDocument(
         if (size > mostBytes) sent.destroy(new Error('http: response body too large'))
       })
       response.on('error', (error) => fail(connectionError(error, addressOf(backend))))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }),
+      )
     })
     sent.end()
   })

@@ -4,7 +4,10 @@ import { type FieldError, invalidValue, tooLong } from '../../../machinery/valid
 
 const maxBytes = 128
 
-/** The manager of a request: `fieldManager`, or the user agent up to its first slash (at most 128 bytes); `unknown` if that is empty. */
+/**
+ * The manager of a request: `fieldManager`, or the user agent up to its first slash (at most 128 bytes); `unknown` if
+ * that is empty.
+ */
 export const managerName = (fieldManager: string | undefined, userAgent: string | undefined): string =>
   fieldManager || fromUserAgent(userAgent ?? '') || 'unknown'
 

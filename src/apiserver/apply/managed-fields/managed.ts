@@ -21,15 +21,29 @@ export interface Manager {
 /** Managers by identity. */
 export type Managed = Map<string, Manager>
 
-/** What makes a manager the same: appliers keep their identity when they go to another version. The text decides the order of conflicts. */
-export function identityOf({ name, operation, apiVersion, subresource }: Pick<Manager, 'name' | 'operation' | 'apiVersion' | 'subresource'>): string {
+/**
+ * What makes a manager the same: appliers keep their identity when they go to another version. The text decides the
+ * order of conflicts.
+ */
+export function identityOf({
+  name,
+  operation,
+  apiVersion,
+  subresource,
+}: Pick<Manager, 'name' | 'operation' | 'apiVersion' | 'subresource'>): string {
   const version = operation === 'Update' ? `,"apiVersion":${JSON.stringify(apiVersion)}` : ''
   const manager = name ? `"manager":${JSON.stringify(name)},` : ''
   return `{${manager}"operation":"${operation}"${version}${subresource ? `,"subresource":${JSON.stringify(subresource)}` : ''}}`
 }
 
-/** Reads entries; throws an Error that says what is wrong with one. Entries that `trusted` holds too are not looked at again. */
-export function* decodeManaged(entries: readonly ManagedFieldsEntry[] | undefined, trusted: readonly ManagedFieldsEntry[] = []): Steps<Managed> {
+/**
+ * Reads entries; throws an Error that says what is wrong with one. Entries that `trusted` holds too are not looked at
+ * again.
+ */
+export function* decodeManaged(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  trusted: readonly ManagedFieldsEntry[] = [],
+): Steps<Managed> {
   const managed: Managed = new Map()
   for (const [i, entry] of (entries ?? []).entries()) {
     const stored = trusted[i]
@@ -52,7 +66,11 @@ export function managedFieldsFault(entries: unknown): string | undefined {
   }
 }
 
-const storedManager = (source: ManagedFieldsEntry): Manager => ({ ...managerOf(source), fields: storedFields(source), source })
+const storedManager = (source: ManagedFieldsEntry): Manager => ({
+  ...managerOf(source),
+  fields: storedFields(source),
+  source,
+})
 
 /** What is stored was put in order before. */
 const storedFields = ({ fieldsV1 }: ManagedFieldsEntry): FieldsV1 => (fieldsV1 ? knownSorted(fieldsV1) : emptySet)
@@ -82,19 +100,26 @@ function checkEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, i
   if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`')
   if (!apiVersion) throw new Error('apiVersion must not be empty')
   if (!fieldsType) throw new Error(`missing fieldsType in managed fields entry ${i}`)
-  if (fieldsType !== 'FieldsV1') throw new Error(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${i}`)
+  if (fieldsType !== 'FieldsV1')
+    throw new Error(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${i}`)
 }
 
 /** Whether a client asks to forget all managers: the list is empty, or holds one empty entry. */
 export function isReset(entries: readonly ManagedFieldsEntry[] | null | undefined): boolean {
   if (!entries) return false
-  return entries.length === 0 || (entries.length === 1 && Object.values(entries[0] ?? {}).every((value) => value === undefined || value === null))
+  return (
+    entries.length === 0 ||
+    (entries.length === 1 && Object.values(entries[0] ?? {}).every((value) => value === undefined || value === null))
+  )
 }
 
 const seconds = (time: string | undefined): number => (time ? Math.floor(Date.parse(time) / 1000) : 0)
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The entries as they are stored, in the order of upstream: appliers first, then by time, name, version, subresource. Undefined if there is none. */
+/**
+ * The entries as they are stored, in the order of upstream: appliers first, then by time, name, version, subresource.
+ * Undefined if there is none.
+ */
 export function* encodeManaged(managed: Managed): Steps<ManagedFieldsEntry[] | undefined> {
   if (managed.size === 0) return undefined
   const managers = [...managed.values()]
@@ -152,7 +177,14 @@ export function capUpdaters(managed: Managed): void {
       firstOf.set(apiVersion, identity)
       continue
     }
-    const bucket: Manager = { name: bucketName, operation: 'Update', apiVersion, subresource: undefined, time: manager.time, fields: emptySet }
+    const bucket: Manager = {
+      name: bucketName,
+      operation: 'Update',
+      apiVersion,
+      subresource: undefined,
+      time: manager.time,
+      fields: emptySet,
+    }
     const place = identityOf(bucket)
     const held = managed.get(place) ?? managed.get(first)
     if (!managed.has(place)) managed.delete(first)

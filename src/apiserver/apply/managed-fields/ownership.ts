@@ -1,7 +1,16 @@
 /** How a write moves fields between managers (structured-merge-diff's Updater), for updates and for apply alike. */
 import type { Steps } from '../../../lib/flow/pauses.ts'
 import { type Comparison, compare } from '../../../machinery/fields/compare.ts'
-import { difference, differenceBelow, emptySet, fieldSet, intersection, isEmpty, leaf, union } from '../../../machinery/fields/field-set.ts'
+import {
+  difference,
+  differenceBelow,
+  emptySet,
+  fieldSet,
+  intersection,
+  isEmpty,
+  leaf,
+  union,
+} from '../../../machinery/fields/field-set.ts'
 import { reconciled } from '../../../machinery/fields/reconcile.ts'
 import type { FieldsV1 } from '../../../machinery/object.ts'
 import type { StructType } from '../../../machinery/schema.ts'
@@ -18,7 +27,10 @@ export interface OtherVersion {
 export interface Written {
   readonly type: StructType
   readonly apiVersion: string
-  /** Fields that the server resets on this path, dotted (`spec`, `metadata.ownerReferences`): nobody comes to own them by this write. */
+  /**
+   * Fields that the server resets on this path, dotted (`spec`, `metadata.ownerReferences`): nobody comes to own them
+   * by this write.
+   */
   readonly resetFields?: readonly string[]
   /**
    * Other versions that entries may be about; undefined drops such entries, as upstream does when a version is gone.
@@ -27,7 +39,17 @@ export interface Written {
   readonly otherVersion?: (apiVersion: string) => OtherVersion | undefined
 }
 
-const metadataLeaves = ['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion']
+const metadataLeaves = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+]
 
 /** What no manager ever owns. */
 const untracked: FieldsV1 = {
@@ -41,7 +63,9 @@ export const withoutUntracked = (fields: FieldsV1): FieldsV1 => difference(field
 /** The object as it is compared: managedFields themselves do not count. */
 export function comparable(object: object | undefined): object {
   const { metadata } = (object ?? {}) as { metadata?: Record<string, unknown> }
-  return metadata?.managedFields === undefined ? (object ?? {}) : { ...object, metadata: { ...metadata, managedFields: undefined } }
+  return metadata?.managedFields === undefined
+    ? (object ?? {})
+    : { ...object, metadata: { ...metadata, managedFields: undefined } }
 }
 
 const resetSets = new Map<string, FieldsV1>()
@@ -60,7 +84,11 @@ export function resetSet(paths: readonly string[] = []): FieldsV1 {
 const without = ({ added, modified, removed }: Comparison, reset: FieldsV1): Comparison =>
   isEmpty(reset)
     ? { added, modified, removed }
-    : { added: differenceBelow(added, reset), modified: differenceBelow(modified, reset), removed: differenceBelow(removed, reset) }
+    : {
+        added: differenceBelow(added, reset),
+        modified: differenceBelow(modified, reset),
+        removed: differenceBelow(removed, reset),
+      }
 
 /** The managers as today's schema of their version sees their fields; those of versions that are gone are left out. */
 export function* knownToSchema(managed: Managed, { type, otherVersion, apiVersion: own }: Written): Steps<Managed> {
@@ -145,6 +173,12 @@ export function* takeFromOthers(managed: Managed, changes: Changes, self: string
     const seen = changes.in(manager.apiVersion)
     yield
     if (!seen) managed.delete(identity)
-    else setFields(managed, identity, manager, difference(difference(difference(manager.fields, seen.modified), seen.added), seen.removed))
+    else
+      setFields(
+        managed,
+        identity,
+        manager,
+        difference(difference(difference(manager.fields, seen.modified), seen.added), seen.removed),
+      )
   }
 }

@@ -20,7 +20,10 @@ const inScale = fieldSet('spec.replicas')
 const stepsOf = (path: string): string[] => path.split('.').filter(Boolean).map(fieldElement)
 
 /** The managedFields of the object's Scale. */
-export function scaleManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, { path }: ReplicasPath): ManagedFieldsEntry[] | undefined {
+export function scaleManagedFields(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  { path }: ReplicasPath,
+): ManagedFieldsEntry[] | undefined {
   const scale: Managed = new Map()
   for (const manager of atOnce(decodeManaged(entries, entries)).values()) {
     if (!has(manager.fields, stepsOf(path))) continue
@@ -52,7 +55,8 @@ export function managedFieldsFromScale(
   for (const [identity, owner] of owners) {
     const known = managed.get(identity)
     if (!known) managed.set(identity, owner)
-    else if (!has(known.fields, steps)) managed.set(identity, { ...known, time: owner.time, fields: union(known.fields, replicas), source: undefined })
+    else if (!has(known.fields, steps))
+      managed.set(identity, { ...known, time: owner.time, fields: union(known.fields, replicas), source: undefined })
   }
   return atOnce(encodeManaged(managed))
 }

@@ -25,8 +25,14 @@ function write(live: ConfigMap | undefined, object: ConfigMap, manager = 'replay
   return { ...object, metadata: { ...metadata, uid: 'u', ...(managedFields && { managedFields }) } }
 }
 const owners = ({ metadata }: KubeObject): Record<string, FieldsV1 | undefined> =>
-  Object.fromEntries((metadata.managedFields ?? []).map((e) => [[e.manager, e.operation, e.subresource].filter(Boolean).join('/'), e.fieldsV1]))
-const change = (live: ConfigMap, data: Record<string, string>, manager: string, more?: object) => write(live, { ...live, data }, manager, more)
+  Object.fromEntries(
+    (metadata.managedFields ?? []).map((e) => [
+      [e.manager, e.operation, e.subresource].filter(Boolean).join('/'),
+      e.fieldsV1,
+    ]),
+  )
+const change = (live: ConfigMap, data: Record<string, string>, manager: string, more?: object) =>
+  write(live, { ...live, data }, manager, more)
 const entry = (more: object): ManagedFieldsEntry => ({
   manager: 'x',
   operation: 'Update',
@@ -38,7 +44,10 @@ const entry = (more: object): ManagedFieldsEntry => ({
 })
 
 test('a created object belongs to its creator, with the maps around its fields and without names', () => {
-  const created = write(undefined, cm({ k: 'v', 'file.txt': 'x' }, { namespace: 'n', labels: { l: '1' }, finalizers: ['example.com/f'] }))
+  const created = write(
+    undefined,
+    cm({ k: 'v', 'file.txt': 'x' }, { namespace: 'n', labels: { l: '1' }, finalizers: ['example.com/f'] }),
+  )
   assert.deepEqual(created.metadata.managedFields, [
     {
       manager: 'replay',
@@ -56,7 +65,12 @@ test('a created object belongs to its creator, with the maps around its fields a
 
 test('an item of a set or map that comes to be there twice, or once again, belongs to who made it so', () => {
   const write = (live: KubeObject | undefined, spec: object, manager: string): KubeObject => {
-    const object: KubeObject = { apiVersion: 'example.com/v1', kind: 'Stack', metadata: { name: 's' }, spec } as KubeObject
+    const object: KubeObject = {
+      apiVersion: 'example.com/v1',
+      kind: 'Stack',
+      metadata: { name: 's' },
+      spec,
+    } as KubeObject
     const managedFields = trackUpdate({ live, object, type: stack, manager, apiVersion: 'example.com/v1', now: now() })
     return { ...object, metadata: { ...object.metadata, managedFields } }
   }
@@ -66,7 +80,10 @@ test('an item of a set or map that comes to be there twice, or once again, belon
   }
   const both = [{ tags: ['a', 'b'] }, { tags: ['a', 'a', 'b'] }] as const
   for (const [first, second] of [both, [both[1], both[0]] as const])
-    assert.deepEqual(ownersAfter(first, second), [{ 'f:tags': { '.': {}, 'v:"b"': {} } }, { 'f:tags': { 'v:"a"': {} } }])
+    assert.deepEqual(ownersAfter(first, second), [
+      { 'f:tags': { '.': {}, 'v:"b"': {} } },
+      { 'f:tags': { 'v:"a"': {} } },
+    ])
   const port = { port: 1, protocol: 'TCP' }
   assert.deepEqual(ownersAfter({ ports: [port] }, { ports: [port, { ...port, name: 'x' }] }), [
     { 'f:ports': {} },
@@ -75,7 +92,9 @@ test('an item of a set or map that comes to be there twice, or once again, belon
 })
 
 test('a name that is generated is owned; an object with nothing set has no owner', () => {
-  assert.deepEqual(owners(write(undefined, cm(undefined, { generateName: 'a-' }))), { 'replay/Update': { 'f:metadata': { 'f:generateName': {} } } })
+  assert.deepEqual(owners(write(undefined, cm(undefined, { generateName: 'a-' }))), {
+    'replay/Update': { 'f:metadata': { 'f:generateName': {} } },
+  })
   assert.equal(write(undefined, cm()).metadata.managedFields, undefined)
 })
 
@@ -87,23 +106,46 @@ test('structures that Go always writes are not owned themselves', () => {
     spec: { containers: [{ name: 'c', image: 'i', resources: {} }], securityContext: {} },
     status: { phase: 'Pending' },
   }
-  const entries = trackUpdate({ object: pod, type: schemaType('V1Pod'), manager: 'm', apiVersion: 'v1', now: now(), resetFields: ['status'] })
+  const entries = trackUpdate({
+    object: pod,
+    type: schemaType('V1Pod'),
+    manager: 'm',
+    apiVersion: 'v1',
+    now: now(),
+    resetFields: ['status'],
+  })
   assert.deepEqual(entries?.[0]?.fieldsV1, {
-    'f:spec': { 'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {}, 'f:resources': {} } }, 'f:securityContext': {} },
+    'f:spec': {
+      'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {}, 'f:resources': {} } },
+      'f:securityContext': {},
+    },
   })
 })
 
 test('a field goes to who changes it, and leaves all when it is removed', () => {
   const one = write(undefined, cm({ k: 'v', m: 'v' }), 'one')
   const two = change(one, { k: 'w', m: 'v', added: '1' }, 'two')
-  assert.deepEqual(owners(two), { 'one/Update': { 'f:data': { '.': {}, 'f:m': {} } }, 'two/Update': { 'f:data': { 'f:added': {}, 'f:k': {} } } })
+  assert.deepEqual(owners(two), {
+    'one/Update': { 'f:data': { '.': {}, 'f:m': {} } },
+    'two/Update': { 'f:data': { 'f:added': {}, 'f:k': {} } },
+  })
   const three = change(two, { m: 'v', added: '1' }, 'three')
-  assert.deepEqual(owners(three), { 'one/Update': { 'f:data': { '.': {}, 'f:m': {} } }, 'two/Update': { 'f:data': { 'f:added': {} } } })
+  assert.deepEqual(owners(three), {
+    'one/Update': { 'f:data': { '.': {}, 'f:m': {} } },
+    'two/Update': { 'f:data': { 'f:added': {} } },
+  })
 })
 
 test('a write that changes nothing keeps the entries and their times', () => {
   const one = write(undefined, cm({ k: 'v' }), 'one')
-  const same = trackUpdate({ live: one, object: { ...structuredClone(one) }, type, manager: 'two', apiVersion: 'v1', now: now() })
+  const same = trackUpdate({
+    live: one,
+    object: { ...structuredClone(one) },
+    type,
+    manager: 'two',
+    apiVersion: 'v1',
+    now: now(),
+  })
   assert.equal(same, one.metadata.managedFields)
 })
 
@@ -118,10 +160,21 @@ test('one entry for each manager, operation, version and subresource; its time i
 
 test('managedFields that a client leaves out are kept, edited ones count, unreadable ones are ignored', () => {
   const live = write(undefined, cm({ k: 'v' }), 'one')
-  const send = (managedFields: unknown) => write(live, { ...live, metadata: { ...live.metadata, managedFields: managedFields as ManagedFieldsEntry[] } }, 'two')
+  const send = (managedFields: unknown) =>
+    write(
+      live,
+      { ...live, metadata: { ...live.metadata, managedFields: managedFields as ManagedFieldsEntry[] } },
+      'two',
+    )
   assert.deepEqual(owners(send(undefined)), owners(live))
   assert.deepEqual(owners(send([entry({ manager: 'edited' })])), { 'edited/Update': { 'f:data': { 'f:k': {} } } })
-  for (const wrong of [{ operation: 'Other' }, { fieldsType: 'FieldsV2' }, { fieldsType: undefined }, { apiVersion: '' }, { fieldsV1: { nonsense: {} } }])
+  for (const wrong of [
+    { operation: 'Other' },
+    { fieldsType: 'FieldsV2' },
+    { fieldsType: undefined },
+    { apiVersion: '' },
+    { fieldsV1: { nonsense: {} } },
+  ])
     assert.deepEqual(owners(send([entry(wrong)])), owners(live))
 })
 
@@ -136,25 +189,41 @@ test('emptied managedFields forget all managers, and updates record nothing then
 
 test('a subresource cannot edit managedFields', () => {
   const live = write(undefined, cm({ k: 'v' }), 'one')
-  const sent = write(live, { ...live, metadata: { ...live.metadata, managedFields: [entry({ manager: 'edited' })] } }, 'two', { subresource: 'status' })
+  const sent = write(
+    live,
+    { ...live, metadata: { ...live.metadata, managedFields: [entry({ manager: 'edited' })] } },
+    'two',
+    { subresource: 'status' },
+  )
   assert.deepEqual(owners(sent), owners(live))
 })
 
 test('more than ten updaters: the oldest become ancient-changes', () => {
   let object = write(undefined, cm({ k: 'v' }), 'aaa')
-  for (let i = 0; i < 12; i++) object = change(object, { ...object.data, [`k${i}`]: 'v' }, `m${String(i).padStart(2, '0')}`)
+  for (let i = 0; i < 12; i++)
+    object = change(object, { ...object.data, [`k${i}`]: 'v' }, `m${String(i).padStart(2, '0')}`)
   const names = object.metadata.managedFields?.map(({ manager }) => manager)
   assert.deepEqual(names, ['ancient-changes', 'm03', 'm04', 'm05', 'm06', 'm07', 'm08', 'm09', 'm10', 'm11'])
-  assert.deepEqual(owners(object)['ancient-changes/Update'], { 'f:data': { '.': {}, 'f:k': {}, 'f:k0': {}, 'f:k1': {}, 'f:k2': {} } })
+  assert.deepEqual(owners(object)['ancient-changes/Update'], {
+    'f:data': { '.': {}, 'f:k': {}, 'f:k0': {}, 'f:k1': {}, 'f:k2': {} },
+  })
 })
 
 test('what the server resets does not stay with who owned it before', () => {
-  const live = cm({ k: 'v' }, { uid: 'u', managedFields: [entry({ manager: 'me', fieldsV1: { 'f:data': { 'f:k': {} }, 'f:immutable': {} } })] })
-  assert.deepEqual(owners(change(live, { k: 'v' }, 'me', { resetFields: ['immutable'] })), { 'me/Update': { 'f:data': { 'f:k': {} } } })
+  const live = cm(
+    { k: 'v' },
+    { uid: 'u', managedFields: [entry({ manager: 'me', fieldsV1: { 'f:data': { 'f:k': {} }, 'f:immutable': {} } })] },
+  )
+  assert.deepEqual(owners(change(live, { k: 'v' }, 'me', { resetFields: ['immutable'] })), {
+    'me/Update': { 'f:data': { 'f:k': {} } },
+  })
 })
 
 test('entries of a version that is gone are dropped', () => {
-  const live = cm({ k: 'v' }, { uid: 'u', managedFields: [entry({ apiVersion: 'v1alpha1', manager: 'old' }), entry({ manager: 'new' })] })
+  const live = cm(
+    { k: 'v' },
+    { uid: 'u', managedFields: [entry({ apiVersion: 'v1alpha1', manager: 'old' }), entry({ manager: 'new' })] },
+  )
   const after = change(live, { k: 'v', m: '1' }, 'me', { otherVersion: () => undefined })
   assert.deepEqual(Object.keys(owners(after)).sort(), ['me/Update', 'new/Update'])
 })
@@ -177,7 +246,11 @@ test("a manager's name comes from the request, or from the user agent up to its 
 test('a manager must be printable and not too long', () => {
   assert.deepEqual(fieldManagerErrors('m'.repeat(128)), [])
   assert.deepEqual(fieldManagerErrors('a\nb'), [
-    { reason: 'FieldValueInvalid', field: 'fieldManager', message: 'Invalid value: "a\\nb": invalid character U+000A (at position 1)' },
+    {
+      reason: 'FieldValueInvalid',
+      field: 'fieldManager',
+      message: 'Invalid value: "a\\nb": invalid character U+000A (at position 1)',
+    },
   ])
   assert.deepEqual(
     fieldManagerErrors('m'.repeat(129)).map(({ reason }) => reason),

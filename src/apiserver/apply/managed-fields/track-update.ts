@@ -12,7 +12,10 @@ import { Changes, knownToSchema, resetSet, takeFromOthers, type Written, without
 export interface Update extends Written {
   /** The object as it is stored; undefined on create. */
   readonly live?: KubeObject
-  /** The object as it was decoded, defaults applied, before admission; with the managedFields that the client sent, if any. */
+  /**
+   * The object as it was decoded, defaults applied, before admission; with the managedFields that the client sent, if
+   * any.
+   */
   readonly object: KubeObject
   /** See `managerName`. */
   readonly manager: string
@@ -22,7 +25,9 @@ export interface Update extends Written {
   readonly now: string
 }
 
-/** The entries that the object gets; undefined for none. Those of `live` come back by reference when nothing changes. */
+/**
+ * The entries that the object gets; undefined for none. Those of `live` come back by reference when nothing changes.
+ */
 export const trackUpdate = (update: Update): ManagedFieldsEntry[] | undefined => atOnce(trackSteps(update))
 
 /** As above. Large objects are long work. */
@@ -42,9 +47,18 @@ export function* trackSteps(update: Update): Steps<ManagedFieldsEntry[] | undefi
 /** The one entry of a new object. */
 function* recordCreate(update: Update): Steps<ManagedFieldsEntry[] | undefined> {
   const { object, type, resetFields = [], apiVersion, manager: name, subresource, now: time } = update
-  const fields = yield* fieldsOfShape(object, type, `created ${resetFields.join()}`, () => changedFields(new Changes(undefined, object, update), apiVersion))
+  const fields = yield* fieldsOfShape(object, type, `created ${resetFields.join()}`, () =>
+    changedFields(new Changes(undefined, object, update), apiVersion),
+  )
   if (isEmpty(fields)) return undefined
-  const manager = { name, operation: 'Update', apiVersion, subresource: subresource || undefined, time, fields } as const
+  const manager = {
+    name,
+    operation: 'Update',
+    apiVersion,
+    subresource: subresource || undefined,
+    time,
+    fields,
+  } as const
   return yield* encodeManaged(new Map([[identityOf(manager), manager]]))
 }
 
@@ -76,7 +90,13 @@ function* startingPoint(
 /** Adds to `managed` what the write of `update` does. */
 export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   const { live, object, manager: name, apiVersion, now } = update
-  const manager = { name, operation: 'Update', apiVersion, subresource: update.subresource || undefined, time: now } as const
+  const manager = {
+    name,
+    operation: 'Update',
+    apiVersion,
+    subresource: update.subresource || undefined,
+    time: now,
+  } as const
   const identity = identityOf(manager)
   const changes = new Changes(live, object, update)
   yield* takeFromOthers(managed, changes, identity)
@@ -85,8 +105,8 @@ export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   yield
   const { added, modified, removed } = changes.in(apiVersion)!
   const own = managed.get(identity)
-  // What the manager changes and owns already stays where it is: a set that is as it was is known. An item that comes to be there twice,
-  // or once again, is added and removed at once: it is the manager's.
+  // What the manager changes and owns already stays where it is: a set that is as it was is known. An item that comes
+  // to be there twice, or once again, is added and removed at once: it is the manager's.
   const changed = difference(union(union(modified, added), removed), fields)
   const left = differenceBelow(difference(own?.fields ?? emptySet, changed), resetSet(update.resetFields))
   if (!isEmpty(fields)) managed.set(identity, { ...manager, fields: joined(left, fields) })
@@ -108,6 +128,11 @@ function joined(set: FieldsV1, fields: FieldsV1): FieldsV1 {
 }
 
 /** The stored list itself if the new one holds the same entries. */
-function sameEntries(entries: ManagedFieldsEntry[] | undefined, live: ManagedFieldsEntry[] | undefined): ManagedFieldsEntry[] | undefined {
-  return entries && live && entries.length === live.length && entries.every((entry, i) => entry === live[i]) ? live : entries
+function sameEntries(
+  entries: ManagedFieldsEntry[] | undefined,
+  live: ManagedFieldsEntry[] | undefined,
+): ManagedFieldsEntry[] | undefined {
+  return entries && live && entries.length === live.length && entries.every((entry, i) => entry === live[i])
+    ? live
+    : entries
 }

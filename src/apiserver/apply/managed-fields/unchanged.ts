@@ -15,9 +15,15 @@ const sameEntry = (a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean =>
 export const sameManagers = (a: readonly ManagedFieldsEntry[] = [], b: readonly ManagedFieldsEntry[] = []): boolean =>
   a === b || (a.length === b.length && a.every((entry, i) => sameEntry(entry, b[i]!)))
 
-/** Whether the two differ in nothing but times in managedFields: then nothing is written. Ask it of the final object, after admission. */
+/**
+ * Whether the two differ in nothing but times in managedFields: then nothing is written. Ask it of the final object,
+ * after admission.
+ */
 export function isUnchanged(object: KubeObject, old: KubeObject): boolean {
   if (!sameManagers(object.metadata.managedFields, old.metadata.managedFields)) return false
-  const bare = ({ metadata, ...rest }: KubeObject): object => ({ ...rest, metadata: { ...metadata, managedFields: undefined, resourceVersion: undefined } })
+  const bare = ({ metadata, ...rest }: KubeObject): object => ({
+    ...rest,
+    metadata: { ...metadata, managedFields: undefined, resourceVersion: undefined },
+  })
   return jsonEqual(bare(object), bare(old))
 }

@@ -15,7 +15,11 @@ const pod = (name: string, spec: Record<string, unknown>, labels?: Record<string
   spec,
 })
 const fieldsOf = (object: KubeObject): string =>
-  JSON.stringify(trackUpdate({ object, type, manager: 'm', apiVersion: 'v1', now: '2026-01-01T00:00:00Z' })?.map(({ fieldsV1 }) => fieldsV1))
+  JSON.stringify(
+    trackUpdate({ object, type, manager: 'm', apiVersion: 'v1', now: '2026-01-01T00:00:00Z' })?.map(
+      ({ fieldsV1 }) => fieldsV1,
+    ),
+  )
 
 test('objects of one shape share their fields, whatever their values', () => {
   let computed = 0
@@ -25,7 +29,8 @@ test('objects of one shape share their fields, whatever their values', () => {
     computed++
     return fields
   }
-  const get = (name: string) => atOnce(fieldsOfShape(pod(name, { containers: [{ name: 'c', image: name }] }), type, 'a', compute))
+  const get = (name: string) =>
+    atOnce(fieldsOfShape(pod(name, { containers: [{ name: 'c', image: name }] }), type, 'a', compute))
   assert.equal(get('one'), get('two'))
   assert.equal(computed, 1)
 })
@@ -72,10 +77,26 @@ test('what is kept is what would be worked out anew, for odd shapes too', () => 
     resources: pick<unknown>({}, { limits: { cpu: pick('0', '1') } }, undefined),
   })
   for (let i = 0; i < 400; i++) {
-    const labels = pick<Record<string, string> | undefined>(undefined, {}, { a: '' }, { 'a\n.': 'x' }, { '}': '1', b: '2' })
-    const object = pod('p', { containers: some(2, container), tolerations: some(2, () => ({ key: 'k' })), hostNetwork: pick(true, false) }, labels)
+    const labels = pick<Record<string, string> | undefined>(
+      undefined,
+      {},
+      { a: '' },
+      { 'a\n.': 'x' },
+      { '}': '1', b: '2' },
+    )
+    const object = pod(
+      'p',
+      { containers: some(2, container), tolerations: some(2, () => ({ key: 'k' })), hostNetwork: pick(true, false) },
+      labels,
+    )
     object.metadata.finalizers = pick(undefined, [], ['x/y'], ['x/y', 'x/z'])
-    const anew = trackUpdate({ object, type: unknownType(), manager: 'm', apiVersion: 'v1', now: '2026-01-01T00:00:00Z' })
+    const anew = trackUpdate({
+      object,
+      type: unknownType(),
+      manager: 'm',
+      apiVersion: 'v1',
+      now: '2026-01-01T00:00:00Z',
+    })
     assert.equal(fieldsOf(object), JSON.stringify(anew?.map(({ fieldsV1 }) => fieldsV1)), JSON.stringify(object))
   }
 })
@@ -88,7 +109,8 @@ test('shapes do not pile up without end', () => {
     return { 'f:spec': {} }
   }
   const create = (labels: Record<string, string>) => atOnce(fieldsOfShape(pod('p', {}, labels), type, '', compute))
-  for (let i = 0; i < 30; i++) create(Object.fromEntries(Array.from({ length: 2000 }, (_, key) => [`${i}-${key}`, 'v'])))
+  for (let i = 0; i < 30; i++)
+    create(Object.fromEntries(Array.from({ length: 2000 }, (_, key) => [`${i}-${key}`, 'v'])))
   const before = computed
   create({ '0-0': 'v' })
   assert.equal(computed, before + 1)

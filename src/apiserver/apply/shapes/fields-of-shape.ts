@@ -1,6 +1,6 @@
 /**
- * The fields that an object gives to its manager, new or applied. Objects are made from templates: many have the same shape, and
- * so the same FieldsV1, which is worked out once.
+ * The fields that an object gives to its manager, new or applied. Objects are made from templates: many have the same
+ * shape, and so the same FieldsV1, which is worked out once.
  */
 import type { Steps } from '../../../lib/flow/pauses.ts'
 import { sorted } from '../../../machinery/fields/field-set.ts'
@@ -19,10 +19,15 @@ let starts = new WeakMap<StructType, Shape<FieldsV1>>()
 const points = { made: 0, most: 0 }
 
 /**
- * `compute` is asked for shapes that were not seen lately; what it tells of a shape follows from the type and the `purpose`. The sets
- * are shared: they must not be changed.
+ * `compute` is asked for shapes that were not seen lately; what it tells of a shape follows from the type and the
+ * `purpose`. The sets are shared: they must not be changed.
  */
-export function* fieldsOfShape(object: KubeObject, type: StructType, purpose: string, compute: () => Steps<FieldsV1>): Steps<FieldsV1> {
+export function* fieldsOfShape(
+  object: KubeObject,
+  type: StructType,
+  purpose: string,
+  compute: () => Steps<FieldsV1>,
+): Steps<FieldsV1> {
   let start = starts.get(type)
   if (!start) starts.set(type, (start = new Shape()))
   points.most = points.made + maxPointsOfOne

@@ -1,7 +1,7 @@
 /**
- * The shape of an object: its fields, the keys of its maps and of its lists' items, and which values are empty; everything that
- * decides which fields a creator comes to own, and nothing else. A shape is a path through a tree that all objects of a type
- * share: walking it makes no text and compares mostly pointers.
+ * The shape of an object: its fields, the keys of its maps and of its lists' items, and which values are empty;
+ * everything that decides which fields a creator comes to own, and nothing else. A shape is a path through a tree that
+ * all objects of a type share: walking it makes no text and compares mostly pointers.
  */
 import { type Collection, memberOf, type TypedNode } from '../../../machinery/fields/typed-node.ts'
 
@@ -61,7 +61,10 @@ export class TooManyPoints extends Error {}
 /** The end of the way of `value` from `start`. */
 export function shapeOf<T>(value: unknown, node: TypedNode, start: Shape<T>, points: Points): Shape<T> {
   if (node.kind === 'leaf' || typeof value !== 'object' || value === null) return start.after(leaf(value), points)
-  if (Array.isArray(value)) return node.kind === 'set' || node.kind === 'list' ? listShape(value, node, start, points) : start.after(set, points)
+  if (Array.isArray(value))
+    return node.kind === 'set' || node.kind === 'list'
+      ? listShape(value, node, start, points)
+      : start.after(set, points)
   if (node.kind === 'set' || node.kind === 'list') return start.after(set, points)
   let at = start
   for (const name in value) {
@@ -78,7 +81,8 @@ export function shapeOf<T>(value: unknown, node: TypedNode, start: Shape<T>, poi
 function listShape<T>(items: readonly unknown[], node: Collection, start: Shape<T>, points: Points): Shape<T> {
   let at = start
   for (const item of items) {
-    if (node.kind === 'list') for (const { name } of node.keys) at = at.after(keyStep((item as Record<string, unknown> | null)?.[name]), points)
+    if (node.kind === 'list')
+      for (const { name } of node.keys) at = at.after(keyStep((item as Record<string, unknown> | null)?.[name]), points)
     else at = at.after(keyStep(item), points)
     at = shapeOf(item, node.items, at, points)
   }

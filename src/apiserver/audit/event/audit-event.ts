@@ -1,6 +1,6 @@
 /**
- * One request as its audit events tell it (audit.k8s.io/v1 Event), in upstream's order of members. They are told in parts, most of which
- * are JSON already: an event of level Metadata costs two microseconds.
+ * One request as its audit events tell it (audit.k8s.io/v1 Event), in upstream's order of members. They are told in
+ * parts, most of which are JSON already: an event of level Metadata costs two microseconds.
  */
 
 import { goJson } from '../../../machinery/fields/json.ts'
@@ -18,7 +18,8 @@ export type ResponseStatus = Partial<Pick<Status, 'status' | 'message' | 'reason
 const mostUserAgent = 1024
 
 /** A client's name for itself, cut where it is too long. */
-export const shortUserAgent = (text: string): string => (text.length > mostUserAgent ? `${text.slice(0, mostUserAgent)}...TRUNCATED` : text)
+export const shortUserAgent = (text: string): string =>
+  text.length > mostUserAgent ? `${text.slice(0, mostUserAgent)}...TRUNCATED` : text
 
 const userAgentJson = remembered((text) => jsonText(shortUserAgent(text)))
 
@@ -93,7 +94,8 @@ function userText({ name, uid, groups, extra }: UserInfo): string {
   if (uid) members.push(`"uid":${jsonText(uid)}`)
   if (groups.length > 0) members.push(`"groups":${jsonTexts(groups)}`)
   const keys = Object.keys(extra ?? {}).sort()
-  if (extra && keys.length > 0) members.push(`"extra":{${keys.map((key) => `${jsonText(key)}:${jsonTexts(extra[key] ?? [])}`).join(',')}}`)
+  if (extra && keys.length > 0)
+    members.push(`"extra":{${keys.map((key) => `${jsonText(key)}:${jsonTexts(extra[key] ?? [])}`).join(',')}}`)
   return `{${members.join(',')}}`
 }
 
@@ -117,7 +119,14 @@ export class AuditEvent implements RequestAudit {
   readonly #origin: string
   #requestObject = ''
   /** What the body of the request says of itself. */
-  #named: { readonly namespace?: unknown; readonly name?: unknown; readonly uid?: unknown; readonly resourceVersion?: unknown } | undefined = undefined
+  #named:
+    | {
+        readonly namespace?: unknown
+        readonly name?: unknown
+        readonly uid?: unknown
+        readonly resourceVersion?: unknown
+      }
+    | undefined = undefined
   /** Keys and values in turn, in the order of the keys. */
   #annotations: string[] | undefined = undefined
   /** What was told of the request last, and what of that may become another. */
@@ -161,7 +170,13 @@ export class AuditEvent implements RequestAudit {
   noteObject(object: object): void {
     const { metadata } = object as { readonly metadata?: Record<string, unknown> }
     // What is done with the object later is not what was sent.
-    if (metadata) this.#named = { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion }
+    if (metadata)
+      this.#named = {
+        namespace: metadata.namespace,
+        name: metadata.name,
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+      }
     if (this.config.keepsRequest) this.#requestObject = objectJson(object, this.config.omitManagedFields)
   }
 
@@ -169,9 +184,13 @@ export class AuditEvent implements RequestAudit {
     if (this.config.keepsRequest) this.#requestObject = objectJson(value, false)
   }
 
-  /** The event but `kind`, `apiVersion` and the first brace, as JSON. `ms`: when, since 1970; undefined is when the request came in. `slim` leaves out the objects of request and answer. */
+  /**
+   * The event but `kind`, `apiVersion` and the first brace, as JSON. `ms`: when, since 1970; undefined is when the
+   * request came in. `slim` leaves out the objects of request and answer.
+   */
   members(stage: Stage, ms: number | undefined, slim = false): string {
-    let text = levelStart(this.config.level) + jsonInner(this.id) + stageStart(stage) + this.#requestText() + this.#statusText()
+    let text =
+      levelStart(this.config.level) + jsonInner(this.id) + stageStart(stage) + this.#requestText() + this.#statusText()
     if (!slim && this.#requestObject) text += `,"requestObject":${this.#requestObject}`
     if (!slim && this.responseObject) text += `,"responseObject":${this.responseObject}`
     return text + this.#times + (ms === undefined ? this.received : microTime(ms)) + this.#annotationsText(slim)
@@ -184,7 +203,11 @@ export class AuditEvent implements RequestAudit {
     if (this.#told && this.#toldUser === asked && this.#toldNamed === this.#named) return this.#told
     this.#toldUser = asked
     this.#toldNamed = this.#named
-    this.#told = this.#uri + verbMember(request.info.verb) + this.#who() + (request.info.isResourceRequest ? this.#objectRef() : '')
+    this.#told =
+      this.#uri +
+      verbMember(request.info.verb) +
+      this.#who() +
+      (request.info.isResourceRequest ? this.#objectRef() : '')
     return this.#told
   }
 
@@ -233,7 +256,8 @@ export class AuditEvent implements RequestAudit {
     const all = truncated ? this.#truncatedAnnotations() : this.#annotations
     if (!all) return '"}'
     let text = ''
-    for (let i = 0; i < all.length; i += 2) text += (i === 0 ? firstAnnotation(all[i]!) : nextAnnotation(all[i]!)) + annotationJson(all[i + 1]!)
+    for (let i = 0; i < all.length; i += 2)
+      text += (i === 0 ? firstAnnotation(all[i]!) : nextAnnotation(all[i]!)) + annotationJson(all[i + 1]!)
     return `${text}}}`
   }
 

@@ -1,4 +1,7 @@
-/** Objects of requests and answers as events hold them: JSON, without managed fields where the policy does not want them. */
+/**
+ * Objects of requests and answers as events hold them: JSON, without managed fields where the policy does not want
+ * them.
+ */
 import { parseJson } from '../../../lib/exact-json.ts'
 import { escapedJson, goJson, isObject, type JsonObject } from '../../../machinery/fields/json.ts'
 import { fromYaml } from '../../../machinery/yaml.ts'
@@ -8,14 +11,22 @@ import type { Response } from '../../http/exchange.ts'
 const mostBytes = 16 * 1024 * 1024
 
 /** JSON of a value that may have come from a client. */
-export const objectJson = (value: unknown, omitManagedFields: boolean): string => goJson(omitManagedFields ? withoutManagedFields(value) : value)
+export const objectJson = (value: unknown, omitManagedFields: boolean): string =>
+  goJson(omitManagedFields ? withoutManagedFields(value) : value)
 
-/** The JSON of an answer that is an object of the API; undefined of one that is not, or is too large. Pieces are gathered: the body becomes what was read. */
-export function answerJson(response: Response, omitManagedFields: boolean): { readonly json: string | undefined; readonly response: Response } {
+/**
+ * The JSON of an answer that is an object of the API; undefined of one that is not, or is too large. Pieces are
+ * gathered: the body becomes what was read.
+ */
+export function answerJson(
+  response: Response,
+  omitManagedFields: boolean,
+): { readonly json: string | undefined; readonly response: Response } {
   const { body, headers } = response
   const type = String(headers['content-type'] ?? '')
   const isYaml = type.startsWith('application/yaml')
-  if (body === undefined || typeof body === 'function' || !(isYaml || type.startsWith('application/json'))) return { json: undefined, response }
+  if (body === undefined || typeof body === 'function' || !(isYaml || type.startsWith('application/json')))
+    return { json: undefined, response }
   const parts = Buffer.isBuffer(body) ? [body] : [...body]
   const gathered = Buffer.isBuffer(body) || Array.isArray(body) ? response : { ...response, body: parts }
   let size = 0
@@ -35,7 +46,9 @@ function withoutManagedFields(value: unknown): unknown {
     ...value,
     ...(isObject(metadata) && { metadata: withoutMember(metadata) }),
     ...(Array.isArray(items) && { items: items.map(withoutManagedFields) }),
-    ...(Array.isArray(rows) && { rows: rows.map((row: unknown) => (isObject(row) ? { ...row, object: withoutManagedFields(row.object) } : row)) }),
+    ...(Array.isArray(rows) && {
+      rows: rows.map((row: unknown) => (isObject(row) ? { ...row, object: withoutManagedFields(row.object) } : row)),
+    }),
   }
 }
 

@@ -1,4 +1,7 @@
-/** Where a request came from: what proxies say in headers, and the other end of the connection, which nobody can make up. */
+/**
+ * Where a request came from: what proxies say in headers, and the other end of the connection, which nobody can make
+ * up.
+ */
 import { ipText, isMapped, parseIpAddress } from '../../../machinery/values/ip-address.ts'
 import type { Request } from '../../http/exchange.ts'
 import { jsonTexts, remembered } from './json-text.ts'

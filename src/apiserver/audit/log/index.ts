@@ -78,7 +78,11 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
       },
     }
   }
-  const batcher = new Batcher({ ...options.batch, lost, send: async (lines) => turn.addLines(lines.join(''), lines.length) })
+  const batcher = new Batcher({
+    ...options.batch,
+    lost,
+    send: async (lines) => turn.addLines(lines.join(''), lines.length),
+  })
   return {
     take(staged) {
       const line = lineOf(staged)
@@ -97,6 +101,8 @@ function opened(options: Omit<LogFileOptions, 'log'>, log: (line: string) => voi
   try {
     return new LogFile({ ...options, log })
   } catch (error) {
-    throw new ExplainedError(`ensureLogFile: ${(error as Error).message}: choose another file with --audit-log-path`, { cause: error })
+    throw new ExplainedError(`ensureLogFile: ${(error as Error).message}: choose another file with --audit-log-path`, {
+      cause: error,
+    })
   }
 }

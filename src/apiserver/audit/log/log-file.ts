@@ -1,6 +1,7 @@
 /**
- * A log file that begins anew when it is full: the full one gets the time into its name, and old ones go by age and number. Names, modes
- * and rules are those of the logger that upstream uses: `audit-2026-11-21T20-02-33.000.log` beside `audit.log`.
+ * A log file that begins anew when it is full: the full one gets the time into its name, and old ones go by age and
+ * number. Names, modes and rules are those of the logger that upstream uses: `audit-2026-11-21T20-02-33.000.log` beside
+ * `audit.log`.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
@@ -84,7 +85,9 @@ export class LogFile {
   #tidy(): void {
     const { maxAge, maxBackups, compress, log } = this.#options
     if (!this.#isFile || (!maxAge && !maxBackups && !compress)) return
-    this.#tidying = this.#tidying.then(() => this.#tidyOnce()).catch((error) => log(`audit log: old files: ${(error as Error).message}`))
+    this.#tidying = this.#tidying
+      .then(() => this.#tidyOnce())
+      .catch((error) => log(`audit log: old files: ${(error as Error).message}`))
   }
 
   async #tidyOnce(): Promise<void> {
@@ -94,7 +97,8 @@ export class LogFile {
     const tooOld = maxAge ? Date.now() - maxAge * dayMs : 0
     for (const [i, { name, time }] of files.entries()) {
       if ((maxBackups && i >= maxBackups) || time < tooOld) rmSync(join(directory, name), { force: true })
-      else if (compress && !name.endsWith('.gz')) await (await import('./compress-file.ts')).compressFile(join(directory, name))
+      else if (compress && !name.endsWith('.gz'))
+        await (await import('./compress-file.ts')).compressFile(join(directory, name))
     }
   }
 }

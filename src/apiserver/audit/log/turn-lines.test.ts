@@ -6,7 +6,13 @@ import { AuditEvent } from '../event/audit-event.ts'
 import type { Stage } from '../policy/policy.ts'
 import { eventStart, TurnLines } from './turn-lines.ts'
 
-const config = { level: 'Metadata', omitted: new Set<Stage>(), omitManagedFields: false, keepsRequest: false, keepsResponse: false } as const
+const config = {
+  level: 'Metadata',
+  omitted: new Set<Stage>(),
+  omitManagedFields: false,
+  keepsRequest: false,
+  keepsResponse: false,
+} as const
 
 function eventOf(path: string): AuditEvent {
   const query = new URLSearchParams()

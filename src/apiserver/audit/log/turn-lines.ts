@@ -1,6 +1,7 @@
 /**
- * Lines of one turn of the event loop are written together, before the network has sent the answers that they are about. They become
- * bytes at once: texts that have to be kept for a while cost the garbage collector more than they did to make.
+ * Lines of one turn of the event loop are written together, before the network has sent the answers that they are
+ * about. They become bytes at once: texts that have to be kept for a while cost the garbage collector more than they
+ * did to make.
  */
 import type { StagedEvent } from '../backend.ts'
 
@@ -24,7 +25,8 @@ export class TurnLines {
 
   /** A line that tells an event. */
   tell({ event, stage, ms }: StagedEvent): void {
-    // Joined it is one text; what is put together otherwise is a tree of texts, which takes four times as long to write.
+    // Joined it is one text; what is put together otherwise is a tree of texts, which takes four times as long to
+    // write.
     this.addLines([eventStart, event.members(stage, ms), '\n'].join(''))
   }
 

@@ -15,7 +15,9 @@ export function readPolicyFile(file: string): Policy {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ExplainedError(`loading audit policy file: failed to read file path ${JSON.stringify(file)}: ${(error as Error).message}`)
+    throw new ExplainedError(
+      `loading audit policy file: failed to read file path ${JSON.stringify(file)}: ${(error as Error).message}`,
+    )
   }
   try {
     return parsePolicy(text)
@@ -27,13 +29,16 @@ export function readPolicyFile(file: string): Policy {
 /** Throws an Error that says what is wrong with the text. */
 export function parsePolicy(text: string): Policy {
   const { value, strict } = parsed(text)
-  if (!isObject(value)) throw new Error("failed decoding: couldn't get version/kind; json: cannot unmarshal into a Policy")
+  if (!isObject(value))
+    throw new Error("failed decoding: couldn't get version/kind; json: cannot unmarshal into a Policy")
   const { apiVersion, kind } = value
   if (!kind) throw new Error(`failed decoding: Object 'Kind' is missing in ${JSON.stringify(text.slice(0, 100))}`)
-  if (!apiVersion) throw new Error(`failed decoding: Object 'apiVersion' is missing in ${JSON.stringify(text.slice(0, 100))}`)
+  if (!apiVersion)
+    throw new Error(`failed decoding: Object 'apiVersion' is missing in ${JSON.stringify(text.slice(0, 100))}`)
   if (kind !== 'Policy' || apiVersion !== groupVersion) {
     throw new Error(
-      `failed decoding: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}; it must be kind Policy of ${groupVersion}`,
+      `failed decoding: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}; ` +
+        `it must be kind Policy of ${groupVersion}`,
     )
   }
   const faults: string[] = [...strict]
@@ -82,12 +87,15 @@ const policyShape: Shape = {
 /** Null is absent, as everywhere. */
 function checkShape(value: unknown, shape: Shape, path: string, faults: string[]): void {
   if (value === null || value === undefined || shape === 'any') return
-  const cannot = (type: string): number => faults.push(`json: cannot unmarshal ${goType(value)} into Go struct field .${path} of type ${type}`)
+  const cannot = (type: string): number =>
+    faults.push(`json: cannot unmarshal ${goType(value)} into Go struct field .${path} of type ${type}`)
   if (shape === 'string' || shape === 'boolean') {
     if (typeof value !== shape) cannot(shape === 'boolean' ? 'bool' : 'string')
   } else if (shape === 'strings' || isListShape(shape)) {
     if (!Array.isArray(value)) cannot('[]string')
-    else for (const [i, item] of value.entries()) checkShape(item, shape === 'strings' ? 'string' : shape[0], `${path}[${i}]`, faults)
+    else
+      for (const [i, item] of value.entries())
+        checkShape(item, shape === 'strings' ? 'string' : shape[0], `${path}[${i}]`, faults)
   } else if (!isObject(value)) cannot('object')
   else
     for (const [member, inner] of Object.entries(value)) {
@@ -99,20 +107,37 @@ function checkShape(value: unknown, shape: Shape, path: string, faults: string[]
 
 const isListShape = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
 
-const goType = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value)
+const goType = (value: unknown): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
 
 function policyErrors({ rules, omitStages }: Policy): FieldError[] {
-  return [...stageErrors(omitStages, 'omitStages'), ...(rules ?? []).flatMap((rule, i) => ruleErrors(rule ?? {}, `rules[${i}]`))]
+  return [
+    ...stageErrors(omitStages, 'omitStages'),
+    ...(rules ?? []).flatMap((rule, i) => ruleErrors(rule ?? {}, `rules[${i}]`)),
+  ]
 }
 
-function ruleErrors({ level, nonResourceURLs, resources, namespaces, omitStages }: PolicyRule, path: string): FieldError[] {
+function ruleErrors(
+  { level, nonResourceURLs, resources, namespaces, omitStages }: PolicyRule,
+  path: string,
+): FieldError[] {
   return [
-    ...(!level ? [required(`${path}.level`)] : levels.includes(level) ? [] : [notSupported(`${path}.level`, level, levels)]),
+    ...(!level
+      ? [required(`${path}.level`)]
+      : levels.includes(level)
+        ? []
+        : [notSupported(`${path}.level`, level, levels)]),
     ...(nonResourceURLs ?? []).flatMap((url, i) => urlErrors(url, `${path}.nonResourceURLs[${i}]`)),
     ...(resources ?? []).flatMap((named) => resourceErrors(named, `${path}.resources`)),
     ...stageErrors(omitStages, `${path}.omitStages`),
     ...(nonResourceURLs?.length && (resources?.length || namespaces?.length)
-      ? [invalidValue(`${path}.nonResourceURLs`, nonResourceURLs, 'rules cannot apply to both regular resources and non-resource URLs')]
+      ? [
+          invalidValue(
+            `${path}.nonResourceURLs`,
+            nonResourceURLs,
+            'rules cannot apply to both regular resources and non-resource URLs',
+          ),
+        ]
       : []),
   ]
 }
@@ -121,8 +146,12 @@ const urlErrors = (url: string, path: string): FieldError[] =>
   url === '*'
     ? []
     : [
-        ...(url.startsWith('/') ? [] : [invalidValue(path, url, "non-resource URL rules must begin with a '/' character")]),
-        ...(url.slice(0, -1).includes('*') ? [invalidValue(path, url, "non-resource URL wildcards '*' must be the final character of the rule")] : []),
+        ...(url.startsWith('/')
+          ? []
+          : [invalidValue(path, url, "non-resource URL rules must begin with a '/' character")]),
+        ...(url.slice(0, -1).includes('*')
+          ? [invalidValue(path, url, "non-resource URL wildcards '*' must be the final character of the rule")]
+          : []),
       ]
 
 function resourceErrors({ group, resources, resourceNames }: GroupResources, path: string): FieldError[] {
@@ -137,5 +166,7 @@ function resourceErrors({ group, resources, resourceNames }: GroupResources, pat
 
 const stageErrors = (given: readonly string[] | undefined, path: string): FieldError[] =>
   (given ?? []).flatMap((stage, i) =>
-    stages.some((known) => known === stage) ? [] : [invalidValue(`${path}[${i}]`, stage, `allowed stages are ${stages.join(',')}`)],
+    stages.some((known) => known === stage)
+      ? []
+      : [invalidValue(`${path}[${i}]`, stage, `allowed stages are ${stages.join(',')}`)],
   )

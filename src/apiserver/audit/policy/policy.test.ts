@@ -22,7 +22,9 @@ const requests = {
 /** Which of the requests a rule is for. */
 const matched = (rule: Omit<PolicyRule, 'level'>, user: typeof tim | 'nobody' = tim): string[] => {
   const evaluate = compilePolicy({ rules: [{ level: 'Metadata', ...rule }] })
-  return Object.entries(requests).flatMap(([name, request]) => (evaluate(user === 'nobody' ? undefined : user, request) ? [name] : []))
+  return Object.entries(requests).flatMap(([name, request]) =>
+    evaluate(user === 'nobody' ? undefined : user, request) ? [name] : [],
+  )
 }
 
 const all = Object.keys(requests)

@@ -1,6 +1,7 @@
 /**
- * Audit policies: which requests leave an event, and how much of it (audit.k8s.io/v1 Policy). A policy is compiled when it is read;
- * what a rule says of its events is one value, made once. Rules: kubernetes.io/docs/reference/config-api/apiserver-audit.v1
+ * Audit policies: which requests leave an event, and how much of it (audit.k8s.io/v1 Policy). A policy is compiled when
+ * it is read; what a rule says of its events is one value, made once. Rules:
+ * kubernetes.io/docs/reference/config-api/apiserver-audit.v1
  */
 import type { UserInfo } from '../../http/exchange.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
@@ -88,7 +89,10 @@ function matcherOf({ users, userGroups, verbs, resources, namespaces, nonResourc
   }
   if (namespaces?.length || resources?.length) parts.push(resourceMatcher(resources ?? [], new Set(namespaces)))
   else if (nonResourceURLs?.length)
-    parts.push((_user, { isResourceRequest, path }) => !isResourceRequest && nonResourceURLs.some((url) => urlMatches(url, path)))
+    parts.push(
+      (_user, { isResourceRequest, path }) =>
+        !isResourceRequest && nonResourceURLs.some((url) => urlMatches(url, path)),
+    )
   if (parts.length === 0) return () => true
   if (parts.length === 1) return parts[0]!
   return (user, info) => parts.every((part) => part(user, info))
@@ -110,8 +114,12 @@ function groupMatches({ group = '', resources = [], resourceNames = [] }: GroupR
   const combined = subresource ? `${resource}/${subresource}` : resource
   return resources.some(
     (named) =>
-      named === '*' || named === combined || (subresource !== '' && named === `*/${subresource}`) || (named.endsWith('/*') && named.slice(0, -2) === resource),
+      named === '*' ||
+      named === combined ||
+      (subresource !== '' && named === `*/${subresource}`) ||
+      (named.endsWith('/*') && named.slice(0, -2) === resource),
   )
 }
 
-const urlMatches = (url: string, path: string): boolean => url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')))
+const urlMatches = (url: string, path: string): boolean =>
+  url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')))

@@ -39,7 +39,9 @@ export class EventSender {
 
   /** `events` are members without the first brace. Rejects with why the last call failed. */
   async send(events: readonly string[]): Promise<void> {
-    const body = Buffer.from(`{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.map((event) => `{${event}`).join(',')}]}`)
+    const body = Buffer.from(
+      `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.map((event) => `{${event}`).join(',')}]}`,
+    )
     const { initialBackoffMs, random = Math.random } = this.#options
     let wait = initialBackoffMs
     for (let call = 1; ; call++) {
@@ -47,9 +49,11 @@ export class EventSender {
         return await this.#post(body)
       } catch (error) {
         if (call === calls || this.#stopped.signal.aborted) throw error
-        await delay(wait * (1 + jitter * random()), undefined, { signal: this.#stopped.signal, ref: false }).catch(() => {
-          throw error
-        })
+        await delay(wait * (1 + jitter * random()), undefined, { signal: this.#stopped.signal, ref: false }).catch(
+          () => {
+            throw error
+          },
+        )
         wait *= factor
       }
     }
@@ -103,7 +107,9 @@ export class EventSender {
           if (size > mostAnswerBytes) fail(`the answer is larger than ${mostAnswerBytes} bytes`)
         })
         response.on('error', (error) => fail(error.message))
-        response.on('end', () => (statusCode >= 200 && statusCode < 300 ? resolve() : fail(`the server answered ${statusCode}`)))
+        response.on('end', () =>
+          statusCode >= 200 && statusCode < 300 ? resolve() : fail(`the server answered ${statusCode}`),
+        )
       })
       sent.end(body)
     })

@@ -32,7 +32,12 @@ export async function webhookBackend(options: WebhookBackendOptions, lost: Repor
       },
     )
   if (mode === 'batch') {
-    const batcher = new Batcher({ ...options.batch, maxBytes: truncate?.maxBatchSize, lost, send: async (events) => void (await send(events)) })
+    const batcher = new Batcher({
+      ...options.batch,
+      maxBytes: truncate?.maxBatchSize,
+      lost,
+      send: async (events) => void (await send(events)),
+    })
     return {
       take(staged) {
         const members = truncated(staged, truncate, lost)

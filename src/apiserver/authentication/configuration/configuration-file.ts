@@ -33,12 +33,17 @@ const claimMappings = structOf('ClaimMappings', {
 
 const authenticator = structOf('JWTAuthenticator', {
   issuer,
-  claimValidationRules: listOf(structOf('ClaimValidationRule', { claim: text, requiredValue: text, expression: text, message: text })),
+  claimValidationRules: listOf(
+    structOf('ClaimValidationRule', { claim: text, requiredValue: text, expression: text, message: text }),
+  ),
   claimMappings,
   userValidationRules: listOf(structOf('UserValidationRule', { expression: text, message: text })),
 })
 
-const anonymous = structOf('AnonymousAuthConfig', { enabled: flag, conditions: listOf(structOf('AnonymousAuthCondition', { path: text })) })
+const anonymous = structOf('AnonymousAuthConfig', {
+  enabled: flag,
+  conditions: listOf(structOf('AnonymousAuthCondition', { path: text })),
+})
 
 /** Throws an Error for a text that is no such configuration. */
 export function parseConfiguration(yaml: string): AuthenticationConfiguration {

@@ -7,19 +7,27 @@ const header = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConf
 
 describe('the file', () => {
   test('is decoded strictly', () => {
-    const whole = `${header}jwt:\n- issuer:\n    url: https://a\n    audiences: [x]\n  claimMappings:\n    username:\n      claim: sub\n      prefix: ""\n`
+    const whole =
+      `${header}jwt:\n- issuer:\n    url: https://a\n    audiences: [x]\n  claimMappings:\n    username:\n      ` +
+      'claim: sub\n      prefix: ""\n'
     assert.deepEqual(parseConfiguration(whole).jwt, [
       { issuer: { url: 'https://a', audiences: ['x'] }, claimMappings: { username: { claim: 'sub', prefix: '' } } },
     ])
     assert.doesNotThrow(() => parseConfiguration(header.replace('/v1\n', '/v1beta1\n')))
     assert.throws(() => parseConfiguration(''), /^Error: empty config data$/)
-    assert.throws(() => parseConfiguration(`${header}jwt:\n- issuers: {}\n`), /strict decoding error: unknown field "jwt\[0\].issuers"/)
+    assert.throws(
+      () => parseConfiguration(`${header}jwt:\n- issuers: {}\n`),
+      /strict decoding error: unknown field "jwt\[0\].issuers"/,
+    )
     assert.throws(() => parseConfiguration(`${header}jwt: []\njwt: []\n`), /strict decoding error: .*already set/s)
     assert.throws(
       () => parseConfiguration('apiVersion: apiserver.config.k8s.io/v2\nkind: AuthenticationConfiguration\n'),
       /no kind "AuthenticationConfiguration"/,
     )
-    assert.throws(() => parseConfiguration(header.replace('Authentication', 'Authorization')), /no kind "AuthorizationConfiguration"/)
+    assert.throws(
+      () => parseConfiguration(header.replace('Authentication', 'Authorization')),
+      /no kind "AuthorizationConfiguration"/,
+    )
   })
 })
 
@@ -36,12 +44,18 @@ const authenticator = ({ issuer, claimMappings, ...more }: Parts = {}) => ({
   ...more,
 })
 const faults = (...jwt: readonly Parts[]) =>
-  configurationFaults({ jwt: jwt.map(authenticator) }, ['https://own']).map(({ field, message }) => `${field}: ${message}`)
+  configurationFaults({ jwt: jwt.map(authenticator) }, ['https://own']).map(
+    ({ field, message }) => `${field}: ${message}`,
+  )
 
 const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
   ['a good one', {}, []],
   ['no url', { issuer: { url: '' } }, ['jwt[0].issuer.url: Required value']],
-  ['a url that is not secure', { issuer: { url: 'http://a' } }, ['jwt[0].issuer.url: Invalid value: "http://a": URL scheme must be https']],
+  [
+    'a url that is not secure',
+    { issuer: { url: 'http://a' } },
+    ['jwt[0].issuer.url: Invalid value: "http://a": URL scheme must be https'],
+  ],
   [
     'a url with all that it may not have',
     { issuer: { url: 'https://u:p@a/?q=1#f' } },
@@ -61,25 +75,36 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     { issuer: { discoveryURL: 'https://a.example.com/' } },
     ['jwt[0].issuer.discoveryURL: Invalid value: "https://a.example.com/": discoveryURL must be different from URL'],
   ],
-  ['no audience', { issuer: { audiences: [] } }, ['jwt[0].issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required']],
+  [
+    'no audience',
+    { issuer: { audiences: [] } },
+    ['jwt[0].issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required'],
+  ],
   [
     'several audiences without a policy',
     { issuer: { audiences: ['x', '', 'x'] } },
     [
       'jwt[0].issuer.audiences[1]: Required value',
       'jwt[0].issuer.audiences[2]: Duplicate value: "x"',
-      'jwt[0].issuer.audienceMatchPolicy: Invalid value: "": audienceMatchPolicy must be MatchAny for multiple audiences',
+      'jwt[0].issuer.audienceMatchPolicy: Invalid value: "": audienceMatchPolicy must be MatchAny for multiple ' +
+        'audiences',
     ],
   ],
   [
     'a policy that there is not',
     { issuer: { audienceMatchPolicy: 'MatchAll' } },
-    ['jwt[0].issuer.audienceMatchPolicy: Invalid value: "MatchAll": audienceMatchPolicy must be empty or MatchAny for single audience'],
+    [
+      'jwt[0].issuer.audienceMatchPolicy: Invalid value: "MatchAll": audienceMatchPolicy must be empty or ' +
+        'MatchAny for single audience',
+    ],
   ],
   [
     'an authority that is none',
     { issuer: { certificateAuthority: 'x' } },
-    ['jwt[0].issuer.certificateAuthority: Invalid value: "<omitted>": data does not contain any valid RSA or ECDSA certificates'],
+    [
+      'jwt[0].issuer.certificateAuthority: Invalid value: "<omitted>": data does not contain any valid RSA or ' +
+        'ECDSA certificates',
+    ],
   ],
   [
     'an egress selector that there is not',
@@ -109,11 +134,18 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
       'jwt[0].claimValidationRules[6].expression: Invalid value: "claims.a": must evaluate to bool',
     ],
   ],
-  ['no username', { claimMappings: { username: {} } }, ['jwt[0].claimMappings.username: Required value: claim or expression is required']],
+  [
+    'no username',
+    { claimMappings: { username: {} } },
+    ['jwt[0].claimMappings.username: Required value: claim or expression is required'],
+  ],
   [
     'a claim without a prefix',
     { claimMappings: { username: { claim: 'sub' } } },
-    ['jwt[0].claimMappings.username.prefix: Required value: prefix is required when claim is set. It can be set to an empty string to disable prefixing'],
+    [
+      'jwt[0].claimMappings.username.prefix: Required value: prefix is required when claim is set. It can be set ' +
+        'to an empty string to disable prefixing',
+    ],
   ],
   [
     'an expression with a prefix',
@@ -129,12 +161,18 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     'an e-mail address that nobody verifies',
     { claimMappings: { username: { expression: 'claims.?email.orValue("x")' } } },
     [
-      'jwt[0].claimMappings.username.expression: Invalid value: "claims.?email.orValue(\\"x\\")": claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression',
+      'jwt[0].claimMappings.username.expression: Invalid value: "claims.?email.orValue(\\"x\\")": ' +
+        'claims.email_verified must be used in claimMappings.username.expression or ' +
+        'claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in ' +
+        'claimMappings.username.expression',
     ],
   ],
   [
     'one that a rule verifies',
-    { claimMappings: { username: { expression: 'claims.email' } }, claimValidationRules: [{ expression: 'claims.?email_verified.orValue(true) == true' }] },
+    {
+      claimMappings: { username: { expression: 'claims.email' } },
+      claimValidationRules: [{ expression: 'claims.?email_verified.orValue(true) == true' }],
+    },
     [],
   ],
   [
@@ -153,7 +191,8 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     [
       'jwt[0].claimMappings.extra[0].key: Invalid value: "foo": must be a domain-prefixed path (such as "acme.io/foo")',
       'jwt[0].claimMappings.extra[1].key: Invalid value: "example.com/Foo": must be lowercase',
-      'jwt[0].claimMappings.extra[2].key: Invalid value: "x.k8s.io/a": k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use',
+      'jwt[0].claimMappings.extra[2].key: Invalid value: "x.k8s.io/a": k8s.io, kubernetes.io and their ' +
+        'subdomains are reserved for Kubernetes use',
       'jwt[0].claimMappings.extra[3].valueExpression: Required value',
       'jwt[0].claimMappings.extra[4].key: Duplicate value: "example.com/a"',
     ],
@@ -184,14 +223,17 @@ describe('what is wrong is told in words', () => {
       'jwt[1].issuer.url: Duplicate value: "https://a.example.com"',
       'jwt[1].issuer.discoveryURL: Duplicate value: "https://d"',
     ])
-    assert.deepEqual(faults(...Array.from({ length: 65 }, () => ({}))), ['jwt: Too many: 65: must have at most 64 items'])
+    assert.deepEqual(faults(...Array.from({ length: 65 }, () => ({}))), [
+      'jwt: Too many: 65: must have at most 64 items',
+    ])
   })
 
   test('conditions of nobody', () => {
     const [fault] = configurationFaults({ anonymous: { enabled: false, conditions: [{ path: '/livez' }] } }, [])
     assert.equal(
       `${fault?.field}: ${fault?.message}`,
-      'anonymous.conditions: Invalid value: [{"Path":"/livez"}]: enabled should be set to true when conditions are defined',
+      'anonymous.conditions: Invalid value: [{"Path":"/livez"}]: enabled should be set to true when conditions ' +
+        'are defined',
     )
   })
 })

@@ -1,6 +1,7 @@
 /**
- * Structured authentication (KEP-3331): a file says which issuers of tokens are believed and whom their tokens make, and who may come
- * without credentials. It is read again when it changes; a file that is not right is told in the log and changes nothing.
+ * Structured authentication (KEP-3331): a file says which issuers of tokens are believed and whom their tokens make,
+ * and who may come without credentials. It is read again when it changes; a file that is not right is told in the log
+ * and changes nothing.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -31,14 +32,21 @@ export interface ConfiguredOptions extends IssuerSources {
   readonly file: string
   /** Whether flags say something about requests without credentials: then the file may not. */
   readonly anonymousFlag: boolean
-  /** How long new issuers have time to be reached before the file that names them counts as failed, ms; a minute unless said. */
+  /**
+   * How long new issuers have time to be reached before the file that names them counts as failed, ms; a minute unless
+   * said.
+   */
   readonly patienceMs?: number
   /** After how long such a file is tried again, ms; a minute unless said. */
   readonly retryMs?: number
 }
 
 /** The issuer of the flags `--oidc-…`. Throws an ExplainedError for one that cannot be. */
-export function flaggedIssuer(issuer: JwtIssuer, algorithms: readonly string[], { disallowed, metrics, tokenCache, log }: IssuerSources): TokenAuthenticator {
+export function flaggedIssuer(
+  issuer: JwtIssuer,
+  algorithms: readonly string[],
+  { disallowed, metrics, tokenCache, log }: IssuerSources,
+): TokenAuthenticator {
   const unknown = algorithms.find((algorithm) => !signingAlgorithms.includes(algorithm))
   if (unknown !== undefined) throw new ExplainedError(`oidc: unsupported signing alg: ${JSON.stringify(unknown)}`)
   try {
@@ -68,7 +76,12 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
 
   constructor(options: ConfiguredOptions) {
     this.#options = options
-    this.#issuerOptions = { algorithms: signingAlgorithms, metrics: jwtMetrics(options.metrics), tokenCache: options.tokenCache, log: options.log }
+    this.#issuerOptions = {
+      algorithms: signingAlgorithms,
+      metrics: jwtMetrics(options.metrics),
+      tokenCache: options.tokenCache,
+      log: options.log,
+    }
     this.#reloads = reloadMetrics(options.metrics, 'authentication')
   }
 
@@ -96,12 +109,21 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
         configuration,
         this.#options.disallowed,
         clash
-          ? [forbiddenField('anonymous', '--anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file')]
+          ? [
+              forbiddenField(
+                'anonymous',
+                '--anonymous-auth flag cannot be set when anonymous field is configured in authentication ' +
+                  'configuration file',
+              ),
+            ]
           : [],
       )
       this.#configuration = configuration
     } catch (error) {
-      throw new ExplainedError(`--authentication-config ${file}: invalid authentication configuration: ${reasonOf(error)}`, { cause: error })
+      throw new ExplainedError(
+        `--authentication-config ${file}: invalid authentication configuration: ${reasonOf(error)}`,
+        { cause: error },
+      )
     }
     this.#issuers = issuerTokens(this.#configuration.jwt ?? [], this.#issuerOptions)
     await this.#issuers.start?.()
@@ -125,7 +147,10 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     return (this.#reloading = this.#reloading.then(() => this.#reload(text)))
   }
 
-  /** Never rejects. A text that is not right never will be; issuers that are out of reach are tried again, unless the file changes. */
+  /**
+   * Never rejects. A text that is not right never will be; issuers that are out of reach are tried again, unless the
+   * file changes.
+   */
   async #reload(text: string): Promise<void> {
     const { disallowed, log, retryMs = usualRetryMs } = this.#options
     const { signal } = this.#stopping
@@ -135,7 +160,11 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
       const configuration = parseConfiguration(text)
       trying = 'validate'
       const isSame = jsonEqual(configuration.anonymous, this.#configuration.anonymous)
-      checkConfiguration(configuration, disallowed, isSame ? [] : [forbiddenField('anonymous', 'changed from initial configuration file')])
+      checkConfiguration(
+        configuration,
+        disallowed,
+        isSame ? [] : [forbiddenField('anonymous', 'changed from initial configuration file')],
+      )
       trying = 'update'
       await this.#use(configuration)
       this.#reloads.reloaded(text)
@@ -161,7 +190,8 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     try {
       const deadline = performance.now() + patienceMs
       while (issuers.faults.length > 0) {
-        if (performance.now() > deadline) throw new Error(`[${[...issuers.faults, 'context deadline exceeded'].join(', ')}]`)
+        if (performance.now() > deadline)
+          throw new Error(`[${[...issuers.faults, 'context deadline exceeded'].join(', ')}]`)
         await delay(lookMs, undefined, { signal, ref: false })
       }
     } catch (error) {

@@ -26,7 +26,10 @@ const knownMs = 10_000
 /** Of issuers that have been validated. */
 export function issuerTokens(jwt: readonly JwtIssuer[], options: IssuersOptions): Issuers {
   const authenticators = jwt.map((issuer) => jwtAuthenticator(issuer, options))
-  const tokens = cachedTokens(loggedTokens(firstOf('OpenID Connect', authenticators), options.log), { knownMs, metrics: options.tokenCache })
+  const tokens = cachedTokens(loggedTokens(firstOf('OpenID Connect', authenticators), options.log), {
+    knownMs,
+    metrics: options.tokenCache,
+  })
   return {
     name: tokens.name,
     get faults() {

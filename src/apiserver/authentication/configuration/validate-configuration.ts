@@ -8,7 +8,10 @@ import { mappingFaults } from './validate-mappings.ts'
 const mostIssuers = 64
 
 /** `disallowed` are issuers that are somebody else: the server itself, for tokens of service accounts. */
-export function configurationFaults({ jwt = [], anonymous }: AuthenticationConfiguration, disallowed: readonly string[]): readonly FieldError[] {
+export function configurationFaults(
+  { jwt = [], anonymous }: AuthenticationConfiguration,
+  disallowed: readonly string[],
+): readonly FieldError[] {
   if (jwt.length > mostIssuers) return [tooMany('jwt', jwt.length, mostIssuers)]
   const conditions = anonymous?.conditions ?? []
   return [
@@ -35,12 +38,20 @@ function repeated(jwt: readonly JwtIssuer[], index: number): FieldError[] {
   const path = `jwt[${index}].issuer`
   return [
     ...(before.some((issuer) => (issuer?.url ?? '') === (url ?? '')) ? [duplicate(`${path}.url`, url ?? '')] : []),
-    ...(discoveryURL && before.some((issuer) => issuer?.discoveryURL === discoveryURL) ? [duplicate(`${path}.discoveryURL`, discoveryURL)] : []),
+    ...(discoveryURL && before.some((issuer) => issuer?.discoveryURL === discoveryURL)
+      ? [duplicate(`${path}.discoveryURL`, discoveryURL)]
+      : []),
   ]
 }
 
 /** Throws an Error that tells all faults; `more` are those that others have found. */
-export function checkConfiguration(configuration: AuthenticationConfiguration, disallowed: readonly string[], more: readonly FieldError[] = []): void {
-  const faults = [...configurationFaults(configuration, disallowed), ...more].map(({ field, message }) => `${field}: ${message}`)
+export function checkConfiguration(
+  configuration: AuthenticationConfiguration,
+  disallowed: readonly string[],
+  more: readonly FieldError[] = [],
+): void {
+  const faults = [...configurationFaults(configuration, disallowed), ...more].map(
+    ({ field, message }) => `${field}: ${message}`,
+  )
   if (faults.length > 0) throw new Error(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`)
 }

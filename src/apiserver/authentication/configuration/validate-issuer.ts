@@ -13,7 +13,13 @@ export function issuerFaults(issuer: Issuer, disallowed: readonly string[], path
     ...discoveryFaults(url, discoveryURL, `${path}.discoveryURL`),
     ...audienceFaults(issuer, path),
     ...(certificateAuthority !== '' && !hasCertificate(certificateAuthority)
-      ? [invalidValue(`${path}.certificateAuthority`, '<omitted>', 'data does not contain any valid RSA or ECDSA certificates')]
+      ? [
+          invalidValue(
+            `${path}.certificateAuthority`,
+            '<omitted>',
+            'data does not contain any valid RSA or ECDSA certificates',
+          ),
+        ]
       : []),
     ...egressFaults(egressSelectorType, `${path}.egressSelectorType`),
   ]
@@ -22,7 +28,8 @@ export function issuerFaults(issuer: Issuer, disallowed: readonly string[], path
 function urlFaults(url: string, disallowed: readonly string[], path: string): FieldError[] {
   const errors: FieldError[] = []
   const refuse = (why: string): void => void errors.push(invalidValue(path, url, why))
-  if (disallowed.includes(url)) refuse(`URL must not overlap with disallowed issuers: [${[...disallowed].sort().join(' ')}]`)
+  if (disallowed.includes(url))
+    refuse(`URL must not overlap with disallowed issuers: [${[...disallowed].sort().join(' ')}]`)
   const unreadable = parseFault(url)
   if (unreadable) {
     refuse(unreadable)
@@ -52,10 +59,16 @@ function discoveryFaults(url: string, discoveryURL: string, path: string): reado
   if (discoveryURL === '') return []
   const bare = (text: string): string => text.replace(/\/+$/, '')
   const isSame = url !== '' && bare(url) === bare(discoveryURL)
-  return [...(isSame ? [invalidValue(path, discoveryURL, 'discoveryURL must be different from URL')] : []), ...urlFaults(discoveryURL, [], path)]
+  return [
+    ...(isSame ? [invalidValue(path, discoveryURL, 'discoveryURL must be different from URL')] : []),
+    ...urlFaults(discoveryURL, [], path),
+  ]
 }
 
-function audienceFaults({ audiences = [], audienceMatchPolicy: policy = '' }: Issuer, path: string): readonly FieldError[] {
+function audienceFaults(
+  { audiences = [], audienceMatchPolicy: policy = '' }: Issuer,
+  path: string,
+): readonly FieldError[] {
   const field = `${path}.audiences`
   if (audiences.length === 0) return [required(field, `at least one ${field} is required`)]
   const several = audiences.length > 1
@@ -65,10 +78,22 @@ function audienceFaults({ audiences = [], audienceMatchPolicy: policy = '' }: Is
       ...(audiences.indexOf(audience) < index ? [duplicate(`${field}[${index}]`, audience)] : []),
     ]),
     ...(several && policy !== 'MatchAny'
-      ? [invalidValue(`${path}.audienceMatchPolicy`, policy, 'audienceMatchPolicy must be MatchAny for multiple audiences')]
+      ? [
+          invalidValue(
+            `${path}.audienceMatchPolicy`,
+            policy,
+            'audienceMatchPolicy must be MatchAny for multiple audiences',
+          ),
+        ]
       : []),
     ...(!several && policy !== '' && policy !== 'MatchAny'
-      ? [invalidValue(`${path}.audienceMatchPolicy`, policy, 'audienceMatchPolicy must be empty or MatchAny for single audience')]
+      ? [
+          invalidValue(
+            `${path}.audienceMatchPolicy`,
+            policy,
+            'audienceMatchPolicy must be empty or MatchAny for single audience',
+          ),
+        ]
       : []),
   ]
 }
@@ -86,6 +111,13 @@ function hasCertificate(pem: string): boolean {
 /** There is nothing to select from: upstream reads `--egress-selector-config-file`, which has no effect here. */
 function egressFaults(type: string, path: string): readonly FieldError[] {
   if (type === '') return []
-  if (type !== 'controlplane' && type !== 'cluster') return [invalidValue(path, type, 'egress selector must be either controlplane or cluster')]
-  return [invalidValue(path, type, 'egress selectors are not supported here: leave the field out, providers are asked directly')]
+  if (type !== 'controlplane' && type !== 'cluster')
+    return [invalidValue(path, type, 'egress selector must be either controlplane or cluster')]
+  return [
+    invalidValue(
+      path,
+      type,
+      'egress selectors are not supported here: leave the field out, providers are asked directly',
+    ),
+  ]
 }

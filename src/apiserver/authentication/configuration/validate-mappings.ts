@@ -7,7 +7,10 @@ import type { ClaimOrExpression, JwtIssuer } from '../oidc/jwt-issuer.ts'
 
 interface Found {
   readonly errors: FieldError[]
-  /** Those that compile, of rules for claims, of the user's name, and of `extra`: they may look whether an e-mail address is verified. */
+  /**
+   * Those that compile, of rules for claims, of the user's name, and of `extra`: they may look whether an e-mail
+   * address is verified.
+   */
   readonly programs: Program[]
 }
 
@@ -19,7 +22,13 @@ export function mappingFaults(authenticator: JwtIssuer, path: string): readonly 
   return found.errors
 }
 
-function compiled(expression: string, variable: 'claims' | 'user', result: 'bool' | 'any', path: string, { errors }: Found): Program | undefined {
+function compiled(
+  expression: string,
+  variable: 'claims' | 'user',
+  result: 'bool' | 'any',
+  path: string,
+  { errors }: Found,
+): Program | undefined {
   const program = compileExpression(expression, variable, result)
   if (typeof program !== 'string') return program
   errors.push(invalidValue(path, expression, program))
@@ -38,7 +47,10 @@ function claimRules({ claimValidationRules: rules = [] }: JwtIssuer, path: strin
       if (claims.has(claim)) errors.push(duplicate(`${field}.claim`, claim))
       claims.add(claim)
     } else if (expression) {
-      if (requiredValue) errors.push(invalidValue(`${field}.requiredValue`, requiredValue, 'may not be specified when expression is set'))
+      if (requiredValue)
+        errors.push(
+          invalidValue(`${field}.requiredValue`, requiredValue, 'may not be specified when expression is set'),
+        )
       if (expressions.has(expression)) {
         errors.push(duplicate(`${field}.expression`, expression))
         continue
@@ -56,7 +68,8 @@ function mappings({ claimMappings = {} }: JwtIssuer, path: string, found: Found)
   const name = prefixed(username, `${path}.username`, true, found)
   if (name) programs.push(name)
   prefixed(groups, `${path}.groups`, false, found)
-  if (uid.claim && uid.expression) errors.push(invalidValue(`${path}.uid`, '', "claim and expression can't both be set"))
+  if (uid.claim && uid.expression)
+    errors.push(invalidValue(`${path}.uid`, '', "claim and expression can't both be set"))
   else if (uid.expression) compiled(uid.expression, 'claims', 'any', `${path}.uid.expression`, found)
   extras(claimMappings.extra ?? [], `${path}.extra`, found)
   if (name && reads([name], 'claims.email') && !reads(programs, 'claims.email_verified')) {
@@ -64,7 +77,9 @@ function mappings({ claimMappings = {} }: JwtIssuer, path: string, found: Found)
       invalidValue(
         `${path}.username.expression`,
         username.expression,
-        'claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression',
+        'claims.email_verified must be used in claimMappings.username.expression or ' +
+          'claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used ' +
+          'in claimMappings.username.expression',
       ),
     )
   }
@@ -73,21 +88,36 @@ function mappings({ claimMappings = {} }: JwtIssuer, path: string, found: Found)
 const reads = (programs: readonly Program[], field: string): boolean =>
   programs.some(({ fields }) => [...fields].some((path) => path === field || path.startsWith(`${field}.`)))
 
-function prefixed({ claim, prefix, expression }: ClaimOrExpression, path: string, isRequired: boolean, found: Found): Program | undefined {
+function prefixed(
+  { claim, prefix, expression }: ClaimOrExpression,
+  path: string,
+  isRequired: boolean,
+  found: Found,
+): Program | undefined {
   const { errors } = found
   if (claim && expression) errors.push(invalidValue(path, '', "claim and expression can't both be set"))
   else if (expression) {
-    if (prefix !== undefined) errors.push(invalidValue(`${path}.prefix`, prefix, 'may not be specified when expression is set'))
+    if (prefix !== undefined)
+      errors.push(invalidValue(`${path}.prefix`, prefix, 'may not be specified when expression is set'))
     const program = compiled(expression, 'claims', 'any', `${path}.expression`, found)
     return prefix === undefined ? program : undefined
   } else if (claim) {
     if (prefix === undefined)
-      errors.push(required(`${path}.prefix`, 'prefix is required when claim is set. It can be set to an empty string to disable prefixing'))
+      errors.push(
+        required(
+          `${path}.prefix`,
+          'prefix is required when claim is set. It can be set to an empty string to disable prefixing',
+        ),
+      )
   } else if (isRequired) errors.push(required(path, 'claim or expression is required'))
   return undefined
 }
 
-function extras(extra: readonly { readonly key?: string; readonly valueExpression?: string }[], path: string, found: Found): void {
+function extras(
+  extra: readonly { readonly key?: string; readonly valueExpression?: string }[],
+  path: string,
+  found: Found,
+): void {
   const { errors, programs } = found
   const keys = new Set<string>()
   for (const [index, { key = '', valueExpression = '' }] of extra.entries()) {
@@ -95,7 +125,9 @@ function extras(extra: readonly { readonly key?: string; readonly valueExpressio
     errors.push(...domainPrefixedPathFaults(key, field))
     if (key !== key.toLowerCase()) errors.push(invalidValue(field, key, 'must be lowercase'))
     if (/^([^/]*\.)?(kubernetes|k8s)\.io\//.test(key))
-      errors.push(invalidValue(field, key, 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use'))
+      errors.push(
+        invalidValue(field, key, 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use'),
+      )
     if (keys.has(key)) {
       errors.push(duplicate(field, key))
       continue

@@ -12,22 +12,50 @@ const mapped = (issuer: JwtIssuer, claims: Record<string, unknown>): unknown => 
   }
 }
 const username = { claim: 'sub', prefix: '' }
-const named = (more: NonNullable<JwtIssuer['claimMappings']>, rest: JwtIssuer = {}): JwtIssuer => ({ claimMappings: { username, ...more }, ...rest })
+const named = (more: NonNullable<JwtIssuer['claimMappings']>, rest: JwtIssuer = {}): JwtIssuer => ({
+  claimMappings: { username, ...more },
+  ...rest,
+})
 
 describe('claims become a user', () => {
   const cases: readonly (readonly [string, JwtIssuer, Record<string, unknown>, unknown])[] = [
-    ['by name and prefix', { claimMappings: { username: { claim: 'sub', prefix: 'x:' } } }, { sub: 'jane' }, { name: 'x:jane', groups: [] }],
+    [
+      'by name and prefix',
+      { claimMappings: { username: { claim: 'sub', prefix: 'x:' } } },
+      { sub: 'jane' },
+      { name: 'x:jane', groups: [] },
+    ],
     ['without the claim', named({}), {}, 'oidc: parse username claims "sub": claim not present'],
-    ['of a number', named({}), { sub: 7 }, 'oidc: parse username claims "sub": json: cannot unmarshal number into Go value of type string'],
+    [
+      'of a number',
+      named({}),
+      { sub: 7 },
+      'oidc: parse username claims "sub": json: cannot unmarshal number into Go value of type string',
+    ],
     [
       'of a name that objects inherit',
       named({ username: { claim: 'constructor', prefix: '' } }),
       {},
       'oidc: parse username claims "constructor": claim not present',
     ],
-    ['by a verified e-mail address', named({ username: { claim: 'email', prefix: '' } }), { email: 'a@b', email_verified: true }, { name: 'a@b', groups: [] }],
-    ['by an e-mail address that says nothing', named({ username: { claim: 'email', prefix: '' } }), { email: 'a@b' }, { name: 'a@b', groups: [] }],
-    ['by an unverified one', named({ username: { claim: 'email', prefix: '' } }), { email: 'a@b', email_verified: false }, 'oidc: email not verified'],
+    [
+      'by a verified e-mail address',
+      named({ username: { claim: 'email', prefix: '' } }),
+      { email: 'a@b', email_verified: true },
+      { name: 'a@b', groups: [] },
+    ],
+    [
+      'by an e-mail address that says nothing',
+      named({ username: { claim: 'email', prefix: '' } }),
+      { email: 'a@b' },
+      { name: 'a@b', groups: [] },
+    ],
+    [
+      'by an unverified one',
+      named({ username: { claim: 'email', prefix: '' } }),
+      { email: 'a@b', email_verified: false },
+      'oidc: email not verified',
+    ],
     [
       'by one that is verified in words',
       named({ username: { claim: 'email', prefix: '' } }),
@@ -41,8 +69,18 @@ describe('claims become a user', () => {
       { sub: '' },
       'oidc: empty username via CEL expression is not allowed',
     ],
-    ['with groups', named({ groups: { claim: 'g', prefix: 'p-' } }), { sub: 'j', g: ['a', 'b'] }, { name: 'j', groups: ['p-a', 'p-b'] }],
-    ['with one group', named({ groups: { claim: 'g', prefix: '' } }), { sub: 'j', g: 'a' }, { name: 'j', groups: ['a'] }],
+    [
+      'with groups',
+      named({ groups: { claim: 'g', prefix: 'p-' } }),
+      { sub: 'j', g: ['a', 'b'] },
+      { name: 'j', groups: ['p-a', 'p-b'] },
+    ],
+    [
+      'with one group',
+      named({ groups: { claim: 'g', prefix: '' } }),
+      { sub: 'j', g: 'a' },
+      { name: 'j', groups: ['a'] },
+    ],
     ['with no group', named({ groups: { claim: 'g', prefix: '' } }), { sub: 'j' }, { name: 'j', groups: [] }],
     [
       'with groups that are none',
@@ -87,7 +125,12 @@ describe('claims become a user', () => {
       { sub: 'j' },
       'oidc: error evaluating group claim expression: expression must return a string or a list of strings',
     ],
-    ['if a claim is as required', named({}, { claimValidationRules: [{ claim: 'hd', requiredValue: 'b' }] }), { sub: 'j', hd: 'b' }, { name: 'j', groups: [] }],
+    [
+      'if a claim is as required',
+      named({}, { claimValidationRules: [{ claim: 'hd', requiredValue: 'b' }] }),
+      { sub: 'j', hd: 'b' },
+      { name: 'j', groups: [] },
+    ],
     [
       'not if it is missing',
       named({}, { claimValidationRules: [{ claim: 'hd', requiredValue: 'b' }] }),
@@ -102,15 +145,20 @@ describe('claims become a user', () => {
     ],
     [
       'not if a rule says no',
-      named({}, { claimValidationRules: [{ expression: 'claims.exp - claims.nbf <= 86400', message: 'lives too long' }] }),
+      named(
+        {},
+        { claimValidationRules: [{ expression: 'claims.exp - claims.nbf <= 86400', message: 'lives too long' }] },
+      ),
       { sub: 'j', exp: 200_000, nbf: 1 },
-      "oidc: error evaluating claim validation expression: validation expression 'claims.exp - claims.nbf <= 86400' failed: lives too long",
+      "oidc: error evaluating claim validation expression: validation expression 'claims.exp - claims.nbf <= " +
+        "86400' failed: lives too long",
     ],
     [
       'not if a rule of users says no',
       named({}, { userValidationRules: [{ expression: "!user.username.startsWith('system:')", message: 'reserved' }] }),
       { sub: 'system:admin' },
-      "oidc: error evaluating user info validation rule: validation expression '!user.username.startsWith('system:')' failed: reserved",
+      'oidc: error evaluating user info validation rule: validation expression ' +
+        "'!user.username.startsWith('system:')' failed: reserved",
     ],
     [
       'with what rules of users see, even where it is empty',
@@ -141,11 +189,23 @@ describe('claims become a user', () => {
         ],
       },
       { 'kubernetes.io': { namespace: 'ns', yes: true, list: [{ 'uid.io': '7' }], warnafter: 1700081020, node: {} } },
-      { name: 'sa:ns', groups: [], uid: '7', extra: { 'bio.snorlax.org/3': ['true', 'a', 'b'], 'x-y.example.com/n': ['1700081020'] } },
+      {
+        name: 'sa:ns',
+        groups: [],
+        uid: '7',
+        extra: { 'bio.snorlax.org/3': ['true', 'a', 'b'], 'x-y.example.com/n': ['1700081020'] },
+      },
     ],
     [
       'with the id of the token',
-      named({}, { userValidationRules: [{ expression: "user.extra['authentication.kubernetes.io/credential-id'] == ['JTI=ea28']" }] }),
+      named(
+        {},
+        {
+          userValidationRules: [
+            { expression: "user.extra['authentication.kubernetes.io/credential-id'] == ['JTI=ea28']" },
+          ],
+        },
+      ),
       { sub: 'j', jti: 'ea28' },
       { name: 'j', groups: [], extra: { 'authentication.kubernetes.io/credential-id': ['JTI=ea28'] } },
     ],
@@ -158,7 +218,12 @@ describe('claims become a user', () => {
     ],
     [
       'by an optional claim that is not there',
-      { claimMappings: { username: { expression: 'claims.sub' }, groups: { expression: "claims.a.?b.c.d.orValue(['claus'])" } } },
+      {
+        claimMappings: {
+          username: { expression: 'claims.sub' },
+          groups: { expression: "claims.a.?b.c.d.orValue(['claus'])" },
+        },
+      },
       { sub: 'j', a: { z: 1 } },
       { name: 'j', groups: ['claus'] },
     ],
@@ -172,7 +237,8 @@ describe('claims become a user', () => {
       'not if a rule reads what is not there',
       named({}, { claimValidationRules: [{ expression: 'claims.hd == "example.com"', message: 'hd' }] }),
       { sub: 'j' },
-      'oidc: error evaluating claim validation expression: expression \'claims.hd == "example.com"\' resulted in error: no such key: hd',
+      'oidc: error evaluating claim validation expression: expression \'claims.hd == "example.com"\' resulted in ' +
+        'error: no such key: hd',
     ],
     [
       'with extras that fail',
@@ -187,11 +253,16 @@ describe('claims become a user', () => {
       'oidc: error evaluating extra claim expression: [1]: expression must return a string or a list of strings',
     ],
   ]
-  for (const [what, issuer, claims, expected] of cases) test(what, () => assert.deepEqual(mapped(issuer, claims), expected))
+  for (const [what, issuer, claims, expected] of cases)
+    test(what, () => assert.deepEqual(mapped(issuer, claims), expected))
 
   test('in bounded time: an expression that costs too much is a refusal', () => {
     const issuer = {
-      claimMappings: { username: { expression: 'claims.l.map(a, claims.l.map(b, claims.l.map(c, claims.l.map(d, a)))).size() > 0 ? "x" : "y"' } },
+      claimMappings: {
+        username: {
+          expression: 'claims.l.map(a, claims.l.map(b, claims.l.map(c, claims.l.map(d, a)))).size() > 0 ? "x" : "y"',
+        },
+      },
     }
     const refused = mapped(issuer, { l: Array.from({ length: 60 }, (_, index) => index) })
     assert.match(String(refused), /cost limit exceeded/)

@@ -21,12 +21,25 @@ interface Rule {
 }
 
 /** Of an issuer that has been validated. */
-export function claimMapper({ claimMappings = {}, claimValidationRules = [], userValidationRules = [] }: JwtIssuer): ClaimMapper {
+export function claimMapper({
+  claimMappings = {},
+  claimValidationRules = [],
+  userValidationRules = [],
+}: JwtIssuer): ClaimMapper {
   const { username = {}, groups = {}, uid = {}, extra = [] } = claimMappings
-  const nameOf = username.expression ? expressedName(username.expression, 'username') : (claims: Claims) => claimedName(claims, username)
-  const groupsOf = groups.expression ? expressedGroups(groups.expression) : (claims: Claims) => claimedGroups(claims, groups)
-  const uidOf = uid.expression ? expressedName(uid.expression, 'uid') : (claims: Claims) => claimedUid(claims, uid.claim)
-  const extras = extra.map(({ key = '', valueExpression = '' }) => ({ key, program: compiled(valueExpression, 'claims', 'any') }))
+  const nameOf = username.expression
+    ? expressedName(username.expression, 'username')
+    : (claims: Claims) => claimedName(claims, username)
+  const groupsOf = groups.expression
+    ? expressedGroups(groups.expression)
+    : (claims: Claims) => claimedGroups(claims, groups)
+  const uidOf = uid.expression
+    ? expressedName(uid.expression, 'uid')
+    : (claims: Claims) => claimedUid(claims, uid.claim)
+  const extras = extra.map(({ key = '', valueExpression = '' }) => ({
+    key,
+    program: compiled(valueExpression, 'claims', 'any'),
+  }))
   const requiredClaims = claimValidationRules.filter(({ claim }) => claim)
   const claimRules = rulesOf(claimValidationRules, 'claims')
   const userRules = rulesOf(userValidationRules, 'user')
@@ -34,12 +47,19 @@ export function claimMapper({ claimMappings = {}, claimValidationRules = [], use
     const name = nameOf(claims)
     const groups = groupsOf(claims)
     const uid = uidOf(claims)
-    const extra = [...credentialId(claims), ...extras.flatMap(({ key, program }) => expressedExtra(key, program, claims))]
+    const extra = [
+      ...credentialId(claims),
+      ...extras.flatMap(({ key, program }) => expressedExtra(key, program, claims)),
+    ]
     for (const { claim = '', requiredValue = '' } of requiredClaims) requireClaim(claims, claim, requiredValue)
     hold(claimRules, claimsIn(claims), 'oidc: error evaluating claim validation expression')
     if (userRules.length > 0) {
       const user = { username: name, uid, groups, extra: Object.fromEntries(extra) }
-      hold(userRules, { user: withEscapedNames(adapt(user, userType)) }, 'oidc: error evaluating user info validation rule')
+      hold(
+        userRules,
+        { user: withEscapedNames(adapt(user, userType)) },
+        'oidc: error evaluating user info validation rule',
+      )
     }
     return { name, groups, ...(uid && { uid }), ...(extra.length > 0 && { extra: Object.fromEntries(extra) }) }
   }
@@ -51,8 +71,13 @@ function compiled(source: string, variable: 'claims' | 'user', result: 'bool' | 
   return program
 }
 
-const rulesOf = (rules: readonly { readonly expression?: string; readonly message?: string }[], variable: 'claims' | 'user'): readonly Rule[] =>
-  rules.flatMap(({ expression, message = '' }) => (expression ? [{ program: compiled(expression, variable, 'bool'), message }] : []))
+const rulesOf = (
+  rules: readonly { readonly expression?: string; readonly message?: string }[],
+  variable: 'claims' | 'user',
+): readonly Rule[] =>
+  rules.flatMap(({ expression, message = '' }) =>
+    expression ? [{ program: compiled(expression, variable, 'bool'), message }] : [],
+  )
 
 /** The value of a claim as Go takes it for a text; null is as good as none. */
 function textClaim(claims: Claims, claim: string, wrong: (why: string) => string): string {
@@ -64,13 +89,15 @@ function textClaim(claims: Claims, claim: string, wrong: (why: string) => string
 }
 
 const cannot = (value: unknown, type: string): string =>
-  `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value} into Go value of type ${type}`
+  `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value} ` +
+  `into Go value of type ${type}`
 
 function claimedName(claims: Claims, { claim = '', prefix = '' }: ClaimOrExpression): string {
   const name = textClaim(claims, claim, (why) => `oidc: parse username claims ${goQuote(claim)}: ${why}`)
   if (claim === 'email' && Object.hasOwn(claims, 'email_verified')) {
     const verified = claims.email_verified
-    if (typeof verified !== 'boolean' && verified !== null) throw new ClaimError(`oidc: parse 'email_verified' claim: ${cannot(verified, 'bool')}`)
+    if (typeof verified !== 'boolean' && verified !== null)
+      throw new ClaimError(`oidc: parse 'email_verified' claim: ${cannot(verified, 'bool')}`)
     if (!verified) throw new ClaimError('oidc: email not verified')
   }
   return prefix + name
@@ -83,7 +110,8 @@ function claimedGroups(claims: Claims, { claim, prefix = '' }: ClaimOrExpression
   if (value === null) return []
   const groups = Array.isArray(value) ? value : [value]
   return groups.map((group: unknown) => {
-    if (typeof group !== 'string') throw new ClaimError(`oidc: parse groups claim ${goQuote(claim)}: ${cannot(value, 'string')}`)
+    if (typeof group !== 'string')
+      throw new ClaimError(`oidc: parse groups claim ${goQuote(claim)}: ${cannot(value, 'string')}`)
     return prefix + group
   })
 }
@@ -94,7 +122,8 @@ const claimedUid = (claims: Claims, claim: string | undefined): string =>
 function requireClaim(claims: Claims, claim: string, wanted: string): void {
   if (!Object.hasOwn(claims, claim)) throw new ClaimError(`oidc: required claim ${claim} not present in ID token`)
   const value = textClaim(claims, claim, (why) => `oidc: parse claim ${claim}: ${why}`)
-  if (value !== wanted) throw new ClaimError(`oidc: required claim ${claim} value does not match. Got = ${value}, want = ${wanted}`)
+  if (value !== wanted)
+    throw new ClaimError(`oidc: required claim ${claim} value does not match. Got = ${value}, want = ${wanted}`)
 }
 
 type Extra = readonly [key: string, values: readonly string[]]
@@ -104,7 +133,9 @@ function credentialId({ jti }: Claims): readonly Extra[] {
   return typeof jti === 'string' && jti !== '' ? [['authentication.kubernetes.io/credential-id', [`JTI=${jti}`]]] : []
 }
 
-/** What is empty is left out. An expression that fails is told without a word about what it was for, as upstream does. */
+/**
+ * What is empty is left out. An expression that fails is told without a word about what it was for, as upstream does.
+ */
 function expressedExtra(key: string, program: Program, claims: Claims): readonly Extra[] {
   const value = evaluated(program, claims, (why) => why)
   const values = textsOf(value, (why) => `oidc: error evaluating extra claim expression: ${program.source}: ${why}`)
@@ -125,7 +156,8 @@ function expressedName(source: string, field: 'username' | 'uid'): (claims: Clai
   return (claims) => {
     const value = evaluated(program, claims, wrong)
     if (typeof value !== 'string') throw new ClaimError(wrong(`${field} claim expression must return a string`))
-    if (value === '' && field === 'username') throw new ClaimError('oidc: empty username via CEL expression is not allowed')
+    if (value === '' && field === 'username')
+      throw new ClaimError('oidc: empty username via CEL expression is not allowed')
     return value
   }
 }
@@ -149,7 +181,9 @@ function textsOf(value: Value, wrong: (why: string) => string): readonly string[
 function hold(rules: readonly Rule[], bindings: Bindings, what: string): void {
   for (const { program, message } of rules) {
     const outcome = program.evaluate(bindings)
-    if ('error' in outcome) throw new ClaimError(`${what}: expression '${program.source}' resulted in error: ${outcome.error}`)
-    if (outcome.value !== true) throw new ClaimError(`${what}: validation expression '${program.source}' failed: ${message}`)
+    if ('error' in outcome)
+      throw new ClaimError(`${what}: expression '${program.source}' resulted in error: ${outcome.error}`)
+    if (outcome.value !== true)
+      throw new ClaimError(`${what}: validation expression '${program.source}' failed: ${message}`)
   }
 }

@@ -1,4 +1,7 @@
-/** Distributed claims (OpenID Connect Core 1.0, section 5.6.2): a token says where groups are to be asked for, which come as a token of their own. */
+/**
+ * Distributed claims (OpenID Connect Core 1.0, section 5.6.2): a token says where groups are to be asked for, which
+ * come as a token of their own.
+ */
 import { goQuote } from '../../../lib/go/go-quote.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
 import { parseToken, textOf } from '../service-accounts/json-web-token.ts'
@@ -14,7 +17,10 @@ export class DistributedClaims {
   readonly #providerOf: (issuer: string) => OpenIdProvider
   readonly #others = new Map<string, OpenIdProvider>()
 
-  /** `own` is the provider of the tokens that name sources; `providerOf` makes one for whoever issues what the sources give. */
+  /**
+   * `own` is the provider of the tokens that name sources; `providerOf` makes one for whoever issues what the sources
+   * give.
+   */
   constructor(claim: string, own: OpenIdProvider, providerOf: (issuer: string) => OpenIdProvider) {
     this.#claim = claim
     this.#own = own
@@ -36,27 +42,37 @@ export class DistributedClaims {
     if (!source) return claims
     const { endpoint, accessToken } = source
     const text = await this.#own.get(endpoint, accessToken && `Bearer ${accessToken}`).catch((error) => {
-      throw wrong(`while getting distributed claim ${goQuote(claim)}: ${error instanceof Error ? error.message : error}`)
+      throw wrong(
+        `while getting distributed claim ${goQuote(claim)}: ${error instanceof Error ? error.message : error}`,
+      )
     })
     const token = parseToken(text.trim())
-    if (!token) throw wrong(`getting untrusted issuer from endpoint ${endpoint} failed for claim ${goQuote(claim)}: malformed token`)
+    if (!token)
+      throw wrong(
+        `getting untrusted issuer from endpoint ${endpoint} failed for claim ${goQuote(claim)}: malformed token`,
+      )
     const issuer = issuerOf(token.claims)
     const provider = await this.#provider(issuer)
     const fault = await provider.fault(token)
     if (fault) throw wrong(`verify distributed claim token: ${fault}`)
-    if (!Object.hasOwn(token.claims, claim)) throw wrong(`jwt returned by distributed claim endpoint ${goQuote(endpoint)} did not contain claim: ${claim}`)
+    if (!Object.hasOwn(token.claims, claim))
+      throw wrong(`jwt returned by distributed claim endpoint ${goQuote(endpoint)} did not contain claim: ${claim}`)
     return { ...claims, [claim]: token.claims[claim] }
   }
 
   async #provider(issuer: string): Promise<OpenIdProvider> {
     let provider = this.#others.get(issuer)
     if (!provider) {
-      if (this.#others.size >= mostIssuers || URL.parse(issuer)?.protocol !== 'https:') throw wrong(`verifying untrusted issuer ${issuer} failed`)
+      if (this.#others.size >= mostIssuers || URL.parse(issuer)?.protocol !== 'https:')
+        throw wrong(`verifying untrusted issuer ${issuer} failed`)
       provider = this.#providerOf(issuer)
       this.#others.set(issuer, provider)
     }
     await provider.start()
-    if (!provider.isReady) throw wrong(`verifying untrusted issuer ${issuer} failed: verifier not initialized for issuer: ${goQuote(issuer)}`)
+    if (!provider.isReady)
+      throw wrong(
+        `verifying untrusted issuer ${issuer} failed: verifier not initialized for issuer: ${goQuote(issuer)}`,
+      )
     return provider
   }
 }
@@ -64,7 +80,10 @@ export class DistributedClaims {
 const wrong = (why: string): ClaimError => new ClaimError(`oidc: could not expand distributed claims: ${why}`)
 
 /** Undefined where the claim is there, is not distributed, or is aggregated. */
-function sourceOf(claims: Claims, claim: string): { readonly endpoint: string; readonly accessToken: string } | undefined {
+function sourceOf(
+  claims: Claims,
+  claim: string,
+): { readonly endpoint: string; readonly accessToken: string } | undefined {
   const { _claim_names: names, _claim_sources: sources } = claims
   if (Object.hasOwn(claims, claim) || names === undefined) return undefined
   if (!isObject(names)) throw wrong('oidc: error parsing distributed claim names')

@@ -1,4 +1,6 @@
-/** Values whose members can be reached by escaped names, too: `claims.kubernetes__dot__io` is `claims['kubernetes.io']`. */
+/**
+ * Values whose members can be reached by escaped names, too: `claims.kubernetes__dot__io` is `claims['kubernetes.io']`.
+ */
 import { unescapeFieldName } from '../../../cel/syntax/escape.ts'
 import type { ObjectType } from '../../../cel/types.ts'
 import { CelList, CelMap, type Value } from '../../../cel/values.ts'

@@ -16,9 +16,15 @@ const types = { claims: claimsType, user: userType } as const
 const made: { claims?: Environment; user?: Environment } = {}
 
 /** The program, or what is wrong in upstream's words. `variable` is what the expression reads. */
-export function compileExpression(source: string, variable: 'claims' | 'user', result: 'bool' | 'any'): Program | string {
+export function compileExpression(
+  source: string,
+  variable: 'claims' | 'user',
+  result: 'bool' | 'any',
+): Program | string {
   made[variable] ??= environment({ libraries: kubernetesLibraries, variables: { [variable]: types[variable] } })
   const compiled = made[variable].compile(source)
   if ('errors' in compiled) return `compilation failed: ${compiled.errors}`
-  return result === 'any' || formatType(compiled.program.type) === formatType(boolType) ? compiled.program : 'must evaluate to bool'
+  return result === 'any' || formatType(compiled.program.type) === formatType(boolType)
+    ? compiled.program
+    : 'must evaluate to bool'
 }

@@ -1,4 +1,7 @@
-/** Reads a document of an OpenID provider. The provider is a stranger: it gets a deadline, a bound, and no say in where else we go. */
+/**
+ * Reads a document of an OpenID provider. The provider is a stranger: it gets a deadline, a bound, and no say in where
+ * else we go.
+ */
 import { type Agent, request } from 'node:https'
 import { isIP } from 'node:net'
 import { timerMs } from '../../../lib/flow/timer-ms.ts'
@@ -16,7 +19,10 @@ export interface GetOptions {
 
 const mostRedirects = 10
 
-/** Resolves with the body of a good answer. Rejects with an Error in the words of Go's client. Redirects are followed within the same origin only. */
+/**
+ * Resolves with the body of a good answer. Rejects with an Error in the words of Go's client. Redirects are followed
+ * within the same origin only.
+ */
 export function httpsGet(url: string, options: GetOptions): Promise<string> {
   return get(new URL(url), options, performance.now() + options.timeoutMs, 0)
 }
@@ -27,7 +33,8 @@ function get(url: URL, options: GetOptions, deadline: number, redirects: number)
   const port = url.port || '443'
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   return new Promise((resolve, reject) => {
-    if (url.protocol !== 'https:') return reject(fail(`unsupported protocol scheme ${JSON.stringify(url.protocol.slice(0, -1))}: only https is`))
+    if (url.protocol !== 'https:')
+      return reject(fail(`unsupported protocol scheme ${JSON.stringify(url.protocol.slice(0, -1))}: only https is`))
     const sent = request({
       agent,
       host,
@@ -54,7 +61,8 @@ function get(url: URL, options: GetOptions, deadline: number, redirects: number)
       if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
         response.destroy()
         const target = URL.parse(headers.location, url.href)
-        if (target?.origin !== url.origin) return reject(fail(`it redirects to another server, ${JSON.stringify(headers.location)}, which is not asked`))
+        if (target?.origin !== url.origin)
+          return reject(fail(`it redirects to another server, ${JSON.stringify(headers.location)}, which is not asked`))
         if (redirects === mostRedirects) return reject(fail(`stopped after ${mostRedirects} redirects`))
         return resolve(get(target, options, deadline, redirects + 1))
       }

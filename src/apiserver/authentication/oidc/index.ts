@@ -37,7 +37,9 @@ export function jwtAuthenticator(issuer: JwtIssuer, options: JwtAuthenticatorOpt
     fetched: (keys) => metrics.fetched(url, keys),
   })
   const groupsClaim = issuer.claimMappings?.groups?.claim
-  const distributed = groupsClaim ? new DistributedClaims(groupsClaim, provider, (other) => new OpenIdProvider({ ...shared, issuer: other })) : undefined
+  const distributed = groupsClaim
+    ? new DistributedClaims(groupsClaim, provider, (other) => new OpenIdProvider({ ...shared, issuer: other }))
+    : undefined
   const userOf = claimMapper(issuer)
 
   async function judge(token: JsonWebToken): Promise<TokenVerdict> {

@@ -1,4 +1,7 @@
-/** An issuer of tokens that is believed, and what becomes of the claims of its tokens: `jwt[]` of an AuthenticationConfiguration (KEP-3331). */
+/**
+ * An issuer of tokens that is believed, and what becomes of the claims of its tokens: `jwt[]` of an
+ * AuthenticationConfiguration (KEP-3331).
+ */
 
 /** A claim with a prefix, or an expression. */
 export interface ClaimOrExpression {

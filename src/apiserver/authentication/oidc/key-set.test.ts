@@ -8,7 +8,8 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const jwks = (...keys: object[]): string => JSON.stringify({ keys })
 const jwk = (key: typeof rsa, kid: string): object => ({ ...key.publicKey.export({ format: 'jwk' }), kid, use: 'sig' })
-const text = (header: object): string => `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${Buffer.from('{"sub":"a"}').toString('base64url')}`
+const text = (header: object): string =>
+  `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${Buffer.from('{"sub":"a"}').toString('base64url')}`
 const parsed = (signed: string, signature: Buffer) => parseToken(`${signed}.${signature.toString('base64url')}`)!
 const token = (key: typeof rsa, kid?: string, alg = 'RS256') => {
   const signed = text({ alg, ...(kid !== undefined && { kid }) })
@@ -76,7 +77,13 @@ describe('a key set', () => {
   test('passes over keys that sign nothing, secrets above all', () => {
     const { n, e } = rsa.publicKey.export({ format: 'jwk' })
     const keys = parseKeySet(
-      jwks({ kty: 'oct', k: 'c2VjcmV0' }, { kty: 'RSA', n }, { kty: 'RSA', n, e, use: 'enc' }, { kty: 'RSA', n, e, kid: 'good' }, 7 as never),
+      jwks(
+        { kty: 'oct', k: 'c2VjcmV0' },
+        { kty: 'RSA', n },
+        { kty: 'RSA', n, e, use: 'enc' },
+        { kty: 'RSA', n, e, kid: 'good' },
+        7 as never,
+      ),
     )
     assert.deepEqual(
       keys.map(({ id }) => id),

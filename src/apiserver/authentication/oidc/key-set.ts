@@ -1,4 +1,7 @@
-/** The keys of an OpenID provider (JWKS, RFC 7517), and whether one of them has signed a token. Keys change while the server runs. */
+/**
+ * The keys of an OpenID provider (JWKS, RFC 7517), and whether one of them has signed a token. Keys change while the
+ * server runs.
+ */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { isObject } from '../../../machinery/fields/json.ts'
 import { type JsonWebToken, textOf } from '../service-accounts/json-web-token.ts'
@@ -41,7 +44,8 @@ export function parseKeySet(text: string): readonly ProviderKey[] {
   if (keys.length > mostKeys) throw new Error(`it has ${keys.length} keys, and at most ${mostKeys} are taken`)
   return keys.flatMap((jwk: unknown) => {
     // A key of symmetric algorithms is a secret, and nothing to publish: it would sign whatever anybody says.
-    if (!isObject(jwk) || (jwk.kty !== 'RSA' && jwk.kty !== 'EC') || (jwk.use !== undefined && jwk.use !== 'sig')) return []
+    if (!isObject(jwk) || (jwk.kty !== 'RSA' && jwk.kty !== 'EC') || (jwk.use !== undefined && jwk.use !== 'sig'))
+      return []
     try {
       return [{ id: textOf(jwk.kid), key: createPublicKey({ key: publicPart(jwk), format: 'jwk' }) }]
     } catch {
@@ -50,7 +54,8 @@ export function parseKeySet(text: string): readonly ProviderKey[] {
   })
 }
 
-const publicPart = ({ kty, n, e, crv, x, y }: Readonly<Record<string, unknown>>) => ({ kty, n, e, crv, x, y }) as Record<string, string>
+const publicPart = ({ kty, n, e, crv, x, y }: Readonly<Record<string, unknown>>) =>
+  ({ kty, n, e, crv, x, y }) as Record<string, string>
 
 function fieldsOf(text: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(text)
@@ -63,7 +68,9 @@ function isSignedBy({ signed, signature, algorithm }: JsonWebToken, { key }: Pro
   const known = algorithms.get(algorithm)
   if (!known || key.asymmetricKeyType !== known.keyType) return false
   if (known.curve && key.asymmetricKeyDetails?.namedCurve !== known.curve) return false
-  const options = known.pss ? { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : { key }
+  const options = known.pss
+    ? { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+    : { key }
   return verify(known.hash, Buffer.from(signed), { ...options, dsaEncoding: 'ieee-p1363' }, signature)
 }
 

@@ -22,19 +22,22 @@ export function jwtMetrics(metrics: MetricsRegistry): JwtMetrics {
   const keySets = new Map<string, string>()
   const latency = metrics.histogram(
     `${prefix}_latency_seconds`,
-    'Latency of jwt authentication operations in seconds. This is the time spent authenticating a token for cache miss only (i.e. when the token is not found in the cache).',
+    'Latency of jwt authentication operations in seconds. This is the time spent authenticating a token for ' +
+      'cache miss only (i.e. when the token is not found in the cache).',
     buckets,
     ['jwt_issuer_hash', 'result'],
   )
   metrics.gauge(
     `${prefix}_jwks_fetch_last_timestamp_seconds`,
-    'Timestamp of the last successful or failed JWKS fetch split by result, api server identity and jwt issuer for the JWT authenticator.',
+    'Timestamp of the last successful or failed JWKS fetch split by result, api server identity and jwt issuer ' +
+      'for the JWT authenticator.',
     ['apiserver_id_hash', 'jwt_issuer_hash', 'result'],
     () => [...fetches.values()],
   )
   metrics.gauge(
     `${prefix}_jwks_fetch_last_key_set_info`,
-    'Information about the last JWKS fetched by the JWT authenticator with hash as label, split by api server identity and jwt issuer.',
+    'Information about the last JWKS fetched by the JWT authenticator with hash as label, split by api server ' +
+      'identity and jwt issuer.',
     ['apiserver_id_hash', 'hash', 'jwt_issuer_hash'],
     () => [...keySets].map(([issuer, hash]) => [[server, hash, issuer], 1] as const),
   )

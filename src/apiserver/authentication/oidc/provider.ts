@@ -1,4 +1,7 @@
-/** An OpenID provider (OpenID Connect Discovery 1.0): what it says of itself and its keys. It may be out of reach when the server starts. */
+/**
+ * An OpenID provider (OpenID Connect Discovery 1.0): what it says of itself and its keys. It may be out of reach when
+ * the server starts.
+ */
 import { Agent } from 'node:https'
 import { goQuote } from '../../../lib/go/go-quote.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
@@ -74,7 +77,12 @@ export class OpenIdProvider {
 
   /** A document of another place that belongs to it, such as a distributed claim. */
   get(url: string, authorization?: string): Promise<string> {
-    return httpsGet(url, { agent: this.#agent, timeoutMs, mostBytes: mostDocumentBytes, ...(authorization && { authorization }) })
+    return httpsGet(url, {
+      agent: this.#agent,
+      timeoutMs,
+      mostBytes: mostDocumentBytes,
+      ...(authorization && { authorization }),
+    })
   }
 
   /** Why the token is none of the provider's for these audiences, in go-oidc's words; undefined if it is. */
@@ -85,13 +93,20 @@ export class OpenIdProvider {
     if (untold) return untold
     const meant = typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.map(textOf) : []
     if (issuerOf(token.claims) !== issuer)
-      return `oidc: id token issued by a different provider, expected ${goQuote(issuer)} got ${goQuote(textOf(token.claims.iss))}`
+      return (
+        `oidc: id token issued by a different provider, expected ${goQuote(issuer)} got ` +
+        `${goQuote(textOf(token.claims.iss))}`
+      )
     const isMeant = audiences.some((audience) => meant.includes(audience))
-    if (audiences.length === 1 && !isMeant) return `oidc: expected audience ${goQuote(audiences[0]!)} got ${goList(meant)}`
+    if (audiences.length === 1 && !isMeant)
+      return `oidc: expected audience ${goQuote(audiences[0]!)} got ${goList(meant)}`
     const late = timeFault(token.claims, now())
     if (late) return late
     if (!algorithms.includes(token.algorithm))
-      return `oidc: id token signed with unsupported algorithm, expected ${goList(algorithms)} got ${goQuote(token.algorithm)}`
+      return (
+        `oidc: id token signed with unsupported algorithm, expected ${goList(algorithms)} got ` +
+        `${goQuote(token.algorithm)}`
+      )
     if (!this.#keys) return 'oidc: authenticator not initialized'
     const signature = await this.#keys.fault(token)
     if (signature) return `failed to verify signature: ${signature}`
@@ -119,9 +134,13 @@ export class OpenIdProvider {
     const text = await this.get(discoveryUrl ?? issuer.replace(/\/$/, '') + wellKnown)
     const document = discoveryDocument(text)
     if (document.issuer !== issuer)
-      throw new Error(`oidc: issuer did not match the issuer returned by provider, expected ${goQuote(issuer)} got ${goQuote(textOf(document.issuer))}`)
+      throw new Error(
+        `oidc: issuer did not match the issuer returned by provider, expected ${goQuote(issuer)} got ` +
+          `${goQuote(textOf(document.issuer))}`,
+      )
     const uri = textOf(document.jwks_uri)
-    if (!URL.canParse(uri)) throw new Error(`oidc: the provider's discovery document has no jwks_uri that is a URL, but ${goQuote(uri)}`)
+    if (!URL.canParse(uri))
+      throw new Error(`oidc: the provider's discovery document has no jwks_uri that is a URL, but ${goQuote(uri)}`)
     return uri
   }
 
@@ -144,7 +163,9 @@ function discoveryDocument(text: string): Readonly<Record<string, unknown>> {
     if (isObject(value)) return value
     throw new Error('it is no object')
   } catch (error) {
-    throw new Error(`oidc: failed to decode provider discovery object: ${error instanceof Error ? error.message : error}`)
+    throw new Error(
+      `oidc: failed to decode provider discovery object: ${error instanceof Error ? error.message : error}`,
+    )
   }
 }
 
@@ -169,7 +190,9 @@ function timeFault({ exp, nbf }: JsonWebToken['claims'], nowMs: number): string 
   if (!(endMs >= nowMs)) return `oidc: token is expired (Token Expiry: ${goTime(endMs)})`
   if (nbf === undefined || nbf === null) return undefined
   const beginMs = typeof nbf === 'number' ? nbf * 1000 : Number.POSITIVE_INFINITY
-  return beginMs > nowMs + notBeforeLeewayMs ? `oidc: current time ${goTime(nowMs)} before the nbf (not before) time: ${goTime(beginMs)}` : undefined
+  return beginMs > nowMs + notBeforeLeewayMs
+    ? `oidc: current time ${goTime(nowMs)} before the nbf (not before) time: ${goTime(beginMs)}`
+    : undefined
 }
 
 /** As Go shows times of day in UTC: `2024-01-31 12:00:00 +0000 UTC`. */

@@ -1,4 +1,6 @@
-/** How service accounts are called as users: `system:serviceaccount:NAMESPACE:NAME`, and the groups that they are in. */
+/**
+ * How service accounts are called as users: `system:serviceaccount:NAMESPACE:NAME`, and the groups that they are in.
+ */
 import { dnsLabel, dnsSubdomain } from '../../../machinery/validation/names.ts'
 
 export interface AccountName {
@@ -14,7 +16,12 @@ export const accountUser = ({ namespace, name }: AccountName): string => `${pref
 export function accountOf(user: string): AccountName | undefined {
   if (!user.startsWith(prefix)) return undefined
   const [namespace = '', name = '', ...rest] = user.slice(prefix.length).split(':', 3)
-  return rest.length === 0 && dnsLabel(namespace).length === 0 && dnsSubdomain(name).length === 0 ? { namespace, name } : undefined
+  return rest.length === 0 && dnsLabel(namespace).length === 0 && dnsSubdomain(name).length === 0
+    ? { namespace, name }
+    : undefined
 }
 
-export const accountGroups = (namespace: string): readonly string[] => ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+export const accountGroups = (namespace: string): readonly string[] => [
+  'system:serviceaccounts',
+  `system:serviceaccounts:${namespace}`,
+]

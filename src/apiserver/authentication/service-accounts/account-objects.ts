@@ -16,7 +16,11 @@ export interface BoundObject {
 export type BoundKind = 'serviceaccounts' | 'secrets' | 'pods' | 'nodes'
 
 /** Looks an object up; a promise only while the objects of its kind are being loaded. */
-export type Lookup = (kind: BoundKind, namespace: string, name: string) => BoundObject | undefined | Promise<BoundObject | undefined>
+export type Lookup = (
+  kind: BoundKind,
+  namespace: string,
+  name: string,
+) => BoundObject | undefined | Promise<BoundObject | undefined>
 
 export function lookupIn(registry: Registry, find: (key: string) => ServedResource): Lookup {
   const resources: Readonly<Record<BoundKind, ServedResource>> = {

@@ -1,4 +1,7 @@
-/** Bound tokens: those of TokenRequests. They end by themselves, and with the account, pod, secret or node that they were made for (KEP-1205, KEP-4193). */
+/**
+ * Bound tokens: those of TokenRequests. They end by themselves, and with the account, pod, secret or node that they
+ * were made for (KEP-1205, KEP-4193).
+ */
 import { isObject } from '../../../machinery/fields/json.ts'
 import type { UserInfo } from '../../http/exchange.ts'
 import type { TokenRefusal } from '../token-authenticator.ts'
@@ -24,7 +27,12 @@ export interface BoundClaims {
 }
 
 /** What is there of what the token names, in this order; undefined where it names none. */
-type Found = readonly [account: BoundObject | undefined, secret: BoundObject | undefined, pod: BoundObject | undefined, node: BoundObject | undefined]
+type Found = readonly [
+  account: BoundObject | undefined,
+  secret: BoundObject | undefined,
+  pod: BoundObject | undefined,
+  node: BoundObject | undefined,
+]
 
 /** Clocks may differ by this much. */
 export const leewayMs = 60_000
@@ -46,7 +54,8 @@ export function boundClaimsOf(claims: Readonly<Record<string, unknown>>): BoundC
   }
 }
 
-const referenceOf = (value: unknown): Reference | undefined => (isObject(value) ? { name: textOf(value.name), uid: textOf(value.uid) } : undefined)
+const referenceOf = (value: unknown): Reference | undefined =>
+  isObject(value) ? { name: textOf(value.name), uid: textOf(value.uid) } : undefined
 
 /** Whom the token makes of its bearer. `jti` is its id, empty where it has none. */
 export function boundUser({ namespace, serviceaccount, pod, node }: BoundClaims, jti: string): UserInfo {
@@ -66,7 +75,11 @@ export function boundUser({ namespace, serviceaccount, pod, node }: BoundClaims,
 }
 
 /** Why the token does not hold any more; undefined if it does. What it names is looked at anew with each request. */
-export function boundFault(claims: BoundClaims, lookup: Lookup, nowMs: number): TokenRefusal | undefined | Promise<TokenRefusal | undefined> {
+export function boundFault(
+  claims: BoundClaims,
+  lookup: Lookup,
+  nowMs: number,
+): TokenRefusal | undefined | Promise<TokenRefusal | undefined> {
   const { namespace, serviceaccount, secret, pod, node } = claims
   const found = [
     lookup('serviceaccounts', namespace, serviceaccount.name),
@@ -75,13 +88,18 @@ export function boundFault(claims: BoundClaims, lookup: Lookup, nowMs: number): 
     // The node of a pod is told, and may go without the pod.
     node && !pod ? lookup('nodes', '', node.name) : undefined,
   ] as const
-  if (found.some((object) => object instanceof Promise)) return Promise.all(found).then((objects) => judge(claims, objects, nowMs))
+  if (found.some((object) => object instanceof Promise))
+    return Promise.all(found).then((objects) => judge(claims, objects, nowMs))
   return judge(claims, found as Found, nowMs)
 }
 
 const invalidated: TokenRefusal = { refused: 'service account token has been invalidated' }
 
-function judge({ namespace, serviceaccount, secret, pod, node }: BoundClaims, [account, ...others]: Found, nowMs: number): TokenRefusal | undefined {
+function judge(
+  { namespace, serviceaccount, secret, pod, node }: BoundClaims,
+  [account, ...others]: Found,
+  nowMs: number,
+): TokenRefusal | undefined {
   const { name, uid } = serviceaccount
   if (!account) return { refused: `serviceaccounts ${JSON.stringify(name)} not found` }
   if (isDeleted(account, nowMs)) return { refused: `service account ${namespace}/${name} has been deleted` }
@@ -94,9 +112,17 @@ function judge({ namespace, serviceaccount, secret, pod, node }: BoundClaims, [a
   )
 }
 
-const isDeleted = ({ deletedMs }: BoundObject, nowMs: number): boolean => deletedMs !== undefined && deletedMs < nowMs - leewayMs
+const isDeleted = ({ deletedMs }: BoundObject, nowMs: number): boolean =>
+  deletedMs !== undefined && deletedMs < nowMs - leewayMs
 
-function faultOf(kind: string, { uid }: Reference, object: BoundObject | undefined, nowMs: number): TokenRefusal | undefined {
+function faultOf(
+  kind: string,
+  { uid }: Reference,
+  object: BoundObject | undefined,
+  nowMs: number,
+): TokenRefusal | undefined {
   if (!object || isDeleted(object, nowMs)) return invalidated
-  return object.uid === uid ? undefined : { refused: `${kind} UID (${object.uid}) does not match service account ${kind} ref claim (${uid})` }
+  return object.uid === uid
+    ? undefined
+    : { refused: `${kind} UID (${object.uid}) does not match service account ${kind} ref claim (${uid})` }
 }

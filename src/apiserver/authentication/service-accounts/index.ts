@@ -5,7 +5,14 @@ import type { Lookup } from './account-objects.ts'
 import { type BoundClaims, boundClaimsOf, boundFault, boundUser, leewayMs } from './bound-token.ts'
 import { type ServiceAccountIssuer, verificationKeysOf } from './issuer.ts'
 import { type JsonWebToken, parseToken, textOf } from './json-web-token.ts'
-import { type SecretClaims, type SecretTokenOptions, SecretTokens, type SecretUse, secretClaimsOf, secretIssuer } from './secret-token.ts'
+import {
+  type SecretClaims,
+  type SecretTokenOptions,
+  SecretTokens,
+  type SecretUse,
+  secretClaimsOf,
+  secretIssuer,
+} from './secret-token.ts'
 import { isSignedBy, signedToken, type VerificationKey } from './signing-keys.ts'
 
 export type { Lookup } from './account-objects.ts'
@@ -80,7 +87,9 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   authenticate(token: string, audiences: readonly string[]): TokenVerdict | Promise<TokenVerdict> {
     const known = this.#young.get(token) ?? this.#old.get(token)
     if (!known) return this.#verify(token, audiences)
-    return after(this.#keys(), (keys) => (known.keys === keys ? this.#identify(token, known, audiences) : this.#verify(token, audiences)))
+    return after(this.#keys(), (keys) =>
+      known.keys === keys ? this.#identify(token, known, audiences) : this.#verify(token, audiences),
+    )
   }
 
   /** Undefined for tokens of other issuers, and what is no token. */
@@ -131,16 +140,25 @@ export class ServiceAccountTokens implements TokenAuthenticator {
 }
 
 /** Whether it lives on only because it is of a pod whose client does not read it anew. */
-const isStale = ({ warnafter }: BoundClaims, nowMs: number): boolean => warnafter !== undefined && warnafter !== 0 && nowMs > warnafter * 1000
+const isStale = ({ warnafter }: BoundClaims, nowMs: number): boolean =>
+  warnafter !== undefined && warnafter !== 0 && nowMs > warnafter * 1000
 
 /** The same object as before, unless something about it has changed. */
-function identityOf(verified: Verified, bound: BoundClaims, own: readonly string[], asked: readonly string[], nowMs: number): TokenIdentity {
+function identityOf(
+  verified: Verified,
+  bound: BoundClaims,
+  own: readonly string[],
+  asked: readonly string[],
+  nowMs: number,
+): TokenIdentity {
   const stale = isStale(bound, nowMs)
   if (verified.identity && verified.askedBy === asked && !stale) return verified.identity
   const late = stale ? Math.floor(nowMs / 1000) - Math.floor(bound.warnafter!) : 0
   const annotations = {
     ...(!verified.audiences && { 'authentication.k8s.io/legacy-token': verified.subject }),
-    ...(stale && { 'authentication.k8s.io/stale-token': `subject: ${verified.subject}, seconds after warning threshold: ${late}` }),
+    ...(stale && {
+      'authentication.k8s.io/stale-token': `subject: ${verified.subject}, seconds after warning threshold: ${late}`,
+    }),
   }
   const identity = {
     user: boundUser(bound, verified.jti),
@@ -155,14 +173,20 @@ function identityOf(verified: Verified, bound: BoundClaims, own: readonly string
 }
 
 /** Keys of the name that the token gives, or all of them where it gives none. */
-function signatureFault({ algorithm, keyId, signed, signature }: JsonWebToken, keys: readonly VerificationKey[]): TokenRefusal | undefined {
+function signatureFault(
+  { algorithm, keyId, signed, signature }: JsonWebToken,
+  keys: readonly VerificationKey[],
+): TokenRefusal | undefined {
   const named = keyId ? keys.filter(({ id }) => id === keyId) : keys
   if (named.length === 0) return { refused: 'invalid signature, no keys found' }
   const holds = named.some((key) => key.algorithm === algorithm && isSignedBy(key, signed, signature))
   return holds ? undefined : { refused: 'go-jose/go-jose: error in cryptographic primitive' }
 }
 
-function verifiedToken(claims: Readonly<Record<string, unknown>>, keys: readonly VerificationKey[]): Verified | TokenRefusal {
+function verifiedToken(
+  claims: Readonly<Record<string, unknown>>,
+  keys: readonly VerificationKey[],
+): Verified | TokenRefusal {
   const { aud } = claims
   const audiences = typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.map(textOf) : []
   const shared = {
@@ -179,16 +203,20 @@ function verifiedToken(claims: Readonly<Record<string, unknown>>, keys: readonly
     return 'refused' in secret ? secret : { ...shared, secret }
   }
   const bound = boundClaimsOf(claims)
-  return bound ? { ...shared, bound } : { refused: 'service account token claims could not be validated due to unexpected private claim' }
+  return bound
+    ? { ...shared, bound }
+    : { refused: 'service account token claims could not be validated due to unexpected private claim' }
 }
 
 /** Seconds since 1970 as ms. What is no number of them holds at no time. */
-const msOf = (value: unknown, usual: number): number => (value === undefined || value === null ? usual : typeof value === 'number' ? value * 1000 : Number.NaN)
+const msOf = (value: unknown, usual: number): number =>
+  value === undefined || value === null ? usual : typeof value === 'number' ? value * 1000 : Number.NaN
 
 function timeFault({ notBeforeMs, issuedMs, endMs }: Verified, nowMs: number): TokenRefusal | undefined {
   if (!(notBeforeMs <= nowMs + leewayMs)) return { refused: 'service account token is not valid yet' }
   if (!(endMs >= nowMs - leewayMs)) return { refused: 'service account token has expired' }
-  if (!(issuedMs <= nowMs + leewayMs)) return { refused: 'service account token claims could not be validated due to unexpected validation error' }
+  if (!(issuedMs <= nowMs + leewayMs))
+    return { refused: 'service account token claims could not be validated due to unexpected validation error' }
   return undefined
 }
 

@@ -23,7 +23,10 @@ export interface IssuedToken {
   readonly credentialId: string
 }
 
-export async function issueToken(tokens: ServiceAccountTokens, { namespace, account, audiences, seconds, bound, nowMs }: TokenOrder): Promise<IssuedToken> {
+export async function issueToken(
+  tokens: ServiceAccountTokens,
+  { namespace, account, audiences, seconds, bound, nowMs }: TokenOrder,
+): Promise<IssuedToken> {
   const { extendsExpiration = true } = tokens.issuer
   const now = Math.floor(nowMs / 1000)
   const forServer = audiences.every((audience) => tokens.audiences.includes(audience))

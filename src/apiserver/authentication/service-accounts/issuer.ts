@@ -8,13 +8,19 @@ export interface ServiceAccountIssuer {
   readonly issuers: readonly string[]
   /** The private key that signs tokens: RSA, or ECDSA on a NIST curve; made when first needed. */
   readonly signingKey: () => Promise<KeyObject>
-  /** What tokens are verified with (`--service-account-key-file`), as the files say now; the public half of the signing key unless said. */
+  /**
+   * What tokens are verified with (`--service-account-key-file`), as the files say now; the public half of the signing
+   * key unless said.
+   */
   readonly verificationKeys?: () => readonly KeyObject[]
   /** Where the public keys are found (`--service-account-jwks-uri`); here unless said. */
   readonly jwksUri?: string
   /** How many seconds tokens may live at most; no limit unless said. */
   readonly maxExpirationSeconds?: number
-  /** Whether tokens of pods that ask for the usual hour live for a year, as clients of old never read them again; true unless said. */
+  /**
+   * Whether tokens of pods that ask for the usual hour live for a year, as clients of old never read them again; true
+   * unless said.
+   */
   readonly extendsExpiration?: boolean
   /** Whether the secret of a token that lives in one must be there; true unless said. */
   readonly looksUp?: boolean

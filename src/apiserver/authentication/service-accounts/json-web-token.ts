@@ -1,4 +1,7 @@
-/** JSON web tokens in their compact form (RFC 7515, 7519), taken apart. What is in one is believed only when its signature is known. */
+/**
+ * JSON web tokens in their compact form (RFC 7515, 7519), taken apart. What is in one is believed only when its
+ * signature is known.
+ */
 import { isObject } from '../../../machinery/fields/json.ts'
 
 export interface JsonWebToken {
@@ -24,12 +27,19 @@ export function parseToken(token: string): JsonWebToken | undefined {
   const bytes = bytesOf(signature)
   // Extensions that must be understood are not.
   if (!head || !claims || !bytes || head.crit !== undefined) return undefined
-  return { algorithm: textOf(head.alg), keyId: textOf(head.kid), claims, signed: `${header}.${payload}`, signature: bytes }
+  return {
+    algorithm: textOf(head.alg),
+    keyId: textOf(head.kid),
+    claims,
+    signed: `${header}.${payload}`,
+    signature: bytes,
+  }
 }
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const bytesOf = (text: string): Buffer | undefined => (/^[\w-]*$/.test(text) ? Buffer.from(text, 'base64url') : undefined)
+const bytesOf = (text: string): Buffer | undefined =>
+  /^[\w-]*$/.test(text) ? Buffer.from(text, 'base64url') : undefined
 
 function jsonOf(text: string): Readonly<Record<string, unknown>> | undefined {
   try {

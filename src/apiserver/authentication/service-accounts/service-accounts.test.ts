@@ -26,7 +26,8 @@ function world(options: Partial<ServiceAccountIssuer> = {}) {
   const tokens = new ServiceAccountTokens({
     issuer: { issuers: [issuer, 'https://older.example'], signingKey: async () => own, ...options },
     audiences: ['api'],
-    lookup: (kind: BoundKind, namespace: string, name: string) => objects.get(`${kind} ${namespace}/${name}`) as BoundObject | undefined,
+    lookup: (kind: BoundKind, namespace: string, name: string) =>
+      objects.get(`${kind} ${namespace}/${name}`) as BoundObject | undefined,
     used: () => {},
     counted: (use) => uses.push(use),
     now: () => state.now,
@@ -47,7 +48,9 @@ function world(options: Partial<ServiceAccountIssuer> = {}) {
     const verdict = await tokens.authenticate(token, audiences)
     return verdict && ('refused' in verdict ? verdict.refused : verdict)
   }
-  const bound = (more: object) => ({ 'kubernetes.io': { namespace: 'ns', serviceaccount: { name: 'robot', uid: 'a' }, ...more } })
+  const bound = (more: object) => ({
+    'kubernetes.io': { namespace: 'ns', serviceaccount: { name: 'robot', uid: 'a' }, ...more },
+  })
   return { state, objects, tokens, uses, claims, ask, bound }
 }
 
@@ -88,7 +91,10 @@ test('forged signatures are refused, whatever key the token names', async () => 
   const good = signedToken(own, claims())
   const [head, body, signature] = good.split('.') as [string, string, string]
   assert.equal(await ask(signedToken(stranger, claims())), unknownKey)
-  assert.equal(await ask(`${head}.${base64url(claims({ sub: 'system:serviceaccount:kube-system:admin' }))}.${signature}`), forged)
+  assert.equal(
+    await ask(`${head}.${base64url(claims({ sub: 'system:serviceaccount:kube-system:admin' }))}.${signature}`),
+    forged,
+  )
   assert.equal(await ask(`${head}.${body}.`), forged)
   assert.equal(await ask(`${head}.${body}.${signature.slice(0, -4)}AAAA`), forged)
   // A stranger's signature under our key's id.
@@ -158,7 +164,8 @@ test('a token counts from nbf to exp, give or take a minute', async () => {
   state.now = start - 60_001
   assert.equal(await ask(token), 'service account token is not valid yet')
   state.now = start
-  for (const exp of ['tomorrow', '9999999999', {}, true]) assert.equal(await ask(signedToken(own, claims({ exp }))), expired)
+  for (const exp of ['tomorrow', '9999999999', {}, true])
+    assert.equal(await ask(signedToken(own, claims({ exp }))), expired)
 })
 
 test('tokens of other issuers, and what is no token, are left to others', async () => {
@@ -178,17 +185,42 @@ test('a token holds for its audiences only', async () => {
   assert.equal(await ask(token), 'token audiences ["vault" "other"] is invalid for the target audiences ["api"]')
   const known = await ask(token, ['x', 'vault'])
   assert.deepEqual(typeof known === 'object' && known.audiences, ['vault'])
-  assert.equal(await ask(signedToken(own, claims({ aud: [] })), ['vault']), 'token audiences ["api"] is invalid for the target audiences ["vault"]')
+  assert.equal(
+    await ask(signedToken(own, claims({ aud: [] })), ['vault']),
+    'token audiences ["api"] is invalid for the target audiences ["vault"]',
+  )
   const unnamed = await ask(signedToken(own, claims({ aud: undefined })))
-  assert.deepEqual(typeof unnamed === 'object' && unnamed.annotations, { 'authentication.k8s.io/legacy-token': 'system:serviceaccount:ns:robot' })
+  assert.deepEqual(typeof unnamed === 'object' && unnamed.annotations, {
+    'authentication.k8s.io/legacy-token': 'system:serviceaccount:ns:robot',
+  })
 })
 
 test('a token ends with what it is bound to, and another of the same name does not revive it', async () => {
   const cases = [
-    ['serviceaccounts ns/robot', {}, 'serviceaccounts "robot" not found', /^service account UID \(new\) does not match claim \(a\)$/],
-    ['pods ns/p', { pod: { name: 'p', uid: 'b' } }, 'service account token has been invalidated', /^pod UID \(new\) does not match service account pod ref/],
-    ['secrets ns/s', { secret: { name: 's', uid: 'c' } }, 'service account token has been invalidated', /^secret UID \(new\) does not match/],
-    ['nodes /n', { node: { name: 'n', uid: 'd' } }, 'service account token has been invalidated', /^node UID \(new\) does not match/],
+    [
+      'serviceaccounts ns/robot',
+      {},
+      'serviceaccounts "robot" not found',
+      /^service account UID \(new\) does not match claim \(a\)$/,
+    ],
+    [
+      'pods ns/p',
+      { pod: { name: 'p', uid: 'b' } },
+      'service account token has been invalidated',
+      /^pod UID \(new\) does not match service account pod ref/,
+    ],
+    [
+      'secrets ns/s',
+      { secret: { name: 's', uid: 'c' } },
+      'service account token has been invalidated',
+      /^secret UID \(new\) does not match/,
+    ],
+    [
+      'nodes /n',
+      { node: { name: 'n', uid: 'd' } },
+      'service account token has been invalidated',
+      /^node UID \(new\) does not match/,
+    ],
   ] as const
   for (const [key, more, gone, other] of cases) {
     const { state, objects, ask, claims, bound } = world()
@@ -221,7 +253,10 @@ test('a token of an hour for a pod lives for a year, whatever the most is, and i
   assert.deepEqual(lifeOf(token), [365 * 24 * 3600, 3607])
   assert.deepEqual(lifeOf(await made(3607)), [3607, undefined])
   assert.deepEqual(lifeOf(await made(3600, pod)), [3600, undefined])
-  assert.deepEqual(lifeOf((await issueToken(tokens, { ...order, audiences: ['vault'], seconds: 3607, bound: pod })).token), [3607, undefined])
+  assert.deepEqual(
+    lifeOf((await issueToken(tokens, { ...order, audiences: ['vault'], seconds: 3607, bound: pod })).token),
+    [3607, undefined],
+  )
   const plain = await ask(token)
   assert.ok(typeof plain === 'object' && !plain.annotations)
   state.now = start + 3_617_000

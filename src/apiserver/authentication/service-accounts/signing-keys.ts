@@ -23,11 +23,18 @@ const byCurve: Readonly<Record<string, Algorithm>> = {
 
 /** Undefined for keys that sign no tokens. */
 const algorithmOf = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Algorithm | undefined =>
-  asymmetricKeyType === 'rsa' ? rsa : asymmetricKeyType === 'ec' ? byCurve[asymmetricKeyDetails?.namedCurve ?? ''] : undefined
+  asymmetricKeyType === 'rsa'
+    ? rsa
+    : asymmetricKeyType === 'ec'
+      ? byCurve[asymmetricKeyDetails?.namedCurve ?? '']
+      : undefined
 
 const algorithmFor = (key: KeyObject): Algorithm => {
   const algorithm = algorithmOf(key)
-  if (!algorithm) throw new Error(`keys of service account tokens are RSA or ECDSA on P-256, P-384 or P-521, not ${key.asymmetricKeyType}`)
+  if (!algorithm)
+    throw new Error(
+      `keys of service account tokens are RSA or ECDSA on P-256, P-384 or P-521, not ${key.asymmetricKeyType}`,
+    )
   return algorithm
 }
 

@@ -1,4 +1,7 @@
-/** Webhook token authentication: a server of somebody else knows tokens, asked with TokenReviews over HTTPS. Its answers are kept for some time. */
+/**
+ * Webhook token authentication: a server of somebody else knows tokens, asked with TokenReviews over HTTPS. Its answers
+ * are kept for some time.
+ */
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
 import { connectionClient, patiently, type ReviewVersion } from '../../webhooks/index.ts'
@@ -27,7 +30,10 @@ const mostBytes = 1024 * 1024
 /** Users hold for this long at least, whatever `cacheMs` says, as of all token authenticators that have to ask. */
 const knownMs = 10_000
 
-/** `own` are the server's audiences, which tokens are meant for if the webhook says nothing. Rejects with an ExplainedError for a kubeconfig that cannot be used. */
+/**
+ * `own` are the server's audiences, which tokens are meant for if the webhook says nothing. Rejects with an
+ * ExplainedError for a kubeconfig that cannot be used.
+ */
 export async function tokenWebhook(
   { kubeconfigFile, version, cacheMs }: TokenWebhookOptions,
   own: readonly string[],
@@ -40,7 +46,11 @@ export async function tokenWebhook(
     async authenticate(token, audiences) {
       const body = reviewBody(version, token, audiences)
       try {
-        return verdictOf(await patiently(async () => reviewStatus(version, await client.post(body)), { signal: stopping.signal }), audiences, own)
+        return verdictOf(
+          await patiently(async () => reviewStatus(version, await client.post(body)), { signal: stopping.signal }),
+          audiences,
+          own,
+        )
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error)
         log(`Failed to make webhook authenticator request: ${reason}`)
@@ -52,10 +62,18 @@ export async function tokenWebhook(
       client.stop()
     },
   }
-  return cachedTokens(loggedTokens(authenticator, log), { knownMs: Math.max(cacheMs, knownMs), unknownMs: cacheMs, metrics })
+  return cachedTokens(loggedTokens(authenticator, log), {
+    knownMs: Math.max(cacheMs, knownMs),
+    unknownMs: cacheMs,
+    metrics,
+  })
 }
 
-function verdictOf({ authenticated, user, audiences, error }: ReviewStatus, asked: readonly string[], own: readonly string[]): TokenVerdict {
+function verdictOf(
+  { authenticated, user, audiences, error }: ReviewStatus,
+  asked: readonly string[],
+  own: readonly string[],
+): TokenVerdict {
   const meant = audiences.length > 0 ? audiences : own
   const common = asked.filter((audience) => meant.includes(audience))
   if (asked.length > 0 && common.length === 0) return undefined

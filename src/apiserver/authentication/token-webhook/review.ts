@@ -25,13 +25,23 @@ export function reviewStatus(version: ReviewVersion, answer: Buffer): ReviewStat
   const { status = {} } = reviewIn(answer, 'TokenReview', `authentication.k8s.io/${version}`)
   const { authenticated = false, user = {}, audiences, error = '' } = fieldsOf(status, 'TokenReviewStatus')
   const { username = '', uid = '', groups, extra = {} } = fieldsOf(user, 'UserInfo')
-  if (typeof authenticated !== 'boolean' || typeof error !== 'string' || typeof username !== 'string' || typeof uid !== 'string') {
+  if (
+    typeof authenticated !== 'boolean' ||
+    typeof error !== 'string' ||
+    typeof username !== 'string' ||
+    typeof uid !== 'string'
+  ) {
     throw new Error("the webhook's TokenReview has a status whose fields are of other types")
   }
   const extras = Object.entries(fieldsOf(extra, 'UserInfo')).map(([key, values]) => [key, textsOf(values)] as const)
   return {
     authenticated,
-    user: { name: username, groups: textsOf(groups), ...(uid && { uid }), ...(extras.length > 0 && { extra: Object.fromEntries(extras) }) },
+    user: {
+      name: username,
+      groups: textsOf(groups),
+      ...(uid && { uid }),
+      ...(extras.length > 0 && { extra: Object.fromEntries(extras) }),
+    },
     audiences: textsOf(audiences),
     error,
   }

@@ -50,14 +50,17 @@ function bootstrapSecret(object: StoredObject, id: string): BootstrapSecret | un
   const value = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString()
   const groups = groupsOf(value('auth-extra-groups'))
   const endMs = endOf(value('expiration'))
-  if (!groups || endMs === undefined || value('token-id') !== id || value('usage-bootstrap-authentication') !== 'true') return undefined
+  if (!groups || endMs === undefined || value('token-id') !== id || value('usage-bootstrap-authentication') !== 'true')
+    return undefined
   return { secret: value('token-secret'), endMs, identity: { user: { name: `system:bootstrap:${id}`, groups } } }
 }
 
 /** Undefined for a time that cannot be read: such a token has ended. */
 function endOf(expiration: string): number | undefined {
   if (expiration === '') return Number.POSITIVE_INFINITY
-  const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(expiration) ? Date.parse(expiration) : Number.NaN
+  const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(expiration)
+    ? Date.parse(expiration)
+    : Number.NaN
   return Number.isNaN(ms) ? undefined : ms
 }
 

@@ -19,7 +19,9 @@ export function tokenCacheMetrics(metrics: MetricsRegistry): TokenCacheMetrics {
   const requests = metrics.counter(`${prefix}_request_total`, '', ['status'])
   const durations = metrics.histogram(`${prefix}_request_duration_seconds`, '', usualBuckets, ['status'])
   const fetches = metrics.counter(`${prefix}_fetch_total`, '', ['status'])
-  metrics.gauge(`${prefix}_active_fetch_count`, '', ['status'], () => Object.entries(active).map(([status, count]) => [[status], count] as const))
+  metrics.gauge(`${prefix}_active_fetch_count`, '', ['status'], () =>
+    Object.entries(active).map(([status, count]) => [[status], count] as const),
+  )
   return {
     answered(status, start) {
       requests([status]).add()

@@ -16,7 +16,10 @@ test('users hold for their time, also that nobody knows a token; refusals are ne
     asked.push(token)
     return verdicts[token]
   }
-  const tokens = cachedTokens({ name: 'slow', authenticate }, { knownMs: 10_000, unknownMs: 5000, metrics: tokenCacheMetrics(registry), now: () => now })
+  const tokens = cachedTokens(
+    { name: 'slow', authenticate },
+    { knownMs: 10_000, unknownMs: 5000, metrics: tokenCacheMetrics(registry), now: () => now },
+  )
   const ask = async (): Promise<readonly TokenVerdict[]> => [
     await tokens.authenticate('jane', ['a']),
     await tokens.authenticate('bad', ['a']),
@@ -52,14 +55,18 @@ test('what holds for one audience is asked again for another', async () => {
     asked.push(audiences.join())
     return jane
   }
-  const tokens = cachedTokens({ name: 'slow', authenticate }, { knownMs: 10_000, metrics: tokenCacheMetrics(new MetricsRegistry()) })
+  const tokens = cachedTokens(
+    { name: 'slow', authenticate },
+    { knownMs: 10_000, metrics: tokenCacheMetrics(new MetricsRegistry()) },
+  )
   for (const audience of ['a', 'b', 'a']) await tokens.authenticate('t', [audience])
   assert.deepEqual(asked, ['a', 'b'])
 })
 
 test('of several the first that knows a token decides; else their reasons are told together', async () => {
   const saying = (verdict: TokenVerdict) => ({ name: 'x', authenticate: () => verdict })
-  const verdictOf = async (...verdicts: readonly TokenVerdict[]) => firstOf('all', verdicts.map(saying)).authenticate('t', [])
+  const verdictOf = async (...verdicts: readonly TokenVerdict[]) =>
+    firstOf('all', verdicts.map(saying)).authenticate('t', [])
   assert.deepEqual(await verdictOf(undefined, { refused: 'a' }, jane), jane)
   assert.deepEqual(await verdictOf({ refused: 'a' }, undefined, { refused: 'b' }), { refused: '[a, b]' })
   assert.deepEqual(await verdictOf({ refused: 'a' }), { refused: 'a' })

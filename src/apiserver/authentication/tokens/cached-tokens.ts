@@ -1,4 +1,7 @@
-/** Keeps for some time what a token authenticator that has to ask others has said. Nobody is asked about one token twice at once. */
+/**
+ * Keeps for some time what a token authenticator that has to ask others has said. Nobody is asked about one token twice
+ * at once.
+ */
 import { createHash } from 'node:crypto'
 import { AnswerCache } from '../../webhooks/answer-cache.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
@@ -20,7 +23,10 @@ const mostKept = 4096
 const unknown = Symbol('nobody knows the token')
 
 /** Tokens are kept as digests: memory holds no secrets. */
-export function cachedTokens(authenticator: TokenAuthenticator, { knownMs, unknownMs = 0, metrics, now }: CachedTokensOptions): TokenAuthenticator {
+export function cachedTokens(
+  authenticator: TokenAuthenticator,
+  { knownMs, unknownMs = 0, metrics, now }: CachedTokensOptions,
+): TokenAuthenticator {
   const kept = new AnswerCache<TokenVerdict | typeof unknown>(mostKept, now)
   const asked = new Map<string, Promise<TokenVerdict>>()
   const keep = (key: string, verdict: TokenVerdict): TokenVerdict => {

@@ -4,9 +4,17 @@ import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts
 
 /** The first of several that knows a token says whose it is; their reasons are told together. */
 export function firstOf(name: string, authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
-  const from = (index: number, token: string, audiences: readonly string[], refusals: readonly string[]): TokenVerdict | Promise<TokenVerdict> => {
+  const from = (
+    index: number,
+    token: string,
+    audiences: readonly string[],
+    refusals: readonly string[],
+  ): TokenVerdict | Promise<TokenVerdict> => {
     const authenticator = authenticators[index]
-    if (!authenticator) return refusals.length === 0 ? undefined : { refused: refusals.length === 1 ? refusals[0]! : `[${refusals.join(', ')}]` }
+    if (!authenticator)
+      return refusals.length === 0
+        ? undefined
+        : { refused: refusals.length === 1 ? refusals[0]! : `[${refusals.join(', ')}]` }
     return after(authenticator.authenticate(token, audiences), (verdict) => {
       if (verdict && !('refused' in verdict)) return verdict
       return from(index + 1, token, audiences, verdict ? [...refusals, verdict.refused] : refusals)

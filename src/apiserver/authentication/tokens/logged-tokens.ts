@@ -5,7 +5,11 @@ import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts
 const mostLines = 20
 const lineMs = 1000
 
-export function loggedTokens(authenticator: TokenAuthenticator, log: (line: string) => void, now: () => number = () => performance.now()): TokenAuthenticator {
+export function loggedTokens(
+  authenticator: TokenAuthenticator,
+  log: (line: string) => void,
+  now: () => number = () => performance.now(),
+): TokenAuthenticator {
   let lines = mostLines
   let countedAt = now()
   const tell = (verdict: TokenVerdict): TokenVerdict => {

@@ -1,4 +1,7 @@
-/** Bearer tokens of requests: in the Authorization header (RFC 6750), or as a sub-protocol, since browsers let WebSockets set no headers. */
+/**
+ * Bearer tokens of requests: in the Authorization header (RFC 6750), or as a sub-protocol, since browsers let
+ * WebSockets set no headers.
+ */
 import { isUtf8 } from 'node:buffer'
 import { after } from '../../../lib/flow/after.ts'
 import type { Request } from '../../http/exchange.ts'
@@ -13,7 +16,8 @@ const usualStart = 'Bearer '
 export function bearerToken(header: string | undefined, warn?: (text: string) => void): string | undefined {
   const trimmed = header?.trim() ?? ''
   // As nearly all clients write it.
-  if (trimmed.startsWith(usualStart) && !trimmed.includes(' ', usualStart.length)) return trimmed.slice(usualStart.length)
+  if (trimmed.startsWith(usualStart) && !trimmed.includes(' ', usualStart.length))
+    return trimmed.slice(usualStart.length)
   const [scheme, token, ...rest] = trimmed.split(' ', 3)
   if (token === undefined || scheme!.toLowerCase() !== 'bearer') return undefined
   if (token === '' && rest.length > 0) warn?.(spaceWarning)
@@ -46,7 +50,8 @@ export const tokenProtocol = 'base64url.bearer.authorization.k8s.io.'
 export const webSocketTokens =
   (tokens: TokenAuthentication): Authenticator =>
   (request) => {
-    if (request.header('upgrade')?.toLowerCase() !== 'websocket' || !asksForUpgrade(request.header('connection'))) return undefined
+    if (request.header('upgrade')?.toLowerCase() !== 'websocket' || !asksForUpgrade(request.header('connection')))
+      return undefined
     const protocols = (request.header('sec-websocket-protocol') ?? '').split(',').map((protocol) => protocol.trim())
     const carriers = protocols.filter((protocol) => protocol.startsWith(tokenProtocol))
     if (carriers.length === 0) return undefined
@@ -56,7 +61,8 @@ export const webSocketTokens =
     return carriers.length === protocols.length ? 'invalid' : userOf(token, tokens, request)
   }
 
-const asksForUpgrade = (connection = ''): boolean => connection.split(',').some((option) => option.trim().toLowerCase() === 'upgrade')
+const asksForUpgrade = (connection = ''): boolean =>
+  connection.split(',').some((option) => option.trim().toLowerCase() === 'upgrade')
 
 /** Undefined for what is no base64url of UTF-8. */
 function decoded(text: string): string | undefined {

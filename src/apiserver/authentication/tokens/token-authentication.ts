@@ -31,8 +31,14 @@ export class TokenAuthentication {
     for (const authenticator of this.#authenticators) authenticator.stop?.()
   }
 
-  /** Refuses what nobody knows; the reasons of several are told together. `audiences` are the server's own unless a review asks for others. */
-  authenticate(token: string, audiences: readonly string[] = this.audiences): KnownToken | TokenRefusal | Promise<KnownToken | TokenRefusal> {
+  /**
+   * Refuses what nobody knows; the reasons of several are told together. `audiences` are the server's own unless a
+   * review asks for others.
+   */
+  authenticate(
+    token: string,
+    audiences: readonly string[] = this.audiences,
+  ): KnownToken | TokenRefusal | Promise<KnownToken | TokenRefusal> {
     return this.#ask(token, audiences, 0, [])
   }
 
@@ -51,7 +57,10 @@ export class TokenAuthentication {
     })
   }
 
-  /** Undefined where nobody whom the review asks about is meant. Identities that are kept by their authenticator are completed once. */
+  /**
+   * Undefined where nobody whom the review asks about is meant. Identities that are kept by their authenticator are
+   * completed once.
+   */
   #complete(identity: TokenIdentity, asked: readonly string[]): KnownToken | undefined {
     const known = this.#completed.get(identity)
     if (known && asked === this.audiences) return known

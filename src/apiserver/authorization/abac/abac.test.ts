@@ -45,7 +45,12 @@ function may(name: string, { path, groups = ['system:authenticated'], ...asked }
 
 describe('policies', () => {
   const cases: readonly (readonly [string, string, Asked, boolean])[] = [
-    ['a line without a version that names only a user is for everything', 'alice', { verb: 'delete', group: 'x', resource: 'y', namespace: 'z' }, true],
+    [
+      'a line without a version that names only a user is for everything',
+      'alice',
+      { verb: 'delete', group: 'x', resource: 'y', namespace: 'z' },
+      true,
+    ],
     ['paths among it', 'alice', { path: '/metrics' }, true],
     ['reading', 'reader', { verb: 'watch', resource: 'pods', namespace: 'a' }, true],
     ['is no writing', 'reader', { verb: 'create', resource: 'pods', namespace: 'a' }, false],
@@ -57,7 +62,12 @@ describe('policies', () => {
     ['and no other group', 'bob', { group: 'extensions', resource: 'deployments', namespace: 'a' }, false],
     ['a path that begins so', 'eve', { path: '/healthz' }, true],
     ['a path that does not', 'eve', { path: '/metrics' }, false],
-    ['a star is everybody who is known', 'system:anonymous', { path: '/healthz', groups: ['system:unauthenticated'] }, false],
+    [
+      'a star is everybody who is known',
+      'system:anonymous',
+      { path: '/healthz', groups: ['system:unauthenticated'] },
+      false,
+    ],
     ['a user and a group have to be right', 'carol', { resource: 'pods', namespace: 'a' }, false],
     ['both of them', 'carol', { resource: 'pods', namespace: 'a', groups: ['ops'] }, true],
     ['nobody', 'eve', { resource: 'pods', namespace: 'a' }, false],
@@ -76,12 +86,16 @@ describe('policies', () => {
 describe('policy files', () => {
   const fails = (text: string, message: RegExp) => assert.throws(() => parsePolicies(text, '/etc/p'), message)
   test('a line that is no JSON is named', () =>
-    fails('\n{"user"\n', /^ExplainedError: error reading policy file \/etc\/p, line 2: \{"user": couldn't get version\/kind; json parse error: /))
+    fails(
+      '\n{"user"\n',
+      /^ExplainedError: error reading policy file \/etc\/p, line 2: \{"user": couldn't get version\/kind; json parse error: /,
+    ))
   test('so is one of another version', () =>
     fails(
       '{"apiVersion":"abac.authorization.kubernetes.io/v2","kind":"Policy"}',
       /line 1: .*: no kind "Policy" is registered for version "abac\.authorization\.kubernetes\.io\/v2"/,
     ))
-  test('and a field of another type', () => fails('{"user":1}', /json: cannot unmarshal number into Go struct field PolicySpec\.user of type string/))
+  test('and a field of another type', () =>
+    fails('{"user":1}', /json: cannot unmarshal number into Go struct field PolicySpec\.user of type string/))
   test('lines without a version are counted', () => assert.equal(unversionedLines(file), 3))
 })

@@ -7,15 +7,20 @@ export { parsePolicies, unversionedLines } from './policy-file.ts'
 
 export const abacAuthorizer = (policies: readonly Policy[]): Authorizer => ({
   name: 'ABAC',
-  authorize: ({ user, info }) => (policies.some((policy) => allows(policy, user, info)) ? allow() : noOpinion('No policy matched.')),
+  authorize: ({ user, info }) =>
+    policies.some((policy) => allows(policy, user, info)) ? allow() : noOpinion('No policy matched.'),
   rulesFor(user, namespace) {
-    const ruling = policies.filter((policy) => isFor(policy, user) && (policy.namespace === '*' || policy.namespace === namespace))
+    const ruling = policies.filter(
+      (policy) => isFor(policy, user) && (policy.namespace === '*' || policy.namespace === namespace),
+    )
     const verbs = ({ readonly }: Policy): readonly string[] => (readonly ? ['get', 'list', 'watch'] : ['*'])
     return {
       resourceRules: ruling.flatMap((policy) =>
         policy.resource ? [{ verbs: verbs(policy), apiGroups: [policy.apiGroup], resources: [policy.resource] }] : [],
       ),
-      nonResourceRules: ruling.flatMap((policy) => (policy.nonResourcePath ? [{ verbs: verbs(policy), nonResourceURLs: [policy.nonResourcePath] }] : [])),
+      nonResourceRules: ruling.flatMap((policy) =>
+        policy.nonResourcePath ? [{ verbs: verbs(policy), nonResourceURLs: [policy.nonResourcePath] }] : [],
+      ),
       incomplete: false,
     }
   },

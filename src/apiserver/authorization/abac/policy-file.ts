@@ -1,6 +1,6 @@
 /**
- * Policy files: a JSON object a line; empty lines and those that begin with `#` are left out. Lines without a version are of the first
- * form there was, in which what is left out means everything.
+ * Policy files: a JSON object a line; empty lines and those that begin with `#` are left out. Lines without a version
+ * are of the first form there was, in which what is left out means everything.
  */
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import type { Policy } from './policy.ts'
@@ -18,7 +18,10 @@ export function parsePolicies(text: string, path: string): readonly Policy[] {
     try {
       return [parsePolicy(trimmed)]
     } catch (error) {
-      throw new ExplainedError(`error reading policy file ${path}, line ${index + 1}: ${line}: ${error instanceof Error ? error.message : error}`)
+      throw new ExplainedError(
+        `error reading policy file ${path}, line ${index + 1}: ${line}: ` +
+          `${error instanceof Error ? error.message : error}`,
+      )
     }
   })
 }
@@ -32,7 +35,8 @@ function parsePolicy(line: string): Policy {
   const version = text(fields, 'apiVersion')
   const kind = text(fields, 'kind')
   if (!version || !kind) return unversioned(fields)
-  if (version !== apiVersion || kind !== 'Policy') throw new Error(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)}`)
+  if (version !== apiVersion || kind !== 'Policy')
+    throw new Error(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)}`)
   return versioned(objectOf(fields.spec ?? {}, 'PolicySpec'))
 }
 
@@ -79,7 +83,10 @@ function parse(line: string): unknown {
 
 function objectOf(value: unknown, type: string): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
-  throw new Error(`json: cannot unmarshal ${Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value} into Go value of type v1beta1.${type}`)
+  throw new Error(
+    `json: cannot unmarshal ${Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value} into Go ` +
+      `value of type v1beta1.${type}`,
+  )
 }
 
 function text(fields: Fields, name: string): string {

@@ -16,7 +16,9 @@ const reading: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 /** Whether a policy allows what the user asks for. */
 export const allows = (policy: Policy, user: UserInfo | undefined, info: RequestInfo): boolean =>
-  isFor(policy, user) && (!policy.readonly || reading.has(info.verb)) && (info.isResourceRequest ? coversResource(policy, info) : coversPath(policy, info.path))
+  isFor(policy, user) &&
+  (!policy.readonly || reading.has(info.verb)) &&
+  (info.isResourceRequest ? coversResource(policy, info) : coversPath(policy, info.path))
 
 /** A policy that names nobody is for nobody. Where it names a user and a group, both have to be right. */
 export function isFor({ user, group }: Policy, who: UserInfo | undefined): boolean {
@@ -30,4 +32,5 @@ const coversResource = ({ namespace, resource, apiGroup }: Policy, info: Request
   covers(namespace, info.namespace) && covers(resource, info.resource) && covers(apiGroup, info.group)
 
 const coversPath = ({ nonResourcePath }: Policy, path: string): boolean =>
-  covers(nonResourcePath, path) || (nonResourcePath.endsWith('*') && path.startsWith(nonResourcePath.replace(/\*+$/, '')))
+  covers(nonResourcePath, path) ||
+  (nonResourcePath.endsWith('*') && path.startsWith(nonResourcePath.replace(/\*+$/, '')))

@@ -1,4 +1,7 @@
-/** AuthorizationConfiguration (apiserver.config.k8s.io): the file of `--authorization-config`, decoded strictly, with what it leaves out. */
+/**
+ * AuthorizationConfiguration (apiserver.config.k8s.io): the file of `--authorization-config`, decoded strictly, with
+ * what it leaves out.
+ */
 import { decode } from '../../../machinery/decode/index.ts'
 import type { Field, FieldType, StructType } from '../../../machinery/schema.ts'
 import { parseYaml } from '../../../machinery/yaml.ts'
@@ -96,16 +99,28 @@ export function parseConfiguration(text: string): AuthorizationConfiguration {
   const faults = [...strict, ...decoded.strict]
   if (faults.length > 0) throw new Error(`strict decoding error: ${faults.join(', ')}`)
   const { authorizers = [] } = decoded.object as FileConfiguration
-  return { authorizers: authorizers.map(({ type = '', name = '', webhook }) => ({ type, name, ...(webhook && { webhook: completed(webhook) }) })) }
+  return {
+    authorizers: authorizers.map(({ type = '', name = '', webhook }) => ({
+      type,
+      name,
+      ...(webhook && { webhook: completed(webhook) }),
+    })),
+  }
 }
 
 function checkKind(value: unknown): void {
-  const { apiVersion, kind: said } = (typeof value === 'object' && value !== null ? value : {}) as { readonly apiVersion?: unknown; readonly kind?: unknown }
+  const { apiVersion, kind: said } = (typeof value === 'object' && value !== null ? value : {}) as {
+    readonly apiVersion?: unknown
+    readonly kind?: unknown
+  }
   if (typeof said !== 'string' || !said) throw new Error("Object 'Kind' is missing in the file")
   if (typeof apiVersion !== 'string' || !apiVersion) throw new Error("Object 'apiVersion' is missing in the file")
   const [saidGroup, version = ''] = apiVersion.split('/')
   if (saidGroup !== group || !versions.has(version) || said !== kind) {
-    throw new Error(`no kind ${JSON.stringify(said)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/apis/apiserver/scheme"`)
+    throw new Error(
+      `no kind ${JSON.stringify(said)} is registered for version ${JSON.stringify(apiVersion)} in scheme ` +
+        '"pkg/apis/apiserver/scheme"',
+    )
   }
 }
 
@@ -113,7 +128,13 @@ const usualAuthorized = '5m'
 const usualUnauthorized = '30s'
 
 function completed(webhook: FileWebhook): WebhookConfiguration {
-  const { authorizedTTL = usualAuthorized, unauthorizedTTL = usualUnauthorized, timeout = '0', connectionInfo = {}, matchConditions = [] } = webhook
+  const {
+    authorizedTTL = usualAuthorized,
+    unauthorizedTTL = usualUnauthorized,
+    timeout = '0',
+    connectionInfo = {},
+    matchConditions = [],
+  } = webhook
   return {
     authorizedMs: goDurationMs(authorizedTTL) || goDurationMs(usualAuthorized),
     cachesAuthorized: webhook.cacheAuthorizedRequests ?? true,

@@ -19,7 +19,8 @@ ${more}`
 
 test('a configuration is read, with what it leaves out', () => {
   const { authorizers } = loadConfiguration(
-    `${head}authorizers:\n- { type: Node, name: node }${webhook('    unauthorizedTTL: 1m\n    cacheAuthorizedRequests: false')}`,
+    `${head}authorizers:\n- { type: Node, name: node ` +
+      `}${webhook('    unauthorizedTTL: 1m\n    cacheAuthorizedRequests: false')}`,
   )
   assert.deepEqual(authorizers, [
     { type: 'Node', name: 'node' },
@@ -51,13 +52,26 @@ describe('a configuration that is refused', () => {
     [
       'an unknown type',
       `${head}authorizers: [{ type: Oracle, name: x }]`,
-      'authorizers[0].type: Unsupported value: "Oracle": supported values: "ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"',
+      'authorizers[0].type: Unsupported value: "Oracle": supported values: "ABAC", "AlwaysAllow", "AlwaysDeny", ' +
+        '"Node", "RBAC", "Webhook"',
     ],
-    ['a type twice', `${head}authorizers: [{ type: RBAC, name: rbac }, { type: RBAC, name: b }]`, 'authorizers[1].type: Duplicate value: "RBAC"'],
+    [
+      'a type twice',
+      `${head}authorizers: [{ type: RBAC, name: rbac }, { type: RBAC, name: b }]`,
+      'authorizers[1].type: Duplicate value: "RBAC"',
+    ],
     ['no name', `${head}authorizers: [{ type: RBAC }]`, 'authorizers[0].name: Required value'],
-    ['another name', `${head}authorizers: [{ type: RBAC, name: roles }]`, 'expected name rbac for authorizer RBAC instead of roles'],
+    [
+      'another name',
+      `${head}authorizers: [{ type: RBAC, name: roles }]`,
+      'expected name rbac for authorizer RBAC instead of roles',
+    ],
     ['a name twice', `${head}authorizers:${webhook()}${webhook()}`, 'authorizers[1].name: Duplicate value: "hook"'],
-    ['no webhook', `${head}authorizers: [{ type: Webhook, name: x }]`, 'authorizers[0].webhook: Required value: required when type=Webhook'],
+    [
+      'no webhook',
+      `${head}authorizers: [{ type: Webhook, name: x }]`,
+      'authorizers[0].webhook: Required value: required when type=Webhook',
+    ],
     [
       'a webhook of another type',
       `${head}authorizers: [{ type: RBAC, name: rbac, webhook: {} }]`,
@@ -66,10 +80,19 @@ describe('a configuration that is refused', () => {
     [
       'a webhook that says nothing',
       `${head}authorizers: [{ type: Webhook, name: x, webhook: {} }]`,
-      '[authorizers[0].timeout: Required value, authorizers[0].subjectAccessReviewVersion: Required value, authorizers[0].failurePolicy: Required value, authorizers[0].connectionInfo.type: Required value]',
+      '[authorizers[0].timeout: Required value, authorizers[0].subjectAccessReviewVersion: Required value, ' +
+        'authorizers[0].failurePolicy: Required value, authorizers[0].connectionInfo.type: Required value]',
     ],
-    ['too much patience', `${head}authorizers:${webhook().replace('3s', '31s')}`, 'authorizers[0].timeout: Invalid value: "31s": must be > 0s and <= 30s'],
-    ['a negative time', `${head}authorizers:${webhook('    authorizedTTL: -1m')}`, 'authorizers[0].authorizedTTL: Invalid value: "-1m0s": must be > 0s'],
+    [
+      'too much patience',
+      `${head}authorizers:${webhook().replace('3s', '31s')}`,
+      'authorizers[0].timeout: Invalid value: "31s": must be > 0s and <= 30s',
+    ],
+    [
+      'a negative time',
+      `${head}authorizers:${webhook('    authorizedTTL: -1m')}`,
+      'authorizers[0].authorizedTTL: Invalid value: "-1m0s": must be > 0s',
+    ],
     [
       'another version of reviews',
       `${head}authorizers:${webhook().replace('Version: v1', 'Version: v2')}`,
@@ -83,17 +106,21 @@ describe('a configuration that is refused', () => {
     [
       'another way to connect',
       `${head}authorizers:${webhook().replace('type: KubeConfigFile, kubeConfigFile', 'type: ExternalClusterConfig, kubeConfigFile')}`,
-      `authorizers[0].connectionInfo.type: Unsupported value: {"Type":"ExternalClusterConfig","KubeConfigFile":"${thisFile}"}: supported values: "InClusterConfig", "KubeConfigFile"`,
+      'authorizers[0].connectionInfo.type: Unsupported value: ' +
+        `{"Type":"ExternalClusterConfig","KubeConfigFile":"${thisFile}"}: supported values: "InClusterConfig", ` +
+        '"KubeConfigFile"',
     ],
     [
       'no such file',
       `${head}authorizers:${webhook().replace(thisFile, '/nowhere/at/all')}`,
-      'authorizers[0].connectionInfo.kubeConfigFile: Invalid value: "/nowhere/at/all": error loading file: stat /nowhere/at/all: no such file or directory',
+      'authorizers[0].connectionInfo.kubeConfigFile: Invalid value: "/nowhere/at/all": error loading file: stat ' +
+        '/nowhere/at/all: no such file or directory',
     ],
     [
       'conditions without a version',
       `${head}authorizers:${webhook('    matchConditions: [{ expression: "true" }]')}`,
-      'authorizers[0].matchConditionSubjectAccessReviewVersion: Required value: required if match conditions are specified',
+      'authorizers[0].matchConditionSubjectAccessReviewVersion: Required value: required if match conditions are ' +
+        'specified',
     ],
     [
       'an unknown field',
@@ -103,13 +130,17 @@ describe('a configuration that is refused', () => {
     [
       'another version',
       `${head.replace('v1', 'v9')}authorizers: []`,
-      'failed to load AuthorizationConfiguration from file: no kind "AuthorizationConfiguration" is registered for version "apiserver.config.k8s.io/v9" in scheme "pkg/apis/apiserver/scheme"',
+      'failed to load AuthorizationConfiguration from file: no kind "AuthorizationConfiguration" is registered ' +
+        'for version "apiserver.config.k8s.io/v9" in scheme "pkg/apis/apiserver/scheme"',
     ],
   ]
-  for (const [title, text, message] of cases) test(title, () => assert.throws(() => loadConfiguration(text), { message }))
+  for (const [title, text, message] of cases)
+    test(title, () => assert.throws(() => loadConfiguration(text), { message }))
 
   test('an authorizer that was there at the start is missing', () =>
-    assert.throws(() => loadConfiguration(`${head}authorizers: [{ type: RBAC, name: rbac }]`, ['RBAC', 'Node']), { message: 'missing required types: [Node]' }))
+    assert.throws(() => loadConfiguration(`${head}authorizers: [{ type: RBAC, name: rbac }]`, ['RBAC', 'Node']), {
+      message: 'missing required types: [Node]',
+    }))
 })
 
 describe('match conditions', () => {
@@ -131,11 +162,16 @@ describe('match conditions', () => {
     ["request.resourceAttributes.name == ''", true],
     ['has(request.nonResourceAttributes)', false],
     [
-      "has(request.resourceAttributes.fieldSelector) && request.resourceAttributes.fieldSelector.requirements.exists(r, r.key == 'spec.nodeName' && r.values == ['n'])",
+      'has(request.resourceAttributes.fieldSelector) && ' +
+        "request.resourceAttributes.fieldSelector.requirements.exists(r, r.key == 'spec.nodeName' && r.values == " +
+        "['n'])",
       true,
     ],
     ["request.resourceAttributes.labelSelector.requirements.exists(r, 'a' in r.values)", false],
-    ["request.?resourceAttributes.labelSelector.requirements.orValue([]).exists(r, r.key == 'team' && r.values == [])", true],
+    [
+      "request.?resourceAttributes.labelSelector.requirements.orValue([]).exists(r, r.key == 'team' && r.values == [])",
+      true,
+    ],
     ['has(request.resourceAttributes.labelSelector.rawSelector)', false],
     [
       "request.nonResourceAttributes.path == '/x'",
@@ -158,7 +194,9 @@ describe('match conditions', () => {
   })
 
   test('what cannot be compiled is told', () => {
-    const messages = compileConditions(['request.nope', "'text'", '', 'true', 'true'], 'w').errors.map(({ field, message }) => `${field}: ${message}`)
+    const messages = compileConditions(['request.nope', "'text'", '', 'true', 'true'], 'w').errors.map(
+      ({ field, message }) => `${field}: ${message}`,
+    )
     assert.match(
       messages[0]!,
       /^w\.matchConditions\[0\]\.expression: Invalid value: "request\.nope": compilation failed: ERROR: <input>:1:8: undefined field 'nope'/,
@@ -176,5 +214,12 @@ describe('match conditions', () => {
 })
 
 test('durations are told as Go tells them', () => {
-  assert.deepEqual([0, 500, 1500, 60_000, 3_600_000, -90_000].map(goDuration), ['0s', '500ms', '1.5s', '1m0s', '1h0m0s', '-1m30s'])
+  assert.deepEqual([0, 500, 1500, 60_000, 3_600_000, -90_000].map(goDuration), [
+    '0s',
+    '500ms',
+    '1.5s',
+    '1m0s',
+    '1h0m0s',
+    '-1m30s',
+  ])
 })

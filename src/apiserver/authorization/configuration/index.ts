@@ -1,6 +1,6 @@
 /**
- * Structured authorization (KEP-3221): a file says which authorizers there are, in which order, webhooks among them. It is read again
- * when it changes; a file that is not right is told in the log and changes nothing.
+ * Structured authorization (KEP-3221): a file says which authorizers there are, in which order, webhooks among them. It
+ * is read again when it changes; a file that is not right is told in the log and changes nothing.
  */
 import { unwatchFile, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -61,7 +61,9 @@ export class ConfiguredAuthorization implements Authorization {
       for (const { type } of configuration.authorizers) if (isLocal(type)) this.#local.set(type, local(type))
       await this.#use(configuration)
     } catch (error) {
-      throw error instanceof ExplainedError ? error : new ExplainedError(`--authorization-config ${file}: ${reasonOf(error)}`, { cause: error })
+      throw error instanceof ExplainedError
+        ? error
+        : new ExplainedError(`--authorization-config ${file}: ${reasonOf(error)}`, { cause: error })
     }
     await Promise.all([...this.#local.values()].map((each) => each.start()))
     this.#reloads.loaded(this.#text)
@@ -119,14 +121,17 @@ export class ConfiguredAuthorization implements Authorization {
 
   #localOf(type: string): Authorizer {
     const local = this.#local.get(type)
-    if (!local) throw new Error(`authorizer type ${type} is not allowed if it was not enabled at initial server startup`)
+    if (!local)
+      throw new Error(`authorizer type ${type} is not allowed if it was not enabled at initial server startup`)
     return local.authorizer
   }
 
   async #webhook({ name, webhook }: AuthorizerConfiguration): Promise<WebhookAuthorizer> {
     const { places: sources, log } = this.#sources
-    const { kubeConfigFile, cachesAuthorized, cachesUnauthorized, authorizedMs, unauthorizedMs, timeoutMs, ...rest } = webhook as WebhookConfiguration
-    if (kubeConfigFile === undefined) throw new Error('webhook connectionInfo.type=InClusterConfig is not allowed for kube-apiserver')
+    const { kubeConfigFile, cachesAuthorized, cachesUnauthorized, authorizedMs, unauthorizedMs, timeoutMs, ...rest } =
+      webhook as WebhookConfiguration
+    if (kubeConfigFile === undefined)
+      throw new Error('webhook connectionInfo.type=InClusterConfig is not allowed for kube-apiserver')
     return webhookAuthorizer({
       name,
       connection: await readKubeconfig(kubeConfigFile),

@@ -3,8 +3,8 @@ import { type AuthorizationConfiguration, parseConfiguration } from './configura
 import { configurationFaults } from './validate-configuration.ts'
 
 /**
- * Throws an Error with all that is wrong. `needed` are the types that have to stay when a file is read again: what they look at is
- * followed from the start.
+ * Throws an Error with all that is wrong. `needed` are the types that have to stay when a file is read again: what they
+ * look at is followed from the start.
  */
 export function loadConfiguration(text: string, needed: readonly string[] = []): AuthorizationConfiguration {
   const configuration = parsed(text)
@@ -24,7 +24,9 @@ function parsed(text: string): AuthorizationConfiguration {
   try {
     return parseConfiguration(text)
   } catch (error) {
-    throw new Error(`failed to load AuthorizationConfiguration from file: ${error instanceof Error ? error.message : error}`)
+    throw new Error(
+      `failed to load AuthorizationConfiguration from file: ${error instanceof Error ? error.message : error}`,
+    )
   }
 }
 

@@ -1,8 +1,17 @@
-/** Match conditions: CEL over the `spec` of a SubjectAccessReview, called `request`. A webhook is asked if all of them are true. */
+/**
+ * Match conditions: CEL over the `spec` of a SubjectAccessReview, called `request`. A webhook is asked if all of them
+ * are true.
+ */
 import { adapt, type Environment, environment, type Program } from '../../../cel/index.ts'
 import { kubernetesLibraries } from '../../../cel/libraries/index.ts'
 import { boolType, formatType, listType, mapType, objectType, stringType } from '../../../cel/types.ts'
-import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  invalidValue,
+  required,
+  tooMany,
+} from '../../../machinery/validation/field-error.ts'
 import type { Matcher } from '../webhook/index.ts'
 import type { ResourceAttributes, ReviewSpec, Selector } from '../webhook/review.ts'
 
@@ -11,7 +20,13 @@ const most = 64
 const selector = (name: string) =>
   objectType(name, {
     rawSelector: stringType,
-    requirements: listType(objectType('kubernetes.SelectorRequirement', { key: stringType, operator: stringType, values: listType(stringType) })),
+    requirements: listType(
+      objectType('kubernetes.SelectorRequirement', {
+        key: stringType,
+        operator: stringType,
+        values: listType(stringType),
+      }),
+    ),
   })
 
 const requestType = objectType('kubernetes.SubjectAccessReviewSpec', {
@@ -78,7 +93,8 @@ const matcherOf =
     const errors: string[] = []
     for (const { source, evaluate } of programs) {
       const outcome = evaluate({ request })
-      if ('error' in outcome) errors.push(`cel evaluation error: expression '${source}' resulted in error: ${outcome.error}`)
+      if ('error' in outcome)
+        errors.push(`cel evaluation error: expression '${source}' resulted in error: ${outcome.error}`)
       // One that does not hold decides, whatever is wrong with others.
       else if (outcome.value !== true) return false
     }
@@ -87,20 +103,42 @@ const matcherOf =
   }
 
 /** Texts and lists of texts are always there, empty ones too: conditions need not ask whether they are. */
-function shown({ resourceAttributes, nonResourceAttributes, user = '', groups = [], uid = '', extra = {} }: ReviewSpec): object {
+function shown({
+  resourceAttributes,
+  nonResourceAttributes,
+  user = '',
+  groups = [],
+  uid = '',
+  extra = {},
+}: ReviewSpec): object {
   return {
     user,
     groups,
     uid,
     extra,
     ...(resourceAttributes && {
-      resourceAttributes: { namespace: '', verb: '', group: '', version: '', resource: '', subresource: '', name: '', ...withValues(resourceAttributes) },
+      resourceAttributes: {
+        namespace: '',
+        verb: '',
+        group: '',
+        version: '',
+        resource: '',
+        subresource: '',
+        name: '',
+        ...withValues(resourceAttributes),
+      },
     }),
     ...(nonResourceAttributes && { nonResourceAttributes: { verb: '', path: '', ...nonResourceAttributes } }),
   }
 }
 
 function withValues({ fieldSelector, labelSelector, ...others }: ResourceAttributes): object {
-  const filled = ({ requirements }: Selector): object => ({ requirements: requirements.map((each) => ({ values: [], ...each })) })
-  return { ...others, ...(fieldSelector && { fieldSelector: filled(fieldSelector) }), ...(labelSelector && { labelSelector: filled(labelSelector) }) }
+  const filled = ({ requirements }: Selector): object => ({
+    requirements: requirements.map((each) => ({ values: [], ...each })),
+  })
+  return {
+    ...others,
+    ...(fieldSelector && { fieldSelector: filled(fieldSelector) }),
+    ...(labelSelector && { labelSelector: filled(labelSelector) }),
+  }
 }

@@ -4,7 +4,13 @@ import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { reasonOf } from '../../../lib/explained-error.ts'
 import { goDuration } from '../../../lib/go/go-duration.ts'
-import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../machinery/validation/field-error.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import type { AuthorizationConfiguration, AuthorizerConfiguration, WebhookConfiguration } from './configuration-file.ts'
 import { compileConditions } from './match-conditions.ts'
@@ -37,7 +43,8 @@ function nameFaults(name: string, seen: ReadonlySet<string>, path: string): read
 }
 
 function webhookFaults({ type, webhook }: AuthorizerConfiguration, path: string): readonly FieldError[] {
-  if (type !== 'Webhook') return webhook ? [invalidValue(`${path}.webhook`, 'non-null', 'may only be specified when type=Webhook')] : []
+  if (type !== 'Webhook')
+    return webhook ? [invalidValue(`${path}.webhook`, 'non-null', 'may only be specified when type=Webhook')] : []
   if (!webhook) return [required(`${path}.webhook`, 'required when type=Webhook')]
   return [
     ...timeFaults(webhook, path),
@@ -51,9 +58,11 @@ function webhookFaults({ type, webhook }: AuthorizerConfiguration, path: string)
 function timeFaults({ timeoutMs, authorizedMs, unauthorizedMs }: WebhookConfiguration, path: string): FieldError[] {
   const errors: FieldError[] = []
   if (timeoutMs === 0) errors.push(required(`${path}.timeout`))
-  else if (timeoutMs > longestTimeoutMs || timeoutMs < 0) errors.push(invalidValue(`${path}.timeout`, goDuration(timeoutMs), 'must be > 0s and <= 30s'))
+  else if (timeoutMs > longestTimeoutMs || timeoutMs < 0)
+    errors.push(invalidValue(`${path}.timeout`, goDuration(timeoutMs), 'must be > 0s and <= 30s'))
   if (authorizedMs < 0) errors.push(invalidValue(`${path}.authorizedTTL`, goDuration(authorizedMs), 'must be > 0s'))
-  if (unauthorizedMs < 0) errors.push(invalidValue(`${path}.unauthorizedTTL`, goDuration(unauthorizedMs), 'must be > 0s'))
+  if (unauthorizedMs < 0)
+    errors.push(invalidValue(`${path}.unauthorizedTTL`, goDuration(unauthorizedMs), 'must be > 0s'))
   return errors
 }
 
@@ -62,18 +71,27 @@ function versionFaults(webhook: WebhookConfiguration, path: string): readonly Fi
   const field = `${path}.matchConditionSubjectAccessReviewVersion`
   return [
     ...chosen(subjectAccessReviewVersion, ['v1', 'v1beta1'], `${path}.subjectAccessReviewVersion`),
-    ...(matched ? chosen(matched, ['v1'], field) : matchConditions.length > 0 ? [required(field, 'required if match conditions are specified')] : []),
+    ...(matched
+      ? chosen(matched, ['v1'], field)
+      : matchConditions.length > 0
+        ? [required(field, 'required if match conditions are specified')]
+        : []),
   ]
 }
 
 const chosen = (value: string, choices: readonly string[], path: string): readonly FieldError[] =>
   value === '' ? [required(path)] : choices.includes(value) ? [] : [notSupported(path, value, choices)]
 
-function connectionFaults({ connectionType, kubeConfigFile }: WebhookConfiguration, path: string): readonly FieldError[] {
+function connectionFaults(
+  { connectionType, kubeConfigFile }: WebhookConfiguration,
+  path: string,
+): readonly FieldError[] {
   const field = `${path}.kubeConfigFile`
   switch (connectionType) {
     case 'InClusterConfig':
-      return kubeConfigFile === undefined ? [] : [invalidValue(field, kubeConfigFile, 'can only be set when type=KubeConfigFile')]
+      return kubeConfigFile === undefined
+        ? []
+        : [invalidValue(field, kubeConfigFile, 'can only be set when type=KubeConfigFile')]
     case 'KubeConfigFile':
       if (!kubeConfigFile) return [required(field)]
       if (!isAbsolute(kubeConfigFile)) return [invalidValue(field, kubeConfigFile, 'must be an absolute path')]
@@ -82,7 +100,12 @@ function connectionFaults({ connectionType, kubeConfigFile }: WebhookConfigurati
       return [required(`${path}.type`)]
     default:
       // Upstream shows the whole of it, under Go's names.
-      return [notSupported(`${path}.type`, { Type: connectionType, KubeConfigFile: kubeConfigFile ?? null }, ['InClusterConfig', 'KubeConfigFile'])]
+      return [
+        notSupported(`${path}.type`, { Type: connectionType, KubeConfigFile: kubeConfigFile ?? null }, [
+          'InClusterConfig',
+          'KubeConfigFile',
+        ]),
+      ]
   }
 }
 

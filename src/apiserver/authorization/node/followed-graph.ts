@@ -1,7 +1,7 @@
 /**
- * Keeps the graph of nodes up to date. It is built when the first node asks: where there are none, writes of pods cost nothing.
- * A pod is parsed once, when it has a node: what it refers to does not change afterwards, but for its ephemeral containers and its
- * resource claims.
+ * Keeps the graph of nodes up to date. It is built when the first node asks: where there are none, writes of pods cost
+ * nothing. A pod is parsed once, when it has a node: what it refers to does not change afterwards, but for its
+ * ephemeral containers and its resource claims.
  */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -80,7 +80,9 @@ export class FollowedGraph {
       read: (object) => object !== undefined,
       changed: (isThere, _before, object) => {
         const edges = isThere ? volumeEdges(object.parse<Volume>()) : undefined
-        this.#timed(edges ? 'AddPV' : 'DeletePV', () => (edges ? graph.putVolume(edges) : graph.deleteVolume(object.name)))
+        this.#timed(edges ? 'AddPV' : 'DeletePV', () =>
+          edges ? graph.putVolume(edges) : graph.deleteVolume(object.name),
+        )
       },
     })
   }
@@ -93,7 +95,9 @@ export class FollowedGraph {
       log,
       read: (object) => object.parse<NodeNamed>().spec?.nodeName ?? '',
       changed: (node, _before, { namespace, name }) =>
-        this.#timed(`${node ? 'Add' : 'Delete'}${ownedNames[kind]}`, () => graph.putOwned(kind, namespace, name, node ?? '')),
+        this.#timed(`${node ? 'Add' : 'Delete'}${ownedNames[kind]}`, () =>
+          graph.putOwned(kind, namespace, name, node ?? ''),
+        ),
     })
   }
 }
@@ -113,18 +117,29 @@ interface NodeNamed extends KubeObject {
 interface PodState {
   readonly node: string
   readonly uid: string
-  /** The text from where what was added to it stands: ephemeral containers, claims that were made for it. Empty for nearly all pods. */
+  /**
+   * The text from where what was added to it stands: ephemeral containers, claims that were made for it. Empty for
+   * nearly all pods.
+   */
   readonly added: string
 }
 
 function podState(object: StoredObject): PodState {
   const { metadata, bytes } = object
   const node = object.summary.fields['spec.nodeName'] ?? ''
-  const places = [bytes.indexOf('"ephemeralContainers"'), bytes.indexOf('esourceClaimStatus')].filter((place) => place >= 0)
-  return { node, uid: node && uidOf(metadata), added: node && places.length > 0 ? bytes.toString('utf8', Math.min(...places)) : '' }
+  const places = [bytes.indexOf('"ephemeralContainers"'), bytes.indexOf('esourceClaimStatus')].filter(
+    (place) => place >= 0,
+  )
+  return {
+    node,
+    uid: node && uidOf(metadata),
+    added: node && places.length > 0 ? bytes.toString('utf8', Math.min(...places)) : '',
+  }
 }
 
-/** The first member called `uid` that stands outside of owners; what is taken for another one costs a parse, no more. */
+/**
+ * The first member called `uid` that stands outside of owners; what is taken for another one costs a parse, no more.
+ */
 const uidOf = (metadata: Buffer): string =>
   metadata
     .toString('latin1')

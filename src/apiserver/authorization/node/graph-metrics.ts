@@ -7,7 +7,12 @@ export type TimedChange = (operation: string, change: () => void) => void
 
 export function graphMetrics(metrics: MetricsRegistry): TimedChange {
   const help = 'Histogram of duration of graph actions in node authorizer.'
-  const durations = metrics.histogram('node_authorizer_graph_actions_duration_seconds', help, exponentialBuckets(0.0001, 2, 12), ['operation'])
+  const durations = metrics.histogram(
+    'node_authorizer_graph_actions_duration_seconds',
+    help,
+    exponentialBuckets(0.0001, 2, 12),
+    ['operation'],
+  )
   return (operation, change) => {
     const started = performance.now()
     change()

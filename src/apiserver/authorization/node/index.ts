@@ -15,7 +15,11 @@ export { nodeOf } from './node-identity.ts'
 type Verdict = Decision | Promise<Decision>
 
 const nothing: RuleSet = { resourceRules: [], nonResourceRules: [], incomplete: false }
-const unlisted: RuleSet = { ...nothing, incomplete: true, evaluationError: 'node authorizer does not support user rule resolution' }
+const unlisted: RuleSet = {
+  ...nothing,
+  incomplete: true,
+  evaluationError: 'node authorizer does not support user rule resolution',
+}
 
 export function nodeAuthorization(sources: AuthorizationSources): Authorization {
   const followed = new FollowedGraph(sources)
@@ -39,7 +43,15 @@ export function authorizeNode(attributes: AccessAttributes, graph: () => NodeGra
   if (!info.isResourceRequest) return noOpinion()
   const decide = own[`${info.group}/${info.resource}`]
   // Selectors are read when they are asked for: a copy of the attributes would lack them.
-  if (decide) return decide({ user, info, fieldSelector: attributes.fieldSelector, labelSelector: attributes.labelSelector, node, graph })
+  if (decide)
+    return decide({
+      user,
+      info,
+      fieldSelector: attributes.fieldSelector,
+      labelSelector: attributes.labelSelector,
+      node,
+      graph,
+    })
   const resource = info.subresource ? `${info.resource}/${info.subresource}` : info.resource
   return everyNodeMay(info.group, resource, info.verb) ? allow() : noOpinion()
 }
@@ -54,7 +66,9 @@ type Related = (graph: NodeGraph, node: string, namespace: string, name: string)
 const related = ({ node, info, graph }: Question, isRelated: Related): Verdict => {
   if (!info.name) return noOpinion('No Object name found')
   return after(graph(), (known) =>
-    isRelated(known, node, info.namespace, info.name) ? allow() : noOpinion(`no relationship found between node '${node}' and this object`),
+    isRelated(known, node, info.namespace, info.name)
+      ? allow()
+      : noOpinion(`no relationship found between node '${node}' and this object`),
   )
 }
 
@@ -76,7 +90,8 @@ const readNamespaced =
     return namespace ? related(question, isRelated) : noOpinion('can only read namespaced object of this type')
   }
 
-const usesClaim: Related = (graph, node, namespace, name) => graph.refers(node, 'persistentvolumeclaim', namespace, name)
+const usesClaim: Related = (graph, node, namespace, name) =>
+  graph.refers(node, 'persistentvolumeclaim', namespace, name)
 const usesAccount: Related = (graph, node, namespace, name) => graph.refers(node, 'serviceaccount', namespace, name)
 const hasPod: Related = (graph, node, namespace, name) => graph.refers(node, 'pod', namespace, name)
 
@@ -90,8 +105,12 @@ const own: Readonly<Partial<Record<string, (question: Question) => Verdict>>> = 
         ? related(question, usesClaim)
         : noOpinion('can only get/update/patch this type'),
   '/persistentvolumes': readOne((graph, node, _namespace, name) => graph.refersToVolume(node, name)),
-  'resource.k8s.io/resourceclaims': readOne((graph, node, namespace, name) => graph.refers(node, 'resourceclaim', namespace, name)),
-  'storage.k8s.io/volumeattachments': readOne((graph, node, _namespace, name) => graph.owns(node, 'volumeattachment', '', name)),
+  'resource.k8s.io/resourceclaims': readOne((graph, node, namespace, name) =>
+    graph.refers(node, 'resourceclaim', namespace, name),
+  ),
+  'storage.k8s.io/volumeattachments': readOne((graph, node, _namespace, name) =>
+    graph.owns(node, 'volumeattachment', '', name),
+  ),
   'certificates.k8s.io/podcertificaterequests': podCertificateRequests,
   '/serviceaccounts': serviceAccounts,
   'coordination.k8s.io/leases': leases,
@@ -105,7 +124,9 @@ function serviceAccounts(question: Question): Verdict {
   const { verb, subresource, name } = question.info
   if (verb === 'get' && !subresource) return related(question, usesAccount)
   if (verb !== 'create' || !name) return noOpinion('can only create tokens for individual service accounts')
-  return subresource === 'token' ? related(question, usesAccount) : noOpinion('can only create token subresource of serviceaccount')
+  return subresource === 'token'
+    ? related(question, usesAccount)
+    : noOpinion('can only create token subresource of serviceaccount')
 }
 
 const ownVerbs: ReadonlySet<string> = new Set(['get', 'create', 'update', 'patch', 'delete'])
@@ -113,14 +134,19 @@ const ownVerbs: ReadonlySet<string> = new Set(['get', 'create', 'update', 'patch
 /** Names are not known on create: the plug-in NodeRestriction looks at them. */
 function leases({ node, info }: Question): Verdict {
   if (!ownVerbs.has(info.verb)) return noOpinion('can only get, create, update, patch, or delete a node lease')
-  if (info.namespace !== 'kube-node-lease') return noOpinion('can only access leases in the "kube-node-lease" system namespace')
-  return info.verb === 'create' || info.name === node ? allow() : noOpinion('can only access node lease with the same name as the requesting node')
+  if (info.namespace !== 'kube-node-lease')
+    return noOpinion('can only access leases in the "kube-node-lease" system namespace')
+  return info.verb === 'create' || info.name === node
+    ? allow()
+    : noOpinion('can only access node lease with the same name as the requesting node')
 }
 
 function csiNodes({ node, info }: Question): Verdict {
   if (!ownVerbs.has(info.verb)) return noOpinion('can only get, create, update, patch, or delete a CSINode')
   if (info.subresource) return noOpinion('cannot authorize CSINode subresources')
-  return info.verb === 'create' || info.name === node ? allow() : noOpinion('can only access CSINode with the same name as the requesting node')
+  return info.verb === 'create' || info.name === node
+    ? allow()
+    : noOpinion('can only access CSINode with the same name as the requesting node')
 }
 
 function resourceSlices(question: Question): Verdict {
@@ -140,7 +166,10 @@ function resourceSlices(question: Question): Verdict {
       if (selects(question, 'spec.nodeName') || selects(question, 'nodeName')) return allow()
       return noOpinion('can only list/watch/deletecollection resourceslices with nodeName field selector')
     default:
-      return noOpinion('only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection')
+      return noOpinion(
+        'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, ' +
+          'delete, deletecollection',
+      )
   }
 }
 
@@ -151,7 +180,9 @@ function podCertificateRequests(question: Question): Verdict {
     case 'create':
       return allow()
     case 'get':
-      return related(question, (graph, node, namespace, name) => graph.owns(node, 'podcertificaterequest', namespace, name))
+      return related(question, (graph, node, namespace, name) =>
+        graph.owns(node, 'podcertificaterequest', namespace, name),
+      )
     case 'list':
     case 'watch':
       return selects(question, 'spec.nodeName')
@@ -177,7 +208,9 @@ function nodes({ node, info }: Question): Verdict {
     case 'watch':
       if (name === node) return allow()
       return noOpinion(
-        name ? `node '${node}' cannot read '${name}', only its own Node object` : `node '${node}' cannot read all nodes, only its own Node object`,
+        name
+          ? `node '${node}' cannot read '${name}', only its own Node object`
+          : `node '${node}' cannot read all nodes, only its own Node object`,
       )
     default:
       return noOpinion()
@@ -207,4 +240,6 @@ function pods(question: Question): Verdict {
 
 /** Whether only what is of the node is asked for. */
 const selects = ({ fieldSelector, node }: Question, field: string): boolean =>
-  fieldSelector?.some(({ key, operator, values }) => key === field && operator === 'In' && values?.length === 1 && values[0] === node) ?? false
+  fieldSelector?.some(
+    ({ key, operator, values }) => key === field && operator === 'In' && values?.length === 1 && values[0] === node,
+  ) ?? false

@@ -1,10 +1,16 @@
 /**
- * Which objects a node has to do with: what its pods refer to, the volumes of their claims, the secrets of those volumes, and what
- * names the node itself. Counted when pods and volumes change, so that a question is a look-up.
+ * Which objects a node has to do with: what its pods refer to, the volumes of their claims, the secrets of those
+ * volumes, and what names the node itself. Counted when pods and volumes change, so that a question is a look-up.
  */
 
 /** What pods of a node refer to. */
-export type ReferencedKind = 'configmap' | 'persistentvolumeclaim' | 'pod' | 'resourceclaim' | 'secret' | 'serviceaccount'
+export type ReferencedKind =
+  | 'configmap'
+  | 'persistentvolumeclaim'
+  | 'pod'
+  | 'resourceclaim'
+  | 'secret'
+  | 'serviceaccount'
 /** What names its node. */
 export type OwnedKind = 'podcertificaterequest' | 'resourceslice' | 'volumeattachment'
 
@@ -23,10 +29,14 @@ export interface VolumeEdges {
   readonly secrets: readonly { readonly namespace: string; readonly name: string }[]
 }
 
-const keyOf = (kind: ReferencedKind | OwnedKind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
+const keyOf = (kind: ReferencedKind | OwnedKind, namespace: string, name: string): string =>
+  `${kind}/${namespace}/${name}`
 
 export class NodeGraph {
-  /** By object, the nodes whose pods refer to it, and in how many ways they do: secrets of volumes count by each pod that has the volume's claim. */
+  /**
+   * By object, the nodes whose pods refer to it, and in how many ways they do: secrets of volumes count by each pod
+   * that has the volume's claim.
+   */
   readonly #users = new Map<string, Map<string, number>>()
   readonly #pods = new Map<string, { readonly node: string; readonly keys: readonly string[] }>()
   readonly #volumes = new Map<string, { readonly claim: string; readonly secrets: readonly string[] }>()
@@ -75,7 +85,8 @@ export class NodeGraph {
     let others = this.#volumesOf.get(volume.claim)
     if (!others) this.#volumesOf.set(volume.claim, (others = new Set()))
     others.add(name)
-    for (const [node, pods] of this.#users.get(volume.claim) ?? []) for (const secret of volume.secrets) this.#count(secret, node, pods)
+    for (const [node, pods] of this.#users.get(volume.claim) ?? [])
+      for (const secret of volume.secrets) this.#count(secret, node, pods)
   }
 
   deleteVolume(name: string): void {
@@ -85,7 +96,8 @@ export class NodeGraph {
     const others = this.#volumesOf.get(volume.claim)
     others?.delete(name)
     if (others?.size === 0) this.#volumesOf.delete(volume.claim)
-    for (const [node, pods] of this.#users.get(volume.claim) ?? []) for (const secret of volume.secrets) this.#count(secret, node, -pods)
+    for (const [node, pods] of this.#users.get(volume.claim) ?? [])
+      for (const secret of volume.secrets) this.#count(secret, node, -pods)
   }
 
   /** An empty node: it belongs to none. */
@@ -98,7 +110,8 @@ export class NodeGraph {
   #countPod(keys: readonly string[], node: string, by: 1 | -1): void {
     for (const key of keys) {
       this.#count(key, node, by)
-      for (const volume of this.#volumesOf.get(key) ?? []) for (const secret of this.#volumes.get(volume)?.secrets ?? []) this.#count(secret, node, by)
+      for (const volume of this.#volumesOf.get(key) ?? [])
+        for (const secret of this.#volumes.get(volume)?.secrets ?? []) this.#count(secret, node, by)
     }
   }
 

@@ -1,4 +1,7 @@
-/** Which node a user is: kubelets are called `system:node:NAME` and are in the group system:nodes; neither alone makes a node. */
+/**
+ * Which node a user is: kubelets are called `system:node:NAME` and are in the group system:nodes; neither alone makes a
+ * node.
+ */
 import type { UserInfo } from '../../http/exchange.ts'
 
 const prefix = 'system:node:'

@@ -18,7 +18,12 @@ interface Asked {
   readonly fieldSelector?: readonly SelectorRequirement[]
 }
 
-const attributes = ({ user = 'system:node:n1', groups = ['system:nodes', 'system:authenticated'], fieldSelector, ...info }: Asked): AccessAttributes => ({
+const attributes = ({
+  user = 'system:node:n1',
+  groups = ['system:nodes', 'system:authenticated'],
+  fieldSelector,
+  ...info
+}: Asked): AccessAttributes => ({
   user: { name: user, groups },
   info: {
     isResourceRequest: true,
@@ -64,7 +69,9 @@ const decide = (asked: Asked, known = graph()) => {
 
 const secrets = { resource: 'secrets', namespace: 'a' }
 const unrelated = (node: string): string => `no relationship found between node '${node}' and this object`
-const nodeName = (value: string): readonly SelectorRequirement[] => [{ key: 'spec.nodeName', operator: 'In', values: [value] }]
+const nodeName = (value: string): readonly SelectorRequirement[] => [
+  { key: 'spec.nodeName', operator: 'In', values: [value] },
+]
 
 describe('what a node may do', () => {
   const cases: readonly (readonly [string, Asked, string])[] = [
@@ -75,7 +82,11 @@ describe('what a node may do', () => {
     ['another secret', { ...secrets, name: 's3' }, unrelated('n1')],
     ['a secret of that name elsewhere', { ...secrets, namespace: 'b', name: 's1' }, unrelated('n1')],
     ['all secrets', { ...secrets, verb: 'list' }, 'No Object name found'],
-    ['secrets of all namespaces', { resource: 'secrets', verb: 'list' }, 'can only read namespaced object of this type'],
+    [
+      'secrets of all namespaces',
+      { resource: 'secrets', verb: 'list' },
+      'can only read namespaced object of this type',
+    ],
     ['writing a secret', { ...secrets, verb: 'update', name: 's1' }, 'can only read resources of this type'],
     ['a part of a secret', { ...secrets, name: 's1', subresource: 'x' }, 'cannot read subresource'],
     ["another node's secret", { ...secrets, user: 'system:node:n2', name: 's1' }, unrelated('n2')],
@@ -87,23 +98,55 @@ describe('what a node may do', () => {
     ['a node without a name', { ...secrets, user: 'system:node:', name: 's1' }, 'unknown node for user "system:node:"'],
     ['a config map', { resource: 'configmaps', namespace: 'a', name: 'c1' }, 'allow'],
     ['its claim', { resource: 'persistentvolumeclaims', namespace: 'a', name: 'data' }, 'allow'],
-    ['its status', { resource: 'persistentvolumeclaims', namespace: 'a', name: 'data', verb: 'patch', subresource: 'status' }, 'allow'],
-    ['listing claims', { resource: 'persistentvolumeclaims', namespace: 'a', verb: 'list' }, 'can only get individual resources of this type'],
+    [
+      'its status',
+      { resource: 'persistentvolumeclaims', namespace: 'a', name: 'data', verb: 'patch', subresource: 'status' },
+      'allow',
+    ],
+    [
+      'listing claims',
+      { resource: 'persistentvolumeclaims', namespace: 'a', verb: 'list' },
+      'can only get individual resources of this type',
+    ],
     ['its volume', { resource: 'persistentvolumes', name: 'pv' }, 'allow'],
     ['another volume', { resource: 'persistentvolumes', name: 'pv2' }, unrelated('n1')],
-    ['its resource claim', { group: 'resource.k8s.io', resource: 'resourceclaims', namespace: 'a', name: 'gpu' }, 'allow'],
+    [
+      'its resource claim',
+      { group: 'resource.k8s.io', resource: 'resourceclaims', namespace: 'a', name: 'gpu' },
+      'allow',
+    ],
     ['its attachment', { group: 'storage.k8s.io', resource: 'volumeattachments', name: 'va' }, 'allow'],
-    ["another's attachment", { group: 'storage.k8s.io', resource: 'volumeattachments', name: 'va', user: 'system:node:n2' }, unrelated('n2')],
-    ['a token', { resource: 'serviceaccounts', subresource: 'token', verb: 'create', namespace: 'a', name: 'robot' }, 'allow'],
-    ['a token of another account', { resource: 'serviceaccounts', subresource: 'token', verb: 'create', namespace: 'a', name: 'default' }, unrelated('n1')],
+    [
+      "another's attachment",
+      { group: 'storage.k8s.io', resource: 'volumeattachments', name: 'va', user: 'system:node:n2' },
+      unrelated('n2'),
+    ],
+    [
+      'a token',
+      { resource: 'serviceaccounts', subresource: 'token', verb: 'create', namespace: 'a', name: 'robot' },
+      'allow',
+    ],
+    [
+      'a token of another account',
+      { resource: 'serviceaccounts', subresource: 'token', verb: 'create', namespace: 'a', name: 'default' },
+      unrelated('n1'),
+    ],
     ['an account of its pod', { resource: 'serviceaccounts', namespace: 'a', name: 'robot' }, 'allow'],
-    ['making an account', { resource: 'serviceaccounts', verb: 'create', namespace: 'a' }, 'can only create tokens for individual service accounts'],
+    [
+      'making an account',
+      { resource: 'serviceaccounts', verb: 'create', namespace: 'a' },
+      'can only create tokens for individual service accounts',
+    ],
     ['itself', { resource: 'nodes', name: 'n1' }, 'allow'],
     ['another node', { resource: 'nodes', name: 'n2' }, "node 'n1' cannot read 'n2', only its own Node object"],
     ['all nodes', { resource: 'nodes', verb: 'list' }, "node 'n1' cannot read all nodes, only its own Node object"],
     ['deleting itself', { resource: 'nodes', verb: 'delete', name: 'n1' }, ''],
     ['its pods', { resource: 'pods', verb: 'list', fieldSelector: nodeName('n1') }, 'allow'],
-    ["another's pods", { resource: 'pods', verb: 'list', fieldSelector: nodeName('n2') }, 'can only list/watch pods with spec.nodeName field selector'],
+    [
+      "another's pods",
+      { resource: 'pods', verb: 'list', fieldSelector: nodeName('n2') },
+      'can only list/watch pods with spec.nodeName field selector',
+    ],
     ['all pods', { resource: 'pods', verb: 'watch' }, 'can only list/watch pods with spec.nodeName field selector'],
     [
       'pods that are not its own',
@@ -113,7 +156,11 @@ describe('what a node may do', () => {
     ['its pod', { resource: 'pods', namespace: 'a', name: 'p' }, 'allow'],
     ['a pod of another', { resource: 'pods', namespace: 'a', name: 'q' }, unrelated('n1')],
     ['changing a pod', { resource: 'pods', verb: 'patch', namespace: 'a', name: 'p' }, ''],
-    ['its lease', { group: 'coordination.k8s.io', resource: 'leases', verb: 'update', namespace: 'kube-node-lease', name: 'n1' }, 'allow'],
+    [
+      'its lease',
+      { group: 'coordination.k8s.io', resource: 'leases', verb: 'update', namespace: 'kube-node-lease', name: 'n1' },
+      'allow',
+    ],
     [
       "another's lease",
       { group: 'coordination.k8s.io', resource: 'leases', namespace: 'kube-node-lease', name: 'n2' },
@@ -125,7 +172,11 @@ describe('what a node may do', () => {
       'can only access leases in the "kube-node-lease" system namespace',
     ],
     ['its CSINode', { group: 'storage.k8s.io', resource: 'csinodes', verb: 'delete', name: 'n1' }, 'allow'],
-    ["another's CSINode", { group: 'storage.k8s.io', resource: 'csinodes', name: 'n2' }, 'can only access CSINode with the same name as the requesting node'],
+    [
+      "another's CSINode",
+      { group: 'storage.k8s.io', resource: 'csinodes', name: 'n2' },
+      'can only access CSINode with the same name as the requesting node',
+    ],
     ['its slice', { group: 'resource.k8s.io', resource: 'resourceslices', verb: 'delete', name: 'rs' }, 'allow'],
     [
       'all slices',
@@ -136,11 +187,21 @@ describe('what a node may do', () => {
     ['certificates', { group: 'certificates.k8s.io', resource: 'certificatesigningrequests', verb: 'create' }, 'allow'],
     [
       'approving certificates',
-      { group: 'certificates.k8s.io', resource: 'certificatesigningrequests', subresource: 'approval', verb: 'update', name: 'x' },
+      {
+        group: 'certificates.k8s.io',
+        resource: 'certificatesigningrequests',
+        subresource: 'approval',
+        verb: 'update',
+        name: 'x',
+      },
       '',
     ],
     ['deployments', { group: 'apps', resource: 'deployments', verb: 'list' }, ''],
-    ['a resource of that name in another group', { group: 'example.com', resource: 'secrets', namespace: 'a', name: 's1' }, ''],
+    [
+      'a resource of that name in another group',
+      { group: 'example.com', resource: 'secrets', namespace: 'a', name: 's1' },
+      '',
+    ],
   ]
   for (const [title, asked, expected] of cases) test(title, () => assert.equal(decide(asked), expected))
 })
@@ -213,10 +274,15 @@ test('everything that a pod can refer to is found', () => {
       imagePullSecrets: [{ name: 'pull' }],
       initContainers: [{ name: 'i', env: [{ name: 'E', valueFrom: { secretKeyRef: { name: 'init', key: 'k' } } }] }],
       containers: [{ name: 'c', envFrom: [{ secretRef: { name: 'from' } }, { configMapRef: { name: 'map' } }] }],
-      ephemeralContainers: [{ name: 'e', env: [{ name: 'E', valueFrom: { configMapKeyRef: { name: 'key', key: 'k' } } }] }],
+      ephemeralContainers: [
+        { name: 'e', env: [{ name: 'E', valueFrom: { configMapKeyRef: { name: 'key', key: 'k' } } }] },
+      ],
       volumes: [
         { name: 'a', secret: { secretName: 'volume' } },
-        { name: 'b', projected: { sources: [{ secret: { name: 'projected' } }, { configMap: { name: 'projected' } }] } },
+        {
+          name: 'b',
+          projected: { sources: [{ secret: { name: 'projected' } }, { configMap: { name: 'projected' } }] },
+        },
         { name: 'c', csi: { driver: 'd', nodePublishSecretRef: { name: 'csi' } } },
         { name: 'd', persistentVolumeClaim: { claimName: 'claim' } },
         { name: 'e', ephemeral: { volumeClaimTemplate: {} } },
@@ -227,7 +293,10 @@ test('everything that a pod can refer to is found', () => {
         { name: 'z', resourceClaimTemplateName: 't' },
       ],
     },
-    status: { resourceClaimStatuses: [{ name: 'y', resourceClaimName: 'made' }], extendedResourceClaimStatus: { resourceClaimName: 'extended' } },
+    status: {
+      resourceClaimStatuses: [{ name: 'y', resourceClaimName: 'made' }],
+      extendedResourceClaimStatus: { resourceClaimName: 'extended' },
+    },
   } as unknown as Pod
   assert.deepEqual(secretsOf(pod), ['pull', 'init', 'from', 'volume', 'projected', 'csi'])
   assert.deepEqual(configMapsOf(pod), ['map', 'key', 'projected'])
@@ -236,7 +305,8 @@ test('everything that a pod can refer to is found', () => {
 })
 
 test("a volume's secrets are those of its node; without a namespace they are in the claim's", () => {
-  const volume = (spec: object) => volumeEdges({ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'pv' }, spec })
+  const volume = (spec: object) =>
+    volumeEdges({ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'pv' }, spec })
   assert.equal(volume({ csi: { driver: 'd', nodeStageSecretRef: { name: 's' } } }), undefined)
   const claimRef = { namespace: 'a', name: 'data' }
   const references = {

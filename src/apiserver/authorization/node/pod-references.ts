@@ -16,7 +16,8 @@ export const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
 export const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[mirrorAnnotation] !== undefined
 
-const present = (names: readonly (string | undefined)[]): string[] => names.filter((name): name is string => Boolean(name))
+const present = (names: readonly (string | undefined)[]): string[] =>
+  names.filter((name): name is string => Boolean(name))
 
 /** Secrets: of volumes, environments, and those that images are pulled with. */
 export function secretsOf({ spec }: Pod): string[] {
@@ -51,14 +52,20 @@ export function configMapsOf({ spec }: Pod): string[] {
       ...envFrom.map(({ configMapRef }) => configMapRef?.name),
       ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
     ]),
-    ...(spec?.volumes ?? []).flatMap(({ configMap, projected }) => [configMap?.name, ...(projected?.sources ?? []).map((source) => source.configMap?.name)]),
+    ...(spec?.volumes ?? []).flatMap(({ configMap, projected }) => [
+      configMap?.name,
+      ...(projected?.sources ?? []).map((source) => source.configMap?.name),
+    ]),
   ])
 }
 
 /** Claims: those that are named, and those that are made for ephemeral volumes. */
 export const claimsOf = ({ metadata, spec }: Pod): string[] =>
   present(
-    (spec?.volumes ?? []).map(({ name, persistentVolumeClaim, ephemeral }) => persistentVolumeClaim?.claimName ?? (ephemeral && `${metadata.name}-${name}`)),
+    (spec?.volumes ?? []).map(
+      ({ name, persistentVolumeClaim, ephemeral }) =>
+        persistentVolumeClaim?.claimName ?? (ephemeral && `${metadata.name}-${name}`),
+    ),
   )
 
 /** Resource claims: those that are named, and those that were made for the pod. */

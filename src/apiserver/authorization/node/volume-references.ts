@@ -1,4 +1,7 @@
-/** The secrets of a volume that nodes read when they mount it. Those of its driver's controller are nobody else's business. */
+/**
+ * The secrets of a volume that nodes read when they mount it. Those of its driver's controller are nobody else's
+ * business.
+ */
 import type { V1PersistentVolume } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import type { VolumeEdges } from './node-graph.ts'
@@ -30,6 +33,8 @@ export function volumeEdges({ metadata, spec }: Volume): VolumeEdges | undefined
   return {
     name: metadata.name ?? '',
     claim: { namespace, name },
-    secrets: references.flatMap((reference) => (reference?.name ? [{ namespace: reference.namespace || namespace, name: reference.name }] : [])),
+    secrets: references.flatMap((reference) =>
+      reference?.name ? [{ namespace: reference.namespace || namespace, name: reference.name }] : [],
+    ),
   }
 }

@@ -14,8 +14,8 @@ interface SingleRule {
 const mostSingles = 20_000
 
 /**
- * What `wanted` allow and `owned` do not, as the lines of a refusal, sorted; empty if all is covered. Rules that are too much to be
- * looked at one by one must be covered as a whole, by one rule.
+ * What `wanted` allow and `owned` do not, as the lines of a refusal, sorted; empty if all is covered. Rules that are
+ * too much to be looked at one by one must be covered as a whole, by one rule.
  */
 export function missingRights(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): string[] {
   let left = mostSingles
@@ -31,14 +31,23 @@ export function missingRights(owned: readonly PolicyRule[], wanted: readonly Pol
 }
 
 const productOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>
-  (verbs?.length ?? 0) * ((apiGroups?.length ?? 0) * (resources?.length ?? 0) * (resourceNames?.length || 1) + (nonResourceURLs?.length ?? 0))
+  (verbs?.length ?? 0) *
+  ((apiGroups?.length ?? 0) * (resources?.length ?? 0) * (resourceNames?.length || 1) + (nonResourceURLs?.length ?? 0))
 
 /** Whether one rule allows all of another. */
-function coversWhole(rule: PolicyRule, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): boolean {
+function coversWhole(
+  rule: PolicyRule,
+  { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule,
+): boolean {
   if (verbs && !verbs.every((verb) => verbMatches(rule, verb))) return false
-  if (nonResourceURLs && !nonResourceURLs.every((url) => rule.nonResourceURLs?.some((owned) => ownedUrl(owned, url)))) return false
+  if (nonResourceURLs && !nonResourceURLs.every((url) => rule.nonResourceURLs?.some((owned) => ownedUrl(owned, url))))
+    return false
   if (!resources?.length || !apiGroups?.length) return true
-  if (!apiGroups.every((group) => groupMatches(rule, group)) || !resources.every((resource) => resourceCovered(rule, resource))) return false
+  if (
+    !apiGroups.every((group) => groupMatches(rule, group)) ||
+    !resources.every((resource) => resourceCovered(rule, resource))
+  )
+    return false
   return resourceNames?.length ? resourceNames.every((name) => nameMatches(rule, name)) : !rule.resourceNames?.length
 }
 
@@ -56,7 +65,12 @@ export const missingRules = (owned: readonly PolicyRule[], wanted: readonly Poli
     .filter((single) => !owned.some((rule) => covers(rule, single)))
     .map(({ verb, group, resource, name, url }) =>
       url === undefined
-        ? { verbs: [verb], apiGroups: [group], resources: [resource], ...(name !== undefined && { resourceNames: [name] }) }
+        ? {
+            verbs: [verb],
+            apiGroups: [group],
+            resources: [resource],
+            ...(name !== undefined && { resourceNames: [name] }),
+          }
         : { verbs: [verb], nonResourceURLs: [url] },
     )
 
@@ -64,9 +78,13 @@ export const missingRules = (owned: readonly PolicyRule[], wanted: readonly Poli
 function singles({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): SingleRule[] {
   const named = resourceNames?.length ? resourceNames : [undefined]
   const ofResources = (apiGroups ?? []).flatMap((group) =>
-    (resources ?? []).flatMap((resource) => (verbs ?? []).flatMap((verb) => named.map((name) => ({ verb, group, resource, name })))),
+    (resources ?? []).flatMap((resource) =>
+      (verbs ?? []).flatMap((verb) => named.map((name) => ({ verb, group, resource, name }))),
+    ),
   )
-  const ofUrls = (nonResourceURLs ?? []).flatMap((url) => (verbs ?? []).map((verb) => ({ verb, group: '', resource: '', url })))
+  const ofUrls = (nonResourceURLs ?? []).flatMap((url) =>
+    (verbs ?? []).map((verb) => ({ verb, group: '', resource: '', url })),
+  )
   return [...ofResources, ...ofUrls]
 }
 

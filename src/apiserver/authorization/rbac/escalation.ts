@@ -1,6 +1,7 @@
 /**
- * Nobody hands out rights they do not have: who writes a role must have all of its rules, who writes a binding those of the role, unless
- * the verbs `escalate` and `bind` say otherwise (kubernetes.io/docs/reference/access-authn-authz/rbac, privilege escalation prevention).
+ * Nobody hands out rights they do not have: who writes a role must have all of its rules, who writes a binding those of
+ * the role, unless the verbs `escalate` and `bind` say otherwise (kubernetes.io/docs/reference/access-authn-authz/rbac,
+ * privilege escalation prevention).
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -30,8 +31,10 @@ interface BindingObject extends KubeObject {
 
 /** Sets the guards of the four kinds. They hold whatever authorizers decide; who may all passes. */
 export function guardRoles(find: (key: string) => ServedResource, policy: RolePolicy, authorizer: Authorizer): void {
-  for (const plural of ['roles', 'clusterroles']) find(`${rbacGroup}/v1/${plural}`).writeGuard = roleGuard(policy, authorizer)
-  for (const plural of ['rolebindings', 'clusterrolebindings']) find(`${rbacGroup}/v1/${plural}`).writeGuard = bindingGuard(policy, authorizer)
+  for (const plural of ['roles', 'clusterroles'])
+    find(`${rbacGroup}/v1/${plural}`).writeGuard = roleGuard(policy, authorizer)
+  for (const plural of ['rolebindings', 'clusterrolebindings'])
+    find(`${rbacGroup}/v1/${plural}`).writeGuard = bindingGuard(policy, authorizer)
 }
 
 const isMaster = ({ user }: WriteContext): boolean => user.groups.includes('system:masters')
@@ -40,14 +43,19 @@ function roleGuard(policy: RolePolicy, authorizer: Authorizer): WriteGuard {
   return async (context, object, old) => {
     if (isMaster(context) || (old && onlyLetsGo(object, old))) return
     const { resource, namespace, name } = context
-    if (await mayDo(authorizer, context, { verb: 'escalate', resource: resource.definition.plural, namespace, name })) return
+    if (await mayDo(authorizer, context, { verb: 'escalate', resource: resource.definition.plural, namespace, name }))
+      return
     const { rules, aggregationRule } = object as RoleObject
     await policy.start()
     confirm(policy, context, object, rules ?? [])
     if (!aggregates(aggregationRule) && !aggregates((old as RoleObject | undefined)?.aggregationRule)) return
     // Whatever others write may come to be in it.
     if (missingRights(policy.rulesFor(context.user, namespace).rules, everything).length === 0) return
-    throw forbidden(resource.groupResource, object.metadata.name ?? '', 'must have cluster-admin privileges to use the aggregationRule')
+    throw forbidden(
+      resource.groupResource,
+      object.metadata.name ?? '',
+      'must have cluster-admin privileges to use the aggregationRule',
+    )
   }
 }
 
@@ -75,7 +83,11 @@ function onlyLetsGo(object: KubeObject, old: KubeObject): boolean {
   return semanticallyEqual({ ...object, metadata }, old)
 }
 
-const pick = ({ ownerReferences, finalizers, managedFields }: KubeObject['metadata']): Partial<KubeObject['metadata']> => ({
+const pick = ({
+  ownerReferences,
+  finalizers,
+  managedFields,
+}: KubeObject['metadata']): Partial<KubeObject['metadata']> => ({
   ...(ownerReferences && { ownerReferences }),
   ...(finalizers && { finalizers }),
   ...(managedFields && { managedFields }),
@@ -89,12 +101,25 @@ interface Wanted {
 }
 
 async function mayDo(authorizer: Authorizer, { user }: WriteContext, wanted: Wanted): Promise<boolean> {
-  const place = { isResourceRequest: true, path: '', prefix: 'apis', group: rbacGroup, version: '*', subresource: '', rest: [] }
+  const place = {
+    isResourceRequest: true,
+    path: '',
+    prefix: 'apis',
+    group: rbacGroup,
+    version: '*',
+    subresource: '',
+    rest: [],
+  }
   return (await authorizer.authorize({ user, info: { ...place, ...wanted } })).verdict === 'allow'
 }
 
 /** Throws 403 that lists what the user does not have of `rules`, a line each. */
-function confirm(policy: RolePolicy, { user, namespace, resource }: WriteContext, object: KubeObject, rules: readonly PolicyRule[]): void {
+function confirm(
+  policy: RolePolicy,
+  { user, namespace, resource }: WriteContext,
+  object: KubeObject,
+  rules: readonly PolicyRule[],
+): void {
   const owned = policy.rulesFor(user, namespace)
   const missing = missingRights(owned.rules, rules)
   if (missing.length === 0) return
@@ -103,6 +128,7 @@ function confirm(policy: RolePolicy, { user, namespace, resource }: WriteContext
   throw forbidden(
     resource.groupResource,
     object.metadata.name ?? '',
-    `user ${JSON.stringify(user.name)} (groups=[${groups}]) is attempting to grant RBAC permissions not currently held:\n${missing.join('\n')}${errors}`,
+    `user ${JSON.stringify(user.name)} (groups=[${groups}]) is attempting to grant RBAC permissions not ` +
+      `currently held:\n${missing.join('\n')}${errors}`,
   )
 }

@@ -1,10 +1,20 @@
 /**
- * Why RBAC allows something or does not: the bindings that allow it, or the nearest ones that miss and by what. It looks at roles and
- * bindings as objects, all of them: for people who ask, not for requests.
+ * Why RBAC allows something or does not: the bindings that allow it, or the nearest ones that miss and by what. It
+ * looks at roles and bindings as objects, all of them: for people who ask, not for requests.
  */
 import type { UserInfo } from '../../http/exchange.ts'
 import { type BoundRole, describe } from './role-bindings.ts'
-import { type Asked, groupMatches, nameMatches, type PolicyRule, resourceMatches, ruleAllows, type Subject, urlMatches, verbMatches } from './rule.ts'
+import {
+  type Asked,
+  groupMatches,
+  nameMatches,
+  type PolicyRule,
+  resourceMatches,
+  ruleAllows,
+  type Subject,
+  urlMatches,
+  verbMatches,
+} from './rule.ts'
 
 export interface NamedRole {
   readonly kind: 'Role' | 'ClusterRole'
@@ -51,8 +61,10 @@ export type Question = Asked & { readonly namespace: string }
 /** At most `limit` misses of each sort. */
 export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Question, limit = 3): Explanation {
   const byKey = new Map(roles.map((role) => [keyOf(role.kind, role.namespace, role.name), role]))
-  const roleOf = ({ roleRef, namespace }: BoundRole) => byKey.get(keyOf(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name))
-  const reaches = ({ namespace }: BoundRole): boolean => namespace === '' || (asked.isResourceRequest && namespace === asked.namespace)
+  const roleOf = ({ roleRef, namespace }: BoundRole) =>
+    byKey.get(keyOf(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name))
+  const reaches = ({ namespace }: BoundRole): boolean =>
+    namespace === '' || (asked.isResourceRequest && namespace === asked.namespace)
   const allowed: Grant[] = []
   const near: Extract<Miss, { why: 'rule' }>[] = []
   const misses: Record<Exclude<Miss['why'], 'rule'>, Miss[]> = { elsewhere: [], others: [], 'no role': [], unbound: [] }
@@ -69,20 +81,33 @@ export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Quest
         const nearest = nearestRule(role.rules, asked)
         if (nearest) near.push({ why: 'rule', binding: text, ...nearest })
       }
-    } else if (subject && allowing) misses.elsewhere.push({ why: 'elsewhere', binding: text, namespace: binding.namespace })
+    } else if (subject && allowing)
+      misses.elsewhere.push({ why: 'elsewhere', binding: text, namespace: binding.namespace })
     else if (role && allowing && reaches(binding) && binding.subjects.length > 0) {
       bound.add(role)
-      misses.others.push({ why: 'others', binding: describe(binding, binding.subjects[0]!), role: role.name, subjects: binding.subjects })
+      misses.others.push({
+        why: 'others',
+        binding: describe(binding, binding.subjects[0]!),
+        role: role.name,
+        subjects: binding.subjects,
+      })
     }
   }
   if (allowed.length > 0) return { allowed, misses: [] }
   const usable = (role: NamedRole): boolean => role.kind === 'ClusterRole' || role.namespace === asked.namespace
   for (const role of roles) {
-    if (!bound.has(role) && usable(role) && role.rules.some((rule) => ruleAllows(rule, asked))) misses.unbound.push({ why: 'unbound', role })
+    if (!bound.has(role) && usable(role) && role.rules.some((rule) => ruleAllows(rule, asked)))
+      misses.unbound.push({ why: 'unbound', role })
   }
   near.sort((a, b) => a.parts.length - b.parts.length)
   misses.unbound.sort((a, b) => breadth(a) - breadth(b))
-  const sorted = [misses['no role'], near, misses.elsewhere, leastSpecial(misses.others), leastSpecial(misses.unbound, misses.others.length > 0 ? 1 : 3)]
+  const sorted = [
+    misses['no role'],
+    near,
+    misses.elsewhere,
+    leastSpecial(misses.others),
+    leastSpecial(misses.unbound, misses.others.length > 0 ? 1 : 3),
+  ]
   return { allowed, misses: sorted.flatMap((some) => some.slice(0, limit)) }
 }
 
@@ -93,7 +118,8 @@ function leastSpecial(misses: readonly Miss[], most = 3): readonly Miss[] {
 }
 
 function speciality(miss: Miss): number {
-  if (miss.why === 'unbound') return miss.role.name === 'cluster-admin' ? 1 : miss.role.name.startsWith('system:') ? 2 : 0
+  if (miss.why === 'unbound')
+    return miss.role.name === 'cluster-admin' ? 1 : miss.role.name.startsWith('system:') ? 2 : 0
   if (miss.why !== 'others' || (miss.role !== 'cluster-admin' && !miss.role.startsWith('system:'))) return 0
   // Somebody may join a group; a component's own account is for the component.
   return miss.role === 'cluster-admin' ? 2 : miss.subjects.some(({ kind }) => kind === 'Group') ? 1 : 3
@@ -102,7 +128,8 @@ function speciality(miss: Miss): number {
 const keyOf = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
 
 /** Roles of the namespace before cluster roles, and the narrow before the broad. */
-const breadth = (miss: Miss): number => (miss.why === 'unbound' ? (miss.role.kind === 'Role' ? 0 : 1000) + miss.role.rules.length : 0)
+const breadth = (miss: Miss): number =>
+  miss.why === 'unbound' ? (miss.role.kind === 'Role' ? 0 : 1000) + miss.role.rules.length : 0
 
 function isMeant({ kind, name, namespace: own }: Subject, user: UserInfo, namespace: string): boolean {
   if (kind === 'User') return name === user.name
@@ -111,16 +138,28 @@ function isMeant({ kind, name, namespace: own }: Subject, user: UserInfo, namesp
 }
 
 /** The rule that misses the fewest parts, if it is about the resource or path at all, or about all else. */
-function nearestRule(rules: readonly PolicyRule[], asked: Question): { readonly rule: PolicyRule; readonly parts: readonly Part[] } | undefined {
+function nearestRule(
+  rules: readonly PolicyRule[],
+  asked: Question,
+): { readonly rule: PolicyRule; readonly parts: readonly Part[] } | undefined {
   const candidates = rules
     .map((rule) => ({ rule, parts: missedParts(rule, asked) }))
-    .filter(({ parts }) => parts.length === 1 || (parts.length === 2 && !parts.includes('resource') && !parts.includes('path')))
+    .filter(
+      ({ parts }) =>
+        parts.length === 1 || (parts.length === 2 && !parts.includes('resource') && !parts.includes('path')),
+    )
   return candidates.sort((a, b) => a.parts.length - b.parts.length)[0]
 }
 
-function missedParts(rule: PolicyRule, { isResourceRequest, verb, group, resource, subresource, name, path }: Question): Part[] {
+function missedParts(
+  rule: PolicyRule,
+  { isResourceRequest, verb, group, resource, subresource, name, path }: Question,
+): Part[] {
   const parts: Part[] = verbMatches(rule, verb) ? [] : ['verb']
-  if (!isResourceRequest) return rule.nonResourceURLs?.length ? [...parts, ...(urlMatches(rule, path) ? [] : (['path'] as const))] : ['verb', 'path']
+  if (!isResourceRequest)
+    return rule.nonResourceURLs?.length
+      ? [...parts, ...(urlMatches(rule, path) ? [] : (['path'] as const))]
+      : ['verb', 'path']
   if (!rule.resources?.length) return ['verb', 'resource']
   if (!groupMatches(rule, group)) parts.push('API group')
   if (!resourceMatches(rule, resource, subresource)) parts.push('resource')

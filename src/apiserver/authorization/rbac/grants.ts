@@ -1,4 +1,6 @@
-/** The rules that a user has through bindings, by the resource they are about, so that a decision looks at few of them. */
+/**
+ * The rules that a user has through bindings, by the resource they are about, so that a decision looks at few of them.
+ */
 import { allow, type Decision } from '../authorizer.ts'
 import { type Asked, groupMatches, nameMatches, type PolicyRule, urlMatches, verbMatches } from './rule.ts'
 
@@ -26,7 +28,8 @@ export class Grants {
   }
 
   decide(asked: Asked): Decision | undefined {
-    if (!asked.isResourceRequest) return this.#urls.find(({ rule }) => verbMatches(rule, asked.verb) && urlMatches(rule, asked.path))?.decision
+    if (!asked.isResourceRequest)
+      return this.#urls.find(({ rule }) => verbMatches(rule, asked.verb) && urlMatches(rule, asked.path))?.decision
     const { resource, subresource } = asked
     if (!subresource) return allowing(this.#byResource.get(resource), asked) ?? allowing(this.#allResources, asked)
     return (
@@ -46,6 +49,8 @@ export class Grants {
 }
 
 function allowing(grants: readonly Grant[] | undefined, { verb, group, name }: Asked): Decision | undefined {
-  if (grants) for (const { rule, decision } of grants) if (verbMatches(rule, verb) && groupMatches(rule, group) && nameMatches(rule, name)) return decision
+  if (grants)
+    for (const { rule, decision } of grants)
+      if (verbMatches(rule, verb) && groupMatches(rule, group) && nameMatches(rule, name)) return decision
   return undefined
 }

@@ -9,9 +9,18 @@ export const rbacAuthorizer = (policy: RolePolicy): Authorizer => ({
     const { rules, errors } = policy.rulesFor(user, namespace)
     return {
       resourceRules: rules.flatMap(({ verbs, apiGroups, resources, resourceNames }) =>
-        resources?.length ? { verbs, ...(apiGroups?.length && { apiGroups }), resources, ...(resourceNames?.length && { resourceNames }) } : [],
+        resources?.length
+          ? {
+              verbs,
+              ...(apiGroups?.length && { apiGroups }),
+              resources,
+              ...(resourceNames?.length && { resourceNames }),
+            }
+          : [],
       ),
-      nonResourceRules: rules.flatMap(({ verbs, nonResourceURLs }) => (nonResourceURLs?.length ? { verbs, nonResourceURLs } : [])),
+      nonResourceRules: rules.flatMap(({ verbs, nonResourceURLs }) =>
+        nonResourceURLs?.length ? { verbs, nonResourceURLs } : [],
+      ),
       incomplete: false,
       ...(errors.length > 0 && { evaluationError: aggregated(errors) }),
     }

@@ -27,7 +27,12 @@ function index() {
   return { bindings, set, decide }
 }
 
-const bound = (namespace: string, roleRef: RoleRef, ...subjects: Subject[]): BoundRole => ({ namespace, name: 'b', roleRef, subjects })
+const bound = (namespace: string, roleRef: RoleRef, ...subjects: Subject[]): BoundRole => ({
+  namespace,
+  name: 'b',
+  roleRef,
+  subjects,
+})
 const readPods = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }]
 
 test('bindings and roles may come in any order, and each change counts at once', () => {
@@ -60,12 +65,18 @@ test('subjects are users, groups and service accounts, which are of the bindingâ
       { kind: 'ServiceAccount', name: 'far', namespace: 'ci' },
     ),
   )
-  assert.equal(decide('jane', ['ops', 'devs'], 'shop'), 'RBAC: allowed by RoleBinding "b/shop" of ClusterRole "r" to Group "devs"')
+  assert.equal(
+    decide('jane', ['ops', 'devs'], 'shop'),
+    'RBAC: allowed by RoleBinding "b/shop" of ClusterRole "r" to Group "devs"',
+  )
   assert.equal(
     decide('system:serviceaccount:shop:robot', [], 'shop'),
     'RBAC: allowed by RoleBinding "b/shop" of ClusterRole "r" to ServiceAccount "robot/shop"',
   )
-  assert.equal(decide('system:serviceaccount:ci:far', [], 'shop'), 'RBAC: allowed by RoleBinding "b/shop" of ClusterRole "r" to ServiceAccount "far/ci"')
+  assert.equal(
+    decide('system:serviceaccount:ci:far', [], 'shop'),
+    'RBAC: allowed by RoleBinding "b/shop" of ClusterRole "r" to ServiceAccount "far/ci"',
+  )
   assert.equal(decide('system:serviceaccount:shop:far', [], 'shop'), '')
   assert.equal(decide('devs', [], 'shop'), '')
 })

@@ -1,4 +1,7 @@
-/** Who has which roles where: the index by subjects of all bindings, changed as they change, never scanned when somebody asks. */
+/**
+ * Who has which roles where: the index by subjects of all bindings, changed as they change, never scanned when somebody
+ * asks.
+ */
 import { Grants } from './grants.ts'
 import type { PolicyRule, RoleRef, Subject } from './rule.ts'
 
@@ -15,7 +18,8 @@ export interface BoundRole {
 export type FindRules = (roleRef: RoleRef, namespace: string) => readonly PolicyRule[] | undefined
 
 /** Which role a binding means. */
-export const roleKey = ({ kind, name }: RoleRef, namespace: string): string => (kind === 'ClusterRole' ? name : `${namespace}/${name}`)
+export const roleKey = ({ kind, name }: RoleRef, namespace: string): string =>
+  kind === 'ClusterRole' ? name : `${namespace}/${name}`
 
 /** What one subject has in one scope. */
 class Held {
@@ -120,15 +124,20 @@ function holders(scope: Scope, { subjects, namespace }: BoundRole): Holder[] {
     if (subject.kind === 'User') return [{ map: scope.users, name: subject.name, subject }]
     if (subject.kind === 'Group') return [{ map: scope.groups, name: subject.name, subject }]
     const home = subject.namespace || namespace
-    return subject.kind === 'ServiceAccount' && home ? [{ map: scope.users, name: `system:serviceaccount:${home}:${subject.name}`, subject }] : []
+    return subject.kind === 'ServiceAccount' && home
+      ? [{ map: scope.users, name: `system:serviceaccount:${home}:${subject.name}`, subject }]
+      : []
   })
 }
 
 /** `RoleBinding "view/default" of ClusterRole "view" to User "jane"`. */
 export function describe({ namespace, name, roleRef }: BoundRole, subject: Subject): string {
-  const binding = namespace ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}` : `ClusterRoleBinding ${JSON.stringify(name)}`
+  const binding = namespace
+    ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`
+    : `ClusterRoleBinding ${JSON.stringify(name)}`
   const who = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace || namespace}` : subject.name
   return `${binding} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subject.kind} ${JSON.stringify(who)}`
 }
 
-const missingRole = ({ kind, name }: RoleRef): string => `${kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`
+const missingRole = ({ kind, name }: RoleRef): string =>
+  `${kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`

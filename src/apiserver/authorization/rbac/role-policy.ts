@@ -1,6 +1,6 @@
 /**
- * Roles and their bindings, followed as they change, and what they say about a user. Decisions come at once: nothing is read, nothing
- * is scanned (kubernetes.io/docs/reference/access-authn-authz/rbac).
+ * Roles and their bindings, followed as they change, and what they say about a user. Decisions come at once: nothing is
+ * read, nothing is scanned (kubernetes.io/docs/reference/access-authn-authz/rbac).
  */
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { UserInfo } from '../../http/exchange.ts'
@@ -54,7 +54,8 @@ export class RolePolicy {
       (plural) =>
         new FollowedObjects({
           ...{ registry, resource: find(`${group}/${plural}`), read: rulesOf, log },
-          changed: (_rules, _before, { namespace, name }) => this.#bindings.roleChanged(namespace ? `${namespace}/${name}` : name),
+          changed: (_rules, _before, { namespace, name }) =>
+            this.#bindings.roleChanged(namespace ? `${namespace}/${name}` : name),
         }),
     )
     this.#bound = ['clusterrolebindings', 'rolebindings'].map(
@@ -79,7 +80,10 @@ export class RolePolicy {
     for (const followed of [...this.#roles, ...this.#bound]) followed.stop()
   }
 
-  /** The rules of the role that a binding in `namespace` (empty for a ClusterRoleBinding) names; undefined if there is none. */
+  /**
+   * The rules of the role that a binding in `namespace` (empty for a ClusterRoleBinding) names; undefined if there is
+   * none.
+   */
   rulesOfRole(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     const [clusterRoles, roles] = this.#roles
     return roleRef.kind === 'ClusterRole' ? clusterRoles!.get('', roleRef.name) : roles!.get(namespace, roleRef.name)
@@ -110,10 +114,14 @@ export class RolePolicy {
         errors.push(...held.grants(this.#find).missing)
         return false
       })
-    return { rules: [...bindings].flatMap(({ roleRef, namespace: home }) => this.rulesOfRole(roleRef, home) ?? []), errors }
+    return {
+      rules: [...bindings].flatMap(({ roleRef, namespace: home }) => this.rulesOfRole(roleRef, home) ?? []),
+      errors,
+    }
   }
 
-  readonly #find = (roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined => this.rulesOfRole(roleRef, namespace)
+  readonly #find = (roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined =>
+    this.rulesOfRole(roleRef, namespace)
 }
 
 const nothingFound = noOpinion()

@@ -6,7 +6,15 @@ const resource = (verb: string, path: string, group = '', name = ''): Asked => {
   const [plural = '', subresource = ''] = path.split('/')
   return { isResourceRequest: true, verb, group, resource: plural, subresource, name, path: '' }
 }
-const url = (verb: string, path: string): Asked => ({ isResourceRequest: false, verb, group: '', resource: '', subresource: '', name: '', path })
+const url = (verb: string, path: string): Asked => ({
+  isResourceRequest: false,
+  verb,
+  group: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  path,
+})
 const rule = (verbs: string[], resources: string[], apiGroups = [''], resourceNames: string[] = []): PolicyRule => ({
   verbs,
   apiGroups,
@@ -48,5 +56,6 @@ const cases: readonly (readonly [PolicyRule, Asked, boolean])[] = [
 ]
 
 test('a rule allows what its verbs, groups, resources, names and paths say', () => {
-  for (const [given, asked, expected] of cases) assert.equal(ruleAllows(given, asked), expected, `${JSON.stringify(given)} ${JSON.stringify(asked)}`)
+  for (const [given, asked, expected] of cases)
+    assert.equal(ruleAllows(given, asked), expected, `${JSON.stringify(given)} ${JSON.stringify(asked)}`)
 })

@@ -25,32 +25,44 @@ export interface RoleRef {
 }
 
 /** What is asked for, as far as rules look at it: RequestInfo is one. */
-export type Asked = Pick<RequestInfo, 'isResourceRequest' | 'verb' | 'group' | 'resource' | 'subresource' | 'name' | 'path'>
+export type Asked = Pick<
+  RequestInfo,
+  'isResourceRequest' | 'verb' | 'group' | 'resource' | 'subresource' | 'name' | 'path'
+>
 
 const has = (list: readonly string[] | null | undefined, value: string): boolean => list?.includes(value) === true
 
 /** Upper case in a verb is a verb of its own, as upstream. */
 export const verbMatches = ({ verbs }: PolicyRule, verb: string): boolean => has(verbs, '*') || has(verbs, verb)
 
-export const groupMatches = ({ apiGroups }: PolicyRule, group: string): boolean => has(apiGroups, '*') || has(apiGroups, group)
+export const groupMatches = ({ apiGroups }: PolicyRule, group: string): boolean =>
+  has(apiGroups, '*') || has(apiGroups, group)
 
 /** `*` is every resource and subresource, `*` + `/scale` that subresource of all; `deployments/*` matches nothing. */
 export const resourceMatches = ({ resources }: PolicyRule, resource: string, subresource: string): boolean =>
-  has(resources, '*') || has(resources, subresource ? `${resource}/${subresource}` : resource) || (subresource !== '' && has(resources, `*/${subresource}`))
+  has(resources, '*') ||
+  has(resources, subresource ? `${resource}/${subresource}` : resource) ||
+  (subresource !== '' && has(resources, `*/${subresource}`))
 
 /** A rule without names is about all. */
-export const nameMatches = ({ resourceNames }: PolicyRule, name: string): boolean => !resourceNames?.length || resourceNames.includes(name)
+export const nameMatches = ({ resourceNames }: PolicyRule, name: string): boolean =>
+  !resourceNames?.length || resourceNames.includes(name)
 
 /** `/logs/*` matches what begins with `/logs/`; a star elsewhere is a letter like others. */
-export const urlMatches = ({ nonResourceURLs }: PolicyRule, path: string): boolean => nonResourceURLs?.some((url) => urlCovers(url, path)) === true
+export const urlMatches = ({ nonResourceURLs }: PolicyRule, path: string): boolean =>
+  nonResourceURLs?.some((url) => urlCovers(url, path)) === true
 
-const urlCovers = (url: string, path: string): boolean => url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')))
+const urlCovers = (url: string, path: string): boolean =>
+  url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')))
 
 /** Whether one rule of an owner covers a path of a rule, which may end with a star itself. */
 export const ownedUrl = urlCovers
 
 /** Whether a rule alone allows what is asked for. */
-export function ruleAllows(rule: PolicyRule, { isResourceRequest, verb, group, resource, subresource, name, path }: Asked): boolean {
+export function ruleAllows(
+  rule: PolicyRule,
+  { isResourceRequest, verb, group, resource, subresource, name, path }: Asked,
+): boolean {
   if (!verbMatches(rule, verb)) return false
   if (!isResourceRequest) return urlMatches(rule, path)
   return groupMatches(rule, group) && resourceMatches(rule, resource, subresource) && nameMatches(rule, name)

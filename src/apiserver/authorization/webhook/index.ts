@@ -1,6 +1,6 @@
 /**
- * Webhook: a server of somebody else decides, asked with SubjectAccessReviews over HTTPS. Its answers are kept for some time; while it
- * is out of order, the failure policy decides.
+ * Webhook: a server of somebody else decides, asked with SubjectAccessReviews over HTTPS. Its answers are kept for some
+ * time; while it is out of order, the failure policy decides.
  */
 import type { Connection } from '../../../kubeconfig/connection.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
@@ -48,8 +48,15 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
   const { name, version, authorizedMs, unauthorizedMs, failurePolicy, matches, metrics, log } = options
   const cache = new AnswerCache<ReviewStatus>(mostAnswers)
   const stopping = new AbortController()
-  const client = connectionClient(options.connection, { sources: options.sources, timeoutMs: options.timeoutMs, mostBytes })
-  const failed = (error: string): Decision => ({ ...(failurePolicy === 'Deny' ? deny() : noOpinion()), evaluationError: error })
+  const client = connectionClient(options.connection, {
+    sources: options.sources,
+    timeoutMs: options.timeoutMs,
+    mostBytes,
+  })
+  const failed = (error: string): Decision => ({
+    ...(failurePolicy === 'Deny' ? deny() : noOpinion()),
+    evaluationError: error,
+  })
 
   return {
     name: 'Webhook',
@@ -104,7 +111,8 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
     return patiently(
       async () => {
         const begun = performance.now()
-        const told = (result: EvaluationResult): void => metrics.evaluated(name, result, (performance.now() - begun) / 1000)
+        const told = (result: EvaluationResult): void =>
+          metrics.evaluated(name, result, (performance.now() - begun) / 1000)
         try {
           const status = reviewStatus(version, await client.post(body))
           told('success')
@@ -119,11 +127,13 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
   }
 }
 
-const resultOf = (error: unknown): EvaluationResult => (error instanceof Error && error.message.endsWith('context deadline exceeded') ? 'timeout' : 'error')
+const resultOf = (error: unknown): EvaluationResult =>
+  error instanceof Error && error.message.endsWith('context deadline exceeded') ? 'timeout' : 'error'
 
 /** What is not only allowed is no lie of the client's; what is both is refused. */
 function decision({ allowed, denied, reason }: ReviewStatus): Decision {
-  if (denied && allowed) return { ...deny(reason), evaluationError: 'webhook subject access review returned both allow and deny response' }
+  if (denied && allowed)
+    return { ...deny(reason), evaluationError: 'webhook subject access review returned both allow and deny response' }
   return denied ? deny(reason) : allowed ? allow(reason) : noOpinion(reason)
 }
 

@@ -16,12 +16,22 @@ const matchDurations = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 const type = 'Webhook'
 
 export function webhookMetrics(metrics: MetricsRegistry): WebhookMetrics {
-  const evaluations = metrics.counter('apiserver_authorization_webhook_evaluations_total', 'Round-trips to authorization webhooks.', ['name', 'result'])
-  const seconds = metrics.histogram('apiserver_authorization_webhook_duration_seconds', 'Request latency in seconds.', usualBuckets, ['name', 'result'])
-  const open = metrics.counter('apiserver_authorization_webhook_evaluations_fail_open_total', 'NoOpinion results due to webhook timeout or error.', [
-    'name',
-    'result',
-  ])
+  const evaluations = metrics.counter(
+    'apiserver_authorization_webhook_evaluations_total',
+    'Round-trips to authorization webhooks.',
+    ['name', 'result'],
+  )
+  const seconds = metrics.histogram(
+    'apiserver_authorization_webhook_duration_seconds',
+    'Request latency in seconds.',
+    usualBuckets,
+    ['name', 'result'],
+  )
+  const open = metrics.counter(
+    'apiserver_authorization_webhook_evaluations_fail_open_total',
+    'NoOpinion results due to webhook timeout or error.',
+    ['name', 'result'],
+  )
   const matchSeconds = metrics.histogram(
     'apiserver_authorization_match_condition_evaluation_seconds',
     'Authorization match condition evaluation time in seconds, split by authorizer type and name.',
@@ -30,7 +40,8 @@ export function webhookMetrics(metrics: MetricsRegistry): WebhookMetrics {
   )
   const matchErrors = metrics.counter(
     'apiserver_authorization_match_condition_evaluation_errors_total',
-    'Total number of errors when an authorization webhook encounters a match condition error split by authorizer type and name.',
+    'Total number of errors when an authorization webhook encounters a match condition error split by authorizer ' +
+      'type and name.',
     ['type', 'name'],
   )
   const exclusions = metrics.counter(

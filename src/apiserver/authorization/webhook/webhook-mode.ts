@@ -16,7 +16,10 @@ export interface WebhookModeOptions {
 const timeoutMs = 30_000
 
 /** Rejects with an ExplainedError for a kubeconfig that cannot be used. */
-export async function webhookMode(options: WebhookModeOptions, { places, metrics, log }: AuthorizationSources): Promise<Authorization> {
+export async function webhookMode(
+  options: WebhookModeOptions,
+  { places, metrics, log }: AuthorizationSources,
+): Promise<Authorization> {
   const { kubeconfigFile, ...rest } = options
   const connection = await readKubeconfig(kubeconfigFile)
   const authorizer = webhookAuthorizer({

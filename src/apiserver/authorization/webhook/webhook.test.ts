@@ -47,7 +47,11 @@ describe('an answer', () => {
   const answer = (value: unknown) => Buffer.from(JSON.stringify(value))
   const review = { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' }
   test('is its status', () => {
-    assert.deepEqual(reviewStatus('v1', answer({ ...review, status: { allowed: true, reason: 'r' } })), { allowed: true, denied: false, reason: 'r' })
+    assert.deepEqual(reviewStatus('v1', answer({ ...review, status: { allowed: true, reason: 'r' } })), {
+      allowed: true,
+      denied: false,
+      reason: 'r',
+    })
     assert.deepEqual(reviewStatus('v1', answer(review)), { allowed: false, denied: false, reason: '' })
   })
   const bad: readonly (readonly [string, unknown])[] = [
@@ -57,6 +61,8 @@ describe('an answer', () => {
     ['a list', []],
     ['nothing', null],
   ]
-  for (const [title, value] of bad) test(`that is ${title} is none`, () => assert.throws(() => reviewStatus('v1', answer(value)), /webhook/))
-  test('that is no JSON is none', () => assert.throws(() => reviewStatus('v1', Buffer.from('yes')), /the webhook's answer is no JSON/))
+  for (const [title, value] of bad)
+    test(`that is ${title} is none`, () => assert.throws(() => reviewStatus('v1', answer(value)), /webhook/))
+  test('that is no JSON is none', () =>
+    assert.throws(() => reviewStatus('v1', Buffer.from('yes')), /the webhook's answer is no JSON/))
 })

@@ -8,7 +8,10 @@ const group = (name: string): Subject => ({ kind: 'Group', apiGroup, name })
 /** A service account of the cluster's own. */
 export const systemAccount = (name: string): Subject => ({ kind: 'ServiceAccount', namespace: 'kube-system', name })
 
-/** Who has a cluster role everywhere, by the name of the role, which is the binding's too. Controllers are bound to theirs besides. */
+/**
+ * Who has a cluster role everywhere, by the name of the role, which is the binding's too. Controllers are bound to
+ * theirs besides.
+ */
 export const clusterRoleSubjects: Readonly<Record<string, readonly Subject[]>> = {
   'cluster-admin': [group('system:masters')],
   'system:basic-user': [group('system:authenticated')],
@@ -37,7 +40,11 @@ export interface NamespacedBinding {
 const components = [systemUser('system:kube-controller-manager'), systemUser('system:kube-scheduler')]
 
 export const namespacedBindings: readonly NamespacedBinding[] = [
-  { namespace: 'kube-public', name: 'system:controller:bootstrap-signer', subjects: [systemAccount('bootstrap-signer')] },
+  {
+    namespace: 'kube-public',
+    name: 'system:controller:bootstrap-signer',
+    subjects: [systemAccount('bootstrap-signer')],
+  },
   {
     namespace: 'kube-system',
     name: 'system::extension-apiserver-authentication-reader',
@@ -47,10 +54,22 @@ export const namespacedBindings: readonly NamespacedBinding[] = [
   {
     namespace: 'kube-system',
     name: 'system::leader-locking-kube-controller-manager',
-    subjects: [systemUser('system:kube-controller-manager'), systemAccount('kube-controller-manager'), systemAccount('leader-election-controller')],
+    subjects: [
+      systemUser('system:kube-controller-manager'),
+      systemAccount('kube-controller-manager'),
+      systemAccount('leader-election-controller'),
+    ],
   },
-  { namespace: 'kube-system', name: 'system::leader-locking-kube-scheduler', subjects: [systemUser('system:kube-scheduler'), systemAccount('kube-scheduler')] },
-  { namespace: 'kube-system', name: 'system:controller:bootstrap-signer', subjects: [systemAccount('bootstrap-signer')] },
+  {
+    namespace: 'kube-system',
+    name: 'system::leader-locking-kube-scheduler',
+    subjects: [systemUser('system:kube-scheduler'), systemAccount('kube-scheduler')],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system:controller:bootstrap-signer',
+    subjects: [systemAccount('bootstrap-signer')],
+  },
   { namespace: 'kube-system', name: 'system:controller:cloud-provider', subjects: [systemAccount('cloud-provider')] },
   { namespace: 'kube-system', name: 'system:controller:token-cleaner', subjects: [systemAccount('token-cleaner')] },
 ]

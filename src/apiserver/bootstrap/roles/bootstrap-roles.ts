@@ -37,7 +37,11 @@ const apiVersion = `${apiGroup}/v1`
 /** `false` there keeps the server's hands off an object. */
 export const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate'
 
-const metadata = (name: string, namespace = '', labels: Readonly<Record<string, string>> = {}): KubeObject['metadata'] => ({
+const metadata = (
+  name: string,
+  namespace = '',
+  labels: Readonly<Record<string, string>> = {},
+): KubeObject['metadata'] => ({
   name,
   ...(namespace && { namespace }),
   annotations: { [autoUpdate]: 'true' },
@@ -50,14 +54,24 @@ const partOf: Readonly<Record<string, string>> = { view: 'edit', edit: 'admin' }
 
 function clusterRole(name: string, rules: readonly PolicyRule[]): RoleObject {
   const [, target] = /^system:aggregate-to-(\w+)$/.exec(name) ?? []
-  return { kind: 'ClusterRole', apiVersion, metadata: metadata(name, '', target ? { [aggregatesTo(target)]: 'true' } : {}), rules }
+  return {
+    kind: 'ClusterRole',
+    apiVersion,
+    metadata: metadata(name, '', target ? { [aggregatesTo(target)]: 'true' } : {}),
+    rules,
+  }
 }
 
 /** `rules` are those that its parts have from the start, so that it is of use where no controller runs. */
 function aggregated(name: string, rules: readonly PolicyRule[]): RoleObject {
   const target = partOf[name]
   return {
-    ...{ kind: 'ClusterRole', apiVersion, metadata: metadata(name, '', target ? { [aggregatesTo(target)]: 'true' } : {}), rules },
+    ...{
+      kind: 'ClusterRole',
+      apiVersion,
+      metadata: metadata(name, '', target ? { [aggregatesTo(target)]: 'true' } : {}),
+      rules,
+    },
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregatesTo(name)]: 'true' } }] },
   }
 }
@@ -68,7 +82,12 @@ const edit = [...parts('edit'), ...view]
 const admin = [...edit, ...parts('admin')]
 
 const clusterRoleBinding = (name: string, subjects: readonly Subject[]): BindingObject => ({
-  ...{ kind: 'ClusterRoleBinding', apiVersion, metadata: metadata(name), roleRef: { apiGroup, kind: 'ClusterRole', name } },
+  ...{
+    kind: 'ClusterRoleBinding',
+    apiVersion,
+    metadata: metadata(name),
+    roleRef: { apiGroup, kind: 'ClusterRole', name },
+  },
   ...(subjects.length > 0 && { subjects }),
 })
 
@@ -94,7 +113,13 @@ export function bootstrapRoles(isServed: IsServed): BootstrapRoles {
       return { kind: 'Role', apiVersion, metadata: metadata(name, namespace), rules }
     }),
     roleBindings: namespacedBindings.map(({ namespace, name, role = name, subjects }) => ({
-      ...{ kind: 'RoleBinding', apiVersion, metadata: metadata(name, namespace), roleRef: { apiGroup, kind: 'Role', name: role }, subjects },
+      ...{
+        kind: 'RoleBinding',
+        apiVersion,
+        metadata: metadata(name, namespace),
+        roleRef: { apiGroup, kind: 'Role', name: role },
+        subjects,
+      },
     })),
   }
 }

@@ -2,20 +2,35 @@
 import { type PolicyRules, paths, read, rule, write, writeEvents } from './notation.ts'
 
 export const componentRoles: PolicyRules = {
-  'system:auth-delegator': [rule('create', 'tokenreviews', 'authentication.k8s.io'), rule('create', 'subjectaccessreviews', 'authorization.k8s.io')],
+  'system:auth-delegator': [
+    rule('create', 'tokenreviews', 'authentication.k8s.io'),
+    rule('create', 'subjectaccessreviews', 'authorization.k8s.io'),
+  ],
   'system:basic-user': [
     rule('create', 'selfsubjectaccessreviews selfsubjectrulesreviews', 'authorization.k8s.io'),
     rule('create', 'selfsubjectreviews', 'authentication.k8s.io'),
   ],
-  'system:certificates.k8s.io:certificatesigningrequests:nodeclient': [rule('create', 'certificatesigningrequests/nodeclient', 'certificates.k8s.io')],
-  'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient': [rule('create', 'certificatesigningrequests/selfnodeclient', 'certificates.k8s.io')],
-  'system:certificates.k8s.io:kube-apiserver-client-approver': [rule('approve', 'signers', 'certificates.k8s.io', 'kubernetes.io/kube-apiserver-client')],
+  'system:certificates.k8s.io:certificatesigningrequests:nodeclient': [
+    rule('create', 'certificatesigningrequests/nodeclient', 'certificates.k8s.io'),
+  ],
+  'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient': [
+    rule('create', 'certificatesigningrequests/selfnodeclient', 'certificates.k8s.io'),
+  ],
+  'system:certificates.k8s.io:kube-apiserver-client-approver': [
+    rule('approve', 'signers', 'certificates.k8s.io', 'kubernetes.io/kube-apiserver-client'),
+  ],
   'system:certificates.k8s.io:kube-apiserver-client-kubelet-approver': [
     rule('approve', 'signers', 'certificates.k8s.io', 'kubernetes.io/kube-apiserver-client-kubelet'),
   ],
-  'system:certificates.k8s.io:kubelet-serving-approver': [rule('approve', 'signers', 'certificates.k8s.io', 'kubernetes.io/kubelet-serving')],
-  'system:certificates.k8s.io:legacy-unknown-approver': [rule('approve', 'signers', 'certificates.k8s.io', 'kubernetes.io/legacy-unknown')],
-  'system:discovery': [paths('get', '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/')],
+  'system:certificates.k8s.io:kubelet-serving-approver': [
+    rule('approve', 'signers', 'certificates.k8s.io', 'kubernetes.io/kubelet-serving'),
+  ],
+  'system:certificates.k8s.io:legacy-unknown-approver': [
+    rule('approve', 'signers', 'certificates.k8s.io', 'kubernetes.io/legacy-unknown'),
+  ],
+  'system:discovery': [
+    paths('get', '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/'),
+  ],
   'system:heapster': [rule(read, 'events namespaces nodes pods'), rule(read, 'deployments', 'extensions')],
   'system:kube-aggregator': [rule(read, 'endpoints services')],
   'system:kube-controller-manager': [
@@ -116,7 +131,10 @@ export const componentRoles: PolicyRules = {
   ],
   'system:public-info-viewer': [paths('get', '/healthz /livez /readyz /version /version/')],
   'system:service-account-issuer-discovery': [
-    paths('get', '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/'),
+    paths(
+      'get',
+      '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/',
+    ),
   ],
   'system:volume-scheduler': [
     rule('get list watch update patch', 'persistentvolumes'),

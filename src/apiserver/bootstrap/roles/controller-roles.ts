@@ -20,12 +20,15 @@ export const controllerRoles: PolicyRules = {
       'sign',
       'signers',
       'certificates.k8s.io',
-      'kubernetes.io/kube-apiserver-client kubernetes.io/kube-apiserver-client-kubelet kubernetes.io/kubelet-serving kubernetes.io/legacy-unknown',
+      'kubernetes.io/kube-apiserver-client kubernetes.io/kube-apiserver-client-kubelet ' +
+        'kubernetes.io/kubelet-serving kubernetes.io/legacy-unknown',
     ),
     rule('create', 'subjectaccessreviews', 'authorization.k8s.io'),
     writeEvents,
   ],
-  'clusterrole-aggregation-controller': [rule('get list watch update patch escalate', 'clusterroles', 'rbac.authorization.k8s.io')],
+  'clusterrole-aggregation-controller': [
+    rule('get list watch update patch escalate', 'clusterroles', 'rbac.authorization.k8s.io'),
+  ],
   'cronjob-controller': [
     rule('get list watch update', 'cronjobs', 'batch'),
     rule('get list watch create update patch delete', 'jobs', 'batch'),
@@ -92,7 +95,12 @@ export const controllerRoles: PolicyRules = {
     rule('create', 'endpointslices/restricted', 'discovery.k8s.io'),
     writeEvents,
   ],
-  'ephemeral-volume-controller': [rule(read, 'pods'), rule('update', 'pods/finalizers'), rule('get list watch create', 'persistentvolumeclaims'), writeEvents],
+  'ephemeral-volume-controller': [
+    rule(read, 'pods'),
+    rule('update', 'pods/finalizers'),
+    rule('get list watch create', 'persistentvolumeclaims'),
+    writeEvents,
+  ],
   'expand-controller': [
     rule('get list watch update patch', 'persistentvolumes'),
     rule('update patch', 'persistentvolumeclaims/status'),
@@ -194,7 +202,12 @@ export const controllerRoles: PolicyRules = {
     rule(read, 'ipaddresses', 'networking.k8s.io'),
     writeEvents,
   ],
-  'service-controller': [rule(read, 'services'), rule('update patch', 'services/status'), rule('list watch', 'nodes'), writeEvents],
+  'service-controller': [
+    rule(read, 'services'),
+    rule('update patch', 'services/status'),
+    rule('list watch', 'nodes'),
+    writeEvents,
+  ],
   'statefulset-controller': [
     rule('list watch', 'pods'),
     rule(read, 'statefulsets', 'apps'),

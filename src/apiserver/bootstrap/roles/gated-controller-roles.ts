@@ -1,4 +1,6 @@
-/** Cluster roles of controllers whose kinds are off by default: a cluster has each role only while the kind is served. */
+/**
+ * Cluster roles of controllers whose kinds are off by default: a cluster has each role only while the kind is served.
+ */
 import type { PolicyRule } from '../../authorization/rbac/rule.ts'
 import { rule, writeEvents } from './notation.ts'
 
@@ -28,6 +30,9 @@ export const gatedControllerRoles: Readonly<Record<string, GatedRole>> = {
   'storage-version-migrator-controller': {
     group: 'storagemigration.k8s.io',
     plural: 'storageversionmigrations',
-    rules: [rule('list watch create patch', '*', '*'), rule('update', 'storageversionmigrations/status', 'storagemigration.k8s.io')],
+    rules: [
+      rule('list watch create patch', '*', '*'),
+      rule('update', 'storageversionmigrations/status', 'storagemigration.k8s.io'),
+    ],
   },
 }

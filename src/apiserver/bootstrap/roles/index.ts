@@ -6,7 +6,12 @@ import { bootstrapRoles, type IsServed, type RoleObject } from './bootstrap-role
 import { reconciledBinding, reconciledRole } from './reconcile.ts'
 
 /** What admission refuses is logged, and left as it is. */
-export async function ensureRoles(find: (key: string) => ServedResource, isServed: IsServed, writer: Writer, log: (line: string) => void): Promise<void> {
+export async function ensureRoles(
+  find: (key: string) => ServedResource,
+  isServed: IsServed,
+  writer: Writer,
+  log: (line: string) => void,
+): Promise<void> {
   const { clusterRoles, clusterRoleBindings, roles, roleBindings } = bootstrapRoles(isServed)
   const resource = (plural: string) => find(`rbac.authorization.k8s.io/v1/${plural}`)
   const role: Reconcile<RoleObject> = (existing, expected) => {
@@ -15,8 +20,20 @@ export async function ensureRoles(find: (key: string) => ServedResource, isServe
   }
   await Promise.all([
     ensureObjects({ writer, resource: resource('clusterroles'), objects: clusterRoles, reconcile: role, log }),
-    ensureObjects({ writer, resource: resource('clusterrolebindings'), objects: clusterRoleBindings, reconcile: reconciledBinding, log }),
+    ensureObjects({
+      writer,
+      resource: resource('clusterrolebindings'),
+      objects: clusterRoleBindings,
+      reconcile: reconciledBinding,
+      log,
+    }),
     ensureObjects({ writer, resource: resource('roles'), objects: roles, reconcile: role, log }),
-    ensureObjects({ writer, resource: resource('rolebindings'), objects: roleBindings, reconcile: reconciledBinding, log }),
+    ensureObjects({
+      writer,
+      resource: resource('rolebindings'),
+      objects: roleBindings,
+      reconcile: reconciledBinding,
+      log,
+    }),
   ])
 }

@@ -9,11 +9,17 @@ const lead = [
 
 /** By namespace and name. */
 export const namespacedRoles: PolicyRules = {
-  'kube-public/system:controller:bootstrap-signer': [rule(read, 'configmaps'), rule('update', 'configmaps', 'core', 'cluster-info'), writeEvents],
+  'kube-public/system:controller:bootstrap-signer': [
+    rule(read, 'configmaps'),
+    rule('update', 'configmaps', 'core', 'cluster-info'),
+    writeEvents,
+  ],
   'kube-system/system::leader-locking-kube-controller-manager': lead,
   'kube-system/system::leader-locking-kube-scheduler': lead,
   'kube-system/system:controller:bootstrap-signer': [rule(read, 'secrets')],
   'kube-system/system:controller:cloud-provider': [rule('get list watch create', 'configmaps')],
   'kube-system/system:controller:token-cleaner': [rule('get list watch delete', 'secrets'), writeEvents],
-  'kube-system/extension-apiserver-authentication-reader': [rule(read, 'configmaps', 'core', 'extension-apiserver-authentication')],
+  'kube-system/extension-apiserver-authentication-reader': [
+    rule(read, 'configmaps', 'core', 'extension-apiserver-authentication'),
+  ],
 }

@@ -1,4 +1,7 @@
-/** How the rules of the roles that every cluster has are written down: lists as words with spaces between them, `core` for the group without a name. */
+/**
+ * How the rules of the roles that every cluster has are written down: lists as words with spaces between them, `core`
+ * for the group without a name.
+ */
 import type { PolicyRule } from '../../authorization/rbac/rule.ts'
 
 /** Rules by the name of their role. */
@@ -20,7 +23,10 @@ export const rule = (verbs: string, resources: string, groups = 'core', names = 
 })
 
 /** May do `verbs` with paths that are no resources. */
-export const paths = (verbs: string, nonResourceURLs: string): PolicyRule => ({ verbs: words(verbs), nonResourceURLs: words(nonResourceURLs) })
+export const paths = (verbs: string, nonResourceURLs: string): PolicyRule => ({
+  verbs: words(verbs),
+  nonResourceURLs: words(nonResourceURLs),
+})
 
 /** What nearly every component may do. */
 export const writeEvents = rule('create update patch', 'events', 'core events.k8s.io')

@@ -4,13 +4,17 @@ import { type BindingObject, bootstrapRoles, type RoleObject } from './bootstrap
 import { reconciledBinding, reconciledRole } from './reconcile.ts'
 
 const roles = bootstrapRoles(() => false)
-const role = (name: string): RoleObject => structuredClone(roles.clusterRoles.find(({ metadata }) => metadata.name === name)!)
-const binding = (name: string): BindingObject => structuredClone(roles.clusterRoleBindings.find(({ metadata }) => metadata.name === name)!)
+const role = (name: string): RoleObject =>
+  structuredClone(roles.clusterRoles.find(({ metadata }) => metadata.name === name)!)
+const binding = (name: string): BindingObject =>
+  structuredClone(roles.clusterRoleBindings.find(({ metadata }) => metadata.name === name)!)
 const off = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' }
 
 test('what is as it should be is left alone', () => {
-  for (const one of [...roles.clusterRoles, ...roles.roles]) assert.equal(reconciledRole(one, one), undefined, one.metadata.name)
-  for (const one of [...roles.clusterRoleBindings, ...roles.roleBindings]) assert.equal(reconciledBinding(one, one), undefined, one.metadata.name)
+  for (const one of [...roles.clusterRoles, ...roles.roles])
+    assert.equal(reconciledRole(one, one), undefined, one.metadata.name)
+  for (const one of [...roles.clusterRoleBindings, ...roles.roleBindings])
+    assert.equal(reconciledBinding(one, one), undefined, one.metadata.name)
 })
 
 test('rules, labels and annotations that are missing are added, others stay', () => {
@@ -32,23 +36,38 @@ test('rules that are gathered are nothing to mend, selectors are', () => {
   const expected = role('view')
   assert.equal(reconciledRole({ ...expected, rules: [] }, expected), undefined)
   const mine = { matchLabels: { mine: 'yes' } }
-  const { aggregationRule } = reconciledRole({ ...expected, aggregationRule: { clusterRoleSelectors: [mine] } }, expected)!
-  assert.deepEqual(aggregationRule, { clusterRoleSelectors: [mine, ...expected.aggregationRule!.clusterRoleSelectors!] })
+  const { aggregationRule } = reconciledRole(
+    { ...expected, aggregationRule: { clusterRoleSelectors: [mine] } },
+    expected,
+  )!
+  assert.deepEqual(aggregationRule, {
+    clusterRoleSelectors: [mine, ...expected.aggregationRule!.clusterRoleSelectors!],
+  })
 })
 
-test('a role that is to have rules of its own is not put together from others: it gets its rules, and keeps those it has', () => {
-  const expected = role('system:basic-user')
-  const extra = { verbs: ['get'], apiGroups: [''], resources: ['pods'] }
-  const mended = reconciledRole({ ...expected, rules: [extra], aggregationRule: { clusterRoleSelectors: [{ matchLabels: { mine: 'yes' } }] } }, expected)!
-  assert.ok(!('aggregationRule' in mended))
-  assert.deepEqual(mended.rules![0], extra)
-  assert.equal(reconciledRole(mended, expected), undefined)
-})
+test(
+  'a role that is to have rules of its own is not put together from others: it gets its rules, and keeps those ' +
+    'it has',
+  () => {
+    const expected = role('system:basic-user')
+    const extra = { verbs: ['get'], apiGroups: [''], resources: ['pods'] }
+    const mended = reconciledRole(
+      { ...expected, rules: [extra], aggregationRule: { clusterRoleSelectors: [{ matchLabels: { mine: 'yes' } }] } },
+      expected,
+    )!
+    assert.ok(!('aggregationRule' in mended))
+    assert.deepEqual(mended.rules![0], extra)
+    assert.equal(reconciledRole(mended, expected), undefined)
+  },
+)
 
 test('subjects that are missing are added, others stay; a binding of another role is replaced with all it had', () => {
   const expected = binding('system:basic-user')
   const jane = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'jane' }
-  assert.deepEqual(reconciledBinding({ ...expected, subjects: [jane] }, expected)!.object.subjects, [jane, ...expected.subjects!])
+  assert.deepEqual(reconciledBinding({ ...expected, subjects: [jane] }, expected)!.object.subjects, [
+    jane,
+    ...expected.subjects!,
+  ])
   assert.equal(reconciledBinding({ ...expected, subjects: [jane, ...expected.subjects!] }, expected), undefined)
   const ofAnother = { ...expected, roleRef: { ...expected.roleRef, name: 'other' }, subjects: [jane] }
   assert.deepEqual(reconciledBinding(ofAnother, expected), { object: expected, replace: true })
@@ -56,9 +75,15 @@ test('subjects that are missing are added, others stay; a binding of another rol
 
 test('a role or binding whose annotation says so is left alone', () => {
   const expected = role('system:basic-user')
-  assert.equal(reconciledRole({ ...expected, rules: [], metadata: { name: 'system:basic-user', annotations: off } }, expected), undefined)
+  assert.equal(
+    reconciledRole({ ...expected, rules: [], metadata: { name: 'system:basic-user', annotations: off } }, expected),
+    undefined,
+  )
   const bound = binding('system:basic-user')
-  assert.equal(reconciledBinding({ ...bound, subjects: [], metadata: { ...bound.metadata, annotations: off } }, bound), undefined)
+  assert.equal(
+    reconciledBinding({ ...bound, subjects: [], metadata: { ...bound.metadata, annotations: off } }, bound),
+    undefined,
+  )
 })
 
 test('admin holds edit, and edit holds view', () => {

@@ -1,6 +1,7 @@
 /**
- * What is missing of a role or binding that a cluster has from the start, and of what upstream gave it in later versions: it is added,
- * and what somebody else has added stays (kubernetes.io/docs/reference/access-authn-authz/rbac/#auto-reconciliation).
+ * What is missing of a role or binding that a cluster has from the start, and of what upstream gave it in later
+ * versions: it is added, and what somebody else has added stays
+ * (kubernetes.io/docs/reference/access-authn-authz/rbac/#auto-reconciliation).
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -13,7 +14,10 @@ export function reconciledRole(existing: RoleObject, expected: RoleObject): Role
   const metadata = reconciledMetadata(existing, expected)
   const rules = existing.rules ?? []
   // The rules of a role that is to be put together from others are somebody else's affair.
-  const missing = expected.aggregationRule || semanticallyEqual(rules, expected.rules) ? [] : missingRules(rules, expected.rules ?? [])
+  const missing =
+    expected.aggregationRule || semanticallyEqual(rules, expected.rules)
+      ? []
+      : missingRules(rules, expected.rules ?? [])
   const { aggregationRule, ...plain } = existing
   const added = missingSelectors(aggregationRule, expected.aggregationRule)
   // A role that is to have rules of its own is put together from others no more.
@@ -23,27 +27,42 @@ export function reconciledRole(existing: RoleObject, expected: RoleObject): Role
     ...(isGathered ? plain : existing),
     ...(metadata && { metadata }),
     ...(missing.length > 0 && { rules: [...rules, ...missing] }),
-    ...(added.length > 0 && { aggregationRule: { clusterRoleSelectors: [...(aggregationRule?.clusterRoleSelectors ?? []), ...added] } }),
+    ...(added.length > 0 && {
+      aggregationRule: { clusterRoleSelectors: [...(aggregationRule?.clusterRoleSelectors ?? []), ...added] },
+    }),
   }
 }
 
-const missingSelectors = ({ clusterRoleSelectors: has = [] }: AggregationRule = {}, { clusterRoleSelectors: wanted = [] }: AggregationRule = {}) =>
-  wanted.filter((selector) => !has.some((known) => semanticallyEqual(known, selector)))
+const missingSelectors = (
+  { clusterRoleSelectors: has = [] }: AggregationRule = {},
+  { clusterRoleSelectors: wanted = [] }: AggregationRule = {},
+) => wanted.filter((selector) => !has.some((known) => semanticallyEqual(known, selector)))
 
-/** `replace`: a binding's role cannot change, so it goes and comes anew; nobody is given another role because they had one. */
-export function reconciledBinding(existing: BindingObject, expected: BindingObject): { readonly object: BindingObject; readonly replace: boolean } | undefined {
+/**
+ * `replace`: a binding's role cannot change, so it goes and comes anew; nobody is given another role because they had
+ * one.
+ */
+export function reconciledBinding(
+  existing: BindingObject,
+  expected: BindingObject,
+): { readonly object: BindingObject; readonly replace: boolean } | undefined {
   if (isProtected(existing)) return undefined
   if (!semanticallyEqual(existing.roleRef, expected.roleRef)) return { object: expected, replace: true }
   const metadata = reconciledMetadata(existing, expected)
   const subjects = union(existing.subjects ?? [], expected.subjects ?? [])
   const more = subjects.length > (existing.subjects?.length ?? 0)
-  return metadata || more ? { object: { ...existing, ...(metadata && { metadata }), ...(more && { subjects }) }, replace: false } : undefined
+  return metadata || more
+    ? { object: { ...existing, ...(metadata && { metadata }), ...(more && { subjects }) }, replace: false }
+    : undefined
 }
 
 const isProtected = ({ metadata }: KubeObject): boolean => metadata.annotations?.[autoUpdate] === 'false'
 
 /** Labels and annotations that are there stay as they are. */
-function reconciledMetadata({ metadata }: KubeObject, { metadata: expected }: KubeObject): KubeObject['metadata'] | undefined {
+function reconciledMetadata(
+  { metadata }: KubeObject,
+  { metadata: expected }: KubeObject,
+): KubeObject['metadata'] | undefined {
   const labels = { ...expected.labels, ...metadata.labels }
   const annotations = { ...expected.annotations, ...metadata.annotations }
   if (size(labels) === size(metadata.labels) && size(annotations) === size(metadata.annotations)) return undefined
@@ -53,7 +72,10 @@ function reconciledMetadata({ metadata }: KubeObject, { metadata: expected }: Ku
 const size = (map: object | undefined): number => Object.keys(map ?? {}).length
 
 const sameSubject = (one: Subject, other: Subject): boolean =>
-  one.kind === other.kind && one.name === other.name && (one.namespace ?? '') === (other.namespace ?? '') && (one.apiGroup ?? '') === (other.apiGroup ?? '')
+  one.kind === other.kind &&
+  one.name === other.name &&
+  (one.namespace ?? '') === (other.namespace ?? '') &&
+  (one.apiGroup ?? '') === (other.apiGroup ?? '')
 
 const union = (subjects: readonly Subject[], wanted: readonly Subject[]): readonly Subject[] => [
   ...subjects,

@@ -12,15 +12,25 @@ export const userFacingRoles: PolicyRules = {
     rule('impersonate', 'serviceaccounts'),
     rule(write, 'pods pods/attach pods/exec pods/portforward pods/proxy'),
     rule('create', 'pods/eviction'),
-    rule(write, 'configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy'),
+    rule(
+      write,
+      'configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets ' +
+        'serviceaccounts services services/proxy',
+    ),
     rule('create', 'serviceaccounts/token'),
     rule(write, 'events', 'core events.k8s.io'),
-    rule(write, 'daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale', 'apps'),
+    rule(
+      write,
+      'daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets ' +
+        'statefulsets/scale',
+      'apps',
+    ),
     rule(write, 'horizontalpodautoscalers', 'autoscaling'),
     rule(write, 'cronjobs jobs', 'batch'),
     rule(
       write,
-      'daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets replicasets/scale replicationcontrollers/scale',
+      'daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets ' +
+        'replicasets/scale replicationcontrollers/scale',
       'extensions',
     ),
     rule(write, 'poddisruptionbudgets', 'policy'),
@@ -31,22 +41,29 @@ export const userFacingRoles: PolicyRules = {
   'system:aggregate-to-view': [
     rule(
       read,
-      'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers replicationcontrollers/scale serviceaccounts services services/status',
+      'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers ' +
+        'replicationcontrollers/scale serviceaccounts services services/status',
     ),
-    rule(read, 'bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status'),
+    rule(
+      read,
+      'bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas ' +
+        'resourcequotas/status',
+    ),
     rule(read, 'namespaces'),
     rule(read, 'events', 'core events.k8s.io'),
     rule(read, 'endpointslices', 'discovery.k8s.io'),
     rule(
       read,
-      'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
+      'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status ' +
+        'replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
       'apps',
     ),
     rule(read, 'horizontalpodautoscalers horizontalpodautoscalers/status', 'autoscaling'),
     rule(read, 'cronjobs cronjobs/status jobs jobs/status', 'batch'),
     rule(
       read,
-      'daemonsets daemonsets/status deployments deployments/scale deployments/status ingresses ingresses/status networkpolicies replicasets replicasets/scale replicasets/status replicationcontrollers/scale',
+      'daemonsets daemonsets/status deployments deployments/scale deployments/status ingresses ingresses/status ' +
+        'networkpolicies replicasets replicasets/scale replicasets/status replicationcontrollers/scale',
       'extensions',
     ),
     rule(read, 'poddisruptionbudgets poddisruptionbudgets/status', 'policy'),

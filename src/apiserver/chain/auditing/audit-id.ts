@@ -10,7 +10,9 @@ const sixDigits = 2 ** 24
 
 const digits = (part: number): string => part.toString(16).padStart(6, '0')
 
-/** UUIDs (RFC 9562, version 4 in form) that are cheap: what is random is chosen once, the last twelve digits count on. */
+/**
+ * UUIDs (RFC 9562, version 4 in form) that are cheap: what is random is chosen once, the last twelve digits count on.
+ */
 function uuids(): () => string {
   const bytes = randomBytes(16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x40

@@ -31,7 +31,13 @@ function annotateIdentity(event: AuditEvent, { identityAnnotations }: Request): 
 
 const uriOf = ({ path, rawQuery }: Request): string => (rawQuery ? `${path}?${rawQuery}` : path)
 
-function audited(auditing: Auditing, foreseen: Foreseen, event: AuditEvent, request: Request, next: Handler): ReturnType<Handler> {
+function audited(
+  auditing: Auditing,
+  foreseen: Foreseen,
+  event: AuditEvent,
+  request: Request,
+  next: Handler,
+): ReturnType<Handler> {
   const long = isLongRunning(request.info)
   return settle(
     () => next(request),
@@ -44,19 +50,31 @@ function audited(auditing: Auditing, foreseen: Foreseen, event: AuditEvent, requ
 }
 
 /** Resolves when the event of what was thrown, a refusal or a panic, is kept as far as requests wait for that. */
-function threw(auditing: Auditing, event: AuditEvent, error: unknown, refusal: StatusError | undefined, long: boolean): boolean | Promise<boolean> {
+function threw(
+  auditing: Auditing,
+  event: AuditEvent,
+  error: unknown,
+  refusal: StatusError | undefined,
+  long: boolean,
+): boolean | Promise<boolean> {
   if (refusal) {
     noteRefusal(event, refusal)
     return completed(auditing, event, long)
   }
   event.code = 500
-  event.status = { status: 'Failure', message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`, reason: 'InternalError' }
+  event.status = {
+    status: 'Failure',
+    message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`,
+    reason: 'InternalError',
+  }
   return auditing.stage(event, 'Panic')
 }
 
 /** The last stages of a request whose answer is known whole. */
 const completed = (auditing: Auditing, event: AuditEvent, long: boolean): boolean | Promise<boolean> =>
-  long ? after(auditing.stage(event, 'ResponseStarted'), () => auditing.stage(event, 'ResponseComplete')) : auditing.stage(event, 'ResponseComplete')
+  long
+    ? after(auditing.stage(event, 'ResponseStarted'), () => auditing.stage(event, 'ResponseComplete'))
+    : auditing.stage(event, 'ResponseComplete')
 
 function noteRefusal(event: AuditEvent, { status, code }: StatusError): void {
   event.status = status
@@ -64,7 +82,12 @@ function noteRefusal(event: AuditEvent, { status, code }: StatusError): void {
   if (event.config.keepsResponse) event.responseObject = goJson(status)
 }
 
-function answered(auditing: Auditing, event: AuditEvent, response: Response, long: boolean): Response | Promise<Response> {
+function answered(
+  auditing: Auditing,
+  event: AuditEvent,
+  response: Response,
+  long: boolean,
+): Response | Promise<Response> {
   event.code = response.status
   const { body, takeOver } = response
   if (takeOver) {
@@ -101,7 +124,10 @@ function noteBody(event: AuditEvent, response: Response): Response {
   return told
 }
 
-/** Audits requests that are refused before it is known who asks, for their credentials or for a timeout that is none: nobody asked. */
+/**
+ * Audits requests that are refused before it is known who asks, for their credentials or for a timeout that is none:
+ * nobody asked.
+ */
 export const earlyRefusalAudit =
   (auditing: Auditing, foreseen: Foreseen): Around =>
   (request, next) => {

@@ -1,4 +1,7 @@
-/** Answers depend on who asks: nothing between server and client may keep them. Headers that filters have noted go along. */
+/**
+ * Answers depend on who asks: nothing between server and client may keep them. Headers that filters have noted go
+ * along.
+ */
 import type { Filter } from '../filter.ts'
 
 export const cacheControl = (): Filter => ({

@@ -5,7 +5,8 @@ import type { Response } from '../../http/exchange.ts'
 import type { Around } from '../filter.ts'
 
 const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH'
-const allowedHeaders = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since'
+const allowedHeaders =
+  'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since'
 
 /** `origins` are regular expressions in Go's syntax. Throws RegexpSyntaxError. */
 export function cors(origins: readonly string[]): Around {

@@ -1,4 +1,7 @@
-/** Tells some HTTP/2 clients to come again on another connection, so that they spread over servers. What is under way goes on. */
+/**
+ * Tells some HTTP/2 clients to come again on another connection, so that they spread over servers. What is under way
+ * goes on.
+ */
 import { after } from '../../../lib/flow/after.ts'
 import type { Around } from '../filter.ts'
 

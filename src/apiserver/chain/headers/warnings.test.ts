@@ -21,9 +21,22 @@ for (const [what, given, expected] of [
 test('warnings are cut only where all together are too long', () => {
   const bounds = { all: 25, each: 5 }
   const few = ['aaaaaaaaaa', 'aaaaaaaaaa', 'bb', 'ccc', 'Iñtërnâtiô']
-  assert.deepEqual(utf8(warningValues(few, bounds)), ['299 - "aaaaaaaaaa"', '299 - "bb"', '299 - "ccc"', '299 - "Iñtërnâtiô"'])
+  assert.deepEqual(utf8(warningValues(few, bounds)), [
+    '299 - "aaaaaaaaaa"',
+    '299 - "bb"',
+    '299 - "ccc"',
+    '299 - "Iñtërnâtiô"',
+  ])
   const many = [...few, 'e', 'ffffffffff', 'ffffffffff', 'gggggggggg', 'h']
-  const cut = ['299 - "aaaaa"', '299 - "bb"', '299 - "ccc"', '299 - "Iñtër"', '299 - "e"', '299 - "fffff"', '299 - "ggggg"']
+  const cut = [
+    '299 - "aaaaa"',
+    '299 - "bb"',
+    '299 - "ccc"',
+    '299 - "Iñtër"',
+    '299 - "e"',
+    '299 - "fffff"',
+    '299 - "ggggg"',
+  ]
   assert.deepEqual(utf8(warningValues(many, bounds)), cut)
 })
 

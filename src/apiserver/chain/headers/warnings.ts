@@ -21,7 +21,10 @@ function warned(request: Request, response: Response): Response {
   return response
 }
 
-/** The values of the headers, each text once, as bytes: those that are not ASCII stand there as UTF-8. No text with control characters is sent. */
+/**
+ * The values of the headers, each text once, as bytes: those that are not ASCII stand there as UTF-8. No text with
+ * control characters is sent.
+ */
 export function warningValues(given: readonly string[], { all, each }: WarningBounds = usualBounds): string[] {
   const texts = [...new Set(given)].filter((text) => text !== '' && !/\p{Cc}/u.test(text)).map((text) => [...text])
   let size = 0

@@ -15,7 +15,10 @@ test('the first user counts; without one, whoever shows wrong credentials is ref
   const count = authenticationMetrics(metrics, filterDurations(metrics).authentication)
   const asked = async (...verdicts: readonly (Verdict | Promise<Verdict>)[]): Promise<string> => {
     const request = {} as Request
-    const filter = authentication({ authenticators: verdicts.map((verdict) => () => verdict), isIdentityHeader: undefined }, count)
+    const filter = authentication(
+      { authenticators: verdicts.map((verdict) => () => verdict), isIdentityHeader: undefined },
+      count,
+    )
     try {
       await filter(request, async () => ({ status: 200, headers: {} }))
     } catch (error) {
@@ -39,7 +42,9 @@ test('the first user counts; without one, whoever shows wrong credentials is ref
   const lines = metrics
     .render()
     .split('\n')
-    .filter((line) => /^(authentication_attempts|authenticated_user_requests|authentication_duration_seconds_count)\{/.test(line))
+    .filter((line) =>
+      /^(authentication_attempts|authenticated_user_requests|authentication_duration_seconds_count)\{/.test(line),
+    )
   assert.deepEqual(lines.sort(), [
     'authenticated_user_requests{username="admin"} 2',
     'authenticated_user_requests{username="email_id"} 1',

@@ -8,7 +8,10 @@ import type { AuthenticationMetrics } from '../../metrics/authentication-metrics
 import type { Around } from '../filter.ts'
 
 export const authentication =
-  ({ authenticators, isIdentityHeader }: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>, metrics: AuthenticationMetrics): Around =>
+  (
+    { authenticators, isIdentityHeader }: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>,
+    metrics: AuthenticationMetrics,
+  ): Around =>
   (request, next) => {
     const started = performance.now()
     return after(verdictOf(authenticators, request), (verdict) => {
@@ -32,7 +35,11 @@ function verdictOf(authenticators: readonly Authenticator[], request: Request, f
     if (verdict instanceof Promise) {
       const before = refused
       return verdict.then((known) =>
-        isUser(known) ? known : after(verdictOf(authenticators, request, i + 1), (later) => (isUser(later) ? later : (before ?? known ?? later))),
+        isUser(known)
+          ? known
+          : after(verdictOf(authenticators, request, i + 1), (later) =>
+              isUser(later) ? later : (before ?? known ?? later),
+            ),
       )
     }
     if (isUser(verdict)) return verdict

@@ -4,9 +4,20 @@ import type { UserInfo } from '../../http/exchange.ts'
 import { extraFault, groupFault, impersonationModes, type WantedUser } from './impersonation-modes.ts'
 
 const somebody: UserInfo = { name: 'jane', groups: [] }
-const agent = (node: string): UserInfo => ({ name: 'system:serviceaccount:ns:agent', groups: [], extra: { 'authentication.kubernetes.io/node-name': [node] } })
-const wanted = (name: string, more: Partial<WantedUser> = {}): WantedUser => ({ name, uid: '', groups: [], extra: new Map(), ...more })
-const modesFor = (user: WantedUser, requestor = somebody) => impersonationModes.filter(({ applies }) => applies(user, requestor)).map(({ name }) => name)
+const agent = (node: string): UserInfo => ({
+  name: 'system:serviceaccount:ns:agent',
+  groups: [],
+  extra: { 'authentication.kubernetes.io/node-name': [node] },
+})
+const wanted = (name: string, more: Partial<WantedUser> = {}): WantedUser => ({
+  name,
+  uid: '',
+  groups: [],
+  extra: new Map(),
+  ...more,
+})
+const modesFor = (user: WantedUser, requestor = somebody) =>
+  impersonationModes.filter(({ applies }) => applies(user, requestor)).map(({ name }) => name)
 
 test('which modes a user can be impersonated in', () => {
   const extra = (key: string, ...values: string[]) => ({ extra: new Map([[key, values]]) })
@@ -17,12 +28,18 @@ test('which modes a user can be impersonated in', () => {
     ['what cannot be a node', ['user-info'], wanted('system:node:N_1')],
     ['the own node', ['associated-node', 'arbitrary-node'], wanted('system:node:n1'), agent('n1')],
     ['the node of somebody else', ['arbitrary-node'], wanted('system:node:n1'), agent('n2')],
-    ['who says to be on a node, and is no service account', ['arbitrary-node'], wanted('system:node:n1'), { ...agent('n1'), name: 'jane' }],
+    [
+      'who says to be on a node, and is no service account',
+      ['arbitrary-node'],
+      wanted('system:node:n1'),
+      { ...agent('n1'), name: 'jane' },
+    ],
     ['a service account', ['serviceaccount'], wanted('system:serviceaccount:ns:robot')],
     ['a service account with groups', [], wanted('system:serviceaccount:ns:robot', { groups: ['dev'] })],
     ['what cannot be a service account', ['user-info'], wanted('system:serviceaccount:robot')],
   ]
-  for (const [title, expected, user, requestor] of cases) assert.deepEqual(modesFor(user, requestor), [...expected, 'legacy'], title)
+  for (const [title, expected, user, requestor] of cases)
+    assert.deepEqual(modesFor(user, requestor), [...expected, 'legacy'], title)
 })
 
 test('some groups and extra values are for the legacy mode alone', () => {
@@ -34,9 +51,13 @@ test('some groups and extra values are for the legacy mode alone', () => {
   assert.equal(fault('', 'a'), 'impersonating the empty string key in extra is not allowed')
   assert.equal(
     fault('scopes', 'view'),
-    'impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a domain-prefixed path (such as "acme.io/foo")',
+    'impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a ' +
+      'domain-prefixed path (such as "acme.io/foo")',
   )
-  assert.equal(fault('acme.io/Team', 'blue'), 'impersonating a non-lowercase key in extra is not allowed: "acme.io/Team"')
+  assert.equal(
+    fault('acme.io/Team', 'blue'),
+    'impersonating a non-lowercase key in extra is not allowed: "acme.io/Team"',
+  )
   assert.equal(fault('acme.io/team'), 'impersonating empty values in extra is not allowed')
   assert.equal(fault('acme.io/team', ''), 'impersonating the empty string value in extra is not allowed')
 })
@@ -44,6 +65,8 @@ test('some groups and extra values are for the legacy mode alone', () => {
 test('for the own node it does not matter which one that is', () => {
   const [{ asking, node }] = impersonationModes as readonly [(typeof impersonationModes)[number]]
   assert.deepEqual(asking?.(agent('n1')), asking?.(agent('n2')))
-  assert.deepEqual(asking?.(agent('n1')).extra, { 'authentication.kubernetes.io/associated-node-keys': ['authentication.kubernetes.io/node-name'] })
+  assert.deepEqual(asking?.(agent('n1')).extra, {
+    'authentication.kubernetes.io/associated-node-keys': ['authentication.kubernetes.io/node-name'],
+  })
   assert.equal(node, '*')
 })

@@ -1,6 +1,7 @@
 /**
- * Modes of impersonation (KEP-5284). A constrained mode needs two rights: to be that user (`impersonate:MODE`), and to do what the request
- * asks for as such a user (`impersonate-on:MODE:VERB`). The right `impersonate` of the legacy mode allows all that the other may do.
+ * Modes of impersonation (KEP-5284). A constrained mode needs two rights: to be that user (`impersonate:MODE`), and to
+ * do what the request asks for as such a user (`impersonate-on:MODE:VERB`). The right `impersonate` of the legacy mode
+ * allows all that the other may do.
  */
 import { aggregated } from '../../../lib/go/aggregate.ts'
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
@@ -37,7 +38,8 @@ export function nodeCalled(user: string): string | undefined {
 }
 
 /** The server knows the rest of nodes and service accounts: it cannot be chosen. */
-const isNameAlone = ({ uid, groups, extra }: WantedUser): boolean => uid === '' && groups.length === 0 && extra.size === 0
+const isNameAlone = ({ uid, groups, extra }: WantedUser): boolean =>
+  uid === '' && groups.length === 0 && extra.size === 0
 
 /** In the order in which upstream tries them. */
 export const impersonationModes: readonly ImpersonationMode[] = [
@@ -46,15 +48,27 @@ export const impersonationModes: readonly ImpersonationMode[] = [
     applies: (wanted, { name, extra }) => {
       const node = nodeCalled(wanted.name)
       const own = extra?.[nodeNameKey]
-      return node !== undefined && isNameAlone(wanted) && accountOf(name) !== undefined && own?.length === 1 && own[0] === node
+      return (
+        node !== undefined &&
+        isNameAlone(wanted) &&
+        accountOf(name) !== undefined &&
+        own?.length === 1 &&
+        own[0] === node
+      )
     },
     // A right for the own node, whichever that is: what differs from node to node is not asked about.
-    asking: ({ extra = {}, ...user }) => ({ ...user, extra: { 'authentication.kubernetes.io/associated-node-keys': Object.keys(extra).sort() } }),
+    asking: ({ extra = {}, ...user }) => ({
+      ...user,
+      extra: { 'authentication.kubernetes.io/associated-node-keys': Object.keys(extra).sort() },
+    }),
     node: '*',
   },
   { name: 'arbitrary-node', applies: (wanted) => nodeCalled(wanted.name) !== undefined && isNameAlone(wanted) },
   { name: 'serviceaccount', applies: (wanted) => accountOf(wanted.name) !== undefined && isNameAlone(wanted) },
-  { name: 'user-info', applies: (wanted) => nodeCalled(wanted.name) === undefined && accountOf(wanted.name) === undefined },
+  {
+    name: 'user-info',
+    applies: (wanted) => nodeCalled(wanted.name) === undefined && accountOf(wanted.name) === undefined,
+  },
   { name: 'legacy', applies: () => true },
 ]
 
@@ -72,7 +86,8 @@ export function extraFault(extra: WantedUser['extra']): string | undefined {
     if (key === '') return 'impersonating the empty string key in extra is not allowed'
     const faults = domainPrefixedPathFaults(key, 'extra.key').map(({ field, message }) => `${field}: ${message}`)
     if (faults.length > 0) return `impersonating an invalid key in extra is not allowed: ${aggregated(faults)}`
-    if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`
+    if (key !== key.toLowerCase())
+      return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`
     if (values.length === 0) return 'impersonating empty values in extra is not allowed'
     if (values.includes('')) return 'impersonating the empty string value in extra is not allowed'
   }

@@ -12,7 +12,9 @@ type Headers = Readonly<Record<string, readonly string[]>>
 
 const proxy: UserInfo = { name: 'proxy', groups: ['system:authenticated'] }
 
-/** As whom a request of `proxy` goes on, which may do what `may` says: `verb group resource/subresource namespace/name`. */
+/**
+ * As whom a request of `proxy` goes on, which may do what `may` says: `verb group resource/subresource namespace/name`.
+ */
 async function acting(
   headers: Headers,
   may: (claim: string) => boolean = () => true,
@@ -51,7 +53,11 @@ async function acting(
 }
 
 /** `again`: the same was allowed before, by the legacy mode. */
-const refusal = async (headers: Headers, may: (claim: string) => boolean, { code = 403, again = true } = {}): Promise<string> => {
+const refusal = async (
+  headers: Headers,
+  may: (claim: string) => boolean,
+  { code = 403, again = true } = {},
+): Promise<string> => {
   const error = await acting(headers, may, { again }).then(
     () => undefined,
     (error: unknown) => error,
@@ -89,30 +95,52 @@ test('service accounts are claimed as such, and bring their groups unless others
   const { asked, user } = await acting({ 'impersonate-user': [name] })
   assert.deepEqual(asked, ['/serviceaccounts/ ns/robot'])
   assert.deepEqual(user?.groups, ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'])
-  assert.deepEqual((await acting({ 'impersonate-user': [name], 'impersonate-group': ['dev'] })).user?.groups, ['dev', 'system:authenticated'])
-  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:ns:a:b'] })).asked, ['/users/ /system:serviceaccount:ns:a:b'])
-  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:NS:robot'] })).asked, ['/users/ /system:serviceaccount:NS:robot'])
+  assert.deepEqual((await acting({ 'impersonate-user': [name], 'impersonate-group': ['dev'] })).user?.groups, [
+    'dev',
+    'system:authenticated',
+  ])
+  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:ns:a:b'] })).asked, [
+    '/users/ /system:serviceaccount:ns:a:b',
+  ])
+  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:NS:robot'] })).asked, [
+    '/users/ /system:serviceaccount:NS:robot',
+  ])
 })
 
 test('the anonymous user is not authenticated', async () => {
   const user = ['system:anonymous']
   assert.deepEqual((await acting({ 'impersonate-user': user })).user?.groups, ['system:unauthenticated'])
-  assert.deepEqual((await acting({ 'impersonate-user': user, 'impersonate-group': ['a'] })).user?.groups, ['a', 'system:unauthenticated'])
-  assert.deepEqual((await acting({ 'impersonate-user': ['b'], 'impersonate-group': ['system:unauthenticated'] })).user?.groups, ['system:unauthenticated'])
+  assert.deepEqual((await acting({ 'impersonate-user': user, 'impersonate-group': ['a'] })).user?.groups, [
+    'a',
+    'system:unauthenticated',
+  ])
+  assert.deepEqual(
+    (await acting({ 'impersonate-user': ['b'], 'impersonate-group': ['system:unauthenticated'] })).user?.groups,
+    ['system:unauthenticated'],
+  )
 })
 
 test('one claim that is not allowed refuses all of them, in the words of the resource', async () => {
-  const headers = { 'impersonate-user': ['alice'], 'impersonate-group': ['dev'], 'impersonate-extra-scopes': ['view', 'edit'], 'impersonate-uid': ['u'] }
+  const headers = {
+    'impersonate-user': ['alice'],
+    'impersonate-group': ['dev'],
+    'impersonate-extra-scopes': ['view', 'edit'],
+    'impersonate-uid': ['u'],
+  }
   assert.equal(
     await refusal(headers, () => false),
-    'users "alice" is forbidden: User "proxy" cannot impersonate resource "users" in API group "" at the cluster scope: not today',
+    'users "alice" is forbidden: User "proxy" cannot impersonate resource "users" in API group "" at the cluster ' +
+      'scope: not today',
   )
   assert.match(await refusal(headers, (claim) => !claim.includes('groups')), /^groups "dev" is forbidden: /)
   assert.match(
     await refusal(headers, (claim) => !claim.endsWith('/edit')),
     /^userextras\.authentication\.k8s\.io "edit" is forbidden: .* resource "userextras\/scopes" in API group "authentication\.k8s\.io" at the cluster scope: not today$/,
   )
-  assert.match(await refusal(headers, (claim) => !claim.includes('uids')), /^uids\.authentication\.k8s\.io "u" is forbidden: /)
+  assert.match(
+    await refusal(headers, (claim) => !claim.includes('uids')),
+    /^uids\.authentication\.k8s\.io "u" is forbidden: /,
+  )
   assert.match(
     await refusal({ 'impersonate-user': ['system:serviceaccount:ns:robot'] }, () => false),
     /^serviceaccounts "robot" is forbidden: .* in the namespace "ns": not today$/,
@@ -128,12 +156,17 @@ test('the refusal is of the mode that was tried first: the one that the user had
 
 test('groups, uids and extras without a user are a bad request', async () => {
   assert.equal(
-    await refusal({ 'impersonate-group': ['dev'], 'impersonate-extra-a': ['b'] }, () => true, { code: 400, again: false }),
-    'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"dev"}, Extra:map[string][]string{"a":[]string{"b"}}} without impersonating a user name',
+    await refusal({ 'impersonate-group': ['dev'], 'impersonate-extra-a': ['b'] }, () => true, {
+      code: 400,
+      again: false,
+    }),
+    'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"dev"}, ' +
+      'Extra:map[string][]string{"a":[]string{"b"}}} without impersonating a user name',
   )
   assert.equal(
     await refusal({ 'impersonate-uid': ['u'] }, () => true, { code: 400, again: false }),
-    'requested &user.DefaultInfo{Name:"", UID:"u", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name',
+    'requested &user.DefaultInfo{Name:"", UID:"u", Groups:[]string(nil), Extra:map[string][]string(nil)} without ' +
+      'impersonating a user name',
   )
 })
 
@@ -164,7 +197,8 @@ test('who may be in all groups is not asked about each, where there are many', a
       name: 'test',
       authorize: ({ info }: AccessAttributes) => {
         if (!mode(info.verb)) return noOpinion()
-        if (info.verb === 'impersonate:user-info') asked.push(`${info.group}/${info.version}/${info.resource} ${info.name}`)
+        if (info.verb === 'impersonate:user-info')
+          asked.push(`${info.group}/${info.version}/${info.resource} ${info.name}`)
         return info.resource !== 'groups' || may(info.name) ? allow() : noOpinion()
       },
       rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
@@ -178,14 +212,22 @@ test('who may be in all groups is not asked about each, where there are many', a
       hasHeaders: () => true,
       headerValues: (name: string) => headers[name] ?? [],
     } as unknown as Request
-    await Promise.resolve(impersonation(authorizer, impersonationMetrics(new MetricsRegistry()))(request, async () => ({ status: 200, headers: {} }))).catch(
-      () => {},
-    )
+    await Promise.resolve(
+      impersonation(authorizer, impersonationMetrics(new MetricsRegistry()))(request, async () => ({
+        status: 200,
+        headers: {},
+      })),
+    ).catch(() => {})
     return asked.map((claim) => claim.replace('authentication.k8s.io/v1/', ''))
   }
   assert.deepEqual(await askedOf(['a', 'b', 'c'], () => true), ['users alice', 'groups a', 'groups b', 'groups c'])
   assert.deepEqual(await askedOf(['a', 'b', 'c', 'd'], (name) => name === '*'), ['users alice', 'groups *'])
-  assert.deepEqual(await askedOf(['a', 'b', 'c', 'd'], (name) => name === 'a'), ['users alice', 'groups *', 'groups a', 'groups b'])
+  assert.deepEqual(await askedOf(['a', 'b', 'c', 'd'], (name) => name === 'a'), [
+    'users alice',
+    'groups *',
+    'groups a',
+    'groups b',
+  ])
 })
 
 test('without ConstrainedImpersonation the right to impersonate is all that is asked for', async () => {
@@ -207,7 +249,11 @@ test('without ConstrainedImpersonation the right to impersonate is all that is a
       hasHeaders: () => true,
       headerValues: (name: string) => (name === 'impersonate-user' ? ['alice'] : []),
     } as unknown as Request
-    const filter = impersonation(authorizer, impersonationMetrics(new MetricsRegistry()), new FeatureGates({ ConstrainedImpersonation: isOn }))
+    const filter = impersonation(
+      authorizer,
+      impersonationMetrics(new MetricsRegistry()),
+      new FeatureGates({ ConstrainedImpersonation: isOn }),
+    )
     await filter(request, async () => ({ status: 200, headers: {} }))
     assert.equal(request.user?.name, 'alice')
     return verbs

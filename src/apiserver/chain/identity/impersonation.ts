@@ -1,6 +1,7 @@
 /**
- * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the authorizer allows one of the
- * modes for this request (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
+ * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the
+ * authorizer allows one of the modes for this request
+ * (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
  */
 import { defaultFeatures, type FeatureGates } from '../../../api/features/feature-gates.ts'
 import { goQuote } from '../../../lib/go/go-quote.ts'
@@ -13,7 +14,14 @@ import type { Request, UserInfo } from '../../http/exchange.ts'
 import type { ImpersonationMetrics } from '../../metrics/impersonation-metrics.ts'
 import type { Around } from '../filter.ts'
 import { refused } from './authorization.ts'
-import { extraFault, groupFault, type ImpersonationMode, impersonationModes, nodeCalled, type WantedUser } from './impersonation-modes.ts'
+import {
+  extraFault,
+  groupFault,
+  type ImpersonationMode,
+  impersonationModes,
+  nodeCalled,
+  type WantedUser,
+} from './impersonation-modes.ts'
 
 const headerPrefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
@@ -22,7 +30,11 @@ const authenticationGroup = 'authentication.k8s.io'
 /** Users whose last mode is remembered. */
 const mostRemembered = 10_000
 
-export function impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics, features = defaultFeatures): Around {
+export function impersonation(
+  authorizer: Authorizer,
+  metrics: ImpersonationMetrics,
+  features = defaultFeatures,
+): Around {
   const modes = new ModeTracker(authorizer, metrics, features)
   return (request, next) => {
     if (!request.hasHeaders(headerPrefix)) return next(request)
@@ -46,7 +58,8 @@ function wantedUser(request: Request): WantedUser | undefined {
   }
   const wanted = { name, uid, groups, extra }
   if (name) return wanted
-  if (uid || groups.length > 0 || extra.size > 0) throw badRequest(`requested ${shownUser(wanted)} without impersonating a user name`)
+  if (uid || groups.length > 0 || extra.size > 0)
+    throw badRequest(`requested ${shownUser(wanted)} without impersonating a user name`)
 }
 
 /** Keys are escaped, since headers take fewer characters than keys. */
@@ -64,7 +77,10 @@ const shownTexts = (texts: readonly string[]): string => `[]string{${texts.map(g
 function shownUser({ uid, groups, extra }: WantedUser): string {
   const keys = [...extra.keys()].sort()
   const shownGroups = groups.length > 0 ? shownTexts(groups) : '[]string(nil)'
-  const shownExtra = keys.length > 0 ? `{${keys.map((key) => `${goQuote(key)}:${shownTexts(extra.get(key) ?? [])}`).join(', ')}}` : '(nil)'
+  const shownExtra =
+    keys.length > 0
+      ? `{${keys.map((key) => `${goQuote(key)}:${shownTexts(extra.get(key) ?? [])}`).join(', ')}}`
+      : '(nil)'
   return `&user.DefaultInfo{Name:"", UID:${goQuote(uid)}, Groups:${shownGroups}, Extra:map[string][]string${shownExtra}}`
 }
 
@@ -77,7 +93,10 @@ interface Claim {
   readonly namespace: string
 }
 
-/** Tries the modes in order; the one that a user had last comes first, so that its rights cost no more than they have to. */
+/**
+ * Tries the modes in order; the one that a user had last comes first, so that its rights cost no more than they have
+ * to.
+ */
 class ModeTracker {
   readonly #authorizer: Authorizer
   readonly #metrics: ImpersonationMetrics
@@ -87,7 +106,9 @@ class ModeTracker {
   constructor(authorizer: Authorizer, metrics: ImpersonationMetrics, features: FeatureGates) {
     this.#authorizer = authorizer
     this.#metrics = metrics
-    this.#modes = impersonationModes.filter(({ name }) => name === 'legacy' || features.isOn('ConstrainedImpersonation'))
+    this.#modes = impersonationModes.filter(
+      ({ name }) => name === 'legacy' || features.isOn('ConstrainedImpersonation'),
+    )
   }
 
   /** Makes the request the wanted user's, if its user may. Rejects with the 403 of the first mode that was tried. */
@@ -119,7 +140,12 @@ class ModeTracker {
   }
 
   /** The 403 if the mode does not allow it. */
-  async #check(request: Request, requestor: UserInfo, mode: ImpersonationMode, wanted: WantedUser): Promise<StatusError | undefined> {
+  async #check(
+    request: Request,
+    requestor: UserInfo,
+    mode: ImpersonationMode,
+    wanted: WantedUser,
+  ): Promise<StatusError | undefined> {
     const user = mode.asking?.(requestor) ?? requestor
     const isLegacy = mode.name === 'legacy'
     const ask = async (attributes: AccessAttributes): Promise<StatusError | undefined> => {
@@ -140,7 +166,13 @@ class ModeTracker {
       const fault = isLegacy ? undefined : claims.fault?.()
       if (fault) return refused({ info: infoOf(request, fault.claim, verb), user }, fault.why)
       const [some] = claims.list
-      if (!isLegacy && some && claims.list.length >= many && !(await askFor({ ...some, name: '*', subresource: some.subresource && '*' }))) continue
+      if (
+        !isLegacy &&
+        some &&
+        claims.list.length >= many &&
+        !(await askFor({ ...some, name: '*', subresource: some.subresource && '*' }))
+      )
+        continue
       for (const claim of claims.list) {
         const refusal = await askFor(claim)
         if (refusal) return refusal
@@ -217,7 +249,11 @@ function groupsOf(user: string, groups: readonly string[]): readonly string[] {
   return authenticated(account && groups.length === 0 ? accountGroups(account.namespace) : groups)
 }
 
-const infoOf = ({ info }: Request, { group, resource, subresource, name, namespace }: Claim, verb: string): Request['info'] => ({
+const infoOf = (
+  { info }: Request,
+  { group, resource, subresource, name, namespace }: Claim,
+  verb: string,
+): Request['info'] => ({
   ...info,
   group,
   version: 'v1',

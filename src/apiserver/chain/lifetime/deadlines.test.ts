@@ -8,7 +8,9 @@ test('who is late expires, in order; who is done does not, wherever it stood', (
   t.mock.method(performance, 'now', () => now)
   const deadlines = new Deadlines(5_000)
   const expired: string[] = []
-  const [first, second, third, fourth] = ['first', 'second', 'third', 'fourth'].map((name) => deadlines.add(() => expired.push(name)))
+  const [first, second, third, fourth] = ['first', 'second', 'third', 'fourth'].map((name) =>
+    deadlines.add(() => expired.push(name)),
+  )
   const pass = (seconds: number): void => {
     for (let i = 0; i < seconds; i++) {
       now += 1_000

@@ -1,6 +1,6 @@
 /**
- * What has to be done within a time that is the same for all: who is late expires. One timer looks after all of them, since a timer a
- * request would cost more than most requests do.
+ * What has to be done within a time that is the same for all: who is late expires. One timer looks after all of them,
+ * since a timer a request would cost more than most requests do.
  */
 import { Chain, type Linked } from '../../../lib/chain.ts'
 

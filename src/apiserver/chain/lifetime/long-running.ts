@@ -4,4 +4,7 @@ import type { RequestInfo } from '../../request/request-info.ts'
 const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
 export const isLongRunning = ({ verb, subresource, isResourceRequest, path }: RequestInfo): boolean =>
-  verb === 'watch' || verb === 'proxy' || (subresource !== '' && longSubresources.has(subresource)) || (!isResourceRequest && path.startsWith('/debug/pprof/'))
+  verb === 'watch' ||
+  verb === 'proxy' ||
+  (subresource !== '' && longSubresources.has(subresource)) ||
+  (!isResourceRequest && path.startsWith('/debug/pprof/'))

@@ -1,4 +1,7 @@
-/** Turns what was thrown behind it into a Status; errors nobody foresaw are logged with their stack, and their client is told to look there. */
+/**
+ * Turns what was thrown behind it into a Status; errors nobody foresaw are logged with their stack, and their client is
+ * told to look there.
+ */
 import type { Log } from '../../../lib/log/log.ts'
 import { internal, StatusError } from '../../../machinery/status-error.ts'
 import { RequestTooLargeError, StoreFailedError } from '../../../storage/store.ts'
@@ -21,7 +24,11 @@ export const panicRecovery = (log: Log, store: StoreHealth): Filter => ({
     const answer = foreseen(error, store)
     if (answer) return errorResponse(request, answer)
     const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
-    log(`apiserver panic'd: ${request.method} ${uri} auditID=${request.auditId}: ${error instanceof Error ? error.stack : String(error)}`, 'error')
+    log(
+      `apiserver panic'd: ${request.method} ${uri} auditID=${request.auditId}: ` +
+        `${error instanceof Error ? error.stack : String(error)}`,
+      'error',
+    )
     return text(500, 'This request caused apiserver to panic. Look in the logs for details.\n')
   },
 })

@@ -4,4 +4,5 @@ import type { Request } from '../../http/exchange.ts'
 const paths = ['/readyz', '/livez', '/healthz', '/metrics']
 
 export const isServedToTheEnd = (request: Request): boolean =>
-  paths.some((path) => request.path.startsWith(path)) || request.header('user-agent')?.startsWith('kube-apiserver/') === true
+  paths.some((path) => request.path.startsWith(path)) ||
+  request.header('user-agent')?.startsWith('kube-apiserver/') === true

@@ -1,4 +1,7 @@
-/** Answers 504 when a short request takes too long. Watches, streams and what is passed on to pods and services have their own ends. */
+/**
+ * Answers 504 when a short request takes too long. Watches, streams and what is passed on to pods and services have
+ * their own ends.
+ */
 import { goDurationMs } from '../../../lib/go/go-duration.ts'
 import { badRequest, requestTimeout } from '../../../machinery/status-error.ts'
 import type { Request, Response } from '../../http/exchange.ts'
@@ -19,7 +22,8 @@ function wantedMs({ query }: Request): number | undefined {
 }
 
 /** Whether an answer is known whole: then there is nothing that could take too long. */
-const isThere = (answer: Response | Promise<Response>): answer is Response => !(answer instanceof Promise) && typeof answer.body !== 'function'
+const isThere = (answer: Response | Promise<Response>): answer is Response =>
+  !(answer instanceof Promise) && typeof answer.body !== 'function'
 
 export function timeout(limitMs: number, metrics: Pick<RequestMetrics, 'terminated'>): Around {
   /** The error of who took too long. */
@@ -79,7 +83,10 @@ function within(ms: number, answer: Response | Promise<Response>, late: () => Er
   })
 }
 
-/** What is written over time, such as the answer of another server, has to end by then too: its head is out, so it is cut off. */
+/**
+ * What is written over time, such as the answer of another server, has to end by then too: its head is out, so it is
+ * cut off.
+ */
 function cutOff(response: Response, done: () => void, onExpiry: (expire: () => void) => void): Response {
   const { body } = response
   if (typeof body !== 'function') return response

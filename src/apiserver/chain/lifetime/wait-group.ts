@@ -38,7 +38,10 @@ export class WaitGroup {
     for (const callback of this.#onStop) callback()
     if (this.#running === 0) return
     let timer: NodeJS.Timeout | undefined
-    await Promise.race([new Promise<void>((resolve) => (this.#idle = resolve)), new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)))])
+    await Promise.race([
+      new Promise<void>((resolve) => (this.#idle = resolve)),
+      new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs))),
+    ])
     clearTimeout(timer)
   }
 }

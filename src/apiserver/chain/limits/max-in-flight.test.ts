@@ -12,7 +12,9 @@ const request = (method: string, target: string, groups: readonly string[] = [])
 test('reads and writes have limits of their own; what lasts is not counted, administrators are never refused', async () => {
   const dropped: string[] = []
   const terminated: number[] = []
-  const filter = maxInFlight({ readOnly: 1, mutating: 0 }, (kind) => dropped.push(kind), { terminated: (_request, code) => terminated.push(code) })
+  const filter = maxInFlight({ readOnly: 1, mutating: 0 }, (kind) => dropped.push(kind), {
+    terminated: (_request, code) => terminated.push(code),
+  })
   const held: (() => void)[] = []
   const hold = (): Promise<Response> => new Promise((resolve) => held.push(() => resolve({ status: 200, headers: {} })))
   const pods = '/api/v1/pods'

@@ -1,6 +1,6 @@
 /**
- * Bounds how many requests are under way, reads and writes apart, where priority and fairness is off. What lasts for as long as its
- * client likes is not counted, and who may do everything is never refused.
+ * Bounds how many requests are under way, reads and writes apart, where priority and fairness is off. What lasts for as
+ * long as its client likes is not counted, and who may do everything is never refused.
  */
 import { settle } from '../../../lib/flow/settle.ts'
 import { isMutating } from '../../flow-control/index.ts'
@@ -19,7 +19,11 @@ export interface InFlightLimits {
 const retryAfterSeconds = 1
 
 /** `dropped` is told of each request that is refused. */
-export function maxInFlight(limits: InFlightLimits, dropped: (kind: keyof InFlightLimits) => void, metrics: Pick<RequestMetrics, 'terminated'>): Around {
+export function maxInFlight(
+  limits: InFlightLimits,
+  dropped: (kind: keyof InFlightLimits) => void,
+  metrics: Pick<RequestMetrics, 'terminated'>,
+): Around {
   const running = { readOnly: 0, mutating: 0 }
   return (request, next) => {
     if (isLongRunning(request.info)) return next(request)

@@ -1,7 +1,7 @@
 /**
- * Priority and fairness: a request executes when its priority level has seats for it, or waits in a queue, or is told to come again
- * later (429). Where there are seats, nothing here waits. What lasts for as long as its client likes is not counted; watches are while
- * they begin.
+ * Priority and fairness: a request executes when its priority level has seats for it, or waits in a queue, or is told
+ * to come again later (429). Where there are seats, nothing here waits. What lasts for as long as its client likes is
+ * not counted; watches are while they begin.
  */
 import { after } from '../../../lib/flow/after.ts'
 import { settle } from '../../../lib/flow/settle.ts'
@@ -31,9 +31,15 @@ export const priorityAndFairness =
     })
   }
 
-const refusal = ({ flows, request }: AdmittedRequest, metrics: Terminations): Response => tooManyRequests(request, metrics, flows.level.retryAfter.seconds)
+const refusal = ({ flows, request }: AdmittedRequest, metrics: Terminations): Response =>
+  tooManyRequests(request, metrics, flows.level.retryAfter.seconds)
 
-function execute(control: FlowControl, admitted: AdmittedRequest, request: Request, next: Handler): ReturnType<Handler> {
+function execute(
+  control: FlowControl,
+  admitted: AdmittedRequest,
+  request: Request,
+  next: Handler,
+): ReturnType<Handler> {
   if (request.info.verb === 'watch') return watch(control, admitted, request, next)
   return settle(
     () => next(request),
@@ -48,8 +54,16 @@ function execute(control: FlowControl, admitted: AdmittedRequest, request: Reque
   )
 }
 
-/** A watch has its seats until it has told what was there, or its client has gone. It counts as a watch for as long as it lasts. */
-async function watch(control: FlowControl, admitted: AdmittedRequest, request: Request, next: Handler): Promise<Response> {
+/**
+ * A watch has its seats until it has told what was there, or its client has gone. It counts as a watch for as long as
+ * it lasts.
+ */
+async function watch(
+  control: FlowControl,
+  admitted: AdmittedRequest,
+  request: Request,
+  next: Handler,
+): Promise<Response> {
   const forget = control.watches.add(request.info)
   let executing = true
   const finish = (): void => {

@@ -4,7 +4,11 @@ import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 
 const code = 429
 
-export function tooManyRequests(request: Request, metrics: Pick<RequestMetrics, 'terminated'>, retryAfterSeconds: number): Response {
+export function tooManyRequests(
+  request: Request,
+  metrics: Pick<RequestMetrics, 'terminated'>,
+  retryAfterSeconds: number,
+): Response {
   metrics.terminated(request, code)
   return text(code, 'Too many requests, please try again later.\n', { 'retry-after': String(retryAfterSeconds) })
 }

@@ -1,4 +1,7 @@
-/** Checks what a webhook made of an object: it is the same object, and of its metadata only labels and annotations may differ. */
+/**
+ * Checks what a webhook made of an object: it is the same object, and of its metadata only labels and annotations may
+ * differ.
+ */
 import { isObject } from '../../../machinery/fields/json.ts'
 import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { validateAnnotations, validateLabels } from '../../../machinery/validation/metadata.ts'
@@ -13,7 +16,11 @@ export interface Place {
 export const placeOf = (index: number, count: number): Place => {
   const at = `at index ${index}`
   return count === 1
-    ? { object: 'returned invalid object', typed: `returned invalid object ${at}`, metadata: 'returned invalid metadata' }
+    ? {
+        object: 'returned invalid object',
+        typed: `returned invalid object ${at}`,
+        metadata: 'returned invalid metadata',
+      }
     : {
         object: `returned invalid converted object ${at}`,
         typed: `returned invalid converted object ${at}`,
@@ -25,11 +32,16 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** The converted object with the metadata of the original. Throws an Error. */
 export function checkedObject(original: KubeObject, converted: unknown, apiVersion: string, place: Place): KubeObject {
-  if (!isObject(converted)) throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=${goType(converted)}`)
-  if (Array.isArray(converted.items)) throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=*unstructured.UnstructuredList`)
+  if (!isObject(converted))
+    throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=${goType(converted)}`)
+  if (Array.isArray(converted.items))
+    throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=*unstructured.UnstructuredList`)
   if (converted.apiVersion !== apiVersion)
-    throw new Error(`${place.typed}: invalid groupVersion (expected ${apiVersion}, received ${textOf(converted.apiVersion)})`)
-  if (converted.kind !== original.kind) throw new Error(`${place.typed}: invalid kind (expected ${original.kind}, received ${textOf(converted.kind)})`)
+    throw new Error(
+      `${place.typed}: invalid groupVersion (expected ${apiVersion}, received ${textOf(converted.apiVersion)})`,
+    )
+  if (converted.kind !== original.kind)
+    throw new Error(`${place.typed}: invalid kind (expected ${original.kind}, received ${textOf(converted.kind)})`)
   const metadata = isObject(converted.metadata) ? converted.metadata : {}
   for (const [field, word] of [
     ['name', 'name'],
@@ -58,8 +70,14 @@ function restored(original: ObjectMeta, converted: unknown): ObjectMeta {
     if (!texts) continue
     const before = original[field] ?? {}
     const names = Object.keys(texts)
-    if (names.length !== Object.keys(before).length || names.some((name) => !Object.hasOwn(before, name) || before[name] !== texts[name])) {
-      const faults = field === 'labels' ? validateLabels(texts, 'metadata.labels') : validateAnnotations(texts, 'metadata.annotation')
+    if (
+      names.length !== Object.keys(before).length ||
+      names.some((name) => !Object.hasOwn(before, name) || before[name] !== texts[name])
+    ) {
+      const faults =
+        field === 'labels'
+          ? validateLabels(texts, 'metadata.labels')
+          : validateAnnotations(texts, 'metadata.annotation')
       const words = [...new Set(faults.map((fault) => `${fault.field}: ${fault.message}`))]
       if (words.length > 0) throw new Error(words.length === 1 ? words[0] : `[${words.join(', ')}]`)
     }
@@ -72,7 +90,8 @@ function textsOf(field: string, value: unknown): Record<string, string> | undefi
   if (value === undefined || value === null) return undefined
   if (!isObject(value)) throw new Error(`invalid metadata.${field} of type ${goType(value)} in converted object`)
   for (const [name, text] of Object.entries(value))
-    if (typeof text !== 'string') throw new Error(`metadata.${field}[${name}] must be a string, but is ${goType(text)} in converted object`)
+    if (typeof text !== 'string')
+      throw new Error(`metadata.${field}[${name}] must be a string, but is ${goType(text)} in converted object`)
   return value as Record<string, string>
 }
 
@@ -81,5 +100,7 @@ function goType(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}'
   if (typeof value === 'bigint') return 'int64'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
-  return { string: 'string', boolean: 'bool', object: 'map[string]interface {}' }[typeof value as 'string' | 'boolean' | 'object']
+  return { string: 'string', boolean: 'bool', object: 'map[string]interface {}' }[
+    typeof value as 'string' | 'boolean' | 'object'
+  ]
 }

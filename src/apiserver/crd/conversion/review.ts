@@ -4,8 +4,19 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import type { ReviewVersion } from '../../webhooks/index.ts'
 
 const group = 'apiextensions.k8s.io'
-export const encodeReview = (version: ReviewVersion, uid: string, desiredAPIVersion: string, objects: readonly KubeObject[]): Buffer =>
-  Buffer.from(writeJson({ kind: 'ConversionReview', apiVersion: `${group}/${version}`, request: { uid, desiredAPIVersion, objects } }))
+export const encodeReview = (
+  version: ReviewVersion,
+  uid: string,
+  desiredAPIVersion: string,
+  objects: readonly KubeObject[],
+): Buffer =>
+  Buffer.from(
+    writeJson({
+      kind: 'ConversionReview',
+      apiVersion: `${group}/${version}`,
+      request: { uid, desiredAPIVersion, objects },
+    }),
+  )
 
 interface Review {
   readonly kind?: unknown
@@ -17,16 +28,24 @@ interface Review {
   } | null
 }
 
-/** The objects of an answer, unchecked. Throws an Error that says what is wrong with it, or the webhook's own words when it refuses. */
+/**
+ * The objects of an answer, unchecked. Throws an Error that says what is wrong with it, or the webhook's own words when
+ * it refuses.
+ */
 export function convertedObjects(version: ReviewVersion, uid: string, answer: Buffer): readonly unknown[] {
   const { kind, apiVersion, response } = parsed(answer)
   // What the older version has never checked stays unchecked, for the webhooks that were written then.
   if (version === 'v1' && (kind !== 'ConversionReview' || apiVersion !== `${group}/${version}`))
-    throw new Error(`expected webhook response of ${group}/${version}, Kind=ConversionReview, got ${textOf(apiVersion)}, Kind=${textOf(kind)}`)
+    throw new Error(
+      `expected webhook response of ${group}/${version}, Kind=ConversionReview, got ${textOf(apiVersion)}, ` +
+        `Kind=${textOf(kind)}`,
+    )
   if (!response) throw new Error('no response provided')
-  if (version === 'v1' && response.uid !== uid) throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(response.uid))}`)
+  if (version === 'v1' && response.uid !== uid)
+    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(response.uid))}`)
   const { status, message } = response.result ?? {}
-  if (status !== 'Success') throw new Error(textOf(message) || `response.result.status was '${textOf(status)}', not 'Success'`)
+  if (status !== 'Success')
+    throw new Error(textOf(message) || `response.result.status was '${textOf(status)}', not 'Success'`)
   return Array.isArray(response.convertedObjects) ? response.convertedObjects : []
 }
 
@@ -37,7 +56,8 @@ function parsed(answer: Buffer): Review {
   } catch (error) {
     throw new Error(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : error}`)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error("couldn't get version/kind; json parse error: it is no object")
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error("couldn't get version/kind; json parse error: it is no object")
   return value
 }
 

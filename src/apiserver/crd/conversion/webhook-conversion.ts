@@ -1,10 +1,17 @@
-/** How one version of a definition gets its objects where a webhook converts. What comes back is pruned as the version's schema says. */
+/**
+ * How one version of a definition gets its objects where a webhook converts. What comes back is pruned as the version's
+ * schema says.
+ */
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import type { ObjectConversion } from '../../registry/conversion/object-conversion.ts'
 import type { CustomVersion } from '../stored-form.ts'
 import type { WebhookConverter } from './webhook-converter.ts'
 
-export function webhookConversion(webhook: WebhookConverter, version: CustomVersion, storage: CustomVersion): ObjectConversion {
+export function webhookConversion(
+  webhook: WebhookConverter,
+  version: CustomVersion,
+  storage: CustomVersion,
+): ObjectConversion {
   return {
     fromStored: (objects) => convertTo(webhook, objects, version),
     async toStorage(object) {
@@ -15,7 +22,11 @@ export function webhookConversion(webhook: WebhookConverter, version: CustomVers
   }
 }
 
-async function convertTo(webhook: WebhookConverter, objects: readonly KubeObject[], { resource, schema }: CustomVersion): Promise<readonly KubeObject[]> {
+async function convertTo(
+  webhook: WebhookConverter,
+  objects: readonly KubeObject[],
+  { resource, schema }: CustomVersion,
+): Promise<readonly KubeObject[]> {
   const converted = await webhook.convert(objects, resource.groupVersion)
   for (const object of converted) schema.prune(object as Unstructured)
   return converted

@@ -23,8 +23,8 @@ export class WebhookConverter {
   }
 
   /**
-   * Objects that are all of one version and kind, in version `to`, in the same order. Nothing is done for those of that version
-   * already. Rejects with a StatusError of code 500 that says why. All of them come back, or none.
+   * Objects that are all of one version and kind, in version `to`, in the same order. Nothing is done for those of that
+   * version already. Rejects with a StatusError of code 500 that says why. All of them come back, or none.
    */
   async convert(objects: readonly KubeObject[], to: string): Promise<readonly KubeObject[]> {
     const [first] = objects
@@ -43,7 +43,8 @@ export class WebhookConverter {
     } catch (error) {
       throw internal(`${which} failed: ${messageOf(error)}`)
     }
-    if (converted.length !== objects.length) throw internal(`${which} returned ${converted.length} objects, expected ${objects.length}`)
+    if (converted.length !== objects.length)
+      throw internal(`${which} returned ${converted.length} objects, expected ${objects.length}`)
     try {
       return objects.map((original, i) => checkedObject(original, converted[i], to, placeOf(i, objects.length)))
     } catch (error) {

@@ -2,25 +2,62 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { acceptNames, type Names, usedNames } from './accepted-names.ts'
 
-const wanted: Names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['w', 'wd'], categories: ['all'] }
-const others = (names: Partial<Names>) => usedNames([{ plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList', ...names }])
+const wanted: Names = {
+  plural: 'widgets',
+  singular: 'widget',
+  kind: 'Widget',
+  listKind: 'WidgetList',
+  shortNames: ['w', 'wd'],
+  categories: ['all'],
+}
+const others = (names: Partial<Names>) =>
+  usedNames([{ plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList', ...names }])
 
 test('names that nobody has are accepted', () => {
   const { names, condition } = acceptNames(wanted, {}, others({}))
   assert.deepEqual(names, wanted)
-  assert.deepEqual(condition, { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' })
+  assert.deepEqual(condition, {
+    type: 'NamesAccepted',
+    status: 'True',
+    reason: 'NoConflicts',
+    message: 'no conflicts found',
+  })
 })
 
 const conflicts: readonly (readonly [string, Partial<Names>, string, string, Partial<Names>])[] = [
   ['a plural', { plural: 'widgets' }, 'PluralConflict', '"widgets" is already in use', { plural: '' }],
-  ['a plural that is a short name elsewhere', { shortNames: ['widgets'] }, 'PluralConflict', '"widgets" is already in use', { plural: '' }],
+  [
+    'a plural that is a short name elsewhere',
+    { shortNames: ['widgets'] },
+    'PluralConflict',
+    '"widgets" is already in use',
+    { plural: '' },
+  ],
   ['a singular', { singular: 'widget' }, 'SingularConflict', '"widget" is already in use', { singular: undefined }],
   ['a short name', { shortNames: ['w'] }, 'ShortNamesConflict', '"w" is already in use', { shortNames: undefined }],
-  ['two short names', { shortNames: ['w', 'wd'] }, 'ShortNamesConflict', '["w" is already in use, "wd" is already in use]', { shortNames: undefined }],
+  [
+    'two short names',
+    { shortNames: ['w', 'wd'] },
+    'ShortNamesConflict',
+    '["w" is already in use, "wd" is already in use]',
+    { shortNames: undefined },
+  ],
   ['a kind', { kind: 'Widget' }, 'KindConflict', '"Widget" is already in use', { kind: '' }],
-  ['a kind of lists', { kind: 'WidgetList' }, 'ListKindConflict', '"WidgetList" is already in use', { listKind: undefined }],
+  [
+    'a kind of lists',
+    { kind: 'WidgetList' },
+    'ListKindConflict',
+    '"WidgetList" is already in use',
+    { listKind: undefined },
+  ],
   // The last that is checked is told.
-  ['a plural and a kind', { plural: 'widgets', kind: 'Widget' }, 'KindConflict', '"Widget" is already in use', { plural: '', kind: '' }],
+  [
+    'a plural and a kind',
+    { plural: 'widgets', kind: 'Widget' },
+    'KindConflict',
+    '"Widget" is already in use',
+    { plural: '', kind: '' },
+  ],
 ]
 
 for (const [what, taken, reason, message, missing] of conflicts)
@@ -32,7 +69,11 @@ for (const [what, taken, reason, message, missing] of conflicts)
   })
 
 test('what was accepted once stays so, whoever asks for it later', () => {
-  const { names, condition } = acceptNames(wanted, wanted, others({ plural: 'widgets', kind: 'Widget', shortNames: ['w'] }))
+  const { names, condition } = acceptNames(
+    wanted,
+    wanted,
+    others({ plural: 'widgets', kind: 'Widget', shortNames: ['w'] }),
+  )
   assert.deepEqual(names, wanted)
   assert.equal(condition.status, 'True')
 })

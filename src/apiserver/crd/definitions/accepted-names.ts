@@ -6,7 +6,9 @@ import type { Verdict } from './conditions.ts'
 export type Names = Wire<V1CustomResourceDefinitionNames>
 
 /** What may stand in the way of others. */
-type Claim = { readonly [Field in 'plural' | 'singular' | 'kind' | 'listKind']?: string } & { readonly shortNames?: readonly string[] }
+type Claim = { readonly [Field in 'plural' | 'singular' | 'kind' | 'listKind']?: string } & {
+  readonly shortNames?: readonly string[]
+}
 
 /** Names that are in use in a group: of resources in paths and commands, and of kinds. */
 export interface UsedNames {
@@ -32,19 +34,31 @@ export interface AcceptedNames {
 /** `used` may hold the definition's own accepted names. Of several conflicts the last one that is checked is told. */
 export function acceptNames(requested: Names, accepted: Partial<Names>, used: UsedNames): AcceptedNames {
   const names: Names = { ...accepted, plural: accepted.plural ?? '', kind: accepted.kind ?? '' }
-  let condition: Verdict = { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+  let condition: Verdict = {
+    type: 'NamesAccepted',
+    status: 'True',
+    reason: 'NoConflicts',
+    message: 'no conflicts found',
+  }
   const conflict = (reason: string, message: string): void => {
     condition = { type: 'NamesAccepted', status: 'False', reason, message }
   }
-  const accept = (field: 'plural' | 'singular' | 'kind' | 'listKind', taken: ReadonlySet<string>, reason: string): void => {
+  const accept = (
+    field: 'plural' | 'singular' | 'kind' | 'listKind',
+    taken: ReadonlySet<string>,
+    reason: string,
+  ): void => {
     const name = requested[field]
     if (name && name !== accepted[field] && taken.has(name)) conflict(reason, inUse(name))
     else if (name !== undefined) names[field] = name
   }
   accept('plural', used.resources, 'PluralConflict')
   accept('singular', used.resources, 'SingularConflict')
-  const taken = (requested.shortNames ?? []).filter((name) => !accepted.shortNames?.includes(name) && used.resources.has(name)).map(inUse)
-  if (taken.length > 0) conflict('ShortNamesConflict', taken.length > 1 ? `[${[...new Set(taken)].join(', ')}]` : taken[0]!)
+  const taken = (requested.shortNames ?? [])
+    .filter((name) => !accepted.shortNames?.includes(name) && used.resources.has(name))
+    .map(inUse)
+  if (taken.length > 0)
+    conflict('ShortNamesConflict', taken.length > 1 ? `[${[...new Set(taken)].join(', ')}]` : taken[0]!)
   else setOrDelete(names, 'shortNames', requested.shortNames)
   accept('kind', used.kinds, 'KindConflict')
   accept('listKind', used.kinds, 'ListKindConflict')

@@ -11,7 +11,12 @@ const batchSize = 50
 const pollMs = 100
 
 /** Resolves when nothing is left, or `signal` is aborted. Throws when objects cannot be read or deleted. */
-export async function deleteInstances(registry: Registry, storage: ServedResource, writer: Writer, signal: AbortSignal): Promise<void> {
+export async function deleteInstances(
+  registry: Registry,
+  storage: ServedResource,
+  writer: Writer,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     await deleteThose(registry, storage, writer, signal)
     if ((await registry.store.count(storage.range(''))) === 0) return
@@ -20,7 +25,12 @@ export async function deleteInstances(registry: Registry, storage: ServedResourc
 }
 
 /** Deletes what is there and not being deleted yet: creations that were under way may add to it. */
-async function deleteThose(registry: Registry, storage: ServedResource, writer: Writer, signal: AbortSignal): Promise<void> {
+async function deleteThose(
+  registry: Registry,
+  storage: ServedResource,
+  writer: Writer,
+  signal: AbortSignal,
+): Promise<void> {
   const { objects } = await registry.cacher(storage).ready()
   const all = [...objects.slice(storage.range(''))].filter((object) => !object.parse().metadata.deletionTimestamp)
   for (let at = 0; at < all.length && !signal.aborted; at += batchSize) {

@@ -1,6 +1,6 @@
 /**
- * Follows the CustomResourceDefinitions in the store: serves what they define, keeps their status, and cleans up after those
- * that are deleted. Every API server on a store does this; it comes to the same whoever is first.
+ * Follows the CustomResourceDefinitions in the store: serves what they define, keeps their status, and cleans up after
+ * those that are deleted. Every API server on a store does this; it comes to the same whoever is first.
  */
 
 import { createHash } from 'node:crypto'
@@ -58,7 +58,10 @@ const digest = (value: unknown): string => createHash('sha256').update(writeJson
 
 function servedBy(definition: Definition, names: Partial<Names>): Served | undefined {
   if (!isTrue(definition, 'Established')) return undefined
-  return { shape: digest([definition.metadata.uid, definition.spec, names]), terminating: isTrue(definition, 'Terminating') }
+  return {
+    shape: digest([definition.metadata.uid, definition.spec, names]),
+    terminating: isTrue(definition, 'Terminating'),
+  }
 }
 
 export class DefinitionController {
@@ -189,7 +192,9 @@ export class DefinitionController {
       return
     }
     const { apis } = this.#options
-    const neighbours = [...this.#known].flatMap(([other, { group, names }]) => (group === known.group && other !== name ? [names] : []))
+    const neighbours = [...this.#known].flatMap(([other, { group, names }]) =>
+      group === known.group && other !== name ? [names] : [],
+    )
     const used = usedNames([...neighbours, ...apis.builtIn(known.group)])
     const now = this.#options.writer.now()
     if (plannedStatus(definition, used, now)) await this.#writeStatus(name, (live) => plannedStatus(live, used, now))
@@ -219,7 +224,12 @@ export class DefinitionController {
       .catch(async (error) => {
         if (aborted.signal.aborted) return
         const message = error instanceof Error ? error.message : String(error)
-        const failed: Verdict = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionFailed', message: `could not list instances: ${message}` }
+        const failed: Verdict = {
+          type: 'Terminating',
+          status: 'True',
+          reason: 'InstanceDeletionFailed',
+          message: `could not list instances: ${message}`,
+        }
         await this.#setCondition(name, failed).catch(() => undefined)
         await this.#pause(retryMs)
       })
@@ -242,7 +252,12 @@ export class DefinitionController {
       // Setting the condition may have made what is served anew.
       await deleteInstances(registry, this.#serving.get(name)?.storage ?? storage, writer, signal)
       if (signal.aborted) return
-      await this.#setCondition(name, { type: 'Terminating', status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' })
+      await this.#setCondition(name, {
+        type: 'Terminating',
+        status: 'False',
+        reason: 'InstanceDeletionCompleted',
+        message: 'removed all instances',
+      })
       // What was on its way to the store when creating was forbidden has come before the condition.
       if ((await registry.store.count(storage.range(''))) > 0) return this.#deleteAll(name, signal)
     }
@@ -252,7 +267,12 @@ export class DefinitionController {
         startsFromLive: true,
         change: (live) => {
           const { metadata } = live!
-          return { object: { ...live!, metadata: { ...metadata, finalizers: metadata.finalizers?.filter((one) => one !== cleanupFinalizer) } } }
+          return {
+            object: {
+              ...live!,
+              metadata: { ...metadata, finalizers: metadata.finalizers?.filter((one) => one !== cleanupFinalizer) },
+            },
+          }
         },
       },
     )
@@ -260,7 +280,10 @@ export class DefinitionController {
 
   #setCondition(name: string, verdict: Verdict): Promise<void> {
     const now = this.#options.writer.now()
-    return this.#writeStatus(name, ({ status }) => ({ ...status!, conditions: withCondition(status?.conditions ?? [], verdict, now) }))
+    return this.#writeStatus(name, ({ status }) => ({
+      ...status!,
+      conditions: withCondition(status?.conditions ?? [], verdict, now),
+    }))
   }
 
   #pause(ms: number): Promise<void> {

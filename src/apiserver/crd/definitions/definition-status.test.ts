@@ -9,20 +9,34 @@ const later = '2026-01-02T00:00:00Z'
 const nothing = usedNames([])
 const taken = usedNames([{ kind: 'Widget' }])
 
-const definition = (group = 'example.com', annotations?: Record<string, string>, status?: Definition['status']): Definition => ({
+const definition = (
+  group = 'example.com',
+  annotations?: Record<string, string>,
+  status?: Definition['status'],
+): Definition => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: `widgets.${group}`, annotations },
-  spec: { group, scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' }, versions: [{ name: 'v1', served: true, storage: true }] },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [{ name: 'v1', served: true, storage: true }],
+  },
   status: status ?? { storedVersions: ['v1'] },
 })
 
 const told = (status: Definition['status']): string[] =>
-  (status?.conditions ?? []).map(({ type, status, reason, lastTransitionTime }) => `${type} ${status} ${reason} ${String(lastTransitionTime)}`)
+  (status?.conditions ?? []).map(
+    ({ type, status, reason, lastTransitionTime }) => `${type} ${status} ${reason} ${String(lastTransitionTime)}`,
+  )
 
 test('a definition is established with its names, and then is as it should be', () => {
   const status = plannedStatus(definition(), nothing, now)
-  assert.deepEqual(told(status), [`NamesAccepted True NoConflicts ${now}`, `Established True InitialNamesAccepted ${now}`])
+  assert.deepEqual(told(status), [
+    `NamesAccepted True NoConflicts ${now}`,
+    `Established True InitialNamesAccepted ${now}`,
+  ])
   assert.deepEqual(status?.acceptedNames, { plural: 'widgets', kind: 'Widget' })
   assert.deepEqual(status?.storedVersions, ['v1'])
   assert.equal(plannedStatus(definition('example.com', undefined, status), nothing, later), undefined)
@@ -32,7 +46,10 @@ test('a definition whose names are taken is not established, and is once they ar
   const status = plannedStatus(definition(), taken, now)
   assert.deepEqual(told(status), [`NamesAccepted False KindConflict ${now}`, `Established False NotAccepted ${now}`])
   const free = plannedStatus(definition('example.com', undefined, status), nothing, later)
-  assert.deepEqual(told(free), [`NamesAccepted True NoConflicts ${later}`, `Established True InitialNamesAccepted ${later}`])
+  assert.deepEqual(told(free), [
+    `NamesAccepted True NoConflicts ${later}`,
+    `Established True InitialNamesAccepted ${later}`,
+  ])
 })
 
 test('an established definition stays so when it asks for names that are taken', () => {
@@ -40,11 +57,19 @@ test('an established definition stays so when it asks for names that are taken',
   const renamed = definition('example.com', undefined, status)
   renamed.spec.names.listKind = 'Widgets'
   const planned = plannedStatus(renamed, usedNames([{ kind: 'Widgets' }]), later)
-  assert.deepEqual(told(planned), [`NamesAccepted False ListKindConflict ${later}`, `Established True InitialNamesAccepted ${now}`])
+  assert.deepEqual(told(planned), [
+    `NamesAccepted False ListKindConflict ${later}`,
+    `Established True InitialNamesAccepted ${now}`,
+  ])
 })
 
 const approvals: readonly (readonly [string | undefined, string, string, RegExp])[] = [
-  [undefined, 'False', 'MissingAnnotation', /^protected groups must have approval annotation "api-approved\.kubernetes\.io", see https:/],
+  [
+    undefined,
+    'False',
+    'MissingAnnotation',
+    /^protected groups must have approval annotation "api-approved\.kubernetes\.io", see https:/,
+  ],
   ['https://example.com/1', 'True', 'ApprovedAnnotation', /^approved in https:\/\/example\.com\/1$/],
   ['unapproved, for a test', 'False', 'UnapprovedAnnotation', /^not approved: "unapproved, for a test"$/],
   ['because', 'False', 'InvalidAnnotation', /with either a URL or a reason starting with "unapproved", see https:/],

@@ -1,4 +1,7 @@
-/** What the status of a definition should be: a pure function of the definition and of the names that others of its group have. */
+/**
+ * What the status of a definition should be: a pure function of the definition and of the names that others of its
+ * group have.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { Definition } from '../../../api/apiextensions/custom-resource-definition.ts'
 import { nonStructuralFaults, type SchemaSource } from '../../../machinery/structural-schema/index.ts'
@@ -17,10 +20,13 @@ export function plannedStatus(definition: Definition, used: UsedNames, now: stri
   const structural = structuralOf(definition)
   const { names, condition } = acceptNames(definition.spec.names, status?.acceptedNames ?? {}, used)
   // What is cured is not told.
-  let conditions: Condition[] = (status?.conditions ?? []).filter(({ type }) => type !== 'NonStructuralSchema' || structural)
+  let conditions: Condition[] = (status?.conditions ?? []).filter(
+    ({ type }) => type !== 'NonStructuralSchema' || structural,
+  )
   conditions = withCondition(conditions, condition, now)
   conditions = withCondition(conditions, established(definition, condition), now)
-  for (const verdict of [approvalOf(definition), structural]) if (verdict) conditions = withCondition(conditions, verdict, now)
+  for (const verdict of [approvalOf(definition), structural])
+    if (verdict) conditions = withCondition(conditions, verdict, now)
   const planned: Status = { ...status, acceptedNames: names, conditions, storedVersions: status?.storedVersions ?? [] }
   return isDeepStrictEqual(planned, status) ? undefined : planned
 }
@@ -28,19 +34,32 @@ export function plannedStatus(definition: Definition, used: UsedNames, now: stri
 /** Once established, a definition stays so, whatever names it asks for later. */
 function established(definition: Definition, accepted: Verdict): Verdict {
   if (conditionOf(definition, 'Established')?.status === 'True' || accepted.status === 'True')
-    return { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
+    return {
+      type: 'Established',
+      status: 'True',
+      reason: 'InitialNamesAccepted',
+      message: 'the initial names have been accepted',
+    }
   return { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
 }
 
 /** Definitions from before schemas had to be structural say why theirs are not. */
 function structuralOf(definition: Definition): Verdict | undefined {
   const faults = definition.spec.versions.flatMap(({ schema }, at) =>
-    schema?.openAPIV3Schema ? nonStructuralFaults(schema.openAPIV3Schema as SchemaSource, `spec.versions[${at}].schema.openAPIV3Schema`) : [],
+    schema?.openAPIV3Schema
+      ? nonStructuralFaults(schema.openAPIV3Schema as SchemaSource, `spec.versions[${at}].schema.openAPIV3Schema`)
+      : [],
   )
-  if (definition.spec.preserveUnknownFields) faults.unshift(invalidValue('spec.preserveUnknownFields', true, 'must be false'))
+  if (definition.spec.preserveUnknownFields)
+    faults.unshift(invalidValue('spec.preserveUnknownFields', true, 'must be false'))
   const messages = faults.map(({ field, message }) => `${field}: ${message}`)
   if (messages.length === 0) return undefined
-  return { type: 'NonStructuralSchema', status: 'True', reason: 'Violations', message: messages.length > 1 ? `[${messages.join(', ')}]` : messages[0]! }
+  return {
+    type: 'NonStructuralSchema',
+    status: 'True',
+    reason: 'Violations',
+    message: messages.length > 1 ? `[${messages.join(', ')}]` : messages[0]!,
+  }
 }
 
 /** Groups that belong to Kubernetes itself say who has approved their APIs. */
@@ -57,12 +76,20 @@ function approvalOf({ metadata, spec }: Definition): Verdict | undefined {
       message: `protected groups must have approval annotation ${JSON.stringify(approvalAnnotation)}, ${page}`,
     }
   if (annotation.startsWith('unapproved'))
-    return { type, status: 'False', reason: 'UnapprovedAnnotation', message: `not approved: ${JSON.stringify(annotation)}` }
-  if (URL.canParse(annotation)) return { type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${annotation}` }
+    return {
+      type,
+      status: 'False',
+      reason: 'UnapprovedAnnotation',
+      message: `not approved: ${JSON.stringify(annotation)}`,
+    }
+  if (URL.canParse(annotation))
+    return { type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${annotation}` }
   return {
     type,
     status: 'False',
     reason: 'InvalidAnnotation',
-    message: `protected groups must have approval annotation ${JSON.stringify(approvalAnnotation)} with either a URL or a reason starting with "unapproved", ${page}`,
+    message:
+      `protected groups must have approval annotation ${JSON.stringify(approvalAnnotation)} with either a URL or ` +
+      `a reason starting with "unapproved", ${page}`,
   }
 }

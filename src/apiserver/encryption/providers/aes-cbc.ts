@@ -1,4 +1,7 @@
-/** `aescbc`: AES-CBC with PKCS #7 padding. Nothing tells whether somebody has changed a value; kept for data that is there. */
+/**
+ * `aescbc`: AES-CBC with PKCS #7 padding. Nothing tells whether somebody has changed a value; kept for data that is
+ * there.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { ValueTransformer } from '../value-transformer.ts'
 
@@ -17,7 +20,10 @@ export function aesCbc(secret: Buffer): ValueTransformer {
       if (stored.length < 2 * blockSize) throw new Error('the stored data was shorter than the required size')
       if (stored.length % blockSize !== 0) throw new Error('the stored data is not a multiple of the block size')
       const decryption = createDecipheriv(cipher, secret, stored.subarray(0, blockSize)).setAutoPadding(false)
-      return { value: unpadded(Buffer.concat([decryption.update(stored.subarray(blockSize)), decryption.final()])), stale: false }
+      return {
+        value: unpadded(Buffer.concat([decryption.update(stored.subarray(blockSize)), decryption.final()])),
+        stale: false,
+      }
     },
   }
 }

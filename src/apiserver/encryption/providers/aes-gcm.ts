@@ -20,7 +20,10 @@ export function aesGcm(secret: Buffer): ValueTransformer {
       const decryption = createDecipheriv(cipher, secret, stored.subarray(0, nonceSize)).setAAD(Buffer.from(key))
       decryption.setAuthTag(stored.subarray(-tagSize))
       try {
-        return { value: Buffer.concat([decryption.update(stored.subarray(nonceSize, -tagSize)), decryption.final()]), stale: false }
+        return {
+          value: Buffer.concat([decryption.update(stored.subarray(nonceSize, -tagSize)), decryption.final()]),
+          stale: false,
+        }
       } catch (cause) {
         throw new Error('cipher: message authentication failed', { cause })
       }

@@ -1,6 +1,11 @@
 /** Makes transformers of what a configuration says of providers. */
 import { goDurationMs } from '../../../lib/go/go-duration.ts'
-import { type EncryptionKey, type KmsConfiguration, type ProviderConfiguration, usualKmsTimeout } from '../configuration.ts'
+import {
+  type EncryptionKey,
+  type KmsConfiguration,
+  type ProviderConfiguration,
+  usualKmsTimeout,
+} from '../configuration.ts'
 import type { EncryptionMetrics } from '../metrics.ts'
 import { byPrefix, identity, type PrefixedTransformer, type ValueTransformer } from '../value-transformer.ts'
 import { aesCbc } from './aes-cbc.ts'
@@ -27,7 +32,8 @@ export async function providersOf(configurations: readonly ProviderConfiguration
     configurations.map(async ({ aescbc, aesgcm, secretbox, kms }): Promise<PrefixedTransformer> => {
       if (aescbc) return keyed('k8s:enc:aescbc:v1:', aescbc.keys, aesCbc, told)
       if (aesgcm) return keyed('k8s:enc:aesgcm:v1:', aesgcm.keys, aesGcm, told)
-      if (secretbox) return keyed('k8s:enc:secretbox:v1:', secretbox.keys, (await import('./secretbox.ts')).secretbox, told)
+      if (secretbox)
+        return keyed('k8s:enc:secretbox:v1:', secretbox.keys, (await import('./secretbox.ts')).secretbox, told)
       if (!kms) return { prefix: '', transformer: identity }
       const plugin = await kmsPlugin(kms, told)
       plugins.push(plugin)
@@ -38,7 +44,12 @@ export async function providersOf(configurations: readonly ProviderConfiguration
 }
 
 /** The first key writes; all of them read. */
-const keyed = (prefix: string, keys: readonly EncryptionKey[] = [], made: (secret: Buffer) => ValueTransformer, { metrics }: Told): PrefixedTransformer => ({
+const keyed = (
+  prefix: string,
+  keys: readonly EncryptionKey[] = [],
+  made: (secret: Buffer) => ValueTransformer,
+  { metrics }: Told,
+): PrefixedTransformer => ({
   prefix,
   transformer: byPrefix(
     keys.map(({ name, secret }) => ({ prefix: `${name}:`, transformer: made(Buffer.from(secret, 'base64')) })),
@@ -47,9 +58,14 @@ const keyed = (prefix: string, keys: readonly EncryptionKey[] = [], made: (secre
   ),
 })
 
-async function kmsPlugin({ name = '', endpoint = '', timeout = usualKmsTimeout }: KmsConfiguration, { metrics, log }: Told): Promise<KmsV2> {
+async function kmsPlugin(
+  { name = '', endpoint = '', timeout = usualKmsTimeout }: KmsConfiguration,
+  { metrics, log }: Told,
+): Promise<KmsV2> {
   const [{ KmsV2 }, { KmsService }] = await Promise.all([import('./kms/kms-v2.ts'), import('./kms/kms-service.ts')])
-  const service = new KmsService(endpoint, goDurationMs(timeout), (method, seconds, error) => metrics.asked(name, method, seconds, error))
+  const service = new KmsService(endpoint, goDurationMs(timeout), (method, seconds, error) =>
+    metrics.asked(name, method, seconds, error),
+  )
   const plugin = new KmsV2({ name, service, metrics, log })
   await plugin.start()
   return plugin

@@ -9,7 +9,11 @@ import { seededGcm } from './seeded-gcm.ts'
 
 const key = '/registry/secrets/default/s'
 const value = Buffer.from('{"data":{"password":"cGFzc3dvcmQ="}}')
-const providers: readonly (readonly [name: string, made: (secret: Buffer) => ValueTransformer, authenticatesKey: boolean])[] = [
+const providers: readonly (readonly [
+  name: string,
+  made: (secret: Buffer) => ValueTransformer,
+  authenticatesKey: boolean,
+])[] = [
   ['aescbc', aesCbc, false],
   ['aesgcm', aesGcm, true],
   ['secretbox', secretbox, false],
@@ -78,19 +82,27 @@ test('two providers of a kind: keys are changed from one to the other', async ()
 })
 
 test("what cannot be read is told in upstream's words", () => {
-  const from = (made: (secret: Buffer) => ValueTransformer, stored: Buffer): unknown => made(randomBytes(32)).decrypt(stored, key)
+  const from = (made: (secret: Buffer) => ValueTransformer, stored: Buffer): unknown =>
+    made(randomBytes(32)).decrypt(stored, key)
   assert.throws(() => from(aesGcm, Buffer.alloc(40)), { message: 'cipher: message authentication failed' })
-  assert.throws(() => from(secretbox, Buffer.alloc(60)), { message: 'output array was not large enough for encryption' })
-  assert.throws(() => from(aesCbc, Buffer.alloc(40)), { message: 'the stored data is not a multiple of the block size' })
+  assert.throws(() => from(secretbox, Buffer.alloc(60)), {
+    message: 'output array was not large enough for encryption',
+  })
+  assert.throws(() => from(aesCbc, Buffer.alloc(40)), {
+    message: 'the stored data is not a multiple of the block size',
+  })
   const secret = randomBytes(16)
   const unpadded = createCipheriv('aes-128-cbc', secret, Buffer.alloc(16)).setAutoPadding(false)
   const block = unpadded.update(Buffer.alloc(16))
-  assert.throws(() => aesCbc(secret).decrypt(Buffer.concat([Buffer.alloc(16), block]), key), { message: 'invalid PKCS7 data (empty or not padded)' })
+  assert.throws(() => aesCbc(secret).decrypt(Buffer.concat([Buffer.alloc(16), block]), key), {
+    message: 'invalid PKCS7 data (empty or not padded)',
+  })
 })
 
 test('each provider and key that was tried is counted, with how it went', async () => {
   const seen: string[] = []
-  const transformed: Transformed = (direction, prefix, _seconds, error) => void seen.push(`${direction} ${prefix} ${error === undefined ? 'OK' : 'failed'}`)
+  const transformed: Transformed = (direction, prefix, _seconds, error) =>
+    void seen.push(`${direction} ${prefix} ${error === undefined ? 'OK' : 'failed'}`)
   const kept = byPrefix(
     [
       { prefix: '', transformer: identity },

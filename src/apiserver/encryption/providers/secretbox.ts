@@ -15,7 +15,10 @@ export const secretbox = (secret: Buffer): ValueTransformer => ({
   decrypt(stored) {
     if (stored.length < nonceSize + tagSize) throw new Error('the stored data was shorter than the required size')
     try {
-      return { value: Buffer.from(xsalsa20poly1305(secret, stored.subarray(0, nonceSize)).decrypt(stored.subarray(nonceSize))), stale: false }
+      return {
+        value: Buffer.from(xsalsa20poly1305(secret, stored.subarray(0, nonceSize)).decrypt(stored.subarray(nonceSize))),
+        stale: false,
+      }
     } catch (cause) {
       // Upstream's words for a box that the key does not open.
       throw new Error('output array was not large enough for encryption', { cause })

@@ -1,4 +1,7 @@
-/** AES-GCM under a key of its own for each value, derived from a seed (HKDF-Expand with SHA-256, RFC 5869): what KMS v2 encrypts values with. */
+/**
+ * AES-GCM under a key of its own for each value, derived from a seed (HKDF-Expand with SHA-256, RFC 5869): what KMS v2
+ * encrypts values with.
+ */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { ValueTransformer } from '../value-transformer.ts'
 import { aesGcm } from './aes-gcm.ts'

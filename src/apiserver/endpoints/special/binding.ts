@@ -20,7 +20,10 @@ interface Binding extends KubeObject {
 
 interface Pod extends KubeObject {
   spec: { nodeName?: string; schedulingGates?: unknown[] }
-  status?: { nominatedNodeName?: string; conditions?: { type: string; status: string; lastTransitionTime?: string; lastProbeTime?: null }[] }
+  status?: {
+    nominatedNodeName?: string
+    conditions?: { type: string; status: string; lastTransitionTime?: string; lastProbeTime?: null }[]
+  }
 }
 
 const bindingResource = new ServedResource(bindings)
@@ -39,10 +42,13 @@ async function bind(target: Target, onUrl: string | undefined) {
   await admit({ ...asked, name: onUrl ?? '' }, 'CREATE', binding, bindings)
   const name = onUrl ?? binding.metadata.name ?? ''
   const node = binding.target?.name
-  if (onUrl && binding.metadata.name && binding.metadata.name !== onUrl) throw badRequest('name in URL does not match name in Binding object')
+  if (onUrl && binding.metadata.name && binding.metadata.name !== onUrl)
+    throw badRequest('name in URL does not match name in Binding object')
   // Upstream answers these without a reason.
   if (binding.target?.kind && binding.target.kind !== 'Node')
-    throw internal(`target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`)
+    throw internal(
+      `target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`,
+    )
   if (!node) throw internal('target.name: Required value')
   const context = { ...asked, admission: admitted, resource: services.pods, name, subresource: 'binding' }
   await updateObject(context, {
@@ -51,20 +57,40 @@ async function bind(target: Target, onUrl: string | undefined) {
       const pod = live as Pod
       const { uid } = binding.metadata
       if (uid && uid !== pod.metadata.uid)
-        throw conflict({ group: '', name: 'pods/binding' }, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid}`)
+        throw conflict(
+          { group: '', name: 'pods/binding' },
+          name,
+          `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid}`,
+        )
       if (pod.metadata.deletionTimestamp)
-        throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is being deleted, cannot be assigned to a host`)
+        throw conflict(
+          { group: '', name: 'pods/binding' },
+          name,
+          `pod ${name} is being deleted, cannot be assigned to a host`,
+        )
       if (pod.spec.nodeName)
-        throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
-      if (pod.spec.schedulingGates?.length) throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} has non-empty .spec.schedulingGates`)
+        throw conflict(
+          { group: '', name: 'pods/binding' },
+          name,
+          `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`,
+        )
+      if (pod.spec.schedulingGates?.length)
+        throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} has non-empty .spec.schedulingGates`)
       pod.spec.nodeName = node
-      pod.metadata.labels = binding.metadata.labels ? { ...pod.metadata.labels, ...binding.metadata.labels } : pod.metadata.labels
-      pod.metadata.annotations = binding.metadata.annotations ? { ...pod.metadata.annotations, ...binding.metadata.annotations } : pod.metadata.annotations
+      pod.metadata.labels = binding.metadata.labels
+        ? { ...pod.metadata.labels, ...binding.metadata.labels }
+        : pod.metadata.labels
+      pod.metadata.annotations = binding.metadata.annotations
+        ? { ...pod.metadata.annotations, ...binding.metadata.annotations }
+        : pod.metadata.annotations
       pod.status ??= {}
       // Where it was expected matters to nobody any longer.
       pod.status.nominatedNodeName = undefined
       const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
-      pod.status.conditions = [...others, { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timestamp() }]
+      pod.status.conditions = [
+        ...others,
+        { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timestamp() },
+      ]
       return { object: pod }
     },
   })

@@ -1,4 +1,7 @@
-/** Connections to pods, services and nodes, as admission sees them: `CONNECT`, with the options of the request as the object. */
+/**
+ * Connections to pods, services and nodes, as admission sees them: `CONNECT`, with the options of the request as the
+ * object.
+ */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { flagParameter, integerParameter } from '../../request/parameters.ts'
 import { admit } from '../admitted.ts'
@@ -8,7 +11,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 const flags = ['stdin', 'stdout', 'stderr', 'tty']
 
-const streams = (query: URLSearchParams): Fields => Object.fromEntries(flags.flatMap((name) => (flagParameter(query, name) ? [[name, true]] : [])))
+const streams = (query: URLSearchParams): Fields =>
+  Object.fromEntries(flags.flatMap((name) => (flagParameter(query, name) ? [[name, true]] : [])))
 
 const text = (query: URLSearchParams, name: string): Fields => {
   const value = query.get(name)
@@ -16,19 +20,31 @@ const text = (query: URLSearchParams, name: string): Fields => {
 }
 
 /** By subresource: what the options are called, and what they say. */
-const options: Readonly<Record<string, { readonly kind: string; readonly read: (query: URLSearchParams) => Fields }>> = {
-  attach: { kind: 'PodAttachOptions', read: (query) => ({ ...streams(query), ...text(query, 'container') }) },
-  exec: {
-    kind: 'PodExecOptions',
-    read: (query) => ({ ...streams(query), ...text(query, 'container'), ...(query.has('command') && { command: query.getAll('command') }) }),
-  },
-  portforward: { kind: 'PodPortForwardOptions', read: (query) => (query.has('ports') ? { ports: portsOf(query) } : {}) },
-}
+const options: Readonly<Record<string, { readonly kind: string; readonly read: (query: URLSearchParams) => Fields }>> =
+  {
+    attach: { kind: 'PodAttachOptions', read: (query) => ({ ...streams(query), ...text(query, 'container') }) },
+    exec: {
+      kind: 'PodExecOptions',
+      read: (query) => ({
+        ...streams(query),
+        ...text(query, 'container'),
+        ...(query.has('command') && { command: query.getAll('command') }),
+      }),
+    },
+    portforward: {
+      kind: 'PodPortForwardOptions',
+      read: (query) => (query.has('ports') ? { ports: portsOf(query) } : {}),
+    },
+  }
 
 const portsOf = (query: URLSearchParams): number[] =>
   query.getAll('ports').flatMap((port) => integerParameter(new URLSearchParams({ ports: port }), 'ports') ?? [])
 
-const proxyKinds: Readonly<Record<string, string>> = { pods: 'PodProxyOptions', services: 'ServiceProxyOptions', nodes: 'NodeProxyOptions' }
+const proxyKinds: Readonly<Record<string, string>> = {
+  pods: 'PodProxyOptions',
+  services: 'ServiceProxyOptions',
+  nodes: 'NodeProxyOptions',
+}
 
 /** Asks admission about a connection. Throws a StatusError where it is refused. */
 export async function admitConnection(target: Target): Promise<void> {

@@ -43,16 +43,24 @@ export const evictPod: Endpoint = async (target) => {
   for (let attempt = 1; ; attempt++) {
     const live = await services.registry.get(pods, pods.key(namespace, name))
     if (!live) throw notFound(pods.groupResource, name)
-    if (await evict(target, context, live.parse<Pod>(), deletion, attempt === attempts)) return statusResponse(request, created(), 201)
+    if (await evict(target, context, live.parse<Pod>(), deletion, attempt === attempts))
+      return statusResponse(request, created(), 201)
   }
 }
 
 /** Deletes the pod as it is; false if it has changed, so that the budget may matter now. */
-async function evict(target: Target, context: WriteContext, pod: Pod, deletion: DeleteOptions, isLast: boolean): Promise<boolean> {
+async function evict(
+  target: Target,
+  context: WriteContext,
+  pod: Pod,
+  deletion: DeleteOptions,
+  isLast: boolean,
+): Promise<boolean> {
   const free = ignoresBudgets(pod)
   const exempt = free ? undefined : await spendBudget(target, context, pod)
   // What exempts it may end before it is deleted; how those that end already are does not matter any more.
-  const exact = (exempt !== undefined || (free && !isEnding(pod))) && deletion.preconditions?.resourceVersion === undefined
+  const exact =
+    (exempt !== undefined || (free && !isEnding(pod))) && deletion.preconditions?.resourceVersion === undefined
   const preconditions = { ...deletion.preconditions, resourceVersion: pod.metadata.resourceVersion }
   try {
     await deleteEvicted({ ...context, admission: admitted }, exact ? { ...deletion, preconditions } : deletion)
@@ -81,40 +89,61 @@ async function deleteEvicted(context: WriteContext, deletion: DeleteOptions): Pr
     },
   )
   const resourceVersion = preconditions?.resourceVersion === undefined ? undefined : String(object.revision)
-  await deleteObject(context, resourceVersion === undefined ? deletion : { ...deletion, preconditions: { ...preconditions, resourceVersion } })
+  await deleteObject(
+    context,
+    resourceVersion === undefined ? deletion : { ...deletion, preconditions: { ...preconditions, resourceVersion } },
+  )
 }
 
 type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
 
-const disruptionTarget = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' } as const
+const disruptionTarget = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+} as const
 
 function disrupted(pod: Pod, now: string): Pod {
   const conditions = pod.status?.conditions ?? []
   const known = conditions.find(({ type }) => type === disruptionTarget.type)
   const lastTransitionTime = known?.status === disruptionTarget.status ? known.lastTransitionTime : now
   const condition = { ...disruptionTarget, lastProbeTime: null, lastTransitionTime } as unknown as Condition
-  return { ...pod, status: { ...pod.status, conditions: known ? conditions.map((one) => (one === known ? condition : one)) : [...conditions, condition] } }
+  return {
+    ...pod,
+    status: {
+      ...pod.status,
+      conditions: known ? conditions.map((one) => (one === known ? condition : one)) : [...conditions, condition],
+    },
+  }
 }
 
-const isEnding = ({ metadata, status }: Pod): boolean => metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed'
+const isEnding = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 /** Pods that do not run yet or any more, and those on their way out, disrupt nothing. */
 const ignoresBudgets = (pod: Pod): boolean => isEnding(pod) || pod.status?.phase === 'Pending'
 
-const isReady = ({ status }: Pod): boolean => status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
+const isReady = ({ status }: Pod): boolean =>
+  status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
 
 /**
- * Takes one disruption from the budget that covers the pod. Throws 429 if there is none left, 500 for two budgets. Gives the
- * name of a budget that lets the pod go for nothing, as it is not ready.
+ * Takes one disruption from the budget that covers the pod. Throws 429 if there is none left, 500 for two budgets.
+ * Gives the name of a budget that lets the pod go for nothing, as it is not ready.
  */
-async function spendBudget({ services: { registry, budgets } }: Target, context: WriteContext, pod: Pod): Promise<string | undefined> {
+async function spendBudget(
+  { services: { registry, budgets } }: Target,
+  context: WriteContext,
+  pod: Pod,
+): Promise<string | undefined> {
   const { objects } = await registry.cacher(budgets).ready()
   const covering = objects
     .slice(budgets.range(pod.metadata.namespace ?? ''))
     .map((object) => registry.view(budgets)(object).parse<Budget>())
     .filter(({ spec }) => spec?.selector && labelSelectorOf(spec.selector).matches(pod.metadata.labels))
   if (covering.length === 0) return
-  if (covering.length > 1) throw internal('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
+  if (covering.length > 1)
+    throw internal('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
   const budget = covering[0]!
   const name = budget.metadata.name!
   if (!isReady(pod) && mayGoUnhealthy(budget)) return name
@@ -136,9 +165,17 @@ function spent(budget: Budget, pod: string, now: string): Budget {
   if (observedGeneration < (metadata.generation ?? 0)) throw beingProcessed(metadata.name!)
   if (disruptionsAllowed < 0) throw forbidden(budgetResource, metadata.name!, 'pdb disruptions allowed is negative')
   if (Object.keys(disruptedPods).length > maxDisruptedPods)
-    throw forbidden(budgetResource, metadata.name!, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
+    throw forbidden(
+      budgetResource,
+      metadata.name!,
+      'DisruptedPods map too big - too many evictions not confirmed by PDB controller',
+    )
   if (disruptionsAllowed === 0) throw tooMany(whyNot(budget))
-  const left = { ...status!, disruptionsAllowed: disruptionsAllowed - 1, disruptedPods: { ...disruptedPods, [pod]: now } }
+  const left = {
+    ...status!,
+    disruptionsAllowed: disruptionsAllowed - 1,
+    disruptedPods: { ...disruptedPods, [pod]: now },
+  }
   return { ...budget, status: left.disruptionsAllowed > 0 ? left : { ...left, conditions: usedUp(left, now) } }
 }
 
@@ -147,15 +184,24 @@ const disruptionAllowed = 'DisruptionAllowed'
 /** A budget whose numbers could not be found out has numbers that say nothing. */
 function whyNot({ metadata, status }: Budget): string {
   const { desiredHealthy = 0, currentHealthy = 0, conditions } = status ?? {}
-  const says = conditions?.find(({ type, status, message }) => type === disruptionAllowed && status === 'False' && message)
+  const says = conditions?.find(
+    ({ type, status, message }) => type === disruptionAllowed && status === 'False' && message,
+  )
   const not = `The disruption budget ${metadata.name} does not allow evicting pods currently`
   if (says?.reason === 'SyncFailed') return `${not} because it failed sync: ${says.message}`
-  if (currentHealthy <= desiredHealthy) return `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
+  if (currentHealthy <= desiredHealthy)
+    return (
+      `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} ` +
+      'currently'
+    )
   return says ? `${not} (${says.reason}): ${says.message}` : not
 }
 
 /** The conditions of a budget that allows no more disruptions. */
-function usedUp({ conditions = [], observedGeneration }: NonNullable<Budget['status']>, now: string): NonNullable<Budget['status']>['conditions'] {
+function usedUp(
+  { conditions = [], observedGeneration }: NonNullable<Budget['status']>,
+  now: string,
+): NonNullable<Budget['status']>['conditions'] {
   const known = conditions.find(({ type }) => type === disruptionAllowed)
   const condition = {
     type: disruptionAllowed,
@@ -168,7 +214,8 @@ function usedUp({ conditions = [], observedGeneration }: NonNullable<Budget['sta
   return known ? conditions.map((one) => (one === known ? condition : one)) : [...conditions, condition]
 }
 
-const beingProcessed = (budget: string): StatusError => tooMany(`The disruption budget ${budget} is still being processed by the server.`, retryAfterSeconds)
+const beingProcessed = (budget: string): StatusError =>
+  tooMany(`The disruption budget ${budget} is still being processed by the server.`, retryAfterSeconds)
 
 const tooMany = (why: string, retryAfterSeconds?: number): StatusError =>
   new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {

@@ -7,7 +7,10 @@ const rows: readonly (readonly [query: string, wrong: readonly string[]])[] = [
   ['tailLines=-1', ['tailLines: Invalid value: -1: must be greater than or equal to 0']],
   ['limitBytes=0', ['limitBytes: Invalid value: 0: must be greater than 0']],
   ['sinceSeconds=0', ['sinceSeconds: Invalid value: 0: must be greater than 0']],
-  ['sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z', [': Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified']],
+  [
+    'sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z',
+    [': Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified'],
+  ],
   ['stream=All&tailLines=1', []],
   ['stream=Stdout', []],
   ['stream=Stderr&tailLines=1', [': Forbidden: `tailLines` and specific `stream` are mutually exclusive for now']],

@@ -1,8 +1,16 @@
-/** `pods/NAME/log`, `exec`, `attach` and `portforward`: what can be said without the node's kubelet is said here, the rest is the kubelet's answer. */
+/**
+ * `pods/NAME/log`, `exec`, `attach` and `portforward`: what can be said without the node's kubelet is said here, the
+ * rest is the kubelet's answer.
+ */
 import type { V1Pod } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { badRequest, invalid, notFound } from '../../../machinery/status-error.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+} from '../../../machinery/validation/field-error.ts'
 import { refused } from '../../chain/identity/authorization.ts'
 import { integerParameter } from '../../request/parameters.ts'
 import { type KubeletAsking, kubeletLog, kubeletPortForward, kubeletStream } from '../../streaming/index.ts'
@@ -26,7 +34,12 @@ export const containerStream: Endpoint = async (target) => {
   await confirmStream(target)
   const pod = await podOf(target)
   const container = containerOf(pod, target.request.query.get('container') ?? '')
-  return kubeletStream(askingOf(target), target.request.info.subresource === 'exec' ? 'exec' : 'attach', onNode(pod), container)
+  return kubeletStream(
+    askingOf(target),
+    target.request.info.subresource === 'exec' ? 'exec' : 'attach',
+    onNode(pod),
+    container,
+  )
 }
 
 export const portForward: Endpoint = async (target) => {
@@ -35,7 +48,10 @@ export const portForward: Endpoint = async (target) => {
   return kubeletPortForward(askingOf(target), onNode(await podOf(target)))
 }
 
-/** A WebSocket begins with GET: who may only read has no stream all the same (KEP-4006, AuthorizePodWebsocketUpgradeCreatePermission). */
+/**
+ * A WebSocket begins with GET: who may only read has no stream all the same (KEP-4006,
+ * AuthorizePodWebsocketUpgradeCreatePermission).
+ */
 async function confirmStream({ services: { authorizer }, request: { user, info } }: Target): Promise<void> {
   if (info.verb === 'create') return
   const asked = { ...info, verb: 'create' }
@@ -43,7 +59,11 @@ async function confirmStream({ services: { authorizer }, request: { user, info }
   if (verdict !== 'allow') throw refused({ user, info: asked }, reason)
 }
 
-const askingOf = ({ request, services: { places, waitGroup } }: Target): KubeletAsking => ({ request, places, waitGroup })
+const askingOf = ({ request, services: { places, waitGroup } }: Target): KubeletAsking => ({
+  request,
+  places,
+  waitGroup,
+})
 
 function onNode(pod: Pod): Pod {
   if (!pod.spec?.nodeName) throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`)
@@ -57,20 +77,26 @@ async function podOf({ services: { registry }, request, resource }: Target): Pro
   return pod.parse<Pod>()
 }
 
-const namesOf = (containers: readonly { readonly name: string }[] = []): string => containers.map(({ name }) => name).join(' ')
+const namesOf = (containers: readonly { readonly name: string }[] = []): string =>
+  containers.map(({ name }) => name).join(' ')
 
-/** The container that is meant. Throws 400 for one that the pod does not have, and where it is not clear which one is. */
+/**
+ * The container that is meant. Throws 400 for one that the pod does not have, and where it is not clear which one is.
+ */
 function containerOf({ metadata, spec }: Pod, container: string): string {
   const { containers = [], initContainers, ephemeralContainers } = spec ?? {}
   if (container) {
     const all = [...containers, ...(initContainers ?? []), ...(ephemeralContainers ?? [])]
-    if (!all.some(({ name }) => name === container)) throw badRequest(`container ${container} is not valid for pod ${metadata.name}`)
+    if (!all.some(({ name }) => name === container))
+      throw badRequest(`container ${container} is not valid for pod ${metadata.name}`)
     return container
   }
   const [only, another] = containers
   if (!only || another) {
     const init = initContainers?.length ? ` or one of the init containers: [${namesOf(initContainers)}]` : ''
-    throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${namesOf(containers)}]${init}`)
+    throw badRequest(
+      `a container name must be specified for pod ${metadata.name}, choose one of: [${namesOf(containers)}]${init}`,
+    )
   }
   return only.name
 }
@@ -87,11 +113,13 @@ export function logOptionErrors(query: URLSearchParams): readonly FieldError[] {
   }
   atLeast('tailLines', 0, 'must be greater than or equal to 0')
   atLeast('limitBytes', 1, 'must be greater than 0')
-  if (query.get('sinceSeconds') && query.get('sinceTime')) errors.push(forbiddenField('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
+  if (query.get('sinceSeconds') && query.get('sinceTime'))
+    errors.push(forbiddenField('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
   else atLeast('sinceSeconds', 1, 'must be greater than 0')
   const stream = query.get('stream')
   if (stream === null) return errors
   if (!logStreams.includes(stream)) errors.push(notSupported('stream', stream, logStreams))
-  if (stream !== 'All' && query.get('tailLines')) errors.push(forbiddenField('', '`tailLines` and specific `stream` are mutually exclusive for now'))
+  if (stream !== 'All' && query.get('tailLines'))
+    errors.push(forbiddenField('', '`tailLines` and specific `stream` are mutually exclusive for now'))
   return errors
 }

@@ -9,4 +9,12 @@ const connect: Endpoint = async (target) => {
   return proxySubresource(request, services.places, services.waitGroup)
 }
 
-export const proxy = { GET: connect, HEAD: connect, POST: connect, PUT: connect, PATCH: connect, DELETE: connect, OPTIONS: connect }
+export const proxy = {
+  GET: connect,
+  HEAD: connect,
+  POST: connect,
+  PUT: connect,
+  PATCH: connect,
+  DELETE: connect,
+  OPTIONS: connect,
+}

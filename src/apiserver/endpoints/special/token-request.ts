@@ -33,7 +33,10 @@ export const requestToken: Endpoint = async (target) => {
   const account = (await read(target, resource, name)).metadata
   checkUid(asked, account)
   const nowMs = Date.now()
-  const spec = { ...asked.spec, audiences: asked.spec?.audiences?.length ? asked.spec.audiences : [...tokens.audiences] }
+  const spec = {
+    ...asked.spec,
+    audiences: asked.spec?.audiences?.length ? asked.spec.audiences : [...tokens.audiences],
+  }
   const metadata = { ...asked.metadata, name, namespace, uid: account.uid, creationTimestamp: timestamp(nowMs) }
   const out: TokenRequest = { ...asked, metadata, spec }
   delete out.status
@@ -61,9 +64,13 @@ const referenceTo = ({ name = '', uid = '' }: KubeObject['metadata']): Reference
 /** Throws 422 if the body says another account than the URL. */
 function checkIdentity({ metadata }: TokenRequest, namespace: string, name: string): void {
   if (metadata.name && metadata.name !== name)
-    throw invalid(groupKind, name, [invalidValue('metadata.name', metadata.name, 'must match the service account name if specified')])
+    throw invalid(groupKind, name, [
+      invalidValue('metadata.name', metadata.name, 'must match the service account name if specified'),
+    ])
   if (metadata.namespace && metadata.namespace !== namespace)
-    throw invalid(groupKind, name, [invalidValue('metadata.namespace', metadata.namespace, 'must match the service account namespace if specified')])
+    throw invalid(groupKind, name, [
+      invalidValue('metadata.namespace', metadata.namespace, 'must match the service account namespace if specified'),
+    ])
 }
 
 /** Throws 409 if the body means another account of the same name (`TokenRequestServiceAccountUIDValidation`). */
@@ -74,14 +81,24 @@ function checkUid({ metadata }: TokenRequest, { name = '', uid = '' }: KubeObjec
 }
 
 /** An object of the request's namespace, or of none. Throws 404. */
-async function read<T extends KubeObject>({ services, request }: Target, resource: ServedResource, name: string): Promise<T> {
-  const object = await services.registry.get(resource, resource.key(resource.namespaced ? request.info.namespace : '', name))
+async function read<T extends KubeObject>(
+  { services, request }: Target,
+  resource: ServedResource,
+  name: string,
+): Promise<T> {
+  const object = await services.registry.get(
+    resource,
+    resource.key(resource.namespaced ? request.info.namespace : '', name),
+  )
   if (!object) throw notFound(resource.groupResource, name)
   return object.parse<T>()
 }
 
 /** What the token is to end with. Throws 400 for kinds that tokens are not bound to, 404, and 409 for another uid. */
-async function boundTo(target: Target, ref: V1BoundObjectReference | undefined): Promise<Pick<BoundClaims, 'pod' | 'secret' | 'node'>> {
+async function boundTo(
+  target: Target,
+  ref: V1BoundObjectReference | undefined,
+): Promise<Pick<BoundClaims, 'pod' | 'secret' | 'node'>> {
   if (!ref) return {}
   const { kind = '', name = '', uid } = ref
   const [group, version] = groupVersionOf(ref.apiVersion ?? '')
@@ -89,7 +106,9 @@ async function boundTo(target: Target, ref: V1BoundObjectReference | undefined):
   if (!bound) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
   const { uid: live } = (kind === 'Pod' ? bound.pod : kind === 'Node' ? bound.node : bound.secret)!
   if (uid && uid !== live) {
-    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
+    const why =
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have ` +
+      'been deleted and then recreated'
     throw conflict({ group: '', name: kind }, name, why)
   }
   return bound
@@ -102,7 +121,11 @@ function groupVersionOf(apiVersion: string): readonly [group: string, version: s
   return parts.length === 2 ? [parts[0]!, parts[1]!] : ['', parts[0]!]
 }
 
-async function boundObjects(target: Target, kind: string, name: string): Promise<Pick<BoundClaims, 'pod' | 'secret' | 'node'> | undefined> {
+async function boundObjects(
+  target: Target,
+  kind: string,
+  name: string,
+): Promise<Pick<BoundClaims, 'pod' | 'secret' | 'node'> | undefined> {
   const { services, request } = target
   const { nodes } = services.places
   if (kind === 'Secret') return { secret: referenceTo((await read(target, services.secrets, name)).metadata) }
@@ -111,7 +134,10 @@ async function boundObjects(target: Target, kind: string, name: string): Promise
   const { metadata, spec } = await read<Model<V1Pod>>(target, services.pods, name)
   const account = request.info.name
   if (spec?.serviceAccountName !== account) {
-    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`)
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different ` +
+        'serviceaccount name.',
+    )
   }
   const pod = referenceTo(metadata)
   if (!spec.nodeName) return { pod }

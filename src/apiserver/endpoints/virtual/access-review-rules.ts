@@ -11,7 +11,9 @@ import type { AccessReview, AccessReviewSpec } from './access-reviews.ts'
 
 /** Reviews are questions, not objects: they have no names or labels. `ignored` may be there. */
 export function metadataRules(metadata: ObjectMeta, ignored: readonly string[], detail: string): FieldError[] {
-  const rest = Object.entries(metadata).filter(([field, value]) => !ignored.includes(field) && value !== '' && value !== null && value !== undefined)
+  const rest = Object.entries(metadata).filter(
+    ([field, value]) => !ignored.includes(field) && value !== '' && value !== null && value !== undefined,
+  )
   return rest.length > 0 ? [invalidValue('metadata', objectMeta(Object.fromEntries(rest)), detail)] : []
 }
 
@@ -20,10 +22,23 @@ export function specRules(spec: AccessReviewSpec, aboutSomebody: boolean): Field
   const { resourceAttributes, nonResourceAttributes, user, groups } = spec
   const errors: FieldError[] = []
   if (resourceAttributes && nonResourceAttributes)
-    errors.push(invalidValue('spec.nonResourceAttributes', shownPath(spec), 'cannot be specified in combination with resourceAttributes'))
+    errors.push(
+      invalidValue(
+        'spec.nonResourceAttributes',
+        shownPath(spec),
+        'cannot be specified in combination with resourceAttributes',
+      ),
+    )
   if (!resourceAttributes && !nonResourceAttributes)
-    errors.push(invalidValue('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified'))
-  if (aboutSomebody && !user && !groups?.length) errors.push(invalidValue('spec.user', '', 'at least one of user or group must be specified'))
+    errors.push(
+      invalidValue(
+        'spec.resourceAttributes',
+        null,
+        'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+      ),
+    )
+  if (aboutSomebody && !user && !groups?.length)
+    errors.push(invalidValue('spec.user', '', 'at least one of user or group must be specified'))
   const { fieldSelector, labelSelector } = resourceAttributes ?? {}
   if (fieldSelector) errors.push(...selectorRules(fieldSelector, 'spec.resourceAttributes.fieldSelector'))
   if (labelSelector) errors.push(...selectorRules(labelSelector, 'spec.resourceAttributes.labelSelector'))
@@ -35,26 +50,44 @@ export function localRules({ metadata, spec }: AccessReview): FieldError[] {
   const errors: FieldError[] = []
   const { resourceAttributes, nonResourceAttributes } = spec ?? {}
   if (resourceAttributes && (resourceAttributes.namespace ?? '') !== metadata.namespace)
-    errors.push(invalidValue('spec.resourceAttributes.namespace', resourceAttributes.namespace ?? '', 'must match metadata.namespace'))
-  if (nonResourceAttributes) errors.push(invalidValue('spec.nonResourceAttributes', shownPath(spec!), 'disallowed on this kind of request'))
+    errors.push(
+      invalidValue(
+        'spec.resourceAttributes.namespace',
+        resourceAttributes.namespace ?? '',
+        'must match metadata.namespace',
+      ),
+    )
+  if (nonResourceAttributes)
+    errors.push(invalidValue('spec.nonResourceAttributes', shownPath(spec!), 'disallowed on this kind of request'))
   return errors
 }
 
 /** In the names of Go's fields, in which messages show it. */
-const shownPath = ({ nonResourceAttributes: { path = '', verb = '' } = {} }: AccessReviewSpec): object => ({ Path: path, Verb: verb })
+const shownPath = ({ nonResourceAttributes: { path = '', verb = '' } = {} }: AccessReviewSpec): object => ({
+  Path: path,
+  Verb: verb,
+})
 
 function selectorRules({ rawSelector, requirements }: SelectorAttributes, path: string): FieldError[] {
   const errors: FieldError[] = []
-  if (rawSelector && requirements?.length) errors.push(invalidValue(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements'))
-  if (!rawSelector && !requirements?.length) errors.push(required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`))
+  if (rawSelector && requirements?.length)
+    errors.push(invalidValue(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements'))
+  if (!rawSelector && !requirements?.length)
+    errors.push(required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`))
   return [
     ...errors,
-    ...(requirements ?? []).flatMap((requirement, at) => requirementRules(requirement, `${path}.requirements[${at}]`, path.endsWith('.labelSelector'))),
+    ...(requirements ?? []).flatMap((requirement, at) =>
+      requirementRules(requirement, `${path}.requirements[${at}]`, path.endsWith('.labelSelector')),
+    ),
   ]
 }
 
 /** Operators of later versions pass: they are left out of what is asked. */
-function requirementRules({ key, operator, values }: SelectorRequirement, path: string, isLabel: boolean): readonly FieldError[] {
+function requirementRules(
+  { key, operator, values }: SelectorRequirement,
+  path: string,
+  isLabel: boolean,
+): readonly FieldError[] {
   const errors = key || isLabel ? [] : [required(`${path}.key`, 'must be specified')]
   if ((operator === 'In' || operator === 'NotIn') && !values?.length)
     errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))

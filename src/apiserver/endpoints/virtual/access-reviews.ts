@@ -3,7 +3,11 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest, StatusError } from '../../../machinery/status-error.ts'
 import type { FieldError } from '../../../machinery/validation/field-error.ts'
 import type { AccessAttributes } from '../../authorization/authorizer.ts'
-import { fieldRequirements, labelRequirements, type SelectorAttributes } from '../../authorization/selector-attributes.ts'
+import {
+  fieldRequirements,
+  labelRequirements,
+  type SelectorAttributes,
+} from '../../authorization/selector-attributes.ts'
 import type { UserInfo } from '../../http/exchange.ts'
 import type { Target } from '../endpoint.ts'
 import { localRules, metadataRules, specRules } from './access-review-rules.ts'
@@ -45,7 +49,10 @@ function refuse(errors: readonly FieldError[]): void {
   if (errors.length === 0) return
   const texts = errors.map(({ field, message }) => `${field}: ${message}`)
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
-  throw new StatusError(422, 'Invalid', `.authorization.k8s.io "" is invalid: ${text}`, { group: 'authorization.k8s.io', causes: [...errors] })
+  throw new StatusError(422, 'Invalid', `.authorization.k8s.io "" is invalid: ${text}`, {
+    group: 'authorization.k8s.io',
+    causes: [...errors],
+  })
 }
 
 interface Question {
@@ -89,7 +96,12 @@ async function answer(question: AccessReview, user: UserInfo, { services }: Targ
   }
 }
 
-const userOf = ({ user = '', groups = [], uid, extra }: AccessReviewSpec): UserInfo => ({ name: user, groups, ...(uid && { uid }), ...(extra && { extra }) })
+const userOf = ({ user = '', groups = [], uid, extra }: AccessReviewSpec): UserInfo => ({
+  name: user,
+  groups,
+  ...(uid && { uid }),
+  ...(extra && { extra }),
+})
 
 const nameless = ['managedFields']
 
@@ -110,7 +122,11 @@ export const localSubjectAccessReview = review<AccessReview>((question, target) 
   question.metadata.namespace = namespace
   const { metadata, spec = {} } = question
   const empty = 'must be empty except for namespace'
-  refuse([...specRules(spec, true), ...metadataRules(metadata, [...nameless, 'namespace'], empty), ...localRules(question)])
+  refuse([
+    ...specRules(spec, true),
+    ...metadataRules(metadata, [...nameless, 'namespace'], empty),
+    ...localRules(question),
+  ])
   return answer(question, userOf(spec), target)
 })
 

@@ -1,4 +1,7 @@
-/** `componentstatuses`: asks the components how they are, now. Deprecated by Kubernetes, and still what `kubectl get cs` shows. */
+/**
+ * `componentstatuses`: asks the components how they are, now. Deprecated by Kubernetes, and still what `kubectl get cs`
+ * shows.
+ */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { notFound } from '../../../machinery/status-error.ts'
 import type { HealthCheck } from '../../health/health.ts'
@@ -18,7 +21,12 @@ async function probe({ name, check }: HealthCheck): Promise<ComponentStatus> {
     kind: 'ComponentStatus',
     apiVersion: 'v1',
     metadata: { name },
-    conditions: [{ type: 'Healthy', ...(problem === undefined ? { status: 'True', message: 'ok' } : { status: 'False', message: problem }) }],
+    conditions: [
+      {
+        type: 'Healthy',
+        ...(problem === undefined ? { status: 'True', message: 'ok' } : { status: 'False', message: problem }),
+      },
+    ],
   }
 }
 
@@ -35,6 +43,12 @@ export const listComponentStatuses: Endpoint = async ({ services, request, resou
   const { labels, fields } = listOptions(request.query, resource, false)
   const chosen = selection(resource.prefix, labels, fields)
   const components = await Promise.all(services.components.map(probe))
-  const objects = components.map((component) => unstored(resource, component)).filter((object) => chosen.matches(object))
-  return { status: 200, headers: { 'content-type': representation.contentType }, body: representation.list(objects, { resourceVersion: '' }) }
+  const objects = components
+    .map((component) => unstored(resource, component))
+    .filter((object) => chosen.matches(object))
+  return {
+    status: 200,
+    headers: { 'content-type': representation.contentType },
+    body: representation.list(objects, { resourceVersion: '' }),
+  }
 }

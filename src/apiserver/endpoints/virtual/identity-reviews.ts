@@ -35,7 +35,11 @@ export const tokenReview = review<TokenReview>(async (question, { services: { to
   question.status =
     'refused' in known
       ? { user: {}, error: known.refused }
-      : { authenticated: true, user: shown(known.user), ...(known.audiences.length > 0 && { audiences: [...known.audiences] }) }
+      : {
+          authenticated: true,
+          user: shown(known.user),
+          ...(known.audiences.length > 0 && { audiences: [...known.audiences] }),
+        }
 })
 
 export const selfSubjectReview = review<SelfSubjectReview>((question, { request }) => {

@@ -2,7 +2,12 @@
 
 import type { Endpoint } from '../endpoint.ts'
 import { createBinding } from '../special/binding.ts'
-import { localSubjectAccessReview, selfSubjectAccessReview, selfSubjectRulesReview, subjectAccessReview } from './access-reviews.ts'
+import {
+  localSubjectAccessReview,
+  selfSubjectAccessReview,
+  selfSubjectRulesReview,
+  subjectAccessReview,
+} from './access-reviews.ts'
 import { getComponentStatus, listComponentStatuses } from './component-statuses.ts'
 import { selfSubjectReview, tokenReview } from './identity-reviews.ts'
 

@@ -55,7 +55,14 @@ async function start(t: TestContext, version: (newest: number) => number, more: 
   const sink = new StalledSink()
   t.after(() => sink.destroy())
   const services = { registry, waitGroup } as Partial<Services> as Services
-  new WatchStream({ services, form, range: resource.range(''), options: { ...options, ...more }, version: version(revision), sink }).start()
+  new WatchStream({
+    services,
+    form,
+    range: resource.range(''),
+    options: { ...options, ...more },
+    version: version(revision),
+    sink,
+  }).start()
   for (let i = 0; i < 5; i++) await turn()
   return { sink, put, waitGroup }
 }

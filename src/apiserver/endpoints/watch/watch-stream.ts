@@ -1,6 +1,6 @@
 /**
- * One watch of one client: first the objects as they are, or the changes since a revision, as fast as the client reads them;
- * then it joins those that are told of each change at once.
+ * One watch of one client: first the objects as they are, or the changes since a revision, as fast as the client reads
+ * them; then it joins those that are told of each change at once.
  */
 import { timerMs } from '../../../lib/flow/timer-ms.ts'
 import { StatusError, statusOf } from '../../../machinery/status-error.ts'
@@ -104,7 +104,10 @@ export class WatchStream implements Watcher {
     resource.watchTraffic.listedIn(isWhole ? 'cluster' : 'namespace', (performance.now() - started) / 1000)
   }
 
-  /** The array of objects is shared by all watches that begin now; what is made of it for this one is a portion at a time. */
+  /**
+   * The array of objects is shared by all watches that begin now; what is made of it for this one is a portion at a
+   * time.
+   */
   async #tellObjects({ objects }: CacheView): Promise<void> {
     const { resource, view, selection, representation } = this.#form
     let events: WatchEvent[] = []
@@ -113,7 +116,8 @@ export class WatchStream implements Watcher {
     const { registry } = this.#services
     const all = objects.slice(this.#range)
     for (let i = 0; i < all.length; i++) {
-      if (resource.conversion && i % objectsPerTurn === 0) await registry.prepare(resource, () => all.slice(i, i + objectsPerTurn))
+      if (resource.conversion && i % objectsPerTurn === 0)
+        await registry.prepare(resource, () => all.slice(i, i + objectsPerTurn))
       const object = view(all[i]!)
       if (selection.matches(object)) {
         events.push({ type: 'ADDED', object })
@@ -137,7 +141,12 @@ export class WatchStream implements Watcher {
     for (;;) {
       const view = await this.#cacher.ready()
       if (this.#ended) return
-      const membership = hub.join(registry.feed(this.#form.resource, view, this.#version), this.#form, this.#version, this)
+      const membership = hub.join(
+        registry.feed(this.#form.resource, view, this.#version),
+        this.#form,
+        this.#version,
+        this,
+      )
       if (membership) {
         this.#membership = membership
         if (this.#ended) membership.leave()

@@ -13,13 +13,27 @@ export const watch: Endpoint = async ({ request, resource, services }) => {
   const options = listOptions(request.query, resource, true)
   const version = parseResourceVersion(options.resourceVersion)
   await services.registry.cacher(resource).ready()
-  const form = { resource, selection: selected(request, resource, options), representation, view: services.registry.view(resource) }
+  const form = {
+    resource,
+    selection: selected(request, resource, options),
+    representation,
+    view: services.registry.view(resource),
+  }
   const { promise: initialised, resolve } = Promise.withResolvers<void>()
   return {
     status: 200,
     initialised,
     headers: { 'content-type': representation.contentType },
-    body: (sink) => new WatchStream({ services, form, range: resource.range(request.info.namespace), options, version, sink, initialised: resolve }).start(),
+    body: (sink) =>
+      new WatchStream({
+        services,
+        form,
+        range: resource.range(request.info.namespace),
+        options,
+        version,
+        sink,
+        initialised: resolve,
+      }).start(),
   } satisfies Response
 }
 

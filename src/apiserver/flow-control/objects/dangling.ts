@@ -26,7 +26,12 @@ export function danglingCondition({ spec, status }: FlowSchema, found: boolean, 
 }
 
 /** Applies the condition; a schema that has gone meanwhile needs none. */
-export async function writeCondition(writer: Writer, resource: ServedResource, name: string, condition: Condition): Promise<void> {
+export async function writeCondition(
+  writer: Writer,
+  resource: ServedResource,
+  name: string,
+  condition: Condition,
+): Promise<void> {
   const context = { ...writer, manager, resource, namespace: '', name, subresource: 'status' }
   const { kind } = resource.definition
   const applied = { kind, apiVersion: resource.groupVersion, metadata: { name }, status: { conditions: [condition] } }

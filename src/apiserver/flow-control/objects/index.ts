@@ -1,6 +1,6 @@
 /**
- * The objects that flow control goes by: followed, kept and told about. A change of any of them takes effect at once; the server's own
- * objects are looked after once a minute.
+ * The objects that flow control goes by: followed, kept and told about. A change of any of them takes effect at once;
+ * the server's own objects are looked after once a minute.
  */
 import type { FlowSchema, PriorityLevelConfiguration } from '../../../api/flowcontrol/bootstrap-objects.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -39,7 +39,12 @@ export class FlowObjects {
     this.#levelResource = find('flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations')
     const changed = (): void => this.#schedule()
     this.#schemas = new FollowedObjects<FlowSchema>({ registry, resource: this.#schemaResource, changed, log })
-    this.#levels = new FollowedObjects<PriorityLevelConfiguration>({ registry, resource: this.#levelResource, changed, log })
+    this.#levels = new FollowedObjects<PriorityLevelConfiguration>({
+      registry,
+      resource: this.#levelResource,
+      changed,
+      log,
+    })
   }
 
   /** Resolves when the server's own objects are there and all take effect. */
@@ -48,7 +53,9 @@ export class FlowObjects {
     await this.#keep()
     this.#configure()
     this.#timer = setInterval(() => {
-      this.#keep().catch((error) => this.#options.log(`flow schemas and priority levels are not as they should be: ${error}`))
+      this.#keep().catch((error) =>
+        this.#options.log(`flow schemas and priority levels are not as they should be: ${error}`),
+      )
     }, keepEveryMs).unref()
   }
 
@@ -88,7 +95,11 @@ export class FlowObjects {
     const { levels, writer, log } = this.#options
     const name = schema.metadata.name!
     if (this.#writing.has(name)) return
-    const condition = danglingCondition(schema, levels.has(schema.spec?.priorityLevelConfiguration.name ?? ''), writer.now())
+    const condition = danglingCondition(
+      schema,
+      levels.has(schema.spec?.priorityLevelConfiguration.name ?? ''),
+      writer.now(),
+    )
     if (!condition) return
     this.#writing.add(name)
     writeCondition(writer, this.#schemaResource, name, condition)

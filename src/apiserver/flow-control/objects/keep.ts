@@ -1,6 +1,6 @@
 /**
- * Keeps the FlowSchemas and PriorityLevelConfigurations that every cluster has: creates those that are missing, and puts right those
- * that are the server's to say.
+ * Keeps the FlowSchemas and PriorityLevelConfigurations that every cluster has: creates those that are missing, and
+ * puts right those that are the server's to say.
  */
 import {
   autoUpdateAnnotation,
@@ -50,8 +50,12 @@ export async function keepObjects({ schemas, levels, writer }: KeepOptions): Pro
 /** Another server was faster, or somebody changes it just now: the next time will tell. */
 const isOutrun = (error: unknown): boolean => error instanceof StatusError && (error.code === 409 || error.code === 404)
 
-const keep = <T extends FlowSchema | PriorityLevelConfiguration>(context: Writer, kind: KeptKind<T>, objects: readonly T[], mandatory: boolean) =>
-  objects.map((wanted) => keepOne(context, kind, wanted, mandatory))
+const keep = <T extends FlowSchema | PriorityLevelConfiguration>(
+  context: Writer,
+  kind: KeptKind<T>,
+  objects: readonly T[],
+  mandatory: boolean,
+) => objects.map((wanted) => keepOne(context, kind, wanted, mandatory))
 
 async function keepOne<T extends FlowSchema | PriorityLevelConfiguration>(
   context: Writer,
@@ -70,7 +74,10 @@ async function keepOne<T extends FlowSchema | PriorityLevelConfiguration>(
       return
     }
     if (!revision(live, wanted, mandatory)) return
-    await updateObject(place, { startsFromLive: true, change: (object) => ({ object: revised(object as T, wanted, mandatory) }) })
+    await updateObject(place, {
+      startsFromLive: true,
+      change: (object) => ({ object: revised(object as T, wanted, mandatory) }),
+    })
   } catch (error) {
     if (!isOutrun(error)) throw error
   }
@@ -88,12 +95,21 @@ function revised<T extends FlowSchema | PriorityLevelConfiguration>(object: T, w
 }
 
 /** What the server shipped once and does not any more goes, if its annotation says that it is the server's. */
-function removeOld<T extends KubeObject>(context: Writer, { resource, followed }: KeptKind<T>, shipped: readonly T[]): Promise<void>[] {
+function removeOld<T extends KubeObject>(
+  context: Writer,
+  { resource, followed }: KeptKind<T>,
+  shipped: readonly T[],
+): Promise<void>[] {
   const names = new Set(shipped.map(({ metadata }) => metadata.name))
-  const old = [...followed.all()].filter(({ metadata }) => !names.has(metadata.name) && isTrue(metadata.annotations?.[autoUpdateAnnotation]))
+  const old = [...followed.all()].filter(
+    ({ metadata }) => !names.has(metadata.name) && isTrue(metadata.annotations?.[autoUpdateAnnotation]),
+  )
   return old.map(async ({ metadata }) => {
     try {
-      await deleteObject({ ...context, resource, namespace: '', name: metadata.name!, subresource: '' }, { dryRun: false })
+      await deleteObject(
+        { ...context, resource, namespace: '', name: metadata.name!, subresource: '' },
+        { dryRun: false },
+      )
     } catch (error) {
       if (!isOutrun(error)) throw error
     }

@@ -12,7 +12,11 @@ import { revision } from './revise.ts'
 const wanted = suggestedPriorityLevels[0]!
 const live = (annotation: string | undefined, generation: number, shares: number): PriorityLevelConfiguration => ({
   ...wanted,
-  metadata: { name: wanted.metadata.name, generation, annotations: annotation === undefined ? {} : { [autoUpdateAnnotation]: annotation } },
+  metadata: {
+    name: wanted.metadata.name,
+    generation,
+    annotations: annotation === undefined ? {} : { [autoUpdateAnnotation]: annotation },
+  },
   spec: { ...wanted.spec!, limited: { ...wanted.spec!.limited, nominalConcurrencyShares: shares } },
 })
 
@@ -33,7 +37,10 @@ test('a suggested object is the server’s while its annotation says so, or nobo
 test('a mandatory object is the server’s always, but for what the exempt level lends', () => {
   assert.deepEqual(revision(live('false', 3, 7), wanted, true), { annotation: 'true', spec: wanted.spec })
   const exempt = mandatoryPriorityLevels[0]!
-  const lending: PriorityLevelConfiguration = { ...exempt, spec: { type: 'Exempt', exempt: { nominalConcurrencyShares: 5, lendablePercent: 50 } } }
+  const lending: PriorityLevelConfiguration = {
+    ...exempt,
+    spec: { type: 'Exempt', exempt: { nominalConcurrencyShares: 5, lendablePercent: 50 } },
+  }
   assert.equal(revision(lending, exempt, true), undefined)
 })
 

@@ -1,8 +1,12 @@
 /**
- * Whether one of the server's own objects is as it should be. What is mandatory is put right always; what is suggested only while
- * nobody has changed its spec, or its annotation says so.
+ * Whether one of the server's own objects is as it should be. What is mandatory is put right always; what is suggested
+ * only while nobody has changed its spec, or its annotation says so.
  */
-import { autoUpdateAnnotation, type FlowSchema, type PriorityLevelConfiguration } from '../../../api/flowcontrol/bootstrap-objects.ts'
+import {
+  autoUpdateAnnotation,
+  type FlowSchema,
+  type PriorityLevelConfiguration,
+} from '../../../api/flowcontrol/bootstrap-objects.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 
 /** What of an object to put right. */

@@ -1,7 +1,8 @@
 /**
- * The pace of refusals. Clients that come again at once, whatever they are told, would take most of the server's time just to be refused;
- * so where many are, most of them wait for their refusal a moment. They are told one after the other: told together, they would come
- * again together, and everybody else would wait behind them. Those who keep to Retry-After notice nothing of it.
+ * The pace of refusals. Clients that come again at once, whatever they are told, would take most of the server's time
+ * just to be refused; so where many are, most of them wait for their refusal a moment. They are told one after the
+ * other: told together, they would come again together, and everybody else would wait behind them. Those who keep to
+ * Retry-After notice nothing of it.
  */
 
 /** In a period so many are told at once. */

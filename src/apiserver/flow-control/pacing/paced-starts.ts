@@ -1,6 +1,7 @@
 /**
- * The pace of those who have waited in a queue: a few begin in each turn of the event loop. One write of the store ends many requests
- * together, and all whom they made room for would execute in the same turn, before anybody is read who need not wait at all.
+ * The pace of those who have waited in a queue: a few begin in each turn of the event loop. One write of the store ends
+ * many requests together, and all whom they made room for would execute in the same turn, before anybody is read who
+ * need not wait at all.
  */
 
 /** Fewer make shorter turns, and more of them: where the machine is busy with others, each turn waits for a core. */

@@ -1,6 +1,6 @@
 /**
- * When a refused client should come again: as long as a level refuses much, later and later, as in TCP's congestion control; when
- * that ends, a second earlier each second.
+ * When a refused client should come again: as long as a level refuses much, later and later, as in TCP's congestion
+ * control; when that ends, a second earlier each second.
  */
 const longestSeconds = 32
 

@@ -79,8 +79,15 @@ test('a level that does not queue refuses what finds no seat; an exempt one neve
   assert.equal(exempt.seatsInUse, 2)
 })
 
-/** Serves for a while: `perStep` new requests of each flow a step, each of which takes ten steps. How many of each flow were served. */
-function serve(flows: Readonly<Record<string, number>>, seats: number, limitation?: Limitation): Record<string, number> {
+/**
+ * Serves for a while: `perStep` new requests of each flow a step, each of which takes ten steps. How many of each flow
+ * were served.
+ */
+function serve(
+  flows: Readonly<Record<string, number>>,
+  seats: number,
+  limitation?: Limitation,
+): Record<string, number> {
   const { set, clock } = queueSet(seats, limitation)
   const served: Record<string, number> = {}
   const waiting = new Set<TestRequest>()
@@ -141,16 +148,20 @@ test('a wide request takes all of its seats together, and one that is wider than
   assert.equal(set.start(new TestRequest('a')), 'wait')
 })
 
-test('one that is wider than its level waits until nothing executes, but not for seats that are only kept a little longer', () => {
-  const { set } = queueSet(3)
-  const [write, wider] = [new TestRequest('a', 1, 5), new TestRequest('b', 10)]
-  set.start(write)
-  assert.equal(set.start(wider), 'wait')
-  assert.equal(wider.vainTurns, 1)
-  set.finish(write)
-  assert.equal(wider.decision, 'execute')
-  assert.equal(set.seatsInUse, 11)
-})
+test(
+  'one that is wider than its level waits until nothing executes, but not for seats that are only kept a little ' +
+    'longer',
+  () => {
+    const { set } = queueSet(3)
+    const [write, wider] = [new TestRequest('a', 1, 5), new TestRequest('b', 10)]
+    set.start(write)
+    assert.equal(set.start(wider), 'wait')
+    assert.equal(wider.vainTurns, 1)
+    set.finish(write)
+    assert.equal(wider.decision, 'execute')
+    assert.equal(set.seatsInUse, 11)
+  },
+)
 
 test('what a write causes takes no more seats than its level has, for as much longer', () => {
   const { set, clock } = queueSet(2)
@@ -167,7 +178,8 @@ test('what a write causes takes no more seats than its level has, for as much lo
 
 test('whose turn it was when too few seats were free has it still when they are', () => {
   const { set } = queueSet(3)
-  const inQueue = (index: number, seats: number): TestRequest => Object.assign(new TestRequest(`${index}`, seats), { hand: () => [index] })
+  const inQueue = (index: number, seats: number): TestRequest =>
+    Object.assign(new TestRequest(`${index}`, seats), { hand: () => [index] })
   const [running, first, second, third] = [inQueue(0, 1), inQueue(1, 3), inQueue(2, 3), inQueue(2, 3)]
   for (const request of [running, first, second, third]) set.start(request)
   assert.deepEqual([first.vainTurns, second.vainTurns], [3, 0])

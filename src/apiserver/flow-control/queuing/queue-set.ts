@@ -1,7 +1,8 @@
 /**
- * The seats of one priority level, and the queues in which requests wait for them: Fair Queuing for Server Requests (KEP-1040). The
- * measure R is the seat-seconds that each active queue has been due since the start; the queue whose oldest request would be done first,
- * had all queues the same share, is served next. Where nobody waits, a request costs a few additions.
+ * The seats of one priority level, and the queues in which requests wait for them: Fair Queuing for Server Requests
+ * (KEP-1040). The measure R is the seat-seconds that each active queue has been due since the start; the queue whose
+ * oldest request would be done first, had all queues the same share, is served next. Where nobody waits, a request
+ * costs a few additions.
  */
 import type { Clock } from './clock.ts'
 import { Queue, type SeatRequest } from './seat-request.ts'
@@ -91,9 +92,14 @@ export class QueueSet {
     return this.waiting === 0 && this.executing === 0 && this.#lingering.length === 0
   }
 
-  /** The least and greatest R at which the oldest requests of queues are due; `discounted`: less what is estimated to be under way. */
+  /**
+   * The least and greatest R at which the oldest requests of queues are due; `discounted`: less what is estimated to be
+   * under way.
+   */
   dueBounds(discounted: boolean): readonly [number, number] {
-    const due = [...this.#waitingQueues].map(({ nextDispatchR, seatsInUse }) => nextDispatchR - (discounted ? seatsInUse * estimatedServiceSeconds : 0))
+    const due = [...this.#waitingQueues].map(
+      ({ nextDispatchR, seatsInUse }) => nextDispatchR - (discounted ? seatsInUse * estimatedServiceSeconds : 0),
+    )
     return due.length === 0 ? [0, 0] : [Math.min(...due), Math.max(...due)]
   }
 
@@ -111,8 +117,8 @@ export class QueueSet {
   }
 
   /**
-   * Takes a request in: it executes from now on, or waits until `request.decided` is called, or is refused. Who executes calls
-   * `finish`, who waits may `cancel`.
+   * Takes a request in: it executes from now on, or waits until `request.decided` is called, or is refused. Who
+   * executes calls `finish`, who waits may `cancel`.
    */
   start(request: SeatRequest): 'execute' | 'wait' | Refusal {
     const now = this.#clock.now()
@@ -192,7 +198,8 @@ export class QueueSet {
     const elapsed = now - this.#syncedAt
     this.#syncedAt = now
     if (this.#activeQueues === 0) return
-    this.#currentR += (Math.min(this.seatsInUse + this.#seatsWaiting, this.#seats) / this.#activeQueues) * (elapsed / 1000)
+    this.#currentR +=
+      (Math.min(this.seatsInUse + this.#seatsWaiting, this.#seats) / this.#activeQueues) * (elapsed / 1000)
   }
 
   /** The queue of a hand in which least work waits. Where several have none, they take turns. */
@@ -272,7 +279,8 @@ export class QueueSet {
       const oldest = queue.oldest!
       const finish = queue.nextDispatchR + oldest.work
       if (finish > earliest) continue
-      const distance = queue.index > this.#robin ? queue.index - this.#robin : queue.index - this.#robin + Number.MAX_SAFE_INTEGER / 2
+      const distance =
+        queue.index > this.#robin ? queue.index - this.#robin : queue.index - this.#robin + Number.MAX_SAFE_INTEGER / 2
       if (finish === earliest && distance >= turn) continue
       best = oldest
       earliest = finish

@@ -19,7 +19,8 @@ test('seats follow the targets, within bounds, and add up', () => {
   ]
   for (const [total, given, seats] of table) {
     const got = allocateSeats(total, given)?.seats ?? []
-    for (const [i, seat] of seats.entries()) assert.ok(Math.abs(got[i]! - seat) < 0.01, `${total} of ${JSON.stringify(given)}: ${got}`)
+    for (const [i, seat] of seats.entries())
+      assert.ok(Math.abs(got[i]! - seat) < 0.01, `${total} of ${JSON.stringify(given)}: ${got}`)
   }
 })
 
@@ -42,7 +43,9 @@ test('whatever the targets and bounds, seats add up, and each is at a bound or a
   for (let round = 0; round < 3000; round++) {
     const given = Array.from({ length: 1 + Math.floor(random() * 9) }, (): Claim => {
       const least = Math.max(0, random() * 5 - 1)
-      return random() < 0.2 ? { target: 0, least: 0, most: random() + 0.00001 } : { target: least + 2 * random(), least, most: least + 3 * random() }
+      return random() < 0.2
+        ? { target: 0, least: 0, most: random() + 0.00001 }
+        : { target: least + 2 * random(), least, most: least + 3 * random() }
     })
     const sum = (of: (claim: Claim) => number): number => given.reduce((all, claim) => all + of(claim), 0)
     const [least, most] = [sum((claim) => claim.least), sum((claim) => claim.most)]

@@ -1,6 +1,6 @@
 /**
- * Divides seats among priority levels: each gets its target times one common factor, within its bounds, and all of them together what
- * there is (KEP-1040, "Dispatching").
+ * Divides seats among priority levels: each gets its target times one common factor, within its bounds, and all of them
+ * together what there is (KEP-1040, "Dispatching").
  */
 
 export interface Claim {
@@ -26,8 +26,9 @@ export interface Wish {
 }
 
 /**
- * Divides what is left for levels that are limited. Where that is less than all want, each gets what it never lends, and the same part of
- * what it wants beyond that; nobody borrows. Undefined where bounds leave no solution: all stays as it is.
+ * Divides what is left for levels that are limited. Where that is less than all want, each gets what it never lends,
+ * and the same part of what it wants beyond that; nobody borrows. Undefined where bounds leave no solution: all stays
+ * as it is.
  */
 export function divideSeats(total: number, wishes: readonly Wish[]): Allocation | undefined {
   const least = wishes.reduce((all, wish) => all + wish.least, 0)
@@ -48,9 +49,12 @@ const rounding = 1e-7
 /** Undefined where bounds leave no solution: all the least together are more than `total`, or all the most less. */
 export function allocateSeats(total: number, claims: readonly Claim[]): Allocation | undefined {
   const targets = claims.map(({ target }) => Math.max(target, leastTarget))
-  const at = (factor: number): number[] => claims.map(({ least, most }, i) => Math.max(least, Math.min(most, factor * targets[i]!)))
+  const at = (factor: number): number[] =>
+    claims.map(({ least, most }, i) => Math.max(least, Math.min(most, factor * targets[i]!)))
   const sum = (seats: readonly number[]): number => seats.reduce((all, one) => all + one, 0)
-  const factors = claims.flatMap(({ least, most }, i) => [least / targets[i]!, most / targets[i]!]).sort((a, b) => a - b)
+  const factors = claims
+    .flatMap(({ least, most }, i) => [least / targets[i]!, most / targets[i]!])
+    .sort((a, b) => a - b)
   const lowest = factors[0] ?? 0
   const highest = factors.at(-1) ?? 0
   if (sum(at(lowest)) > total + rounding || sum(at(highest)) < total - rounding) return undefined

@@ -1,4 +1,7 @@
-/** How many seats a priority level could use, over time: what borrowing between levels goes by (KEP-1040, "Seat Demand"). */
+/**
+ * How many seats a priority level could use, over time: what borrowing between levels goes by (KEP-1040, "Seat
+ * Demand").
+ */
 
 /** With a period of ten seconds, what has been is half forgotten after five minutes. */
 const smoothing = 0.977

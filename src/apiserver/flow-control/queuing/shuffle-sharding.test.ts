@@ -24,7 +24,10 @@ test('hands are the same for a flow, and spread evenly over the queues', () => {
   }
   assert.deepEqual(dealHand(flowHash('s', 'u'), queues, handSize), dealHand(flowHash('s', 'u'), queues, handSize))
   const expected = (flows * handSize) / queues
-  assert.ok(Math.min(...dealt) > expected * 0.7 && Math.max(...dealt) < expected * 1.3, `${Math.min(...dealt)}..${Math.max(...dealt)} of ${expected}`)
+  assert.ok(
+    Math.min(...dealt) > expected * 0.7 && Math.max(...dealt) < expected * 1.3,
+    `${Math.min(...dealt)}..${Math.max(...dealt)} of ${expected}`,
+  )
 })
 
 test('two flows seldom share all of their queues', () => {

@@ -1,10 +1,13 @@
 /**
- * Shuffle sharding: each flow gets a hand of a few queues of many, so that a flow that floods its own queues shares few, and seldom
- * all, of those of another (KEP-1040, "Fair Queuing for Server Requests").
+ * Shuffle sharding: each flow gets a hand of a few queues of many, so that a flow that floods its own queues shares
+ * few, and seldom all, of those of another (KEP-1040, "Fair Queuing for Server Requests").
  */
 import { createHash } from 'node:crypto'
 
-/** A flow's hash, as upstream's: the first 64 bits of SHA-256 over the schema's name, a zero byte, and what sets its flows apart. */
+/**
+ * A flow's hash, as upstream's: the first 64 bits of SHA-256 over the schema's name, a zero byte, and what sets its
+ * flows apart.
+ */
 export const flowHash = (schema: string, distinguisher: string): bigint =>
   createHash('sha256').update(`${schema}\0${distinguisher}`).digest().readBigUInt64LE(0)
 

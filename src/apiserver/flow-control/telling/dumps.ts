@@ -1,4 +1,7 @@
-/** What `/debug/api_priority_and_fairness/…` tells: a row for each priority level, queue or request, in upstream's columns. */
+/**
+ * What `/debug/api_priority_and_fairness/…` tells: a row for each priority level, queue or request, in upstream's
+ * columns.
+ */
 
 import { type Request, text } from '../../http/exchange.ts'
 import type { Documents } from '../../non-resource.ts'
@@ -17,7 +20,9 @@ export function tabulate(rows: Rows): string {
   for (const row of cells) {
     for (const [i, cell] of row.entries()) if (i < row.length - 1) widths[i] = Math.max(widths[i] ?? 8, cell.length + 1)
   }
-  return cells.map((row) => `${row.map((cell, i) => (i < row.length - 1 ? cell.padEnd(widths[i]!) : cell)).join('')}\n`).join('')
+  return cells
+    .map((row) => `${row.map((cell, i) => (i < row.length - 1 ? cell.padEnd(widths[i]!) : cell)).join('')}\n`)
+    .join('')
 }
 
 /** Seat-seconds. */
@@ -41,7 +46,20 @@ function priorityLevels(levels: Iterable<PriorityLevel>): Rows {
   for (const { name, queues, quiescing, outcomes } of levels) {
     const { dispatched, rejected, timedOut, cancelled } = outcomes
     const active = [...queues.queues].filter(({ waiting }) => waiting.size > 0).length
-    rows.push([name, ...[active, queues.idle, quiescing, queues.waiting, queues.executing, dispatched, rejected, timedOut, cancelled].map(String)])
+    rows.push([
+      name,
+      ...[
+        active,
+        queues.idle,
+        quiescing,
+        queues.waiting,
+        queues.executing,
+        dispatched,
+        rejected,
+        timedOut,
+        cancelled,
+      ].map(String),
+    ])
   }
   return rows
 }
@@ -51,7 +69,17 @@ const most = 10_000
 
 function queueRows(levels: Iterable<PriorityLevel>): Rows {
   const rows = [
-    ['PriorityLevelName', 'Index', 'PendingRequests', 'ExecutingRequests', 'SeatsInUse', 'NextDispatchR', 'InitialSeatsSum', 'MaxSeatsSum', 'TotalWorkSum'],
+    [
+      'PriorityLevelName',
+      'Index',
+      'PendingRequests',
+      'ExecutingRequests',
+      'SeatsInUse',
+      'NextDispatchR',
+      'InitialSeatsSum',
+      'MaxSeatsSum',
+      'TotalWorkSum',
+    ],
   ]
   for (const { name, queues } of levels) {
     const known = new Map([...queues.queues].map((queue) => [queue.index, queue]))
@@ -63,7 +91,8 @@ function queueRows(levels: Iterable<PriorityLevel>): Rows {
 
 function queueCells(queue: Queue | undefined): readonly string[] {
   const waiting = [...(queue?.waiting ?? [])]
-  const sum = (of: (request: (typeof waiting)[number]) => number): string => String(waiting.reduce((all, request) => all + of(request), 0))
+  const sum = (of: (request: (typeof waiting)[number]) => number): string =>
+    String(waiting.reduce((all, request) => all + of(request), 0))
   return [
     String(waiting.length),
     String(queue?.executing ?? 0),
@@ -87,7 +116,16 @@ const requestColumns: readonly string[] = [
   'AdditionalLatency',
   'StartTime',
 ]
-const detailColumns: readonly string[] = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource']
+const detailColumns: readonly string[] = [
+  'UserName',
+  'Verb',
+  'APIPath',
+  'Namespace',
+  'Name',
+  'APIVersion',
+  'Resource',
+  'SubResource',
+]
 
 /** Those of queues first, who waits before who executes; then those that found no queue. */
 function requestRows({ levels, waiting, executing }: Dumped, details: boolean): Rows {

@@ -38,15 +38,24 @@ export interface FlowState {
 
 export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMetrics {
   const tallies = new Map<string, FlowTally>()
-  const counter = (name: string, help: string, labels: readonly string[]) => metrics.counter(prefix + name, help, labels)
+  const counter = (name: string, help: string, labels: readonly string[]) =>
+    metrics.counter(prefix + name, help, labels)
   const histogram = (name: string, help: string, buckets: readonly number[], labels: readonly string[]) =>
     metrics.histogram(prefix + name, help, buckets, labels)
   const levelGauge = (name: string, help: string, read: (level: PriorityLevel) => number): void =>
-    metrics.gauge(prefix + name, help, byLevel, () => [...state.levels()].map((level) => [[level.name], read(level)] as const))
+    metrics.gauge(prefix + name, help, byLevel, () =>
+      [...state.levels()].map((level) => [[level.name], read(level)] as const),
+    )
   const flowGauge = (name: string, help: string, read: (tally: FlowTally) => number): void =>
-    metrics.gauge(prefix + name, help, byFlow, () => [...tallies.values()].map((tally) => [[tally.level, tally.schema], read(tally)] as const))
+    metrics.gauge(prefix + name, help, byFlow, () =>
+      [...tallies.values()].map((tally) => [[tally.level, tally.schema], read(tally)] as const),
+    )
 
-  flowGauge('current_executing_requests', 'Requests that execute; watches only while they begin.', ({ executing }) => executing)
+  flowGauge(
+    'current_executing_requests',
+    'Requests that execute; watches only while they begin.',
+    ({ executing }) => executing,
+  )
   flowGauge('current_executing_seats', 'Seats of requests that execute.', ({ executingSeats }) => executingSeats)
   flowGauge('current_inqueue_requests', 'Requests that wait in queues.', ({ waiting }) => waiting)
   flowGauge('current_inqueue_seats', 'Seats that the requests in queues wait for.', ({ waitingSeats }) => waitingSeats)
@@ -57,14 +66,34 @@ export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMet
   levelGauge('request_concurrency_limit', 'Seats of a level that follow from its shares.', ({ nominal }) => nominal)
   levelGauge('lower_limit_seats', 'Seats that a level never lends.', ({ least }) => least)
   levelGauge('upper_limit_seats', 'Seats that a level has at most, with what it borrows.', ({ most }) => most)
-  levelGauge('demand_seats_high_watermark', 'The most seats that a level could have used in the last period.', ({ demand }) => demand.highWatermark)
-  levelGauge('demand_seats_average', 'Seats that a level could have used in the last period, on average.', ({ demand }) => demand.average)
-  levelGauge('demand_seats_stdev', 'Standard deviation of the seats that a level could have used in the last period.', ({ demand }) => demand.deviation)
-  levelGauge('demand_seats_smoothed', 'Seats that a level could have used, smoothed over time.', ({ demand }) => demand.smoothed)
+  levelGauge(
+    'demand_seats_high_watermark',
+    'The most seats that a level could have used in the last period.',
+    ({ demand }) => demand.highWatermark,
+  )
+  levelGauge(
+    'demand_seats_average',
+    'Seats that a level could have used in the last period, on average.',
+    ({ demand }) => demand.average,
+  )
+  levelGauge(
+    'demand_seats_stdev',
+    'Standard deviation of the seats that a level could have used in the last period.',
+    ({ demand }) => demand.deviation,
+  )
+  levelGauge(
+    'demand_seats_smoothed',
+    'Seats that a level could have used, smoothed over time.',
+    ({ demand }) => demand.smoothed,
+  )
   levelGauge('target_seats', 'What seats are divided by.', ({ target }) => target)
   levelGauge('current_r', 'R, the seat-seconds of each queue, at the last change.', ({ queues }) => queues.currentR)
   levelGauge('dispatch_r', 'R at the last dispatch.', ({ queues }) => queues.dispatchR)
-  levelGauge('latest_s', 'S, the R at which it was due, of the request dispatched last.', ({ queues }) => queues.lastDispatchR)
+  levelGauge(
+    'latest_s',
+    'S, the R at which it was due, of the request dispatched last.',
+    ({ queues }) => queues.lastDispatchR,
+  )
   const bounds = (name: string, help: string, discount: boolean): void =>
     metrics.gauge(prefix + name, help, [...byLevel, 'bound'], () =>
       [...state.levels()].flatMap((level) => {
@@ -74,20 +103,67 @@ export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMet
     )
   bounds('next_s_bounds', 'Least and greatest S of the oldest requests of queues.', false)
   bounds('next_discounted_s_bounds', 'The same, less what is estimated to be under way.', true)
-  metrics.gauge(`${prefix}seat_fair_frac`, 'The factor by which targets became seats.', [], () => [[[], state.fairFraction()]])
+  metrics.gauge(`${prefix}seat_fair_frac`, 'The factor by which targets became seats.', [], () => [
+    [[], state.fairFraction()],
+  ])
 
   const dispatched = counter('dispatched_requests_total', 'Requests that executed.', byFlow)
   const refused = counter('rejected_requests_total', 'Requests that were refused.', [...byFlow, 'reason'])
-  const unaccommodated = counter('request_dispatch_no_accommodation_total', 'Requests whose turn it was when too few seats were free for them.', byFlow)
-  const waited = histogram('request_wait_duration_seconds', 'How long requests waited in their queue.', seconds, [...byFlow, 'execute'])
-  const took = histogram('request_execution_seconds', 'How long requests executed; watches until they had begun.', seconds, [...byFlow, 'type'])
-  const lengths = histogram('request_queue_length_after_enqueue', 'The length of its queue with each request that came.', queueLengths, byFlow)
-  const estimates = histogram('work_estimated_seats', 'Seats that requests were estimated to need.', [1, 2, 4, 10], byFlow)
-  const watches = histogram('watch_count_samples', 'Watches that may see what a write changes.', [0, 1, 10, 100, 1000, 10_000], byFlow)
-  const requestUse = histogram('priority_level_request_utilization', 'Requests as a part of what a level takes.', requestParts, ['phase', ...byLevel])
-  const seatUse = histogram('priority_level_seat_utilization', 'Seats in use as a part of those of a level.', seatParts, [...byLevel, 'phase'])
-  const demand = histogram('demand_seats', 'Seats that a level could use as a part of those it has.', demandParts, byLevel)
-  const kinds = histogram('read_vs_write_current_requests', 'Requests as a part of what the server takes.', kindParts, ['phase', 'request_kind'])
+  const unaccommodated = counter(
+    'request_dispatch_no_accommodation_total',
+    'Requests whose turn it was when too few seats were free for them.',
+    byFlow,
+  )
+  const waited = histogram('request_wait_duration_seconds', 'How long requests waited in their queue.', seconds, [
+    ...byFlow,
+    'execute',
+  ])
+  const took = histogram(
+    'request_execution_seconds',
+    'How long requests executed; watches until they had begun.',
+    seconds,
+    [...byFlow, 'type'],
+  )
+  const lengths = histogram(
+    'request_queue_length_after_enqueue',
+    'The length of its queue with each request that came.',
+    queueLengths,
+    byFlow,
+  )
+  const estimates = histogram(
+    'work_estimated_seats',
+    'Seats that requests were estimated to need.',
+    [1, 2, 4, 10],
+    byFlow,
+  )
+  const watches = histogram(
+    'watch_count_samples',
+    'Watches that may see what a write changes.',
+    [0, 1, 10, 100, 1000, 10_000],
+    byFlow,
+  )
+  const requestUse = histogram(
+    'priority_level_request_utilization',
+    'Requests as a part of what a level takes.',
+    requestParts,
+    ['phase', ...byLevel],
+  )
+  const seatUse = histogram(
+    'priority_level_seat_utilization',
+    'Seats in use as a part of those of a level.',
+    seatParts,
+    [...byLevel, 'phase'],
+  )
+  const demand = histogram(
+    'demand_seats',
+    'Seats that a level could use as a part of those it has.',
+    demandParts,
+    byLevel,
+  )
+  const kinds = histogram('read_vs_write_current_requests', 'Requests as a part of what the server takes.', kindParts, [
+    'phase',
+    'request_kind',
+  ])
 
   return {
     tally(level, schema) {

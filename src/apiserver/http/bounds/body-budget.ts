@@ -1,4 +1,6 @@
-/** The one bound on all request bodies under way. Small bodies have a reserve, so that large ones cannot lock them out. */
+/**
+ * The one bound on all request bodies under way. Small bodies have a reserve, so that large ones cannot lock them out.
+ */
 import type { ListenerLimits } from './limits.ts'
 
 export class BodyBudget {

@@ -1,6 +1,7 @@
 /**
- * Lets a connection begin some requests in each turn of the event loop; the others wait for the next turn, in which other connections are
- * read too. While turns are short that is many; in one that is long already, only the first few. What is reset while it waits costs nothing.
+ * Lets a connection begin some requests in each turn of the event loop; the others wait for the next turn, in which
+ * other connections are read too. While turns are short that is many; in one that is long already, only the first few.
+ * What is reset while it waits costs nothing.
  */
 import type { TurnClock } from './turn-clock.ts'
 

@@ -14,5 +14,10 @@ export interface Bounds {
 /** `limits` are those that differ from the defaults. */
 export function boundsOf(limits: Partial<ListenerLimits> = {}): Bounds {
   const all = { ...defaultLimits, ...limits }
-  return { limits: all, budget: new BodyBudget(all), unread: new UnreadAnswers(all.idleTimeoutMs), turn: new TurnClock() }
+  return {
+    limits: all,
+    budget: new BodyBudget(all),
+    unread: new UnreadAnswers(all.idleTimeoutMs),
+    turn: new TurnClock(),
+  }
 }

@@ -1,4 +1,6 @@
-/** What the listener bears of its clients. Times are upstream's where it has them; all are in ms, all sizes in bytes. */
+/**
+ * What the listener bears of its clients. Times are upstream's where it has them; all are in ms, all sizes in bytes.
+ */
 
 export interface ListenerLimits {
   /** TLS handshakes and, after them, headers must be complete within this. */

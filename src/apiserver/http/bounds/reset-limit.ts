@@ -1,6 +1,6 @@
 /**
- * Counts the requests that a client resets on one connection. Clients cancel many watches at once, and now and then what
- * takes them too long; attacks (CVE-2023-44487) do nothing else.
+ * Counts the requests that a client resets on one connection. Clients cancel many watches at once, and now and then
+ * what takes them too long; attacks (CVE-2023-44487) do nothing else.
  */
 import type { ListenerLimits } from './limits.ts'
 

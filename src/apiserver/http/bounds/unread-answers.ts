@@ -1,4 +1,7 @@
-/** Answers that are written and not yet read. One that makes no progress at all for a long time is cut off: it holds memory. */
+/**
+ * Answers that are written and not yet read. One that makes no progress at all for a long time is cut off: it holds
+ * memory.
+ */
 import { Chain, type Linked } from '../../../lib/chain.ts'
 
 export interface UnreadAnswer extends Linked<UnreadAnswer> {

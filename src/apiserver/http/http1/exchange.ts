@@ -9,7 +9,16 @@ import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
 import { closeSignal, onceClosed } from '../close-signal.ts'
 import { drained } from '../drained.ts'
-import { type ClientCertificate, failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from '../exchange.ts'
+import {
+  type ClientCertificate,
+  failed,
+  type Handler,
+  type Request,
+  type RequestAudit,
+  type Response,
+  type Sink,
+  type UserInfo,
+} from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
 import { dropRest, isTooMuchToKeep } from '../request-rest.ts'
@@ -175,7 +184,8 @@ class Http1Sink implements Sink {
 }
 
 /** Never at once: whether all of a request has come, the parser says after the event only. */
-const soon = (handler: Handler, request: Request): Promise<Response> => new Promise((resolve) => resolve(handler(request)))
+const soon = (handler: Handler, request: Request): Promise<Response> =>
+  new Promise((resolve) => resolve(handler(request)))
 
 /** Listens to the `request` event of a server; `waits` for `checkContinue`. */
 export const answerMessages =
@@ -186,12 +196,21 @@ export const answerMessages =
     const answer = (answered: Response): void => {
       request.answered()
       if (response.destroyed || response.headersSent) return
-      writeOrCut(response, () => respondHttp1(message, response, answered, { waits: request.waits, lingerMs, follow: () => unread.follow(request) }))
+      writeOrCut(response, () =>
+        respondHttp1(message, response, answered, {
+          waits: request.waits,
+          lingerMs,
+          follow: () => unread.follow(request),
+        }),
+      )
     }
     soon(handler, request).then(answer, (error) => answer(failed(error)))
   }
 
-/** Listens to the `upgrade` event of a server: such requests go the way of all others, and some end with the connection taken over. */
+/**
+ * Listens to the `upgrade` event of a server: such requests go the way of all others, and some end with the connection
+ * taken over.
+ */
 export const answerUpgrades =
   (handler: Handler, { limits: { lingerMs }, budget, unread }: Bounds) =>
   (message: IncomingMessage, socket: Socket, head: Buffer): void => {
@@ -212,7 +231,9 @@ export const answerUpgrades =
         socket.end()
         response.emit('close')
       })
-      writeOrCut(response, () => respondHttp1(message, response, answered, { waits: true, lingerMs, follow: () => unread.follow(request) }))
+      writeOrCut(response, () =>
+        respondHttp1(message, response, answered, { waits: true, lingerMs, follow: () => unread.follow(request) }),
+      )
     }
     soon(handler, request).then(answer, (error) => answer(failed(error)))
   }

@@ -1,4 +1,6 @@
-/** The HTTP/1.1 side of the listener: Node's server without a port of its own, with upstream's time-outs and refusals. */
+/**
+ * The HTTP/1.1 side of the listener: Node's server without a port of its own, with upstream's time-outs and refusals.
+ */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -13,7 +15,10 @@ const longestCheckMs = 5_000
 
 /** Who offers HTTP/2 is content with what it speaks, and a request with a body is none for another protocol. */
 const wantsUpgrade = ({ headers }: IncomingMessage): boolean =>
-  headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c' && !Number(headers['content-length']) && !headers['transfer-encoding']
+  headers.upgrade !== undefined &&
+  headers.upgrade.toLowerCase() !== 'h2c' &&
+  !Number(headers['content-length']) &&
+  !headers['transfer-encoding']
 
 /** A server that waits for `connection` events. */
 export function http1Server(handler: Handler, bounds: Bounds): Server {
@@ -31,7 +36,8 @@ export function http1Server(handler: Handler, bounds: Bounds): Server {
   server.maxHeadersCount = 0
   server.on('request', answerMessages(handler, bounds))
   server.on('checkContinue', answerMessages(handler, bounds, true))
-  // Connections are handed over, nobody listens: without this event Node would neither time out headers nor know idle connections.
+  // Connections are handed over, nobody listens: without this event Node would neither time out headers nor know idle
+  // connections.
   server.emit('listening')
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error.code, socket, lingerMs))
   server.on('upgrade', answerUpgrades(handler, bounds))
@@ -40,8 +46,9 @@ export function http1Server(handler: Handler, bounds: Bounds): Server {
 }
 
 /**
- * Node's parser takes bytes from the connection itself unless somebody listens for them. It is paused while an earlier answer
- * is not written yet, TLS hands on all the records that it holds, and the second is an error then (`HPE_PAUSED`): a stream waits.
+ * Node's parser takes bytes from the connection itself unless somebody listens for them. It is paused while an earlier
+ * answer is not written yet, TLS hands on all the records that it holds, and the second is an error then
+ * (`HPE_PAUSED`): a stream waits.
  */
 function readThroughStream(socket: Socket): void {
   const listens = (): void => {}

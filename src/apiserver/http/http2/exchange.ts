@@ -1,5 +1,13 @@
-/** Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the cost). */
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
+/**
+ * Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the
+ * cost).
+ */
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+  type ServerStreamResponseOptions,
+} from 'node:http2'
 import type { Duplex, Readable } from 'node:stream'
 import { settle } from '../../../lib/flow/settle.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
@@ -8,7 +16,15 @@ import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
 import { closeSignal, onceClosed } from '../close-signal.ts'
 import { drained } from '../drained.ts'
-import { failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from '../exchange.ts'
+import {
+  failed,
+  type Handler,
+  type Request,
+  type RequestAudit,
+  type Response,
+  type Sink,
+  type UserInfo,
+} from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
 import { pieceBytes, sizeOf, writeOrCut, writePieces } from '../write-pieces.ts'
@@ -52,7 +68,14 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   #signal: AbortSignal | undefined
   #body: IncomingBody | undefined
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[], handler: Handler, peer: Http2Peer, bounds: Bounds) {
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    rawHeaders: readonly string[],
+    handler: Handler,
+    peer: Http2Peer,
+    bounds: Bounds,
+  ) {
     this.#stream = stream
     this.#headers = headers
     this.#rawHeaders = rawHeaders
@@ -79,7 +102,9 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   /** The stream is closed, whatever has become of it. */
   closed(): void {
     this.#bounds.unread.forget(this)
-    this.#peer.end(this.#stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : this.#streamed ? 'stream' : 'request')
+    this.#peer.end(
+      this.#stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : this.#streamed ? 'stream' : 'request',
+    )
   }
 
   header(name: string): string | undefined {
@@ -213,9 +238,9 @@ const ignored = (): void => {}
 const isOver = new Error('the stream is closed')
 
 /**
- * Node's own way to destroy a stream, for answers that are known whole. Their last write is done after the stream is destroyed. Node then makes
- * an error, with its stack (20 µs, a part in thirty of a small write), for whoever waits for the end of the stream; it does not where there is
- * one already. Nobody waits for that of such an answer.
+ * Node's own way to destroy a stream, for answers that are known whole. Their last write is done after the stream is
+ * destroyed. Node then makes an error, with its stack (20 µs, a part in thirty of a small write), for whoever waits for
+ * the end of the stream; it does not where there is one already. Nobody waits for that of such an answer.
  */
 function destroyQuietly(this: Duplex, error: Error | null, callback: (error?: Error | null) => void): void {
   const state = (this as { readonly _writableState?: { errored: Error | null } })._writableState
@@ -251,11 +276,19 @@ function respondHttp2(stream: ServerHttp2Stream, response: Response, method: str
   })
 }
 
-/** Since 24.7 Node takes headers as a list of names and values, which costs it less than an object: that it would copy. */
+/**
+ * Since 24.7 Node takes headers as a list of names and values, which costs it less than an object: that it would copy.
+ */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 const takesLists = major > 24 || (major === 24 && minor >= 7)
 
-function respond(stream: ServerHttp2Stream, status: number, headers: Response['headers'], size?: number, options?: ServerStreamResponseOptions): void {
+function respond(
+  stream: ServerHttp2Stream,
+  status: number,
+  headers: Response['headers'],
+  size?: number,
+  options?: ServerStreamResponseOptions,
+): void {
   if (takesLists) {
     stream.respond(headList(status, headers, size), options)
     return

@@ -1,4 +1,6 @@
-/** What the listener knows of one HTTP/2 connection: its peer, the requests under way, and whether it is still of use. */
+/**
+ * What the listener knows of one HTTP/2 connection: its peer, the requests under way, and whether it is still of use.
+ */
 import { constants, type ServerHttp2Session } from 'node:http2'
 import type { PeerCertificate, TLSSocket } from 'node:tls'
 import { FairShare, type Startable } from '../bounds/fair-share.ts'
@@ -45,7 +47,8 @@ export class Http2Session implements Http2Peer {
     if (!this.#certificateRead) {
       this.#certificateRead = true
       const certificate = this.#socket.getPeerCertificate?.(true)
-      if (certificate && Object.keys(certificate).length > 0) this.#peer = { certificate, authorized: this.#socket.authorized }
+      if (certificate && Object.keys(certificate).length > 0)
+        this.#peer = { certificate, authorized: this.#socket.authorized }
     }
     return this.#peer
   }

@@ -1,5 +1,14 @@
-/** The TLS contexts of a listener: made when they are first needed, and anew when certificates or authorities are others. */
-import { createSecureContext, type SecureContext, type SecureContextOptions, type Server, type TlsOptions } from 'node:tls'
+/**
+ * The TLS contexts of a listener: made when they are first needed, and anew when certificates or authorities are
+ * others.
+ */
+import {
+  createSecureContext,
+  type SecureContext,
+  type SecureContextOptions,
+  type Server,
+  type TlsOptions,
+} from 'node:tls'
 import { type Bundle, bundleText } from '../../authentication/signed-by.ts'
 import { pairFor, pairsByName } from './named-pairs.ts'
 import type { ServingPair, TransportOptions } from './transport.ts'

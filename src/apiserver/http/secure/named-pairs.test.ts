@@ -10,5 +10,6 @@ test('the certificate for a name: whole names before wildcards, the first before
   assert.equal(certificateOf('a.example.com'), 'a.example.com,A.example.org')
   assert.equal(certificateOf('b.example.com'), '*.example.com')
   assert.equal(certificateOf('A.EXAMPLE.ORG.'), 'a.example.com,A.example.org')
-  for (const other of ['example.com', 'c.b.example.com', 'b.example.org', '']) assert.equal(certificateOf(other), undefined, other)
+  for (const other of ['example.com', 'c.b.example.com', 'b.example.org', ''])
+    assert.equal(certificateOf(other), undefined, other)
 })

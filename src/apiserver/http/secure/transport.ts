@@ -1,6 +1,9 @@
 /** What the listener's TLS is made of: its certificate, those for some names, and what may be spoken. */
 
-/** In PEM form; `cert` may be a chain. What has changed since it was last read counts from the next connection on, so members may be getters. */
+/**
+ * In PEM form; `cert` may be a chain. What has changed since it was last read counts from the next connection on, so
+ * members may be getters.
+ */
 export interface ServingPair {
   readonly cert: string | Buffer
   readonly key: string | Buffer

@@ -3,7 +3,8 @@ import { writeJson } from '../../../lib/exact-json.ts'
 
 export type Node = Readonly<Record<string, unknown>>
 
-export const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 export const entries = (value: unknown): [string, unknown][] => (isNode(value) ? Object.entries(value) : [])
 
 const varintLength = (value: number): number => {
@@ -26,8 +27,8 @@ const asDouble = 1
 const asBytes = 2
 
 /**
- * One protobuf message in the making. Fields with proto3's zero value are left out. Nothing is encoded before `finish`, so that a
- * document is no heap of small buffers.
+ * One protobuf message in the making. Fields with proto3's zero value are left out. Nothing is encoded before `finish`,
+ * so that a document is no heap of small buffers.
  */
 export class Message {
   readonly #keys: number[] = []
@@ -90,7 +91,8 @@ export class Message {
     for (const [i, value] of this.#values.entries()) {
       const key = this.#keys[i]!
       at = writeVarint(key, bytes, at)
-      if (typeof value === 'number') at = key % 8 === asDouble ? bytes.writeDoubleLE(value, at) : writeVarint(value, bytes, at)
+      if (typeof value === 'number')
+        at = key % 8 === asDouble ? bytes.writeDoubleLE(value, at) : writeVarint(value, bytes, at)
       else if (typeof value === 'string') {
         at = writeVarint(Buffer.byteLength(value), bytes, at)
         at += bytes.write(value, at)
@@ -107,14 +109,16 @@ export class Message {
 }
 
 /** Of a number or a long integer; 0 of others. */
-const numberOf = (value: unknown): number => (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0)
+const numberOf = (value: unknown): number =>
+  typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0
 
 /** A value of any kind travels as YAML; JSON is YAML. */
 export const any = (value: unknown): Message => new Message().text(2, writeJson(value))
 
 /** Extensions (`x-…`) of a node into the message's field. */
 export function withExtensions(message: Message, field: number, node: Node): Message {
-  for (const [name, value] of Object.entries(node)) if (name.startsWith('x-')) message.message(field, new Message().text(1, name).message(2, any(value)))
+  for (const [name, value] of Object.entries(node))
+    if (name.startsWith('x-')) message.message(field, new Message().text(1, name).message(2, any(value)))
   return message
 }
 

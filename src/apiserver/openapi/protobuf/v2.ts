@@ -40,7 +40,8 @@ function schemaMessage(schema: Node): Message {
 /** A map of schemas, as a list of pairs. */
 function namedSchemas(schemas: Node): Message {
   const message = new Message()
-  for (const [name, schema] of Object.entries(schemas)) message.message(1, new Message().text(1, name).message(2, schemaMessage(schema as JsonSchema)))
+  for (const [name, schema] of Object.entries(schemas))
+    message.message(1, new Message().text(1, name).message(2, schemaMessage(schema as JsonSchema)))
   return message
 }
 
@@ -55,7 +56,9 @@ function sharedParameter(parameter: Node): Message {
 
 /** A parameter of an operation: itself, or a reference. */
 const itemMessage = (parameter: Node): Message =>
-  '$ref' in parameter ? new Message().message(2, new Message().text(1, parameter.$ref)) : new Message().message(1, parameterMessage(parameter))
+  '$ref' in parameter
+    ? new Message().message(2, new Message().text(1, parameter.$ref))
+    : new Message().message(1, parameterMessage(parameter))
 
 function parameterMessage(parameter: Node): Message {
   const { in: where, name, description, required, type, schema, uniqueItems } = parameter
@@ -81,7 +84,9 @@ function responsesMessage(responses: unknown): Message {
   const message = new Message()
   for (const [code, response] of entries(responses)) {
     const { description, schema } = response as Node
-    const body = new Message().text(1, description).message(2, schema ? new Message().message(1, schemaMessage(schema as Node)) : undefined)
+    const body = new Message()
+      .text(1, description)
+      .message(2, schema ? new Message().message(1, schemaMessage(schema as Node)) : undefined)
     message.message(1, new Message().text(1, code).message(2, new Message().message(1, body)))
   }
   return message
@@ -94,7 +99,8 @@ function operationMessage(operation: Node): Message {
     .text(5, operation.operationId)
     .texts(6, operation.produces)
     .texts(7, operation.consumes)
-  if (Array.isArray(operation.parameters)) for (const parameter of operation.parameters) message.message(8, sharedParameter(parameter as Node))
+  if (Array.isArray(operation.parameters))
+    for (const parameter of operation.parameters) message.message(8, sharedParameter(parameter as Node))
   message.message(9, responsesMessage(operation.responses)).texts(10, operation.schemes).flag(11, operation.deprecated)
   return withExtensions(message, 13, operation)
 }
@@ -111,8 +117,10 @@ const methods: readonly (readonly [string, number])[] = [
 
 function pathItemMessage(item: Node): Message {
   const message = new Message()
-  for (const [method, field] of methods) if (isNode(item[method])) message.message(field, operationMessage(item[method]))
-  if (Array.isArray(item.parameters)) for (const parameter of item.parameters) message.message(9, sharedParameter(parameter as Node))
+  for (const [method, field] of methods)
+    if (isNode(item[method])) message.message(field, operationMessage(item[method]))
+  if (Array.isArray(item.parameters))
+    for (const parameter of item.parameters) message.message(9, sharedParameter(parameter as Node))
   return message
 }
 
@@ -128,14 +136,18 @@ export const definitionEntryV2 = (name: string, schema: Node): Buffer =>
 export function documentV2(rest: Node, paths: readonly Buffer[], definitions: readonly Buffer[]): Buffer[] {
   const info = rest.info as Node
   const security = new Message()
-  for (const [name, { type, name: header, in: where, description }] of Object.entries(rest.securityDefinitions as Record<string, Node>)) {
+  for (const [name, { type, name: header, in: where, description }] of Object.entries(
+    rest.securityDefinitions as Record<string, Node>,
+  )) {
     const apiKey = new Message().text(1, type).text(2, header).text(3, where).text(4, description)
     security.message(1, new Message().text(1, name).message(2, new Message().message(2, apiKey)))
   }
   const required = new Message()
-  for (const [name] of entries((rest.security as readonly unknown[])[0])) required.message(1, new Message().text(1, name).message(2, new Message()))
+  for (const [name] of entries((rest.security as readonly unknown[])[0]))
+    required.message(1, new Message().text(1, name).message(2, new Message()))
   const parameters = new Message()
-  for (const [name, parameter] of entries(rest.parameters)) parameters.message(1, new Message().text(1, name).message(2, parameterMessage(parameter as Node)))
+  for (const [name, parameter] of entries(rest.parameters))
+    parameters.message(1, new Message().text(1, name).message(2, parameterMessage(parameter as Node)))
   return [
     new Message().text(1, rest.swagger).message(2, new Message().text(1, info.title).text(2, info.version)).finish(),
     ...fieldOfPieces(8, paths),

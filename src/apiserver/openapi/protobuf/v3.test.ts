@@ -11,7 +11,10 @@ type Json = Record<string, unknown>
 /** How a field is read: `[]` stands for a list of it, `{}` for a map, which is a list of pairs. */
 type Field = readonly [name: string, type: string]
 
-/** The messages of OpenAPIv3.proto, as far as documents have them. `.` is the message itself, `...` its members one by one. */
+/**
+ * The messages of OpenAPIv3.proto, as far as documents have them. `.` is the message itself, `...` its members one by
+ * one.
+ */
 const messages: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
   Document: { 1: ['openapi', 'text'], 2: ['info', 'Info'], 4: ['paths', 'Paths'], 5: ['components', 'Components'] },
   Info: { 1: ['title', 'text'], 6: ['version', 'text'] },
@@ -37,7 +40,13 @@ const messages: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
     13: ['...', 'Any'],
   },
   ParameterOrReference: { 1: ['.', 'Parameter'] },
-  Parameter: { 1: ['name', 'text'], 2: ['in', 'text'], 3: ['description', 'text'], 4: ['required', 'flag'], 10: ['schema', 'SchemaOrReference'] },
+  Parameter: {
+    1: ['name', 'text'],
+    2: ['in', 'text'],
+    3: ['description', 'text'],
+    4: ['required', 'flag'],
+    10: ['schema', 'SchemaOrReference'],
+  },
   RequestBodyOrReference: { 1: ['.', 'RequestBody'] },
   RequestBody: { 1: ['description', 'text'], 2: ['content', 'MediaTypes'], 3: ['required', 'flag'] },
   Responses: { 2: ['...', 'ResponseOrReference'] },
@@ -97,7 +106,11 @@ const plain: Readonly<Record<string, (wire: WireReader) => unknown>> = {
   integer: (wire) => wire.int64(),
   double: (wire) => wire.double(),
 }
-const wireTypeOf: Readonly<Record<string, number>> = { flag: wireTypes.varint, integer: wireTypes.varint, double: wireTypes.fixed64 }
+const wireTypeOf: Readonly<Record<string, number>> = {
+  flag: wireTypes.varint,
+  integer: wireTypes.varint,
+  double: wireTypes.fixed64,
+}
 
 /** A message in the shape of the JSON document. Fails for every field that its message does not have. */
 function read(wire: WireReader, type: string): unknown {
@@ -146,11 +159,33 @@ const parcelSchema = {
       minProperties: 1,
       properties: {
         weight: { 'x-kubernetes-int-or-string': true, default: 0 },
-        size: { type: 'number', minimum: -1.5, maximum: 2e9, exclusiveMinimum: true, exclusiveMaximum: true, multipleOf: 0.5, default: 1.5, example: 2 },
-        note: { type: 'string', nullable: true, pattern: '^a*$', minLength: 1, maxLength: 300, default: '', enum: ['', 'a', null] },
+        size: {
+          type: 'number',
+          minimum: -1.5,
+          maximum: 2e9,
+          exclusiveMinimum: true,
+          exclusiveMaximum: true,
+          multipleOf: 0.5,
+          default: 1.5,
+          example: 2,
+        },
+        note: {
+          type: 'string',
+          nullable: true,
+          pattern: '^a*$',
+          minLength: 1,
+          maxLength: 300,
+          default: '',
+          enum: ['', 'a', null],
+        },
         urgent: { type: 'boolean', default: false, not: { enum: [true] } },
         labels: { type: 'object', additionalProperties: { type: 'string', format: 'date' } },
-        anything: { type: 'object', additionalProperties: true, default: {}, 'x-kubernetes-preserve-unknown-fields': true },
+        anything: {
+          type: 'object',
+          additionalProperties: true,
+          default: {},
+          'x-kubernetes-preserve-unknown-fields': true,
+        },
         nothing: { type: 'object', additionalProperties: false },
         stops: { type: 'array', minItems: 1, maxItems: 5, items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
       },
@@ -161,7 +196,13 @@ const parcelSchema = {
   },
 }
 
-const custom = { fingerprint: 'parcels', type: () => assert.fail('not needed'), prune: () => [], unreadable: () => undefined, schema: () => parcelSchema }
+const custom = {
+  fingerprint: 'parcels',
+  type: () => assert.fail('not needed'),
+  prune: () => [],
+  unreadable: () => undefined,
+  schema: () => parcelSchema,
+}
 const parcels = resource({
   group: 'example.com',
   version: 'v1',
@@ -171,8 +212,21 @@ const parcels = resource({
   subresources: { status: true },
   custom,
 })
-const pods = resource({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', scope: 'Namespaced', subresources: { status: true } })
-const deployments = resource({ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', scope: 'Namespaced' })
+const pods = resource({
+  group: '',
+  version: 'v1',
+  kind: 'Pod',
+  plural: 'pods',
+  scope: 'Namespaced',
+  subresources: { status: true },
+})
+const deployments = resource({
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  scope: 'Namespaced',
+})
 const namespaces = resource({ group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', scope: 'Cluster' })
 
 test('what comes out of protobuf is the JSON document', () => {

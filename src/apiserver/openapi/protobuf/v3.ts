@@ -1,11 +1,15 @@
-/** OpenAPI v3 documents as protobuf, in the form of gnostic's OpenAPIv3 messages. Field numbers are those of OpenAPIv3.proto. */
+/**
+ * OpenAPI v3 documents as protobuf, in the form of gnostic's OpenAPIv3 messages. Field numbers are those of
+ * OpenAPIv3.proto.
+ */
 import { any, entries, fieldOfPieces, isNode, Message, type Node, withExtensions } from './message.ts'
 
 const each = (values: unknown): readonly unknown[] => (Array.isArray(values) ? values : [])
 
 /** A map, as a list of pairs in the message's field. */
 function named(message: Message, field: number, map: unknown, messageOf: (value: Node) => Message): Message {
-  for (const [name, value] of entries(map)) message.message(field, new Message().text(1, name).message(2, messageOf(value as Node)))
+  for (const [name, value] of entries(map))
+    message.message(field, new Message().text(1, name).message(2, messageOf(value as Node)))
   return message
 }
 
@@ -32,7 +36,10 @@ function schemaMessage(schema: Node): Message {
   const { externalDocs, items, not, properties } = schema
   const message = new Message()
     .flag(1, schema.nullable)
-    .message(6, isNode(externalDocs) ? new Message().text(1, externalDocs.description).text(2, externalDocs.url) : undefined)
+    .message(
+      6,
+      isNode(externalDocs) ? new Message().text(1, externalDocs.description).text(2, externalDocs.url) : undefined,
+    )
     .message(7, 'example' in schema ? any(schema.example) : undefined)
     .text(9, schema.title)
     .double(10, schema.multipleOf)
@@ -76,15 +83,18 @@ const parameterMessage = (parameter: Node): Message =>
       .message(10, isNode(parameter.schema) ? schemaOrReference(parameter.schema) : undefined),
   )
 
-const mediaType = ({ schema }: Node): Message => new Message().message(1, isNode(schema) ? schemaOrReference(schema) : undefined)
+const mediaType = ({ schema }: Node): Message =>
+  new Message().message(1, isNode(schema) ? schemaOrReference(schema) : undefined)
 
 /** What a body or an answer contains, by media type. */
-const contentMessage = (content: unknown): Message | undefined => (isNode(content) ? named(new Message(), 1, content, mediaType) : undefined)
+const contentMessage = (content: unknown): Message | undefined =>
+  isNode(content) ? named(new Message(), 1, content, mediaType) : undefined
 
 const responseMessage = ({ description, content }: Node): Message =>
   new Message().message(1, new Message().text(1, description).message(3, contentMessage(content)))
 
-const bodyMessage = ({ content, required }: Node): Message => new Message().message(1, new Message().message(2, contentMessage(content)).flag(3, required))
+const bodyMessage = ({ content, required }: Node): Message =>
+  new Message().message(1, new Message().message(2, contentMessage(content)).flag(3, required))
 
 function operationMessage(operation: Node): Message {
   const { requestBody } = operation
@@ -109,7 +119,8 @@ const methods: readonly (readonly [string, number])[] = [
 
 function pathItemMessage(item: Node): Message {
   const message = new Message()
-  for (const [method, field] of methods) if (isNode(item[method])) message.message(field, operationMessage(item[method]))
+  for (const [method, field] of methods)
+    if (isNode(item[method])) message.message(field, operationMessage(item[method]))
   for (const parameter of each(item.parameters)) message.message(13, parameterMessage(parameter as Node))
   return message
 }

@@ -1,8 +1,13 @@
-/** What the cache of one resource, and its requests to the store, have done so far. Plain numbers: metrics read them when somebody asks. */
+/**
+ * What the cache of one resource, and its requests to the store, have done so far. Plain numbers: metrics read them
+ * when somebody asks.
+ */
 import { Distribution } from '../../../lib/metrics/registry.ts'
 
 /** Seconds, as upstream's `etcd_request_duration_seconds`. */
-export const storeSeconds: readonly number[] = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
+export const storeSeconds: readonly number[] = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+]
 /** Seconds, as upstream's `apiserver_watch_cache_read_wait_seconds`. */
 export const waitSeconds: readonly number[] = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3]
 

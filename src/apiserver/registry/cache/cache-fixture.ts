@@ -28,13 +28,19 @@ export function fixture(store: Store): Fixture {
     resource,
     logged,
     put: (name, text = '') =>
-      store.commit({ conditions: [], operations: [{ key: key(name), value: Buffer.from(`${resource.headText}"name":"${name}"},"data":{"k":"${text}"}}`) }] }),
+      store.commit({
+        conditions: [],
+        operations: [
+          { key: key(name), value: Buffer.from(`${resource.headText}"name":"${name}"},"data":{"k":"${text}"}}`) },
+        ],
+      }),
     remove: (name) => store.commit({ conditions: [], operations: [{ key: key(name), delete: true }] }),
   }
 }
 
 /** `name revision` of each object that a view shows. */
-export const shownBy = (view: CacheView): string[] => view.objects.slice(view.resource.range('')).map(({ name, revision }) => `${name} ${revision}`)
+export const shownBy = (view: CacheView): string[] =>
+  view.objects.slice(view.resource.range('')).map(({ name, revision }) => `${name} ${revision}`)
 
 /** The same of the store's own state at a revision. */
 export async function truthAt(store: Store, resource: ServedResource, revision: number): Promise<string[]> {

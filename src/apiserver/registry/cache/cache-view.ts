@@ -1,6 +1,7 @@
 /**
- * A resource as one load of it shows it: its objects, the revision that they show, and the changes that led there, kept up to
- * date by one watch on the store. All three always belong together. When the watch ends, the view is over; the cacher makes another.
+ * A resource as one load of it shows it: its objects, the revision that they show, and the changes that led there, kept
+ * up to date by one watch on the store. All three always belong together. When the watch ends, the view is over; the
+ * cacher makes another.
  */
 import { type ChangeEvent, type KeyRange, prefixRange, type Store, type Watch } from '../../../storage/store.ts'
 import { type Hint, readStored } from '../conversion/read-stored.ts'
@@ -25,8 +26,9 @@ export interface CacheSource {
 /** Objects that one read of a load brings. */
 const pageSize = 1000
 /**
- * Milliseconds that a load takes of each turn of the event loop: as much as all others took of the last, within these bounds. While
- * hundreds write, turns are long and few, and a fixed small part of each would keep readers waiting for minutes.
+ * Milliseconds that a load takes of each turn of the event loop: as much as all others took of the last, within these
+ * bounds. While hundreds write, turns are long and few, and a fixed small part of each would keep readers waiting for
+ * minutes.
  */
 const leastSliceMs = 15
 const mostSliceMs = 50
@@ -53,8 +55,9 @@ export class CacheView implements ChangeFeed {
   }
 
   /**
-   * Loads a resource, while others write it: the watch begins first, then all is read page by page, and of each object the
-   * newer state stays. No history is needed, so that nothing can be compacted meanwhile. Rejects when the store does.
+   * Loads a resource, while others write it: the watch begins first, then all is read page by page, and of each object
+   * the newer state stays. No history is needed, so that nothing can be compacted meanwhile. Rejects when the store
+   * does.
    */
   static async load(source: CacheSource): Promise<CacheView> {
     const view = new CacheView(source)
@@ -142,8 +145,15 @@ export class CacheView implements ChangeFeed {
     return object?.revision === revision ? object : this.#object(key, value, revision)
   }
 
-  /** The objects of a range as they were at `revision`, at most `limit` (0: all). Rejects when history no longer reaches it. */
-  async listAt(range: KeyRange, revision: number, limit = 0): Promise<{ readonly objects: StoredObject[]; readonly more: boolean }> {
+  /**
+   * The objects of a range as they were at `revision`, at most `limit` (0: all). Rejects when history no longer reaches
+   * it.
+   */
+  async listAt(
+    range: KeyRange,
+    revision: number,
+    limit = 0,
+  ): Promise<{ readonly objects: StoredObject[]; readonly more: boolean }> {
     const { store, counts } = this.#source
     const asked = performance.now()
     const { entries, more } = await store.list({ ...range, revision, limit })
@@ -206,7 +216,10 @@ export class CacheView implements ChangeFeed {
     try {
       listener.end(error)
     } catch (thrown) {
-      this.#source.log(`a listener of ${this.#source.resource.prefix} failed at its end: ${thrown instanceof Error ? thrown.stack : String(thrown)}`)
+      this.#source.log(
+        `a listener of ${this.#source.resource.prefix} failed at its end: ` +
+          `${thrown instanceof Error ? thrown.stack : String(thrown)}`,
+      )
     }
   }
 }

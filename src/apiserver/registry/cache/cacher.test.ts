@@ -116,7 +116,9 @@ test('a load that fails is told to those who wait, and tried again by the next',
   const store = memoryStore()
   let broken = true
   const { registry, resource, put } = fixture(
-    storeLike(store, { list: (options) => (broken ? Promise.reject(new Error('the disk cannot be read')) : store.list(options)) }),
+    storeLike(store, {
+      list: (options) => (broken ? Promise.reject(new Error('the disk cannot be read')) : store.list(options)),
+    }),
   )
   await put('a')
   const cacher = registry.cacher(resource)

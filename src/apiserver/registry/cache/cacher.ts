@@ -1,6 +1,7 @@
 /**
- * The cacher of a resource: nothing at first, loading when first asked, then one live view that is handed out until its watch on
- * the store ends; who asks after that gets a new one. Reads and watches are served from the view; only old revisions go to the store.
+ * The cacher of a resource: nothing at first, loading when first asked, then one live view that is handed out until its
+ * watch on the store ends; who asks after that gets a new one. Reads and watches are served from the view; only old
+ * revisions go to the store.
  */
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../served-resource.ts'
@@ -17,7 +18,9 @@ type State =
 /** The resource is no longer served, or not as it was: who asks again finds what is served now. */
 export class RetiredError extends StatusError {
   constructor() {
-    super(429, 'TooManyRequests', 'the custom resource definition has just changed: please try again', { retryAfterSeconds: 1 })
+    super(429, 'TooManyRequests', 'the custom resource definition has just changed: please try again', {
+      retryAfterSeconds: 1,
+    })
   }
 }
 
@@ -114,11 +117,14 @@ export class Cacher {
     this.#state = { phase: 'retired', refusesCreate, watched: this.live }
   }
 
-  /** Ends the watches of what is retired, when they have been told of everything up to `revision`, or could have been. */
+  /**
+   * Ends the watches of what is retired, when they have been told of everything up to `revision`, or could have been.
+   */
   async endWatches(revision = 0): Promise<void> {
     const watched = this.#state.phase === 'retired' ? this.#state.watched : undefined
     const deadline = performance.now() + freshnessTimeoutMs
-    while (watched && watched.revision < revision && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, freshnessPollMs).unref())
+    while (watched && watched.revision < revision && performance.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, freshnessPollMs).unref())
     watched?.end(new RetiredError())
   }
 }

@@ -30,7 +30,12 @@ interface Query {
 }
 
 /** At once where it is all that is in memory. */
-export function listObjects(registry: Registry, resource: ServedResource, namespace: string, options: ListOptions): ObjectList | Promise<ObjectList> {
+export function listObjects(
+  registry: Registry,
+  resource: ServedResource,
+  namespace: string,
+  options: ListOptions,
+): ObjectList | Promise<ObjectList> {
   const range = resource.range(namespace)
   const chosen = selection(range.start, options.labels, options.fields)
   const query: Query = { registry, resource, range, chosen, view: registry.view(resource), limit: options.limit }
@@ -41,7 +46,8 @@ export function listObjects(registry: Registry, resource: ServedResource, namesp
 function begin(query: Query, { resourceVersion, match, limit }: ListOptions): ObjectList | Promise<ObjectList> {
   const wanted = parseListVersion(resourceVersion)
   return after<CacheView, ObjectList>(query.registry.cacher(query.resource).waitFor(wanted), (cache) => {
-    if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0))) return fromHistory(query, cache, wanted, query.range.start)
+    if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0)))
+      return fromHistory(query, cache, wanted, query.range.start)
     if (resourceVersion === '') query.registry.cacher(query.resource).counts.consistentReads++
     const whole = resourceVersion === '0' && limit > 0 ? { ...query, limit: 0 } : query
     return fromArray(whole, cache.objects.slice(query.range), cache.revision, query.range.start)
@@ -52,11 +58,13 @@ function begin(query: Query, { resourceVersion, match, limit }: ListOptions): Ob
 async function goOn(query: Query, options: ListOptions): Promise<ObjectList> {
   const { registry, resource, range } = query
   const token = decodeContinue(options.continue)
-  if (options.resourceVersion && options.resourceVersion !== '0') throw badRequest('specifying resource version is not allowed when using continue')
+  if (options.resourceVersion && options.resourceVersion !== '0')
+    throw badRequest('specifying resource version is not allowed when using continue')
   const from = range.start + token.start
   const cache = await registry.cacher(resource).ready()
   if (token.revision < 0) return fromArray(query, cache.objects.slice(range), cache.revision, from)
-  // What the store has forgotten nobody remembers, or a client that asks for one page again and again would never be told to go on.
+  // What the store has forgotten nobody remembers, or a client that asks for one page again and again would never be
+  // told to go on.
   const isForgotten = token.revision < registry.store.compactedRevision
   const snapshot = isForgotten ? undefined : registry.snapshots.find(range.start, token.revision)
   if (snapshot) return fromArray(query, snapshot, token.revision, from)
@@ -73,7 +81,10 @@ function expiredContinue(start: string): StatusError {
   const error = new StatusError(
     410,
     'Expired',
-    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
+      'without the continue parameter, or use the continue token in this response to retrieve the remainder of the ' +
+      'results. Continuing with the provided token results in an inconsistent list - objects that were created, ' +
+      'modified, or deleted between the time the first chunk was returned and now may show up in the list.',
   )
   error.status.metadata.continue = encodeContinue({ revision: -1, start })
   return error
@@ -90,7 +101,12 @@ function countCached({ registry, resource }: Query, fetched: number, returned: n
 }
 
 /** All objects of the range at `revision`, or a page of them, from a key on. */
-function fromArray(query: Query, objects: readonly StoredObject[], revision: number, from: string): ObjectList | Promise<ObjectList> {
+function fromArray(
+  query: Query,
+  objects: readonly StoredObject[],
+  revision: number,
+  from: string,
+): ObjectList | Promise<ObjectList> {
   const { chosen, resource, limit } = query
   const start = indexFrom(objects, from)
   if (limit > 0) return pageOf(query, objects, revision, start)
@@ -104,7 +120,12 @@ function fromArray(query: Query, objects: readonly StoredObject[], revision: num
 }
 
 /** As many objects as the limit allows, from an index on. */
-async function pageOf(query: Query, objects: readonly StoredObject[], revision: number, start: number): Promise<ObjectList> {
+async function pageOf(
+  query: Query,
+  objects: readonly StoredObject[],
+  revision: number,
+  start: number,
+): Promise<ObjectList> {
   const { chosen, view, registry, range, limit } = query
   const page: StoredObject[] = []
   let at = start
@@ -121,7 +142,11 @@ async function pageOf(query: Query, objects: readonly StoredObject[], revision: 
 }
 
 /** Has objects from an index on converted, where that takes time. Gives the index up to which they can be viewed. */
-function prepare({ registry, resource, chosen, limit }: Query, objects: readonly StoredObject[], from: number): number | Promise<number> {
+function prepare(
+  { registry, resource, chosen, limit }: Query,
+  objects: readonly StoredObject[],
+  from: number,
+): number | Promise<number> {
   if (!resource.conversion) return objects.length
   // Without a selection, exactly the page.
   const end = Math.min(objects.length, from + (limit > 0 && chosen.everything ? limit : objectsPerTurn))
@@ -151,7 +176,11 @@ async function fromHistory(query: Query, cache: CacheView, revision: number, fro
   let evaluated = 0
   try {
     for (let start = from; ; ) {
-      const { objects, more } = await cache.listAt({ start, end: range.end }, revision, Math.min(limit || objectsPerTurn, objectsPerTurn))
+      const { objects, more } = await cache.listAt(
+        { start, end: range.end },
+        revision,
+        Math.min(limit || objectsPerTurn, objectsPerTurn),
+      )
       fetched += objects.length
       let at = 0
       for (let prepared = 0; at < objects.length && (limit === 0 || page.length < limit); at++) {

@@ -28,7 +28,8 @@ export class Removal implements ObjectChange {
 }
 
 /** What a change weighs where changes are kept or sent, in bytes. */
-export const weightOf = (change: ObjectChange): number => (change.type === 'delete' && change.previous ? change.previous : change.object).size
+export const weightOf = (change: ObjectChange): number =>
+  (change.type === 'delete' && change.previous ? change.previous : change.object).size
 
 /** Where watches hear of changes. */
 export interface ChangeFeed {

@@ -1,4 +1,6 @@
-/** Which objects of a resource a request is about: a namespace, a label selector and a field selector, checked together. */
+/**
+ * Which objects of a resource a request is about: a namespace, a label selector and a field selector, checked together.
+ */
 import type { FieldSelector } from '../../../machinery/selectors/field-selector.ts'
 import { type Selector, selectorText } from '../../../machinery/selectors/label-selector.ts'
 import type { StoredObject } from '../stored-object.ts'
@@ -15,7 +17,11 @@ const fieldsText = ({ requirements }: FieldSelector): string =>
   requirements.map(({ field, equal, value }) => `${field}${equal ? '=' : '!='}${JSON.stringify(value)}`).join(',')
 
 const fieldOf = (object: StoredObject, field: string): string =>
-  field === 'metadata.name' ? object.name : field === 'metadata.namespace' ? object.namespace : (object.summary.fields[field] ?? '')
+  field === 'metadata.name'
+    ? object.name
+    : field === 'metadata.namespace'
+      ? object.namespace
+      : (object.summary.fields[field] ?? '')
 
 /** A selection by labels and fields within the keys that start with `prefix`. */
 export function selection(prefix: string, labels: Selector | undefined, fields: FieldSelector | undefined): Selection {
@@ -23,6 +29,8 @@ export function selection(prefix: string, labels: Selector | undefined, fields: 
     key: `${prefix}\0${labels ? selectorText(labels) : ''}\0${fields ? fieldsText(fields) : ''}`,
     everything: !labels && !fields,
     matches: (object) =>
-      object.key.startsWith(prefix) && (!labels || labels.matches(object.summary.labels)) && (!fields || fields.matches((field) => fieldOf(object, field))),
+      object.key.startsWith(prefix) &&
+      (!labels || labels.matches(object.summary.labels)) &&
+      (!fields || fields.matches((field) => fieldOf(object, field))),
   }
 }

@@ -6,7 +6,8 @@ import { fixture } from './cache-fixture.ts'
 import { SortedObjects } from './sorted-objects.ts'
 
 const { resource } = fixture(memoryStore())
-const object = (namespace: string, name: string, revision = 2) => new StoredObject(resource, resource.key(namespace, name), revision, Buffer.from('{}'))
+const object = (namespace: string, name: string, revision = 2) =>
+  new StoredObject(resource, resource.key(namespace, name), revision, Buffer.from('{}'))
 
 test('objects stand in the order of their keys, whatever the order they came in', () => {
   const objects = new SortedObjects()

@@ -1,4 +1,7 @@
-/** The current objects of a resource, by key and in the order of keys. In chunks: one more of a hundred thousand moves a few hundred, not all. */
+/**
+ * The current objects of a resource, by key and in the order of keys. In chunks: one more of a hundred thousand moves a
+ * few hundred, not all.
+ */
 import type { KeyRange } from '../../../storage/store.ts'
 import type { StoredObject } from '../stored-object.ts'
 

@@ -30,7 +30,10 @@ export function eventOf(change: ObjectChange, selection: Selection): WatchEvent 
 }
 
 /** The events that changes are to a form of watch; undefined if they are none. */
-export function encodeChanges(changes: readonly ObjectChange[], { resource, selection, representation, view }: WatchForm): EncodedBatch | undefined {
+export function encodeChanges(
+  changes: readonly ObjectChange[],
+  { resource, selection, representation, view }: WatchForm,
+): EncodedBatch | undefined {
   const events: WatchEvent[] = []
   for (const change of changes) {
     const event = eventOf(viewedChange(change, resource, view), selection)

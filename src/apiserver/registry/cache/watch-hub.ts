@@ -26,8 +26,8 @@ export interface Membership {
 type Log = (line: string) => void
 
 /**
- * Under load, changes are held back for a while, so that many go out in one write: the longer, the more watches have to be
- * written to, some 50 µs each. A change that comes after a quiet time goes out at once.
+ * Under load, changes are held back for a while, so that many go out in one write: the longer, the more watches have to
+ * be written to, some 50 µs each. A change that comes after a quiet time goes out at once.
  */
 const leastHeldMs = 5
 const mostHeldMs = 25
@@ -86,7 +86,10 @@ class Group {
   }
 
   fail(watcher: Watcher, error: unknown): void {
-    this.#log(`a watch of ${this.#form.resource.definition.plural} has ended: ${error instanceof Error ? error.stack : String(error)}`)
+    this.#log(
+      `a watch of ${this.#form.resource.definition.plural} has ended: ` +
+        `${error instanceof Error ? error.stack : String(error)}`,
+    )
     this.end(watcher, error instanceof Error ? error : new Error(String(error)))
   }
 
@@ -95,7 +98,10 @@ class Group {
     try {
       watcher.end(error)
     } catch (thrown) {
-      this.#log(`a watch of ${this.#form.resource.definition.plural} failed at its end: ${thrown instanceof Error ? thrown.stack : String(thrown)}`)
+      this.#log(
+        `a watch of ${this.#form.resource.definition.plural} failed at its end: ` +
+          `${thrown instanceof Error ? thrown.stack : String(thrown)}`,
+      )
     }
   }
 }
@@ -110,8 +116,8 @@ export class WatchHub {
   }
 
   /**
-   * Adds a watch that has seen everything up to `revision`, if what happened since is in memory and little: that is delivered
-   * before this returns, live changes follow. Undefined if there is more, which the watch has to read first.
+   * Adds a watch that has seen everything up to `revision`, if what happened since is in memory and little: that is
+   * delivered before this returns, live changes follow. Undefined if there is more, which the watch has to read first.
    */
   join(feed: ChangeFeed, form: WatchForm, revision: number, watcher: Watcher): Membership | undefined {
     const missed = feed.changesSince(revision)

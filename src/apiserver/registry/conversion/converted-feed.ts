@@ -1,6 +1,6 @@
 /**
- * The changes of a resource whose objects somebody else converts: those of the view, in their order, each told once its objects have
- * been converted. It ends when one cannot be, and when nobody listens any more.
+ * The changes of a resource whose objects somebody else converts: those of the view, in their order, each told once its
+ * objects have been converted. It ends when one cannot be, and when nobody listens any more.
  */
 import { internal } from '../../../machinery/status-error.ts'
 import type { CacheView } from '../cache/cache-view.ts'
@@ -12,7 +12,9 @@ const mostWaiting = 20_000
 
 /** The objects that watches look at in changes. */
 export const objectsOf = (changes: readonly ObjectChange[]): readonly StoredObject[] =>
-  changes.flatMap(({ type, object, previous }) => (type === 'delete' ? (previous ?? []) : previous ? [object, previous] : object))
+  changes.flatMap(({ type, object, previous }) =>
+    type === 'delete' ? (previous ?? []) : previous ? [object, previous] : object,
+  )
 
 export class ConvertedFeed implements ChangeFeed {
   readonly #view: CacheView

@@ -25,7 +25,12 @@ function converter() {
     toStorage: (object) => Promise.resolve(object),
   })
   const object = (name: string, size = 0, of = resource) =>
-    new StoredObject(of, of.key('default', name), 7, Buffer.from(`${of.headText}"resourceVersion":"7","name":"${name}"},"data":{"k":"${'x'.repeat(size)}"}}`))
+    new StoredObject(
+      of,
+      of.key('default', name),
+      7,
+      Buffer.from(`${of.headText}"resourceVersion":"7","name":"${name}"},"data":{"k":"${'x'.repeat(size)}"}}`),
+    )
   return { converted, asked, object, second }
 }
 
@@ -44,7 +49,10 @@ test('an object is asked for once, however many want it at the same time or late
     asked.map(({ names }) => names),
     [['a', 'b']],
   )
-  assert.match(converted.view(a).bytes.toString(), /^\{"kind":"ConfigMap","apiVersion":"v2","metadata":\{"resourceVersion":"7","name":"a"\}/)
+  assert.match(
+    converted.view(a).bytes.toString(),
+    /^\{"kind":"ConfigMap","apiVersion":"v2","metadata":\{"resourceVersion":"7","name":"a"\}/,
+  )
   assert.equal(converted.view(a).base, a)
 })
 

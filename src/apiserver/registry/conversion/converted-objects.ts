@@ -1,6 +1,6 @@
 /**
- * What somebody else made of stored objects, in the version of one resource: asked for when it is needed, and kept as long as the
- * objects are. A failure is not kept: who asks next tries again.
+ * What somebody else made of stored objects, in the version of one resource: asked for when it is needed, and kept as
+ * long as the objects are. A failure is not kept: who asks next tries again.
  */
 import { internal } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../served-resource.ts'
@@ -32,7 +32,8 @@ export class ConvertedObjects {
 
   /** Resolves when all of them can be viewed. Rejects with a StatusError if one cannot be converted. */
   async prepare(objects: readonly StoredObject[]): Promise<void> {
-    // Others may be waiting for the same; what they wait for may fail because of objects that are nobody's business here.
+    // Others may be waiting for the same; what they wait for may fail because of objects that are nobody's business
+    // here.
     const shared = new Set<Promise<void>>()
     for (const object of objects) {
       const promise = this.#known(object) ? undefined : this.#under.get(object)

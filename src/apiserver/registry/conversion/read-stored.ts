@@ -10,7 +10,13 @@ export interface Hint {
 }
 
 /** With a `hint` it was written here just now, and is in today's form. Throws a StatusError. */
-export function readStored(resource: ServedResource, key: string, value: Buffer, revision: number, hint?: Hint): StoredObject {
+export function readStored(
+  resource: ServedResource,
+  key: string,
+  value: Buffer,
+  revision: number,
+  hint?: Hint,
+): StoredObject {
   if (hint || !resource.readStored) {
     const object = new StoredObject(resource, key, revision, spliceRevision(resource, value, revision), hint?.summary)
     object.validSpec = hint?.validSpec ?? false

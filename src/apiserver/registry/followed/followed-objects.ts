@@ -1,6 +1,6 @@
 /**
- * A resource's objects as values in memory, kept up to date: for who looks at them on many requests and cannot read the store each
- * time, such as an authorizer that decides by roles.
+ * A resource's objects as values in memory, kept up to date: for who looks at them on many requests and cannot read the
+ * store each time, such as an authorizer that decides by roles.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -15,8 +15,8 @@ export interface FollowedOptions<T> {
   /** What is kept of an object; called once for each of its revisions. The object itself, parsed, unless said. */
   readonly read?: (object: StoredObject) => T
   /**
-   * Told after every change, the objects that are there at the start among them. `value` is undefined where the object has gone;
-   * `object` is what it was then.
+   * Told after every change, the objects that are there at the start among them. `value` is undefined where the object
+   * has gone; `object` is what it was then.
    */
   readonly changed?: (value: T | undefined, before: T | undefined, object: StoredObject) => void
   readonly log: (line: string) => void
@@ -92,7 +92,8 @@ export class FollowedObjects<T = KubeObject> {
     while (!this.#stopping.signal.aborted) {
       try {
         const view = await this.#follow()
-        for (const kept of [...this.#kept.values()]) for (const { object } of [...kept.values()]) if (!view.objects.get(object.key)) this.#gone(object)
+        for (const kept of [...this.#kept.values()])
+          for (const { object } of [...kept.values()]) if (!view.objects.get(object.key)) this.#gone(object)
         for (const object of view.objects.slice(resource.range(''))) this.#seen(object)
         return
       } catch (error) {

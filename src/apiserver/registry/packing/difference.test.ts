@@ -18,8 +18,14 @@ test('what differs is kept, and the rest comes from the pattern', () => {
   const pattern = pod('web-1', '10.0.0.1')
   assert.ok(check(pattern, pod('web-2', '10.0.0.2')).length < 25)
   assert.ok(check(pattern, pod('web-30', '10.0.130.22')).length < 30)
-  assert.ok(check(pattern, pod('web-3', '10.0.0.3', ',"podIPs":[{"ip":"10.0.0.3"}]')).length < 60, 'with something more')
-  assert.ok(check(pod('web-3', '10.0.0.3', ',"podIPs":[{"ip":"10.0.0.3"}]'), pattern).length < 30, 'with something less')
+  assert.ok(
+    check(pattern, pod('web-3', '10.0.0.3', ',"podIPs":[{"ip":"10.0.0.3"}]')).length < 60,
+    'with something more',
+  )
+  assert.ok(
+    check(pod('web-3', '10.0.0.3', ',"podIPs":[{"ip":"10.0.0.3"}]'), pattern).length < 30,
+    'with something less',
+  )
   assert.ok(check(pattern, pattern).length < 10)
 })
 
@@ -33,7 +39,8 @@ test('any bytes come back whole', () => {
   const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below
   for (let i = 0; i < 500; i++) {
     const bytes = Buffer.from(pattern)
-    for (let changes = random(12); changes > 0; changes--) bytes[random(bytes.length)] = random(3) === 0 ? 0x22 : random(256)
+    for (let changes = random(12); changes > 0; changes--)
+      bytes[random(bytes.length)] = random(3) === 0 ? 0x22 : random(256)
     const cut = random(bytes.length)
     check(pattern, Buffer.concat([bytes.subarray(cut), bytes.subarray(0, random(bytes.length))]))
   }

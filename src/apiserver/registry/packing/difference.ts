@@ -1,10 +1,10 @@
 /**
- * What sets bytes apart from similar ones, the pattern: which pieces of the pattern they are made of, and what stands between those. Made
- * for JSON of one shape, where values differ and names do not: pods of one ReplicaSet differ in a tenth. A text of one byte a
- * character keeps it: unlike a buffer, that is one object and one block of memory.
+ * What sets bytes apart from similar ones, the pattern: which pieces of the pattern they are made of, and what stands
+ * between those. Made for JSON of one shape, where values differ and names do not: pods of one ReplicaSet differ in a
+ * tenth. A text of one byte a character keeps it: unlike a buffer, that is one object and one block of memory.
  *
- * The form: the size of the whole, then again and again how many bytes follow as they are, those bytes, how far behind the last piece of
- * the pattern the next one begins, and its length. Numbers have 7 bits a byte, the lowest first.
+ * The form: the size of the whole, then again and again how many bytes follow as they are, those bytes, how far behind
+ * the last piece of the pattern the next one begins, and its length. Numbers have 7 bits a byte, the lowest first.
  */
 
 /** Larger ones stay as they are: it would take long. */

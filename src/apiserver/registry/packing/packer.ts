@@ -1,6 +1,7 @@
 /**
- * Packs the objects of a large resource that rest: each keeps what sets it apart from the pattern of its family, those whose names have
- * the same start and that are about as large. Pods of one ReplicaSet, and what else controllers make of one template, take a tenth so.
+ * Packs the objects of a large resource that rest: each keeps what sets it apart from the pattern of its family, those
+ * whose names have the same start and that are about as large. Pods of one ReplicaSet, and what else controllers make
+ * of one template, take a tenth so.
  */
 import type { StoredObject } from '../stored-object.ts'
 
@@ -16,7 +17,10 @@ const mostFamilies = 1024
 export class Packer {
   readonly #patterns = new Map<string, StoredObject>()
 
-  /** Packs an object that is likely to stay as it is, if all objects of its resource together have so many bytes that it is worth it. */
+  /**
+   * Packs an object that is likely to stay as it is, if all objects of its resource together have so many bytes that it
+   * is worth it.
+   */
   pack(object: StoredObject, allBytes: number): void {
     if (allBytes < worthBytes || object.isPacked) return
     const family = familyOf(object)

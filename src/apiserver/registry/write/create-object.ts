@@ -29,7 +29,11 @@ export async function createObject(context: WriteContext, object: KubeObject): P
 }
 
 /** `tracked`: managedFields are set already (apply). The object is changed. */
-export async function createUnlessThere(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject | Lost> {
+export async function createUnlessThere(
+  context: WriteContext,
+  object: KubeObject,
+  tracked = false,
+): Promise<StoredObject | Lost> {
   const { admission, resource, options } = context
   const { refusesCreate } = resource.definition
   await context.pause()
@@ -49,7 +53,11 @@ export async function createUnlessThere(context: WriteContext, object: KubeObjec
   }
 }
 
-async function commitNew(context: WriteContext, object: KubeObject, isVersioned: boolean): Promise<StoredObject | Lost> {
+async function commitNew(
+  context: WriteContext,
+  object: KubeObject,
+  isVersioned: boolean,
+): Promise<StoredObject | Lost> {
   const { registry, admission, resource, options } = context
   const { metadata } = object
   const generated = !metadata.name && metadata.generateName !== undefined && metadata.generateName !== ''
@@ -92,7 +100,11 @@ function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject):
   if (definition.subresources?.status && !definition.keepsStatusOnCreate) delete (object as Unstructured).status
 }
 
-async function rehearse({ registry, resource }: WriteContext, key: string, object: KubeObject): Promise<StoredObject | Lost> {
+async function rehearse(
+  { registry, resource }: WriteContext,
+  key: string,
+  object: KubeObject,
+): Promise<StoredObject | Lost> {
   return (await registry.get(resource, key)) ? 'changed' : unstored(resource, object)
 }
 
@@ -102,8 +114,13 @@ async function nameTaken({ registry, resource }: WriteContext, { metadata }: Kub
   const existing = await registry.newest(resource, resource.key(metadata.namespace ?? '', name))
   const prefix = existing?.parse().metadata.deletionTimestamp ? 'object is being deleted: ' : ''
   if (!metadata.generateName) return new StatusError(409, 'AlreadyExists', prefix + message, status.details)
-  return new StatusError(409, 'AlreadyExists', `${prefix}${message}, the server was not able to generate a unique name for the object`, {
-    ...status.details,
-    retryAfterSeconds: 1,
-  })
+  return new StatusError(
+    409,
+    'AlreadyExists',
+    `${prefix}${message}, the server was not able to generate a unique name for the object`,
+    {
+      ...status.details,
+      retryAfterSeconds: 1,
+    },
+  )
 }

@@ -30,7 +30,12 @@ export function deleteObject(context: WriteContext, options: DeleteOptions): Pro
   })
 }
 
-async function attemptDelete(context: WriteContext, options: DeleteOptions, key: string, live: StoredObject): Promise<Deleted | Lost> {
+async function attemptDelete(
+  context: WriteContext,
+  options: DeleteOptions,
+  key: string,
+  live: StoredObject,
+): Promise<Deleted | Lost> {
   const { registry, admission, resource } = context
   const before = live.parseMetadata()
   const { uid } = before
@@ -52,7 +57,8 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
 
   let changed = finalizers.join() !== (before.finalizers ?? []).join()
   if (stays || hasGrace) changed = mark(context, metadata, seconds) || changed
-  const begins = before.deletionTimestamp === undefined && metadata.deletionTimestamp !== undefined ? deletion?.begin : undefined
+  const begins =
+    before.deletionTimestamp === undefined && metadata.deletionTimestamp !== undefined ? deletion?.begin : undefined
   const marked = (): KubeObject => {
     const object = { ...old(), metadata }
     begins?.(object)
@@ -61,7 +67,9 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
   if (options.dryRun) return { object: unstored(resource, marked()), gone: !stays, uid }
   if (stays) {
     if (!changed) return { object: live, gone: false, uid }
-    const object = await (begins ? registry.put(resource, key, marked(), live) : registry.putMetadata(resource, key, metadata, live))
+    const object = await (begins
+      ? registry.put(resource, key, marked(), live)
+      : registry.putMetadata(resource, key, metadata, live))
     return typeof object === 'string' ? object : { object, gone: false, uid }
   }
   // Kinds with grace show their end as a change before they go.
@@ -81,30 +89,42 @@ function graceOf(live: StoredObject, old: () => KubeObject, asked: number | unde
 }
 
 /** Throws 409 for an object that is not the one meant. */
-export function checkPreconditions({ resource, name }: WriteContext, { preconditions }: DeleteOptions, metadata: ObjectMeta): void {
+export function checkPreconditions(
+  { resource, name }: WriteContext,
+  { preconditions }: DeleteOptions,
+  metadata: ObjectMeta,
+): void {
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined && uid !== metadata.uid) {
     // Kinds with finalizers of their own check in another place, and in other words.
     if (resource.definition.deletion?.held)
-      throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`)
+      throw conflict(
+        resource.groupResource,
+        name,
+        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+      )
     throw conflict(
       resource.groupKind,
       name,
-      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might ` +
+        'have been deleted and then recreated',
     )
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     throw conflict(
       resource.groupKind,
       name,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record ` +
+        `(${metadata.resourceVersion}). The object might have been modified`,
     )
   }
 }
 
 /** The kind's own finalizer comes with the first DELETE. */
 const withOwn = (finalizers: string[], metadata: ObjectMeta, own: string | undefined): string[] =>
-  own === undefined || metadata.deletionTimestamp !== undefined || finalizers.includes(own) ? finalizers : [...finalizers, own]
+  own === undefined || metadata.deletionTimestamp !== undefined || finalizers.includes(own)
+    ? finalizers
+    : [...finalizers, own]
 
 /** A negative grace period becomes 1. */
 const normalGrace = (asked: number | undefined): number | undefined => (asked !== undefined && asked < 0 ? 1 : asked)
@@ -132,7 +152,9 @@ function mark({ now }: WriteContext, metadata: ObjectMeta, seconds: number): boo
 function finalizersFor(metadata: ObjectMeta, options: DeleteOptions, byDefault: Propagation | undefined): string[] {
   const now = metadata.finalizers ?? []
   const wanted = byDefault === 'unsupported' ? undefined : wantedFinalizer(now, options, byDefault)
-  const kept = now.filter((finalizer) => finalizer === wanted || (finalizer !== 'orphan' && finalizer !== 'foregroundDeletion'))
+  const kept = now.filter(
+    (finalizer) => finalizer === wanted || (finalizer !== 'orphan' && finalizer !== 'foregroundDeletion'),
+  )
   return wanted === undefined || now.includes(wanted) ? kept : [...kept, wanted]
 }
 
@@ -142,6 +164,10 @@ function wantedFinalizer(
   byDefault: Propagation | undefined,
 ): string | undefined {
   if (orphanDependents !== undefined) return orphanDependents ? 'orphan' : undefined
-  if (propagationPolicy !== undefined) return { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }[propagationPolicy]
-  return now.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion') ?? (byDefault === 'orphan' ? 'orphan' : undefined)
+  if (propagationPolicy !== undefined)
+    return { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }[propagationPolicy]
+  return (
+    now.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion') ??
+    (byDefault === 'orphan' ? 'orphan' : undefined)
+  )
 }

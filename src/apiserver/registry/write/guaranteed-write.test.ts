@@ -1,4 +1,6 @@
-/** The loop of writes, on stores in memory: one server's writers, and those of servers that know nothing of each other. */
+/**
+ * The loop of writes, on stores in memory: one server's writers, and those of servers that know nothing of each other.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { allResources } from '../../../api/registry.ts'
@@ -46,7 +48,9 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
   const label = (name: string, given = context()) =>
     updateObject(given, {
       startsFromLive: true,
-      change: (live) => ({ object: { ...live!, metadata: { ...live!.metadata, labels: { ...live!.metadata.labels, [name]: 'yes' } } } }),
+      change: (live) => ({
+        object: { ...live!, metadata: { ...live!.metadata, labels: { ...live!.metadata.labels, [name]: 'yes' } } },
+      }),
     })
   return {
     registry,
@@ -55,14 +59,22 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
     context,
     label,
     create: (metadata: object = {}) =>
-      createObject(context(), { kind: resource.definition.kind, apiVersion: resource.groupVersion, metadata: { name: 'one', ...metadata } } as Unstructured),
-    remove: (preconditions?: { resourceVersion?: string }) => deleteObject(context(), { dryRun: false, ...(preconditions && { preconditions }) }),
+      createObject(context(), {
+        kind: resource.definition.kind,
+        apiVersion: resource.groupVersion,
+        metadata: { name: 'one', ...metadata },
+      } as Unstructured),
+    remove: (preconditions?: { resourceVersion?: string }) =>
+      deleteObject(context(), { dryRun: false, ...(preconditions && { preconditions }) }),
     live: async () => (await registry.newest(resource, key))?.parse(),
   }
 }
 
 /** A store that tells how many transactions were asked for, and may answer them in another way. */
-function counting(store: Store, instead: (transaction: Transaction, count: number) => Promise<CommitResult | undefined> = async () => undefined) {
+function counting(
+  store: Store,
+  instead: (transaction: Transaction, count: number) => Promise<CommitResult | undefined> = async () => undefined,
+) {
   const counted = { commits: 0 }
   const commit = async (transaction: Transaction): Promise<CommitResult> => {
     const count = ++counted.commits
@@ -83,7 +95,8 @@ const overlay = (store: Store, calls: Partial<Store>): Store =>
 /** A store whose changes are never told of. */
 const deafTo = (store: Store): Store =>
   overlay(store, {
-    watch: (range, after, observer) => store.watch(range, after, { events() {}, caughtUp: () => observer.caughtUp?.(), end() {} }),
+    watch: (range, after, observer) =>
+      store.watch(range, after, { events() {}, caughtUp: () => observer.caughtUp?.(), end() {} }),
   })
 
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, i) => `l${i}`)
@@ -145,14 +158,22 @@ test('dry runs and writes that name a version do not wait for a turn', async (t)
   const put = (resourceVersion: string | undefined) =>
     updateObject(context(), {
       change: () => ({
-        object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'one', namespace: 'ns', resourceVersion }, data: { a: 'b' } } as Unstructured,
+        object: {
+          kind: 'ConfigMap',
+          apiVersion: 'v1',
+          metadata: { name: 'one', namespace: 'ns', resourceVersion },
+          data: { a: 'b' },
+        } as Unstructured,
       }),
       conditional: resourceVersion !== undefined,
     })
   const version = (await registry.get(resource, key))?.parse().metadata.resourceVersion
   await put(version)
   await assert.rejects(put(version), (error) => error instanceof StatusError && error.code === 409)
-  await assert.rejects(remove({ resourceVersion: version! }), (error) => error instanceof StatusError && error.code === 409)
+  await assert.rejects(
+    remove({ resourceVersion: version! }),
+    (error) => error instanceof StatusError && error.code === 409,
+  )
   const waiting = put(undefined)
   turn.end()
   await waiting
@@ -193,7 +214,8 @@ test('what other objects refuse is tried again a few times and then ends with Se
   refusals = Number.POSITIVE_INFINITY
   await assert.rejects(
     label('never'),
-    (error) => error instanceof StatusError && error.reason === 'ServerTimeout' && error.status.details?.retryAfterSeconds === 1,
+    (error) =>
+      error instanceof StatusError && error.reason === 'ServerTimeout' && error.status.details?.retryAfterSeconds === 1,
   )
   assert.ok(asked < 10)
   await assert.rejects(
@@ -207,45 +229,58 @@ test('two that take away the last finalizers of a deleted object both succeed, a
   await create({ finalizers: ['example.com/hold'] })
   await remove()
   const finish = () =>
-    updateObject(context(), { startsFromLive: true, change: (old) => ({ object: { ...old!, metadata: { ...old!.metadata, finalizers: [] } } }) })
+    updateObject(context(), {
+      startsFromLive: true,
+      change: (old) => ({ object: { ...old!, metadata: { ...old!.metadata, finalizers: [] } } }),
+    })
   await Promise.all([finish(), finish(), finish()])
   assert.equal(await live(), undefined)
 })
 
-test('deletes and updates of one object race without losing either: updates before the delete are done, later ones find nothing', async (t) => {
-  const { create, remove, label, live } = writer(t)
-  await create()
-  const outcomes = await Promise.allSettled([
-    ...numbers(20).map((name) => label(name)),
-    remove(),
-    ...numbers(20).map((name) => label(`after-${name}`)),
-    remove(),
-  ])
-  assert.equal(await live(), undefined)
-  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as StatusError] : []))
-  assert.deepEqual([...new Set(failures.map(({ code }) => code))], [404])
-  assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled' && 'gone' in outcome.value).length, 1)
-})
+test(
+  'deletes and updates of one object race without losing either: updates before the delete are done, later ones ' +
+    'find nothing',
+  async (t) => {
+    const { create, remove, label, live } = writer(t)
+    await create()
+    const outcomes = await Promise.allSettled([
+      ...numbers(20).map((name) => label(name)),
+      remove(),
+      ...numbers(20).map((name) => label(`after-${name}`)),
+      remove(),
+    ])
+    assert.equal(await live(), undefined)
+    const failures = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as StatusError] : [],
+    )
+    assert.deepEqual([...new Set(failures.map(({ code }) => code))], [404])
+    assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled' && 'gone' in outcome.value).length, 1)
+  },
+)
 
-test('what fails or changes nothing on the object in memory is tried again on the newest, if another server wrote since', async (t) => {
-  const shared = memoryStore()
-  const one = writer(t, { store: shared })
-  const deaf = () => writer(t, { store: deafTo(shared) })
-  const early = deaf()
-  await early.registry.cacher(early.resource).ready()
-  await one.create()
-  // It has never heard of the object.
-  await early.label('a')
-  const late = deaf()
-  await late.registry.cacher(late.resource).ready()
-  await one.label('b')
-  // In its memory the object has no label b yet: what it wants looks done.
-  const { object } = await updateObject(late.context(), {
-    startsFromLive: true,
-    change: (live) => ({ object: { ...live!, metadata: { ...live!.metadata, labels: { a: 'yes' } } } }),
-  })
-  assert.deepEqual(object.parse().metadata.labels, { a: 'yes' })
-  assert.deepEqual((await one.live())?.metadata.labels, { a: 'yes' })
-  await early.remove()
-  await assert.rejects(early.label('gone'), (error) => error instanceof StatusError && error.code === 404)
-})
+test(
+  'what fails or changes nothing on the object in memory is tried again on the newest, if another server wrote ' +
+    'since',
+  async (t) => {
+    const shared = memoryStore()
+    const one = writer(t, { store: shared })
+    const deaf = () => writer(t, { store: deafTo(shared) })
+    const early = deaf()
+    await early.registry.cacher(early.resource).ready()
+    await one.create()
+    // It has never heard of the object.
+    await early.label('a')
+    const late = deaf()
+    await late.registry.cacher(late.resource).ready()
+    await one.label('b')
+    // In its memory the object has no label b yet: what it wants looks done.
+    const { object } = await updateObject(late.context(), {
+      startsFromLive: true,
+      change: (live) => ({ object: { ...live!, metadata: { ...live!.metadata, labels: { a: 'yes' } } } }),
+    })
+    assert.deepEqual(object.parse().metadata.labels, { a: 'yes' })
+    assert.deepEqual((await one.live())?.metadata.labels, { a: 'yes' })
+    await early.remove()
+    await assert.rejects(early.label('gone'), (error) => error instanceof StatusError && error.code === 404)
+  },
+)

@@ -1,6 +1,6 @@
 /**
- * The loop of every write of an object that may be there already: reads it, makes an attempt, and makes another on the newer
- * object as often as somebody else was faster. Nothing is lost, and nobody gives up before the request has ended.
+ * The loop of every write of an object that may be there already: reads it, makes an attempt, and makes another on the
+ * newer object as often as somebody else was faster. Nothing is lost, and nobody gives up before the request has ended.
  */
 import { serverTimeout } from '../../../machinery/status-error.ts'
 import { RetiredError } from '../cache/cacher.ts'
@@ -21,8 +21,13 @@ export interface GuaranteedWrite<Result extends object> {
 /** So often may other objects' conditions not hold. Who checked them did not know the newest ones then. */
 const maxRefusals = 3
 
-/** Throws what `attempt` throws, 500 ServerTimeout if other objects stand against it, 429 if too many write this one. */
-export async function guaranteedWrite<Result extends object>(context: WriteContext, write: GuaranteedWrite<Result>): Promise<Result> {
+/**
+ * Throws what `attempt` throws, 500 ServerTimeout if other objects stand against it, 429 if too many write this one.
+ */
+export async function guaranteedWrite<Result extends object>(
+  context: WriteContext,
+  write: GuaranteedWrite<Result>,
+): Promise<Result> {
   const { registry, resource, namespace, name } = context
   const key = resource.key(namespace, name)
   // A dry run is in nobody's way.
@@ -40,8 +45,8 @@ export async function guaranteedWrite<Result extends object>(context: WriteConte
 }
 
 /**
- * An attempt on the object in memory. Another server may have written since: what then fails, or changes nothing, has not been
- * held against the newest object, and counts as lost.
+ * An attempt on the object in memory. Another server may have written since: what then fails, or changes nothing, has
+ * not been held against the newest object, and counts as lost.
  */
 async function attemptOnCached<Result extends object>(
   { registry, resource }: WriteContext,
@@ -49,7 +54,10 @@ async function attemptOnCached<Result extends object>(
   key: string,
 ): Promise<Result | Lost> {
   const found = registry.get(resource, key)
-  const cached = found instanceof Promise ? await found.catch((error) => orNewest(error, () => registry.newest(resource, key))) : found
+  const cached =
+    found instanceof Promise
+      ? await found.catch((error) => orNewest(error, () => registry.newest(resource, key)))
+      : found
   const isNewest = async (): Promise<boolean> => (await registry.store.get(key))?.revision === cached?.revision
   let outcome: Result | Lost
   try {
@@ -61,7 +69,10 @@ async function attemptOnCached<Result extends object>(
   return cached && Object.is(outcome, cached) && !(await isNewest()) ? 'changed' : outcome
 }
 
-/** A write that began under a definition that has changed meanwhile is one from before: what it is held against, the store tells. */
+/**
+ * A write that began under a definition that has changed meanwhile is one from before: what it is held against, the
+ * store tells.
+ */
 function orNewest<T>(error: unknown, newest: () => Promise<T>): Promise<T> {
   if (error instanceof RetiredError) return newest()
   throw error

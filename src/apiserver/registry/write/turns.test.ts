@@ -57,7 +57,10 @@ test('the line has an end: 429 for who comes when it is full', async () => {
   const turns = new Turns({ ...limits, waiting: 2 })
   const first = await turns.take('a')
   const waiting = [turns.take('a'), turns.take('a')]
-  await assert.rejects(turns.take('a'), (error) => error instanceof StatusError && error.code === 429 && error.status.details?.retryAfterSeconds === 1)
+  await assert.rejects(
+    turns.take('a'),
+    (error) => error instanceof StatusError && error.code === 429 && error.status.details?.retryAfterSeconds === 1,
+  )
   first.end()
   for (const turn of waiting) (await turn).end()
   assert.equal(turns.isTaken('a'), false)

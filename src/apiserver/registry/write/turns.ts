@@ -1,7 +1,8 @@
 /**
  * Turns at keys that several write at once: who has lost a race for a key waits for its turn, first come, first served.
  * A line forms only where somebody has lost, and ends with the last who waits. Turns only spare attempts in vain: what
- * makes writes correct is that they commit on condition that nothing has changed, so other servers need not know of them.
+ * makes writes correct is that they commit on condition that nothing has changed, so other servers need not know of
+ * them.
  */
 import { tooManyRequests } from '../../../machinery/status-error.ts'
 
@@ -41,13 +42,17 @@ export class Turns {
     return this.#lines.size > 0 && this.#lines.has(key)
   }
 
-  /** Waits for the turn at a key, which has to be ended. Rejects with the signal's reason, and with 429 if too many wait. */
+  /**
+   * Waits for the turn at a key, which has to be ended. Rejects with the signal's reason, and with 429 if too many
+   * wait.
+   */
   take(key: string, signal?: AbortSignal): Promise<Turn> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const line = this.#lines.get(key)
       if (!line) return resolve(this.#begin(key, this.#open(key)))
-      if (line.waiting.size >= this.#limits.waiting) return reject(tooManyRequests('Too many requests, please try again later.', 1))
+      if (line.waiting.size >= this.#limits.waiting)
+        return reject(tooManyRequests('Too many requests, please try again later.', 1))
       const enter = (): void => {
         signal?.removeEventListener('abort', leave)
         resolve(this.#begin(key, line))
@@ -62,7 +67,11 @@ export class Turns {
   }
 
   #open(key: string): Line {
-    const line: Line = { turn: undefined, waiting: new Set(), timer: setTimeout(() => this.#next(key, line), this.#limits.exclusiveMs).unref() }
+    const line: Line = {
+      turn: undefined,
+      waiting: new Set(),
+      timer: setTimeout(() => this.#next(key, line), this.#limits.exclusiveMs).unref(),
+    }
     this.#lines.set(key, line)
     return line
   }

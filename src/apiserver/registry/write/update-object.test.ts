@@ -37,7 +37,12 @@ function writer(t: TestContext, kind = 'v1/pods') {
   const key = resource.key('ns', 'p')
   const pod = (): Unstructured => {
     const spec = { containers: [{ name: 'c', image: 'i' }], nodeName: 'n' }
-    const object: Unstructured = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'p', namespace: 'ns', annotations: { text: 'ü"}' } }, spec }
+    const object: Unstructured = {
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: { name: 'p', namespace: 'ns', annotations: { text: 'ü"}' } },
+      spec,
+    }
     resource.applyDefaults(object)
     return object
   }
@@ -62,7 +67,10 @@ test('an update of metadata alone stores the same object as one that is encoded 
   const { resource, context, pod, change, registry, key } = writer(t)
   await createObject(context(), pod())
   const labelled = await change(label)
-  assert.equal(labelled.bytes.length, encode(resource, labelled.parse()).length + `"resourceVersion":"${labelled.revision}",`.length)
+  assert.equal(
+    labelled.bytes.length,
+    encode(resource, labelled.parse()).length + `"resourceVersion":"${labelled.revision}",`.length,
+  )
   const { spec, status, metadata } = labelled.parse<Unstructured>()
   assert.deepEqual([spec, status], [{ ...(pod().spec as object) }, { phase: 'Pending', qosClass: 'BestEffort' }])
   assert.deepEqual([metadata.labels, metadata.annotations], [{ a: 'b' }, { text: 'ü"}' }])
@@ -76,36 +84,48 @@ test('an update of metadata alone stores the same object as one that is encoded 
 })
 
 for (const outdated of [false, true])
-  test(`a pod shows its end as a change before it goes, and that is answered (${outdated ? 'one of an older form' : 'as usual'})`, async (t) => {
-    const { store, resource, context, pod, registry, key } = writer(t)
-    await createObject(context(), pod())
-    const live = await registry.get(resource, key)
-    live!.outdated = outdated
-    const { object, gone, uid } = await deleteObject(context(), { dryRun: false, gracePeriodSeconds: 0 })
-    const { events } = await store.changes(prefixRange('/'), live!.revision)
-    assert.deepEqual(
-      events.map(({ type, revision }) => [type, revision - live!.revision]),
-      [
-        ['put', 1],
-        ['delete', 2],
-      ],
-    )
-    const last = object.parse<Unstructured>()
-    assert.deepEqual([gone, uid, object.revision], [true, last.metadata.uid, live!.revision + 2])
-    assert.deepEqual([last.metadata.deletionGracePeriodSeconds, last.spec], [0, live!.parse<Unstructured>().spec])
-    const put = JSON.parse(String(events[0]?.value)) as Unstructured
-    assert.equal(put.metadata.deletionTimestamp, last.metadata.deletionTimestamp)
-    assert.equal(await registry.newest(resource, key), undefined)
-  })
+  test(
+    'a pod shows its end as a change before it goes, and that is answered ' +
+      `(${outdated ? 'one of an older form' : 'as usual'})`,
+    async (t) => {
+      const { store, resource, context, pod, registry, key } = writer(t)
+      await createObject(context(), pod())
+      const live = await registry.get(resource, key)
+      live!.outdated = outdated
+      const { object, gone, uid } = await deleteObject(context(), { dryRun: false, gracePeriodSeconds: 0 })
+      const { events } = await store.changes(prefixRange('/'), live!.revision)
+      assert.deepEqual(
+        events.map(({ type, revision }) => [type, revision - live!.revision]),
+        [
+          ['put', 1],
+          ['delete', 2],
+        ],
+      )
+      const last = object.parse<Unstructured>()
+      assert.deepEqual([gone, uid, object.revision], [true, last.metadata.uid, live!.revision + 2])
+      assert.deepEqual([last.metadata.deletionGracePeriodSeconds, last.spec], [0, live!.parse<Unstructured>().spec])
+      const put = JSON.parse(String(events[0]?.value)) as Unstructured
+      assert.equal(put.metadata.deletionTimestamp, last.metadata.deletionTimestamp)
+      assert.equal(await registry.newest(resource, key), undefined)
+    },
+  )
 
 test('fields that come and go with metadata are stored', async (t) => {
   const { context, change } = writer(t, 'v1/configmaps')
-  await createObject(context(), { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'p', namespace: 'ns' }, data: { a: '1' } } as Unstructured)
+  await createObject(context(), {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'p', namespace: 'ns' },
+    data: { a: '1' },
+  } as Unstructured)
   const more = await change((object) => {
     label(object)
     object.binaryData = { b: 'YQ==' }
   })
-  assert.deepEqual([more.parse<Unstructured>().data, more.parse<Unstructured>().binaryData], [{ a: '1' }, { b: 'YQ==' }])
+  assert.deepEqual(
+    [more.parse<Unstructured>().data, more.parse<Unstructured>().binaryData],
+    [{ a: '1' }, { b: 'YQ==' }],
+  )
   const less = await change((object) => {
     object.metadata.labels = { a: 'c' }
     delete object.data
@@ -114,24 +134,28 @@ test('fields that come and go with metadata are stored', async (t) => {
   assert.deepEqual([metadata.labels, data, binaryData], [{ a: 'c' }, undefined, { b: 'YQ==' }])
 })
 
-test('a spec that was written elsewhere is checked when its object is updated, one that was found valid here is not refused later', async (t) => {
-  const { store, resource, context, key, pod, change } = writer(t)
-  const wrong = pod()
-  ;(wrong.spec as { dnsPolicy: string }).dnsPolicy = 'Wrong'
-  Object.assign(wrong.metadata, { uid: 'u', creationTimestamp: timestamp() })
-  const value = encode(resource, wrong)
-  await store.commit({ conditions: [], operations: [{ key, value }] })
-  await assert.rejects(change(label), /spec\.dnsPolicy: Unsupported value: "Wrong"/)
-  // Its status may be written all the same, and makes nothing valid.
-  await change((object) => {
-    object.status = { phase: 'Running' }
-  }, 'status')
-  await assert.rejects(change(label), /spec\.dnsPolicy: Unsupported value: "Wrong"/)
-  await store.commit({ conditions: [], operations: [{ key, delete: true }] })
-  await createObject(context(), pod())
-  assert.equal((await change(label)).validSpec, true)
-  const refused = change((object) => {
-    ;(object.spec as { dnsPolicy: string }).dnsPolicy = 'Wrong'
-  })
-  await assert.rejects(refused, /spec\.dnsPolicy: Unsupported value: "Wrong"/)
-})
+test(
+  'a spec that was written elsewhere is checked when its object is updated, one that was found valid here is not ' +
+    'refused later',
+  async (t) => {
+    const { store, resource, context, key, pod, change } = writer(t)
+    const wrong = pod()
+    ;(wrong.spec as { dnsPolicy: string }).dnsPolicy = 'Wrong'
+    Object.assign(wrong.metadata, { uid: 'u', creationTimestamp: timestamp() })
+    const value = encode(resource, wrong)
+    await store.commit({ conditions: [], operations: [{ key, value }] })
+    await assert.rejects(change(label), /spec\.dnsPolicy: Unsupported value: "Wrong"/)
+    // Its status may be written all the same, and makes nothing valid.
+    await change((object) => {
+      object.status = { phase: 'Running' }
+    }, 'status')
+    await assert.rejects(change(label), /spec\.dnsPolicy: Unsupported value: "Wrong"/)
+    await store.commit({ conditions: [], operations: [{ key, delete: true }] })
+    await createObject(context(), pod())
+    assert.equal((await change(label)).validSpec, true)
+    const refused = change((object) => {
+      ;(object.spec as { dnsPolicy: string }).dnsPolicy = 'Wrong'
+    })
+    await assert.rejects(refused, /spec\.dnsPolicy: Unsupported value: "Wrong"/)
+  },
+)

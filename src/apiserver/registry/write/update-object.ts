@@ -1,4 +1,6 @@
-/** Updates an object: changes the live one and commits if nobody was faster, else again. Creates it where that may be. */
+/**
+ * Updates an object: changes the live one and commits if nobody was faster, else again. Creates it where that may be.
+ */
 
 import { own, setOwn } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -12,7 +14,15 @@ import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { createUnlessThere } from './create-object.ts'
 import { guaranteedWrite } from './guaranteed-write.ts'
-import { asksAllRules, attributes, partialWrite, resetFields, track, validateUpdate, type WriteContext } from './write-context.ts'
+import {
+  asksAllRules,
+  attributes,
+  partialWrite,
+  resetFields,
+  track,
+  validateUpdate,
+  type WriteContext,
+} from './write-context.ts'
 
 /** What a change makes of the live object. `tracked`: managedFields are set already (apply). */
 export interface Changed {
@@ -51,14 +61,22 @@ export async function updateObject(context: WriteContext, options: UpdateOptions
   return { object, created }
 }
 
-async function attemptCreate(context: WriteContext, { mayCreate, uid, change }: UpdateOptions): Promise<StoredObject | Lost> {
+async function attemptCreate(
+  context: WriteContext,
+  { mayCreate, uid, change }: UpdateOptions,
+): Promise<StoredObject | Lost> {
   if (!mayCreate) throw notFound(context.resource.groupResource, context.name)
   checkUid(context, uid, '')
   const { object, tracked } = await change(undefined)
   return createUnlessThere(context, object, tracked)
 }
 
-async function attemptUpdate(context: WriteContext, options: UpdateOptions, key: string, live: StoredObject): Promise<StoredObject | Lost> {
+async function attemptUpdate(
+  context: WriteContext,
+  options: UpdateOptions,
+  key: string,
+  live: StoredObject,
+): Promise<StoredObject | Lost> {
   const { admission, resource, name, options: write } = context
   const old = live.parse()
   checkUid(context, options.uid, old.metadata.uid ?? '')
@@ -76,7 +94,9 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
 
   const version = parseObjectVersion(object.metadata.resourceVersion)
   if (version === 0 && resource.definition.requiresVersionOnUpdate) {
-    throw invalid(resource.groupResource, name, [invalidValue('metadata.resourceVersion', 0, 'must be specified for an update')])
+    throw invalid(resource.groupResource, name, [
+      invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ])
   }
   if (version !== 0 && version !== live.revision) throw conflict(resource.groupResource, name, objectModified)
 
@@ -92,14 +112,24 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
 }
 
 /** Throws 409, in upstream's words, unless `uid` is that of the object that is there; '' if there is none. */
-export function checkUid({ resource, namespace, name }: Pick<WriteContext, 'resource' | 'namespace' | 'name'>, uid: string | undefined, there: string): void {
+export function checkUid(
+  { resource, namespace, name }: Pick<WriteContext, 'resource' | 'namespace' | 'name'>,
+  uid: string | undefined,
+  there: string,
+): void {
   if (!uid || uid === there) return
   const where = `StorageError: invalid object, Code: 4, Key: ${resource.key(namespace, name)}, ResourceVersion: 0`
   const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`
   throw conflict(resource.groupResource, name, `${where}, AdditionalErrorMsg: ${why}`)
 }
 
-async function commitChange(context: WriteContext, key: string, live: StoredObject, object: KubeObject, old: KubeObject): Promise<StoredObject | Lost> {
+async function commitChange(
+  context: WriteContext,
+  key: string,
+  live: StoredObject,
+  object: KubeObject,
+  old: KubeObject,
+): Promise<StoredObject | Lost> {
   const { registry, admission, resource, options: write } = context
   resource.withFeatures(() => prepareUpdate(context, object, old))
   await context.pause()
@@ -117,22 +147,30 @@ async function commitChange(context: WriteContext, key: string, live: StoredObje
     return unstored(resource, object)
   }
   if (restAsLive && isUnchanged(object, old)) {
-    // What the store holds counts: of an older form it is written anew; where a webhook converts, it is compared as it is stored.
+    // What the store holds counts: of an older form it is written anew; where a webhook converts, it is compared as it
+    // is stored.
     if (
       write.dryRun ||
-      !(live.outdated || resource.conversion || (await registry.store.isStale?.(resource.key(object.metadata.namespace ?? '', context.name))))
+      !(
+        live.outdated ||
+        resource.conversion ||
+        (await registry.store.isStale?.(resource.key(object.metadata.namespace ?? '', context.name)))
+      )
     )
       return live
     object.metadata.managedFields = old.metadata.managedFields
   }
   await context.pause()
   if (write.dryRun) return unstored(resource, object)
-  return registry.put(resource, key, object, live, { restAsLive, validSpec: isSpecKnown || asksAllRules(context.subresource) })
+  return registry.put(resource, key, object, live, {
+    restAsLive,
+    validSpec: isSpecKnown || asksAllRules(context.subresource),
+  })
 }
 
 /**
- * Makes what is as it was the same value in both, so that it is compared once, and neither checked nor encoded again; whether all but
- * metadata is. From now on neither object may be changed.
+ * Makes what is as it was the same value in both, so that it is compared once, and neither checked nor encoded again;
+ * whether all but metadata is. From now on neither object may be changed.
  */
 function shareUnchanged(object: Unstructured, old: Unstructured): boolean {
   let all = true
@@ -148,7 +186,11 @@ function shareUnchanged(object: Unstructured, old: Unstructured): boolean {
 }
 
 /** What clients cannot change is as it was; what another endpoint writes too. */
-function prepareUpdate({ resource, subresource, namespace, now }: WriteContext, object: KubeObject, old: KubeObject): void {
+function prepareUpdate(
+  { resource, subresource, namespace, now }: WriteContext,
+  object: KubeObject,
+  old: KubeObject,
+): void {
   const { definition } = resource
   const { metadata } = object
   metadata.resourceVersion = old.metadata.resourceVersion
@@ -168,7 +210,8 @@ function prepareUpdate({ resource, subresource, namespace, now }: WriteContext, 
   const before = old as Unstructured
   if (subresource === 'status') {
     for (const field of new Set([...Object.keys(fields), ...Object.keys(before)])) {
-      if (field !== 'status' && field !== 'metadata' && field !== 'kind' && field !== 'apiVersion') restore(fields, before, field)
+      if (field !== 'status' && field !== 'metadata' && field !== 'kind' && field !== 'apiVersion')
+        restore(fields, before, field)
     }
     restoreMetadata(metadata, old.metadata, resetFields(resource, subresource))
     resource.removeFields?.(object, old)
@@ -211,5 +254,10 @@ function restore(object: Unstructured, old: Unstructured, field: string): void {
 /** A deleted object goes when nothing holds it any more. */
 function endsDeletion({ resource }: WriteContext, object: KubeObject): boolean {
   const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata
-  return deletionTimestamp !== undefined && !finalizers?.length && !deletionGracePeriodSeconds && !resource.definition.deletion?.held?.(object)
+  return (
+    deletionTimestamp !== undefined &&
+    !finalizers?.length &&
+    !deletionGracePeriodSeconds &&
+    !resource.definition.deletion?.held?.(object)
+  )
 }

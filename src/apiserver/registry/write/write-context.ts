@@ -36,15 +36,18 @@ export interface WriteContext {
   readonly warnings: string[]
   /** Adds an annotation to the audit event of the request. */
   readonly annotate: (key: string, value: string, level?: 'Request') => void
-  /** The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes have none. */
+  /**
+   * The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes
+   * have none.
+   */
   readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'info' | 'deadline' | 'waitedMs'>>
   /** For writes that create what is not there, though their verb is another: throws 403 if the user may not. */
   readonly confirmCreate?: () => void | Promise<void>
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string
   /**
-   * What admission is shown in place of the object where a subresource has a kind of its own (Scale). Its mutating plug-ins have been
-   * asked then, before the object was changed.
+   * What admission is shown in place of the object where a subresource has a kind of its own (Scale). Its mutating
+   * plug-ins have been asked then, before the object was changed.
    */
   readonly shownAs?: ShownAs
   /** Between steps that are long with large objects. */
@@ -62,7 +65,10 @@ export type Writer = Omit<WriteContext, 'resource' | 'namespace' | 'name' | 'sub
 let lastSecond = 0
 let lastTimestamp = ''
 
-/** The time of the server's clock in the form of `metadata` timestamps. Most calls fall into the second of the one before. */
+/**
+ * The time of the server's clock in the form of `metadata` timestamps. Most calls fall into the second of the one
+ * before.
+ */
 export function timestamp(ms = Date.now()): string {
   const second = Math.floor(ms / 1000)
   if (second !== lastSecond) {
@@ -72,7 +78,12 @@ export function timestamp(ms = Date.now()): string {
   return lastTimestamp
 }
 
-export function attributes(context: WriteContext, operation: AdmissionAttributes['operation'], object?: KubeObject, old?: KubeObject): AdmissionAttributes {
+export function attributes(
+  context: WriteContext,
+  operation: AdmissionAttributes['operation'],
+  object?: KubeObject,
+  old?: KubeObject,
+): AdmissionAttributes {
   const { resource, namespace, name, subresource, user, options, request, warnings, annotate, shownAs } = context
   return {
     operation,
@@ -95,7 +106,11 @@ export function attributes(context: WriteContext, operation: AdmissionAttributes
 }
 
 /** Those of a DELETE: the object is read when somebody looks at it. */
-export function deleteAttributes(context: WriteContext, old: () => KubeObject, deletion: DeleteOptions): AdmissionAttributes {
+export function deleteAttributes(
+  context: WriteContext,
+  old: () => KubeObject,
+  deletion: DeleteOptions,
+): AdmissionAttributes {
   const { resource, namespace, name, nameless, subresource, user, options, request, warnings, annotate } = context
   return {
     operation: 'DELETE',
@@ -147,7 +162,10 @@ export function resetFields({ definition }: ServedResource, subresource: string)
 }
 
 /** The subresource's own rules, if it writes a part of the object. */
-export const partialWrite = ({ definition }: ServedResource, subresource: string): PartialWrite<KubeObject> | undefined =>
+export const partialWrite = (
+  { definition }: ServedResource,
+  subresource: string,
+): PartialWrite<KubeObject> | undefined =>
   subresource === '' ? undefined : definition.subresources?.special?.find(({ name }) => name === subresource)?.writes
 
 const metadataRules = ({ definition, namespaced }: ServedResource) => ({
@@ -179,29 +197,51 @@ export function validateCreate({ resource, warnings }: WriteContext, object: Kub
 export const asksAllRules = (subresource: string): boolean => subresource === '' || subresource === 'scale'
 
 /**
- * Throws 422 if the object is not valid, or changes what may not change. Other subresources (`/binding`) change what they change.
- * `validSpec`: its spec is one that has passed already.
+ * Throws 422 if the object is not valid, or changes what may not change. Other subresources (`/binding`) change what
+ * they change. `validSpec`: its spec is one that has passed already.
  */
-export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject, validSpec = false): void {
+export function validateUpdate(
+  { resource, subresource, warnings }: WriteContext,
+  object: KubeObject,
+  old: KubeObject,
+  validSpec = false,
+): void {
   resource.withFeatures(() => {
     const errors = limitFaults(() =>
-      all(validateMetadataUpdate(object.metadata, old.metadata, metadataRules(resource)), updateFaults(resource, subresource, object, old, validSpec)),
+      all(
+        validateMetadataUpdate(object.metadata, old.metadata, metadataRules(resource)),
+        updateFaults(resource, subresource, object, old, validSpec),
+      ),
     )
     refuse(resource, object, errors)
     if (!subresource) warnings.push(...(resource.definition.warnings?.(object, old) ?? []))
   })
 }
 
-function updateFaults(resource: ServedResource, subresource: string, object: KubeObject, old: KubeObject, validSpec: boolean): readonly FieldError[] {
+function updateFaults(
+  resource: ServedResource,
+  subresource: string,
+  object: KubeObject,
+  old: KubeObject,
+  validSpec: boolean,
+): readonly FieldError[] {
   const { validate } = resource.definition
   const partial = partialWrite(resource, subresource)
   if (partial) return partial.validate(object, old)
   if (subresource === 'status') return validate?.status?.(object, old) ?? valid
   if (!asksAllRules(subresource)) return valid
-  return all((validSpec ? undefined : validate?.spec?.(object)) ?? valid, validate?.object?.(object, old) ?? valid, validate?.update?.(object, old) ?? valid)
+  return all(
+    (validSpec ? undefined : validate?.spec?.(object)) ?? valid,
+    validate?.object?.(object, old) ?? valid,
+    validate?.update?.(object, old) ?? valid,
+  )
 }
 
 /** Errors name the kind that is stored: an Event is one whichever group it came through. */
-function refuse({ storage: { groupKind } }: ServedResource, { metadata }: KubeObject, errors: readonly FieldError[]): void {
+function refuse(
+  { storage: { groupKind } }: ServedResource,
+  { metadata }: KubeObject,
+  errors: readonly FieldError[],
+): void {
   if (errors.length) throw invalid(groupKind, metadata.name ?? '', errors)
 }

@@ -1,4 +1,6 @@
-/** Reads request bodies: size limit, content types, and the errors of bodies that cannot be read, in upstream's words. */
+/**
+ * Reads request bodies: size limit, content types, and the errors of bodies that cannot be read, in upstream's words.
+ */
 
 import { protobufNumbers } from '../../../api/schema/protobuf.ts'
 import { parseWholeJson } from '../../../lib/exact-json.ts'
@@ -20,11 +22,17 @@ export interface Body {
   readonly format: 'json' | 'yaml' | 'protobuf'
   /** There is no body at all. */
   readonly empty: boolean
-  /** The parsed body; of protobuf, whose fields have no names, only `apiVersion` and `kind`. Throws 400, naming the kind that was expected. */
+  /**
+   * The parsed body; of protobuf, whose fields have no names, only `apiVersion` and `kind`. Throws 400, naming the kind
+   * that was expected.
+   */
   value(kind: string): unknown
   /** What a strict reader of YAML says of keys that stand twice; known when `value` was asked for. */
   readonly repeated: readonly string[]
-  /** The fields that `value` lacks, read as `type`'s. Throws DecodeError, and 415 if no protobuf form of the type is known (custom resources). */
+  /**
+   * The fields that `value` lacks, read as `type`'s. Throws DecodeError, and 415 if no protobuf form of the type is
+   * known (custom resources).
+   */
   readonly fields?: (type: StructType) => Record<string, unknown>
 }
 
@@ -33,10 +41,15 @@ const protobufType = 'application/vnd.kubernetes.protobuf'
 
 /** 415. */
 export const unsupported = (accepted: readonly string[] = [...textTypes, protobufType]): StatusError =>
-  new StatusError(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`)
+  new StatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  )
 
 /** The media type of a body without its parameters, in lower case. */
-export const mediaType = (request: Request): string => (request.header('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
+export const mediaType = (request: Request): string =>
+  (request.header('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
 
 /** Reads a body of JSON, YAML or protobuf; no content type means JSON. Throws 413 and 415. */
 export async function readBody(request: Request): Promise<Body> {
@@ -65,7 +78,10 @@ function protobufBody(bytes: Buffer): Body {
       try {
         envelope ??= openEnvelope(bytes)
       } catch (error) {
-        throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${(error as Error).message} (${summary(bytes)})`)
+        throw badRequest(
+          `the object provided is unrecognized (must be of type ${kind}): ${(error as Error).message} ` +
+            `(${summary(bytes)})`,
+        )
       }
       return { apiVersion: envelope.apiVersion, kind: envelope.kind }
     },
@@ -96,7 +112,9 @@ function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
         throw unrecognized(
           kind,
           text,
-          format === 'json' ? `json parse error: ${goJsonError(text, error as Error)}` : `yaml: ${(error as Error).message}`,
+          format === 'json'
+            ? `json parse error: ${goJsonError(text, error as Error)}`
+            : `yaml: ${(error as Error).message}`,
           bytes,
         )
       }
@@ -105,7 +123,8 @@ function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
         throw unrecognized(
           kind,
           text,
-          `json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+          `json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion ` +
+            'string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
         )
       }
       return value
@@ -113,9 +132,15 @@ function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
   }
 }
 
-/** 400: nothing can be made of the body. `bytes` are what came, where the text is not all of it (compressed bodies, above all: nothing decompresses them). */
+/**
+ * 400: nothing can be made of the body. `bytes` are what came, where the text is not all of it (compressed bodies,
+ * above all: nothing decompresses them).
+ */
 export const unrecognized = (kind: string, text: string, why: string, bytes: Buffer = Buffer.from(text)): StatusError =>
-  badRequest(`the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${why} (${summary(bytes)})`)
+  badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${why} ` +
+      `(${summary(bytes)})`,
+  )
 
 const summaryBytes = 30
 

@@ -1,10 +1,14 @@
-/** Decodes a parsed value as an object of a resource: by Kubernetes' own schema, or by the one that a definition brings. */
+/**
+ * Decodes a parsed value as an object of a resource: by Kubernetes' own schema, or by the one that a definition brings.
+ */
 import { schemaType } from '../../../api/schema/index.ts'
 import { type Decoded, DecodeError, type DecodeOptions, decode } from '../../../machinery/decode/index.ts'
 import type { Field, FieldType, StructType } from '../../../machinery/schema.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 
-/** Throws DecodeError, also for an object within it that is none. What the resource's schema does not know is left out. */
+/**
+ * Throws DecodeError, also for an object within it that is none. What the resource's schema does not know is left out.
+ */
 export function decodeAs(resource: ServedResource, value: unknown, options: DecodeOptions = {}): Decoded {
   const { custom } = resource.definition
   if (!custom) return decode(resource.type, value, options)

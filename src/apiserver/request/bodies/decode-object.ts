@@ -31,7 +31,12 @@ export const kindOf = ({ definition: { kind, takesBodiesOf }, groupVersion }: Se
 export type KnowsKind = (groupVersion: string, kind: string) => boolean
 
 /** Reads the body of POST or PUT. Throws 400, 413, 415; warnings go to the request. */
-export async function decodeObject(request: Request, resource: ServedResource, options: WriteOptions, knowsKind: KnowsKind): Promise<KubeObject> {
+export async function decodeObject(
+  request: Request,
+  resource: ServedResource,
+  options: WriteOptions,
+  knowsKind: KnowsKind,
+): Promise<KubeObject> {
   const body = await readBody(request)
   const pause = pauses()
   const expected = kindOf(resource)
@@ -60,7 +65,8 @@ export function objectOf({ definition, groupVersion }: ServedResource, decoded: 
 /** `v1` of `apps/v1`. */
 const versionOf = (groupVersion: string): string => groupVersion.slice(groupVersion.indexOf('/') + 1)
 /** The package of upstream's internal types: `core`, `apps`, `rbac`. */
-const internalPackage = (groupVersion: string): string => (groupVersion.includes('/') ? groupVersion.split(/[./]/, 1)[0]! : 'core')
+const internalPackage = (groupVersion: string): string =>
+  groupVersion.includes('/') ? groupVersion.split(/[./]/, 1)[0]! : 'core'
 
 /** A body that is of another kind is 400; kind and version may be left out. */
 export function checkKind(
@@ -77,32 +83,48 @@ export function checkKind(
   ] as const) {
     if (typeof given !== 'string') {
       const go = given === null ? 'null' : goJsonType(given)
-      throw unrecognized(kind, text, `json parse error: json: cannot unmarshal ${go} into Go struct field .${name} of type string`)
+      throw unrecognized(
+        kind,
+        text,
+        `json parse error: json: cannot unmarshal ${go} into Go struct field .${name} of type string`,
+      )
     }
   }
   const actualVersion = (givenVersion as string) || groupVersion
   const actualKind = (givenKind as string) || kind
   if (actualKind === kind && (actualVersion === groupVersion || otherVersions?.includes(actualVersion))) return
-  if (actualVersion.split('/').length > 2) throw unrecognized(kind, text, `unexpected GroupVersion string: ${actualVersion}`)
+  if (actualVersion.split('/').length > 2)
+    throw unrecognized(kind, text, `unexpected GroupVersion string: ${actualVersion}`)
   const why = knowsKind(actualVersion, actualKind)
-    ? `converting (${versionOf(actualVersion)}.${actualKind}) to (${internalPackage(groupVersion)}.${kind}): unknown conversion`
-    : `no kind ${JSON.stringify(actualKind)} is registered for version ${JSON.stringify(actualVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`
+    ? `converting (${versionOf(actualVersion)}.${actualKind}) to (${internalPackage(groupVersion)}.${kind}): ` +
+      'unknown conversion'
+    : `no kind ${JSON.stringify(actualKind)} is registered for version ${JSON.stringify(actualVersion)} in ` +
+      'scheme "pkg/api/legacyscheme/scheme.go:30"'
   throw notHandled(actualKind, actualVersion, kind, why)
 }
 
 /** As above, for custom resources, whose kind is checked as a field. */
-function checkCustomKind(value: Record<string, unknown>, { definition: { group, kind }, groupVersion }: ServedResource, { text }: Pick<Body, 'text'>): void {
+function checkCustomKind(
+  value: Record<string, unknown>,
+  { definition: { group, kind }, groupVersion }: ServedResource,
+  { text }: Pick<Body, 'text'>,
+): void {
   if (typeof value.kind !== 'string' || value.kind === '') throw badRequest(`Object 'Kind' is missing in '${text}'`)
   const given = typeof value.apiVersion === 'string' ? value.apiVersion : ''
-  if (given !== groupVersion) throw badRequest(`the API version in the data (${given}) does not match the expected API version (${groupVersion})`)
+  if (given !== groupVersion)
+    throw badRequest(`the API version in the data (${given}) does not match the expected API version (${groupVersion})`)
   if (value.kind === kind) return
   const { name } = (value.metadata ?? {}) as { readonly name?: unknown }
-  throw invalid({ group, name: value.kind }, typeof name === 'string' ? name : '', [invalidValue('kind', value.kind, `must be ${kind}`)])
+  throw invalid({ group, name: value.kind }, typeof name === 'string' ? name : '', [
+    invalidValue('kind', value.kind, `must be ${kind}`),
+  ])
 }
 
 /** 400: the body is of a known form, and not of this endpoint's kind. */
 const notHandled = (actualKind: string, actualVersion: string, kind: string, why: string): StatusError =>
-  badRequest(`${actualKind} in version ${JSON.stringify(versionOf(actualVersion))} cannot be handled as a ${kind}: ${why}`)
+  badRequest(
+    `${actualKind} in version ${JSON.stringify(versionOf(actualVersion))} cannot be handled as a ${kind}: ${why}`,
+  )
 
 /** Decodes a parsed body strictly, as the options say. */
 function decodeBody(
@@ -117,13 +139,22 @@ function decodeBody(
   try {
     // Parts of YAML may stand in several places.
     const owned = format !== 'yaml'
-    decoded = decodeAs(resource, fields ? fields(resource.type) : value, format === 'json' ? { text, owned } : { owned })
+    decoded = decodeAs(
+      resource,
+      fields ? fields(resource.type) : value,
+      format === 'json' ? { text, owned } : { owned },
+    )
   } catch (error) {
     if (error instanceof DecodeError) throw notHandled(kind, resource.groupVersion, kind, error.message)
     throw error
   }
   if (fieldValidation === 'Strict' && repeated.length + decoded.strict.length > 0) {
-    throw notHandled(kind, resource.groupVersion, kind, `strict decoding error: ${[...repeated, ...decoded.strict].join(', ')}`)
+    throw notHandled(
+      kind,
+      resource.groupVersion,
+      kind,
+      `strict decoding error: ${[...repeated, ...decoded.strict].join(', ')}`,
+    )
   }
   if (fieldValidation === 'Warn') request.warnings.push(...strictWarnings(repeated), ...decoded.strict)
   return decoded.object

@@ -20,9 +20,15 @@ export interface AppliedBody {
   /** What the write depends on. */
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
-  /** The parsed body, for one attempt: another one has it parsed again, so that nobody holds it while the first is committed. */
+  /**
+   * The parsed body, for one attempt: another one has it parsed again, so that nobody holds it while the first is
+   * committed.
+   */
   value(): unknown
-  /** Throws 400 for keys that stand twice, if `fieldValidation=Strict`. To be called when the body could be applied: what applying says comes first. */
+  /**
+   * Throws 400 for keys that stand twice, if `fieldValidation=Strict`. To be called when the body could be applied:
+   * what applying says comes first.
+   */
   checkStrictly(): void
 }
 
@@ -44,7 +50,8 @@ export async function readApplied(request: Request, { fieldValidation }: WriteOp
       return value
     },
     checkStrictly() {
-      if (fieldValidation === 'Strict' && strict.length > 0) throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strict.join(', ')}`)
+      if (fieldValidation === 'Strict' && strict.length > 0)
+        throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strict.join(', ')}`)
     },
   }
 }
@@ -69,7 +76,9 @@ export function decodeApplied(resource: ServedResource, applied: KubeObject): Ku
     return object
   } catch (error) {
     if (error instanceof DecodeError)
-      throw invalid(resource.groupKind, applied.metadata?.name ?? '', [invalidValue('patch', writeJson(applied), error.message)])
+      throw invalid(resource.groupKind, applied.metadata?.name ?? '', [
+        invalidValue('patch', writeJson(applied), error.message),
+      ])
     throw error
   }
 }

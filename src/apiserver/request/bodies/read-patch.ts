@@ -3,7 +3,15 @@
 import { floatTexts, parseWholeJson, writeJson } from '../../../lib/exact-json.ts'
 import { pauses } from '../../../lib/flow/pauses.ts'
 import { own } from '../../../lib/own.ts'
-import { checkValues, DecodeError, duplicateFieldMessages, hasFloats, isDeeperThan, jsonPatchMessages, maxDepth } from '../../../machinery/decode/index.ts'
+import {
+  checkValues,
+  DecodeError,
+  duplicateFieldMessages,
+  hasFloats,
+  isDeeperThan,
+  jsonPatchMessages,
+  maxDepth,
+} from '../../../machinery/decode/index.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
 import { mergePatch } from '../../../machinery/patch/merge-patch.ts'
@@ -32,13 +40,19 @@ type PatchType = (typeof types)[keyof typeof types]
 const customTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 
 export interface ReadPatch {
-  /** Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried again. */
+  /**
+   * Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried
+   * again.
+   */
   readonly patched: (live: KubeObject) => Promise<KubeObject>
   /** Whether the patch names a resourceVersion. */
   readonly conditional: boolean
 }
 
-/** Throws 400, 413, 415; what the patch makes of an object may be 422. `custom`: it is about a custom resource, or a part of one. */
+/**
+ * Throws 400, 413, 415; what the patch makes of an object may be 422. `custom`: it is about a custom resource, or a
+ * part of one.
+ */
 export async function readPatch(
   request: Request,
   resource: ServedResource,
@@ -58,7 +72,12 @@ export async function readPatch(
   const patch = patchOf(type, body, resource)
   const withFloats = floatsPatch(type, text, resource)
   await pause()
-  const duplicates = options.fieldValidation === 'Ignore' ? [] : type === 'json' ? jsonPatchMessages(text, body) : duplicateFieldMessages(text, body)
+  const duplicates =
+    options.fieldValidation === 'Ignore'
+      ? []
+      : type === 'json'
+        ? jsonPatchMessages(text, body)
+        : duplicateFieldMessages(text, body)
   let warned = false
   const patched = async (live: KubeObject): Promise<KubeObject> => {
     const pause = pauses()
@@ -68,7 +87,8 @@ export async function readPatch(
     if (withFloats) decodePatched(resource, withFloats({ ...live }), type, shown)
     const object = decodePatched(resource, patched, type, shown)
     const strict = [...duplicates, ...object.strict]
-    if (strict.length && options.fieldValidation === 'Strict') throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
+    if (strict.length && options.fieldValidation === 'Strict')
+      throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
     if (!warned && options.fieldValidation === 'Warn') request.warnings.push(...strict)
     warned = true
     await pause()
@@ -79,7 +99,8 @@ export async function readPatch(
 }
 
 function isConditional(body: unknown): boolean {
-  if (Array.isArray(body)) return body.some((operation) => (operation as { path?: unknown } | null)?.path === '/metadata/resourceVersion')
+  if (Array.isArray(body))
+    return body.some((operation) => (operation as { path?: unknown } | null)?.path === '/metadata/resourceVersion')
   const version = (body as { metadata?: { resourceVersion?: unknown } | null }).metadata?.resourceVersion
   return typeof version === 'string' && namesVersion(version)
 }
@@ -98,12 +119,14 @@ function parse(text: string): unknown {
 
 function patchOf(type: PatchType, body: unknown, resource: ServedResource): Patch {
   if (type === 'json') {
-    if (!Array.isArray(body)) throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch')
+    if (!Array.isArray(body))
+      throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch')
     return (object) => jsonPatch(object, body)
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${Array.isArray(body) ? 'array' : typeof body} into Go value of type map[string]interface {}`,
+      `error decoding patch: json: cannot unmarshal ${Array.isArray(body) ? 'array' : typeof body} into Go value ` +
+        'of type map[string]interface {}',
     )
   }
   if (type === 'merge') return (object) => mergePatch(object, body)
@@ -111,11 +134,12 @@ function patchOf(type: PatchType, body: unknown, resource: ServedResource): Patc
 }
 
 /** True if operations copy values, which such numbers cannot be. */
-const copies = (operations: unknown): boolean => Array.isArray(operations) && operations.some((operation) => operation?.op === 'copy')
+const copies = (operations: unknown): boolean =>
+  Array.isArray(operations) && operations.some((operation) => operation?.op === 'copy')
 
 /**
- * The patch of a text with 1.0 or 1e3 in it, which stay apart from integers: what it makes is only for the decoder to refuse. Strategic
- * merge takes them for integers, as Go's converter does.
+ * The patch of a text with 1.0 or 1e3 in it, which stay apart from integers: what it makes is only for the decoder to
+ * refuse. Strategic merge takes them for integers, as Go's converter does.
  */
 function floatsPatch(type: PatchType, text: string, resource: ServedResource): Patch | undefined {
   const floats = hasFloats(text) ? floatTexts(text) : undefined
@@ -125,7 +149,12 @@ function floatsPatch(type: PatchType, text: string, resource: ServedResource): P
   return undefined
 }
 
-function decodePatched(resource: ServedResource, patched: unknown, type: PatchType, shown: () => string): { object: KubeObject; strict: readonly string[] } {
+function decodePatched(
+  resource: ServedResource,
+  patched: unknown,
+  type: PatchType,
+  shown: () => string,
+): { object: KubeObject; strict: readonly string[] } {
   const { definition, groupVersion } = resource
   try {
     const { object, strict } = decodeAs(resource, patched)
@@ -133,7 +162,8 @@ function decodePatched(resource: ServedResource, patched: unknown, type: PatchTy
     // A strategic merge patch is about the object whatever it calls it: clients send the kind of the whole to `scale`.
     else if (type !== 'strategic' && (object.kind !== definition.kind || object.apiVersion !== groupVersion)) {
       throw new DecodeError(
-        `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+        `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ` +
+          `${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
       )
     }
     return { object: objectOf(resource, object), strict }
@@ -144,7 +174,10 @@ function decodePatched(resource: ServedResource, patched: unknown, type: PatchTy
 }
 
 /** Kind and version of custom resources are fields as others are. */
-function checkPatchedKind({ definition, groupVersion, groupKind }: ServedResource, { kind, apiVersion, metadata }: Record<string, unknown>): void {
+function checkPatchedKind(
+  { definition, groupVersion, groupKind }: ServedResource,
+  { kind, apiVersion, metadata }: Record<string, unknown>,
+): void {
   const wrong = [
     ...(kind === definition.kind ? [] : [invalidValue('kind', kind ?? '', `must be ${definition.kind}`)]),
     ...(apiVersion === groupVersion ? [] : [invalidValue('apiVersion', apiVersion ?? '', `must be ${groupVersion}`)]),
@@ -153,7 +186,8 @@ function checkPatchedKind({ definition, groupVersion, groupKind }: ServedResourc
 }
 
 /** 422 without a kind: what the patch makes is no object of the kind. */
-const refused = (shown: string, why: string): StatusError => invalid({ group: '', name: '' }, '', [invalidValue('patch', shown, why)])
+const refused = (shown: string, why: string): StatusError =>
+  invalid({ group: '', name: '' }, '', [invalidValue('patch', shown, why)])
 
 /** A value as Go's `%+v` prints it: upstream shows strategic merge patches so. */
 function goValue(value: unknown): string {

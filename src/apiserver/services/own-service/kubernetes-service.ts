@@ -1,4 +1,7 @@
-/** The Service `default/kubernetes`, by which pods reach the API server, with its endpoints, and the ServiceCIDR it is from. */
+/**
+ * The Service `default/kubernetes`, by which pods reach the API server, with its endpoints, and the ServiceCIDR it is
+ * from.
+ */
 import type { Service } from '../../../api/core/service/index.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
@@ -86,18 +89,43 @@ async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedR
     if (semanticallyEqual((live.spec as { cidrs?: unknown } | undefined)?.cidrs, cidrs)) return
     // Nothing waits for the addresses of a range that is not served any more.
     if (live.metadata.finalizers?.length) {
-      const released = ({ metadata, ...object }: KubeObject): KubeObject => ({ ...object, metadata: { ...metadata, finalizers: [] } }) as KubeObject
-      await updateObject({ ...place, subresource: '' }, { startsFromLive: true, change: (object) => ({ object: released(object!) }) })
+      const released = ({ metadata, ...object }: KubeObject): KubeObject =>
+        ({ ...object, metadata: { ...metadata, finalizers: [] } }) as KubeObject
+      await updateObject(
+        { ...place, subresource: '' },
+        { startsFromLive: true, change: (object) => ({ object: released(object!) }) },
+      )
     }
     if (!live.metadata.deletionTimestamp) await deleteObject({ ...place, subresource: '' }, { dryRun: false })
   }
-  await ensure(given, serviceCidrs, '', { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', metadata: { name }, spec: { cidrs } })
-  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: timestamp(), reason: '', message: 'Kubernetes default Service CIDR is ready' }]
-  await updateObject({ ...place, subresource: 'status' }, { startsFromLive: true, change: (object) => ({ object: { ...object!, status: { conditions } } }) })
+  await ensure(given, serviceCidrs, '', {
+    kind: 'ServiceCIDR',
+    apiVersion: 'networking.k8s.io/v1',
+    metadata: { name },
+    spec: { cidrs },
+  })
+  const conditions = [
+    {
+      type: 'Ready',
+      status: 'True',
+      lastTransitionTime: timestamp(),
+      reason: '',
+      message: 'Kubernetes default Service CIDR is ready',
+    },
+  ]
+  await updateObject(
+    { ...place, subresource: 'status' },
+    { startsFromLive: true, change: (object) => ({ object: { ...object!, status: { conditions } } }) },
+  )
 }
 
 /** Creates the object, or gives it the fields and labels that it should have. */
-async function ensure({ context }: KubernetesService, resource: ServedResource, namespace: string, wanted: Unstructured): Promise<void> {
+async function ensure(
+  { context }: KubernetesService,
+  resource: ServedResource,
+  namespace: string,
+  wanted: Unstructured,
+): Promise<void> {
   const { metadata, kind: _kind, apiVersion: _apiVersion, ...fields } = wanted
   const place = { ...context, resource, namespace, name, subresource: '' }
   const live = (await context.registry.get(resource, resource.key(namespace, name)))?.parse<Unstructured>()
@@ -111,7 +139,11 @@ async function ensure({ context }: KubernetesService, resource: ServedResource, 
   await updateObject(place, {
     startsFromLive: true,
     change: (object) => ({
-      object: { ...object!, ...structuredClone(fields), metadata: { ...object!.metadata, labels: { ...object!.metadata.labels, ...metadata.labels } } },
+      object: {
+        ...object!,
+        ...structuredClone(fields),
+        metadata: { ...object!.metadata, labels: { ...object!.metadata.labels, ...metadata.labels } },
+      },
     }),
   })
 }

@@ -28,7 +28,9 @@ test("a range's own and the broadcast address belong to no Service", () => {
   const range = rangeOf('10.0.0.7/24')
   assert.equal(range.text, '10.0.0.0/24')
   assert.deepEqual(
-    ['10.0.0.0', '10.0.0.1', '10.0.0.254', '10.0.0.255', '10.0.1.1', 'fd00::1'].map((address) => range.contains(address)),
+    ['10.0.0.0', '10.0.0.1', '10.0.0.254', '10.0.0.255', '10.0.1.1', 'fd00::1'].map((address) =>
+      range.contains(address),
+    ),
     [false, true, true, false, false, false],
   )
   assert.equal(rangeOf('fd00::/120').contains('fd00::ff'), true)
@@ -71,7 +73,8 @@ test('two ranges are one of each family', () => {
     parseAddressRanges('10.0.0.0/24, fd00::/108').map(({ family }) => family),
     ['IPv4', 'IPv6'],
   )
-  for (const text of ['', '10.0.0.0', '10.0.0.0/24,10.1.0.0/24', '10.0.0.0/24,fd00::/108,fd01::/108']) assert.throws(() => parseAddressRanges(text), Error)
+  for (const text of ['', '10.0.0.0', '10.0.0.0/24,10.1.0.0/24', '10.0.0.0/24,fd00::/108,fd01::/108'])
+    assert.throws(() => parseAddressRanges(text), Error)
 })
 
 test('an IPv6 address is written in one way', () => {

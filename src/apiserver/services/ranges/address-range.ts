@@ -47,12 +47,18 @@ export class AddressRange {
     return offset >= this.#first && offset <= this.#last
   }
 
-  /** An address that is not taken: from a random place in the upper band on, then in the lower one. Undefined if the range is full. */
+  /**
+   * An address that is not taken: from a random place in the upper band on, then in the lower one. Undefined if the
+   * range is full.
+   */
   free(isTaken: (address: string) => boolean, random: () => number): string | undefined {
     const last = Math.min(Number(this.#last), searchedAddresses)
     const size = last + 1
     const lower = size <= band.least ? 0 : Math.min(Math.max(band.least, Math.floor(size / band.part)), band.most)
-    return this.#search(this.#first + lower, last, isTaken, random) ?? this.#search(this.#first, Math.min(lower, last), isTaken, random)
+    return (
+      this.#search(this.#first + lower, last, isTaken, random) ??
+      this.#search(this.#first, Math.min(lower, last), isTaken, random)
+    )
   }
 
   #search(from: number, to: number, isTaken: (address: string) => boolean, random: () => number): string | undefined {
@@ -75,7 +81,9 @@ export function parseAddressRanges(text: string): readonly AddressRange[] {
     return new AddressRange(cidr)
   })
   if (ranges.length > 2 || (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family)) {
-    throw new Error(`${text} has more than one address range for Services of a family: give one of IPv4 and one of IPv6`)
+    throw new Error(
+      `${text} has more than one address range for Services of a family: give one of IPv4 and one of IPv6`,
+    )
   }
   return ranges
 }

@@ -15,18 +15,31 @@ export function parsePortRange(text: string): PortRange {
   const [, low = '', high = ''] = /^(\d{1,5})-(\d{1,5})$/.exec(text.trim()) ?? []
   const first = Number(low)
   const last = Number(high)
-  if (!low || first < 1 || last > 65_535 || first > last) throw new Error(`${text} is no range of node ports: write it like 30000-32767`)
+  if (!low || first < 1 || last > 65_535 || first > last)
+    throw new Error(`${text} is no range of node ports: write it like 30000-32767`)
   return { first, last, text: `${first}-${last}` }
 }
 
-/** A port that is not taken: from a random place in the upper band on, then in the lower one. Undefined if the range is full. */
-export function freePort({ first, last }: PortRange, isTaken: (port: number) => boolean, random: () => number): number | undefined {
+/**
+ * A port that is not taken: from a random place in the upper band on, then in the lower one. Undefined if the range is
+ * full.
+ */
+export function freePort(
+  { first, last }: PortRange,
+  isTaken: (port: number) => boolean,
+  random: () => number,
+): number | undefined {
   const size = last - first + 1
   const lower = size <= band.least ? 0 : Math.min(Math.max(band.least, Math.floor(size / band.part)), band.most)
   return search(first + lower, last, isTaken, random) ?? search(first, first + lower - 1, isTaken, random)
 }
 
-function search(from: number, to: number, isTaken: (port: number) => boolean, random: () => number): number | undefined {
+function search(
+  from: number,
+  to: number,
+  isTaken: (port: number) => boolean,
+  random: () => number,
+): number | undefined {
   const count = to - from + 1
   const start = Math.floor(random() * count)
   for (let i = 0; i < count; i++) {

@@ -13,11 +13,16 @@ const cases: readonly (readonly [what: string, values: readonly string[], fault:
   ['a gate of another case', ['watchList=true'], 'unrecognized feature gate: watchList'],
   ['a gate that is gone', ['PodSecurity=true'], 'unrecognized feature gate: PodSecurity'],
   ['what objects inherit', ['constructor=true'], 'unrecognized feature gate: constructor'],
-  ['a locked gate', ['DynamicResourceAllocation=false'], 'cannot set feature gate DynamicResourceAllocation to false, feature is locked to true'],
+  [
+    'a locked gate',
+    ['DynamicResourceAllocation=false'],
+    'cannot set feature gate DynamicResourceAllocation to false, feature is locked to true',
+  ],
   [
     'two locked gates',
     ['SidecarContainers=false,WinDSR=0'],
-    '[cannot set feature gate SidecarContainers to false, feature is locked to true, cannot set feature gate WinDSR to false, feature is locked to true]',
+    '[cannot set feature gate SidecarContainers to false, feature is locked to true, cannot set feature gate ' +
+      'WinDSR to false, feature is locked to true]',
   ],
   [
     'a locked gate that is off',
@@ -25,7 +30,11 @@ const cases: readonly (readonly [what: string, values: readonly string[], fault:
     'cannot set feature gate AllowOverwriteTerminationGracePeriodSeconds to true, feature is locked to false',
   ],
   ['no value', ['WatchList'], 'missing bool value for WatchList'],
-  ['no boolean', ['WatchList=maybe'], 'invalid value of WatchList=maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax'],
+  [
+    'no boolean',
+    ['WatchList=maybe'],
+    'invalid value of WatchList=maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax',
+  ],
   ['another component', ['wardle:WatchList=true'], 'component not registered: wardle'],
   [
     'the component named here and not there',
@@ -42,11 +51,14 @@ const cases: readonly (readonly [what: string, values: readonly string[], fault:
   [
     'a gate off that others need',
     ['PodLevelResources=false,DRAResourceClaimDeviceStatus=false,DRADeviceBindingConditions=false'],
-    '[DRAResourceClaimGranularStatusAuthorization is enabled, but depends on features that are disabled: [DRAResourceClaimDeviceStatus], InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources]]',
+    '[DRAResourceClaimGranularStatusAuthorization is enabled, but depends on features that are disabled: ' +
+      '[DRAResourceClaimDeviceStatus], InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features ' +
+      'that are disabled: [PodLevelResources]]',
   ],
 ]
 
-for (const [what, values, fault] of cases) test(`--feature-gates: ${what}`, () => assert.equal(featureGateFault(values), fault))
+for (const [what, values, fault] of cases)
+  test(`--feature-gates: ${what}`, () => assert.equal(featureGateFault(values), fault))
 
 test('every gate stands in the table once', () => {
   assert.ok(knownGates.size > 230, `${knownGates.size} gates`)
@@ -55,5 +67,8 @@ test('every gate stands in the table once', () => {
 })
 
 test('--feature-gates: what is asked for, the last value of a gate', () => {
-  assert.deepEqual(featureSettings(['kube:WatchList=true, AllBeta = f', 'WatchList=0']), { WatchList: false, AllBeta: false })
+  assert.deepEqual(featureSettings(['kube:WatchList=true, AllBeta = f', 'WatchList=0']), {
+    WatchList: false,
+    AllBeta: false,
+  })
 })

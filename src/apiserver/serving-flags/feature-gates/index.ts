@@ -1,4 +1,6 @@
-/** `--feature-gates`: reads the features that a command line turns on or off. Faults are in the words of component-base. */
+/**
+ * `--feature-gates`: reads the features that a command line turns on or off. Faults are in the words of component-base.
+ */
 import { FeatureGates, type FeatureSettings } from '../../../api/features/feature-gates.ts'
 import { knownGates } from '../../../api/features/gates.ts'
 import { goBool, ValueError } from '../go-values.ts'
@@ -10,7 +12,8 @@ const component = 'kube'
 export function featureGateFault(values: readonly string[]): string | undefined {
   const byComponent = Map.groupBy(values.flatMap(pairsOf), ({ owner }) => owner)
   for (const [owner, pairs] of byComponent) {
-    if (owner === '' && byComponent.has(component)) return 'set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use'
+    if (owner === '' && byComponent.has(component))
+      return 'set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use'
     if (owner !== '' && owner !== component) return `component not registered: ${owner}`
     const fault = gatesFault(pairs.map(({ setting }) => setting))
     if (fault) return fault
@@ -18,7 +21,10 @@ export function featureGateFault(values: readonly string[]): string | undefined 
   return undefined
 }
 
-/** What the values ask for, after `featureGateFault` has found nothing wrong with them. Of the same gate the last one counts. */
+/**
+ * What the values ask for, after `featureGateFault` has found nothing wrong with them. Of the same gate the last one
+ * counts.
+ */
 export const featureSettings = (values: readonly string[]): FeatureSettings =>
   Object.fromEntries(
     values.flatMap(pairsOf).map(({ setting }) => {
@@ -63,13 +69,17 @@ function gatesFault(settings: readonly string[]): string | undefined {
   for (const [name, isOn] of wanted) {
     const gate = knownGates.get(name)
     if (!gate) return aggregate([...faults, `unrecognized feature gate: ${name}`])
-    if (gate.isLocked && gate.isOn !== isOn) faults.push(`cannot set feature gate ${name} to ${isOn}, feature is locked to ${gate.isOn}`)
+    if (gate.isLocked && gate.isOn !== isOn)
+      faults.push(`cannot set feature gate ${name} to ${isOn}, feature is locked to ${gate.isOn}`)
   }
   return aggregate(faults.length > 0 ? faults : dependencyFaults(Object.fromEntries(wanted)))
 }
 
 /** As Go prints several errors. */
-const aggregate = (faults: readonly string[]): string | undefined => (faults.length > 1 ? `[${faults.join(', ')}]` : faults[0])
+const aggregate = (faults: readonly string[]): string | undefined =>
+  faults.length > 1 ? `[${faults.join(', ')}]` : faults[0]
 
 const dependencyFaults = (settings: FeatureSettings): string[] =>
-  new FeatureGates(settings).unmetDependencies().map(([name, off]) => `${name} is enabled, but depends on features that are disabled: [${off.join(' ')}]`)
+  new FeatureGates(settings)
+    .unmetDependencies()
+    .map(([name, off]) => `${name} is enabled, but depends on features that are disabled: [${off.join(' ')}]`)

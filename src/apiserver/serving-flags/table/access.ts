@@ -33,7 +33,11 @@ export const authentication: FlagSet = {
     works('service-account-extend-token-expiration', 'bool', 'let tokens of pods live for a year', 'true'),
     works('service-account-issuer', 'stringArray', 'who issues service account tokens; of several the first one does'),
     works('service-account-jwks-uri', 'string', 'where the public keys are found'),
-    works('service-account-key-file', 'stringArray', 'keys that verify service account tokens (PEM: public or private keys, or certificates)'),
+    works(
+      'service-account-key-file',
+      'stringArray',
+      'keys that verify service account tokens (PEM: public or private keys, or certificates)',
+    ),
     works('service-account-lookup', 'bool', 'look whether the service account of a token is there', 'true'),
     works('service-account-max-token-expiration', 'duration', 'how long tokens may live'),
     works('token-auth-file', 'string', 'bearer tokens to accept: lines of token,user,uid,"group1,group2"'),
@@ -59,9 +63,14 @@ export const admission: FlagSet = {
     works(
       'admission-control',
       'strings',
-      `exactly the admission plug-ins that are on; --enable-admission-plugins and --disable-admission-plugins replace it. ${plugins}`,
+      'exactly the admission plug-ins that are on; --enable-admission-plugins and --disable-admission-plugins ' +
+        `replace it. ${plugins}`,
     ),
-    works('admission-control-config-file', 'string', 'the configuration of admission plug-ins: an AdmissionConfiguration'),
+    works(
+      'admission-control-config-file',
+      'string',
+      'the configuration of admission plug-ins: an AdmissionConfiguration',
+    ),
     works('disable-admission-plugins', 'strings', `admission plug-ins to turn off. ${plugins}`),
     works('enable-admission-plugins', 'strings', `admission plug-ins to turn on, beside the usual ones. ${plugins}`),
     works('default-not-ready-toleration-seconds', 'int', 'how long pods stay on nodes that are not ready', '300'),
@@ -70,7 +79,10 @@ export const admission: FlagSet = {
 }
 
 /** `--audit-log-…` and `--audit-webhook-…` have these in common. */
-const auditBackend = (backend: 'log' | 'webhook', usual: { readonly size: string; readonly wait?: string; readonly throttle?: readonly [string, string] }) => {
+const auditBackend = (
+  backend: 'log' | 'webhook',
+  usual: { readonly size: string; readonly wait?: string; readonly throttle?: readonly [string, string] },
+) => {
   const named = (name: string): string => `audit-${backend}-${name}`
   const [burst, rate] = usual.throttle ?? []
   return [
@@ -80,7 +92,12 @@ const auditBackend = (backend: 'log' | 'webhook', usual: { readonly size: string
     works(named('batch-throttle-burst'), 'int', 'batches at once', burst),
     works(named('batch-throttle-enable'), 'bool', 'bound the batches a second', rate && 'true'),
     works(named('batch-throttle-qps'), 'float', 'batches a second', rate),
-    works(named('mode'), 'string', 'whether requests wait for their event: batch, blocking, blocking-strict', backend === 'log' ? 'blocking' : 'batch'),
+    works(
+      named('mode'),
+      'string',
+      'whether requests wait for their event: batch, blocking, blocking-strict',
+      backend === 'log' ? 'blocking' : 'batch',
+    ),
     works(named('truncate-enabled'), 'bool', 'cut large events'),
     works(named('truncate-max-batch-size'), 'int', 'bytes of a batch', '10485760'),
     works(named('truncate-max-event-size'), 'int', 'bytes of an event', '102400'),

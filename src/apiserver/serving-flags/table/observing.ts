@@ -1,4 +1,7 @@
-/** Flags about what the server tells of itself beside logs and metrics: traces, profiles; and the flags that are this project's own. */
+/**
+ * Flags about what the server tells of itself beside logs and metrics: traces, profiles; and the flags that are this
+ * project's own.
+ */
 import { type FlagSet, idle, works } from '../flag.ts'
 
 const noLocks = 'there are no locks to wait for'
@@ -24,9 +27,21 @@ export const traces: FlagSet = {
 export const own: FlagSet = {
   name: "typernetes'",
   flags: [
-    works('accept-data-loss', 'bool', 'start although changes that had been acknowledged are missing at the end of the damaged store'),
-    works('basic-auth-file', 'string', 'passwords to accept: lines of password,user,uid,"group1,group2"; upstream dropped this flag in 1.19'),
-    works('controllers', 'strings', "controllers that run in this process, as kube-controller-manager names them: '*' for all; none unless said"),
+    works(
+      'accept-data-loss',
+      'bool',
+      'start although changes that had been acknowledged are missing at the end of the damaged store',
+    ),
+    works(
+      'basic-auth-file',
+      'string',
+      'passwords to accept: lines of password,user,uid,"group1,group2"; upstream dropped this flag in 1.19',
+    ),
+    works(
+      'controllers',
+      'strings',
+      "controllers that run in this process, as kube-controller-manager names them: '*' for all; none unless said",
+    ),
     works('data-dir', 'string', 'where data are kept when --etcd-servers is not given', '.t8s'),
   ],
 }

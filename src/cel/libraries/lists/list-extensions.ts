@@ -15,9 +15,13 @@ import { comparableTypes } from './lists.ts'
 
 /** A new list is made, with so much work for an element. */
 const making = (size: number, factor = 1): number => Math.floor(size * factor) + 1 + listCost
-const makingEstimate = (size: Estimate, factor = 1): CallEstimate => ({ cost: plus(plus(scaled(size, factor), one), fixed(listCost)), size })
+const makingEstimate = (size: Estimate, factor = 1): CallEstimate => ({
+  cost: plus(plus(scaled(size, factor), one), fixed(listCost)),
+  size,
+})
 
-const literalOr = (node: EstimatedNode | undefined, otherwise: number): number => (typeof node?.literal === 'bigint' ? Number(node.literal) : otherwise)
+const literalOr = (node: EstimatedNode | undefined, otherwise: number): number =>
+  typeof node?.literal === 'bigint' ? Number(node.literal) : otherwise
 const unknown = 2 ** 64
 
 const makesResult: Costs['cost'] = (_, result) => making(sizeOf(result))
@@ -39,7 +43,10 @@ function slice(list: CelList, from: bigint, to: bigint): CelList {
   return new ArrayList(Array.from({ length: Number(to - from) }, (_, i) => list.at(Number(from) + i)))
 }
 
-/** Lists in lists are opened, so many levels deep. Not by recursion: objects of clients may be nested deeper than the stack is. */
+/**
+ * Lists in lists are opened, so many levels deep. Not by recursion: objects of clients may be nested deeper than the
+ * stack is.
+ */
 function flattened(list: CelList, depth: bigint): readonly Value[] {
   if (depth < 0n) throw new CelError('level must be non-negative')
   const values: Value[] = []
@@ -66,14 +73,17 @@ function distinct(list: CelList): CelList {
 function sorted(list: CelList, keys: CelList): CelList {
   if (list.size !== keys.size) {
     throw new CelError(
-      `@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${list.size} and ${keys.size} elements respectively`,
+      '@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ' +
+        `${list.size} and ${keys.size} elements respectively`,
     )
   }
   const pairs = Array.from({ length: list.size }, (_, i) => ({ key: keys.at(i), value: list.at(i) }))
   const first = pairs[0]?.key
   if (first === undefined) return list
-  if (!comparableTypes.some(({ kind }) => kind === typeOf(first).kind)) throw new CelError('list elements must be comparable')
-  if (pairs.some(({ key }) => typeNameOf(key) !== typeNameOf(first))) throw new CelError('list elements must have the same type')
+  if (!comparableTypes.some(({ kind }) => kind === typeOf(first).kind))
+    throw new CelError('list elements must be comparable')
+  if (pairs.some(({ key }) => typeNameOf(key) !== typeNameOf(first)))
+    throw new CelError('list elements must have the same type')
   return new ArrayList(pairs.sort((a, b) => compare(a.key, b.key) || 0).map(({ value }) => value))
 }
 
@@ -107,9 +117,13 @@ const sortBy: Macro = {
   expand({ target, arguments: [variable, key] }, make) {
     if (target === undefined || variable === undefined || key === undefined) return undefined
     if (target.kind === 'literal' || target.kind === 'map' || target.kind === 'struct')
-      throw new MacroError('sortBy can only be applied to a list, identifier, comprehension, call or select expression', target)
+      throw new MacroError(
+        'sortBy can only be applied to a list, identifier, comprehension, call or select expression',
+        target,
+      )
     if (variable.kind !== 'identifier') throw new MacroError('argument is not an identifier', variable)
-    if (variable.name === accumulatorVariable) throw new MacroError('iteration variable overwrites accumulator variable', variable)
+    if (variable.name === accumulatorVariable)
+      throw new MacroError('iteration variable overwrites accumulator variable', variable)
     return make.fold({
       variable: '#unused',
       range: make.list(),
@@ -142,13 +156,19 @@ export const listExtensionsLibrary: Library = {
   functions: [
     declare(
       'slice',
-      member('list_slice', [list, intType, intType], list, (of, from, to) => slice(listOf(of), intOf(from), intOf(to)), {
-        cost: makesResult,
-        estimate: ([of, from, to]) => {
-          const size = literalOr(to, sizeEstimate(of).max) - literalOr(from, 0)
-          return makingEstimate(fixed(size < 0 ? unknown : size))
+      member(
+        'list_slice',
+        [list, intType, intType],
+        list,
+        (of, from, to) => slice(listOf(of), intOf(from), intOf(to)),
+        {
+          cost: makesResult,
+          estimate: ([of, from, to]) => {
+            const size = literalOr(to, sizeEstimate(of).max) - literalOr(from, 0)
+            return makingEstimate(fixed(size < 0 ? unknown : size))
+          },
         },
-      }),
+      ),
     ),
     declare(
       'flatten',
@@ -156,27 +176,45 @@ export const listExtensionsLibrary: Library = {
         cost: ([of]) => making(sizeOf(of)),
         estimate: ([of]) => makingEstimate(sizeEstimate(of)),
       }),
-      member('list_flatten_int', [listType(dynType), intType], listType(dynType), (of, depth) => new ArrayList(flattened(listOf(of), intOf(depth))), {
-        cost: ([of, depth]) => making(sizeOf(of), Number(depth)),
-        estimate: ([of, depth]) => makingEstimate(sizeEstimate(of), literalOr(depth, unknown)),
-      }),
+      member(
+        'list_flatten_int',
+        [listType(dynType), intType],
+        listType(dynType),
+        (of, depth) => new ArrayList(flattened(listOf(of), intOf(depth))),
+        {
+          cost: ([of, depth]) => making(sizeOf(of), Number(depth)),
+          estimate: ([of, depth]) => makingEstimate(sizeEstimate(of), literalOr(depth, unknown)),
+        },
+      ),
     ),
     declare(
       'sort',
       ...comparableTypes.map((type) =>
-        member(`list_${runtimeTypeName(type)}_sort`, [listType(type)], listType(type), (of) => sorted(listOf(of), listOf(of)), {
-          cost: ([of]) => comparing(of),
-          estimate: ([of]) => makingEstimate(squared(sizeEstimate(of)), compareFactor(type.kind)),
-        }),
+        member(
+          `list_${runtimeTypeName(type)}_sort`,
+          [listType(type)],
+          listType(type),
+          (of) => sorted(listOf(of), listOf(of)),
+          {
+            cost: ([of]) => comparing(of),
+            estimate: ([of]) => makingEstimate(squared(sizeEstimate(of)), compareFactor(type.kind)),
+          },
+        ),
       ),
     ),
     declare(
       '@sortByAssociatedKeys',
       ...comparableTypes.map((type) =>
-        member(`list_${runtimeTypeName(type)}_sortByAssociatedKeys`, [list, listType(type)], list, (of, keys) => sorted(listOf(of), listOf(keys)), {
-          cost: ([, keys]) => comparing(keys),
-          estimate: ([, keys]) => makingEstimate(squared(sizeEstimate(keys)), compareFactor(type.kind)),
-        }),
+        member(
+          `list_${runtimeTypeName(type)}_sortByAssociatedKeys`,
+          [list, listType(type)],
+          list,
+          (of, keys) => sorted(listOf(of), listOf(keys)),
+          {
+            cost: ([, keys]) => comparing(keys),
+            estimate: ([, keys]) => makingEstimate(squared(sizeEstimate(keys)), compareFactor(type.kind)),
+          },
+        ),
       ),
     ),
     declare(

@@ -67,7 +67,8 @@ test('sets compare numbers of all types', () => {
     ['intersects', [list(1n), list(2n, 3n)], [list(1n, 2n), list(2n, 3)], true],
     ['intersects', [2n ** 60n], [2 ** 60 + 512], false],
   ]
-  for (const [name, a, b, expected] of cases) assert.equal(call(`list_sets_${name}_list`, list(...a), list(...b)), expected, name)
+  for (const [name, a, b, expected] of cases)
+    assert.equal(call(`list_sets_${name}_list`, list(...a), list(...b)), expected, name)
 })
 
 test('lists are sliced and flattened, however deep they are', () => {
@@ -82,15 +83,25 @@ test('lists are sliced and flattened, however deep they are', () => {
   assert.deepEqual(plain(call('list_distinct', list('b', 'b', 1n, 1, 'a', 'b'))), ['b', 1n, 'a'])
   assert.deepEqual(plain(call('lists_range', 3n)), [0n, 1n, 2n])
   assert.deepEqual(plain(call('list_string_sort', list('c', 'a', 'b'))), ['a', 'b', 'c'])
-  assert.deepEqual(plain(call('list_google.protobuf.Duration_sort', list(new Duration(2n), new Duration(1n)))), [1n, 2n])
-  assert.deepEqual(plain(call('list_int_sortByAssociatedKeys', list('foo', 'bar', 'baz'), list(3n, 1n, 2n))), ['bar', 'baz', 'foo'])
+  assert.deepEqual(plain(call('list_google.protobuf.Duration_sort', list(new Duration(2n), new Duration(1n)))), [
+    1n,
+    2n,
+  ])
+  assert.deepEqual(plain(call('list_int_sortByAssociatedKeys', list('foo', 'bar', 'baz'), list(3n, 1n, 2n))), [
+    'bar',
+    'baz',
+    'foo',
+  ])
 })
 
 test('slices, depths and sorts that cannot be are faults in words of CEL', () => {
   const faults: readonly (readonly [() => Value, string])[] = [
     [() => call('list_slice', list(1n), 0n, 2n), 'cannot slice(0, 2), list is length 1'],
     [() => call('list_slice', list(1n), -1n, 1n), 'cannot slice(-1, 1), negative indexes not supported'],
-    [() => call('list_slice', list(1n), 1n, 0n), 'cannot slice(1, 0), start index must be less than or equal to end index'],
+    [
+      () => call('list_slice', list(1n), 1n, 0n),
+      'cannot slice(1, 0), start index must be less than or equal to end index',
+    ],
     [() => call('list_flatten_int', list(), -1n), 'level must be non-negative'],
     [() => call('list_int_sort', list(1n, 'a')), 'list elements must have the same type'],
     [() => call('list_int_sort', list(list(1n))), 'list elements must be comparable'],

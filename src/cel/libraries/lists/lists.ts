@@ -20,7 +20,16 @@ import { listOf } from '../arguments.ts'
 import { type Costs, lookingAtEstimate, one, sizeEstimate, traversal } from '../costs.ts'
 
 /** Types with an order. */
-export const comparableTypes: readonly SimpleType[] = [intType, uintType, doubleType, boolType, durationType, timestampType, stringType, bytesType]
+export const comparableTypes: readonly SimpleType[] = [
+  intType,
+  uintType,
+  doubleType,
+  boolType,
+  durationType,
+  timestampType,
+  stringType,
+  bytesType,
+]
 
 /** A look at every element; of strings also as texts, in which one looks for another. */
 export const looksAtAll: Costs = {
@@ -57,7 +66,8 @@ function added(sum: Value, item: Value): Value {
   if (typeof sum === 'bigint' && typeof item === 'bigint') return ranged(sum + item, 'int')
   if (sum instanceof UInt && item instanceof UInt) return new UInt(ranged(sum.value + item.value, 'uint'))
   if (typeof sum === 'number' && typeof item === 'number') return sum + item
-  if (sum instanceof Duration && item instanceof Duration) return new Duration(ranged(sum.nanoseconds + item.nanoseconds, 'int'))
+  if (sum instanceof Duration && item instanceof Duration)
+    return new Duration(ranged(sum.nanoseconds + item.nanoseconds, 'int'))
   throw new CelError('no such overload')
 }
 
@@ -84,27 +94,72 @@ const summable: readonly (readonly [SimpleType, Value])[] = [
   [durationType, new Duration(0n)],
 ]
 
-const forEach = (name: string, of: (type: SimpleType) => Overload): FunctionDeclaration => declare(name, ...comparableTypes.map(of))
+const forEach = (name: string, of: (type: SimpleType) => Overload): FunctionDeclaration =>
+  declare(name, ...comparableTypes.map(of))
 
 const anything = typeParameter('A')
 
 export const listsLibrary: Library = {
   name: 'kubernetes.lists',
   functions: [
-    forEach('isSorted', (type) => member(`list_${type.kind}_is_sorted_bool`, [listType(type)], boolType, (list) => isSorted(listOf(list)), looksAtAll)),
-    forEach('min', (type) => member(`list_${type.kind}_min_${type.kind}`, [listType(type)], type, (list) => best(listOf(list), 'min', -1), looksAtAll)),
-    forEach('max', (type) => member(`list_${type.kind}_max_${type.kind}`, [listType(type)], type, (list) => best(listOf(list), 'max', 1), looksAtAll)),
+    forEach('isSorted', (type) =>
+      member(
+        `list_${type.kind}_is_sorted_bool`,
+        [listType(type)],
+        boolType,
+        (list) => isSorted(listOf(list)),
+        looksAtAll,
+      ),
+    ),
+    forEach('min', (type) =>
+      member(
+        `list_${type.kind}_min_${type.kind}`,
+        [listType(type)],
+        type,
+        (list) => best(listOf(list), 'min', -1),
+        looksAtAll,
+      ),
+    ),
+    forEach('max', (type) =>
+      member(
+        `list_${type.kind}_max_${type.kind}`,
+        [listType(type)],
+        type,
+        (list) => best(listOf(list), 'max', 1),
+        looksAtAll,
+      ),
+    ),
     declare(
       'sum',
-      ...summable.map(([type, zero]) => member(`list_${type.kind}_sum_${type.kind}`, [listType(type)], type, (list) => sumOf(listOf(list), zero), looksAtAll)),
+      ...summable.map(([type, zero]) =>
+        member(
+          `list_${type.kind}_sum_${type.kind}`,
+          [listType(type)],
+          type,
+          (list) => sumOf(listOf(list), zero),
+          looksAtAll,
+        ),
+      ),
     ),
     declare(
       'indexOf',
-      member('list_a_index_of_int', [listType(anything), anything], intType, (list, wanted) => indexOf(listOf(list), wanted ?? null), looksAtAll),
+      member(
+        'list_a_index_of_int',
+        [listType(anything), anything],
+        intType,
+        (list, wanted) => indexOf(listOf(list), wanted ?? null),
+        looksAtAll,
+      ),
     ),
     declare(
       'lastIndexOf',
-      member('list_a_last_index_of_int', [listType(anything), anything], intType, (list, wanted) => lastIndexOf(listOf(list), wanted ?? null), looksAtAll),
+      member(
+        'list_a_last_index_of_int',
+        [listType(anything), anything],
+        intType,
+        (list, wanted) => lastIndexOf(listOf(list), wanted ?? null),
+        looksAtAll,
+      ),
     ),
   ],
 }

@@ -39,11 +39,23 @@ export const setsLibrary: Library = {
     ),
     declare(
       'sets.intersects',
-      overload('list_sets_intersects_list', lists, boolType, (a, b) => intersects(listOf(a), listOf(b)), comparesAll(1)),
+      overload(
+        'list_sets_intersects_list',
+        lists,
+        boolType,
+        (a, b) => intersects(listOf(a), listOf(b)),
+        comparesAll(1),
+      ),
     ),
     declare(
       'sets.equivalent',
-      overload('list_sets_equivalent_list', lists, boolType, (a, b) => contains(listOf(a), listOf(b)) && contains(listOf(b), listOf(a)), comparesAll(2)),
+      overload(
+        'list_sets_equivalent_list',
+        lists,
+        boolType,
+        (a, b) => contains(listOf(a), listOf(b)) && contains(listOf(b), listOf(a)),
+        comparesAll(2),
+      ),
     ),
   ],
 }

@@ -20,10 +20,12 @@ test('addresses: what they are', () => {
 })
 
 test('addresses: which texts are none', () => {
-  for (const text of ['127.0.0.256', ':::1', '', 'fe80::1%eth0', '::ffff:1.2.3.4', '01.2.3.4']) assert.equal(call('is_ip', text), false, text)
+  for (const text of ['127.0.0.256', ':::1', '', 'fe80::1%eth0', '::ffff:1.2.3.4', '01.2.3.4'])
+    assert.equal(call('is_ip', text), false, text)
   assert.equal(
     faultOf(() => ip('192.168.0.1.0')),
-    'IP Address "192.168.0.1.0" parse error during conversion from string: ParseAddr("192.168.0.1.0"): IPv4 address too long',
+    'IP Address "192.168.0.1.0" parse error during conversion from string: ParseAddr("192.168.0.1.0"): IPv4 ' +
+      'address too long',
   )
   assert.equal(
     faultOf(() => ip('fe80::1%en0')),
@@ -59,7 +61,8 @@ test('a range has an address, a mask and a length; ranges are equal by all of th
 })
 
 test('texts that are no ranges are told as Go tells them', () => {
-  for (const text of ['192.168.0.0/33', '::1/129', '192.168.0.0', '192.168.0.0/', '::ffff:1.2.3.4/120']) assert.equal(call('is_cidr', text), false, text)
+  for (const text of ['192.168.0.0/33', '::1/129', '192.168.0.0', '192.168.0.0/', '::ffff:1.2.3.4/120'])
+    assert.equal(call('is_cidr', text), false, text)
   const failed = 'network address parse error during conversion from string: '
   assert.equal(
     faultOf(() => cidr('192.168.0.0/33')),

@@ -6,7 +6,16 @@ import { declare, member, overload, plus } from '../../standard/declare.ts'
 import { boolType, intType, opaqueType, stringType } from '../../types.ts'
 import { CelError, OpaqueValue, type Value } from '../../values.ts'
 import { own, readAs, succeeds, textOf } from '../arguments.ts'
-import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, one, type Sized, sizeEstimate, sizeOf } from '../costs.ts'
+import {
+  type Costs,
+  lookingAt,
+  lookingAtEstimate,
+  looksAtFirst,
+  one,
+  type Sized,
+  sizeEstimate,
+  sizeOf,
+} from '../costs.ts'
 import { IpValue, ipOf, ipType } from './ip.ts'
 
 export const cidrType = opaqueType('net.CIDR')
@@ -37,7 +46,8 @@ function cidrOf(text: string): CidrValue {
     () => net.parseIpRange(text),
     (message) => `${failed}${failed}${message}`,
   )
-  if (net.isMapped(range.address)) throw new CelError(`${failed}IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`)
+  if (net.isMapped(range.address))
+    throw new CelError(`${failed}IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`)
   return new CidrValue(range)
 }
 
@@ -54,7 +64,11 @@ const addressBytes = { min: 4, max: 16 }
 const containsCosts = (argument: 'text' | 'value', more: 'ip' | 'cidr'): Costs => ({
   cost: ([range, other]) => {
     const bytes = sizeOf(range)
-    return lookingAt(bytes + bytes) + (more === 'cidr' ? lookingAt(bytes) + 1 : 0) + (argument === 'text' ? lookingAt(sizeOf(other)) : 0)
+    return (
+      lookingAt(bytes + bytes) +
+      (more === 'cidr' ? lookingAt(bytes) + 1 : 0) +
+      (argument === 'text' ? lookingAt(sizeOf(other)) : 0)
+    )
   },
   estimate: ([, other]) => {
     const compared = lookingAtEstimate(plus(addressBytes, addressBytes))
@@ -101,7 +115,13 @@ export const cidrLibrary: Library = {
         (range, text) => contains(rangeOf(range), cidrOf(textOf(text)).range),
         containsCosts('text', 'cidr'),
       ),
-      member('cidr_contains_cidr', [cidrType, cidrType], boolType, (range, other) => contains(rangeOf(range), rangeOf(other)), containsCosts('value', 'cidr')),
+      member(
+        'cidr_contains_cidr',
+        [cidrType, cidrType],
+        boolType,
+        (range, other) => contains(rangeOf(range), rangeOf(other)),
+        containsCosts('value', 'cidr'),
+      ),
     ),
     declare(
       'ip',

@@ -22,7 +22,11 @@ export class IpValue extends OpaqueValue implements Sized {
     return net.sizeOf(this.address) / 8
   }
   equals(other: OpaqueValue): boolean {
-    return other instanceof IpValue && other.address.family === this.address.family && other.address.value === this.address.value
+    return (
+      other instanceof IpValue &&
+      other.address.family === this.address.family &&
+      other.address.value === this.address.value
+    )
   }
 }
 
@@ -58,7 +62,13 @@ export const ipLibrary: Library = {
     ),
     declare(
       'ip.isCanonical',
-      overload('ip_is_canonical', [stringType], boolType, (text) => net.ipText(ipOf(textOf(text)).address) === text, looksAtFirst(2)),
+      overload(
+        'ip_is_canonical',
+        [stringType],
+        boolType,
+        (text) => net.ipText(ipOf(textOf(text)).address) === text,
+        looksAtFirst(2),
+      ),
     ),
     declare(
       'string',

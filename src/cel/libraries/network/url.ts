@@ -54,7 +54,9 @@ export const urlLibrary: Library = {
     ),
     declare(
       'isURL',
-      overload('is_url_string', [stringType], boolType, (text) => succeeds(() => readAs(UrlError, () => checkRequestUri(textOf(text))))),
+      overload('is_url_string', [stringType], boolType, (text) =>
+        succeeds(() => readAs(UrlError, () => checkRequestUri(textOf(text)))),
+      ),
     ),
     part('getScheme', 'url_get_scheme', 'scheme'),
     part('getHost', 'url_get_host', 'host'),

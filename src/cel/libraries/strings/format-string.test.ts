@@ -34,10 +34,22 @@ const cases: readonly (readonly [string, readonly Value[], string])[] = [
   ['type is %s', [new TypeValue(stringType)], 'type is string'],
   ['%s', [moment], '2023-02-03T23:31:20Z'],
   ['%s %s', [new Duration(6347n * 1_000_000_000n), new Duration(2n)], '6347s 0.000000002s'],
-  ['%s', [list('abc', 3.14, null, list(9n, 8n), moment)], '["abc", 3.140000, null, [9, 8], timestamp("2023-02-03T23:31:20Z")]'],
   [
     '%s',
-    [map(['key1', bytes('xyz')], ['key5', null], ['key2', new Duration(7200n * 1_000_000_000n)], ['key4', true], ['key3', 2.71929])],
+    [list('abc', 3.14, null, list(9n, 8n), moment)],
+    '["abc", 3.140000, null, [9, 8], timestamp("2023-02-03T23:31:20Z")]',
+  ],
+  [
+    '%s',
+    [
+      map(
+        ['key1', bytes('xyz')],
+        ['key5', null],
+        ['key2', new Duration(7200n * 1_000_000_000n)],
+        ['key4', true],
+        ['key3', 2.71929],
+      ),
+    ],
     '{"key1":b"xyz", "key2":duration("7200s"), "key3":2.719290, "key4":true, "key5":null}',
   ],
   ['%s', [map(['strKey', 'x'], [true, 42n], [6n, 1n])], '{"strKey":"x", 6:1, true:42}'],
@@ -52,16 +64,26 @@ for (const [text, args, expected] of cases) {
 const during = 'error during formatting: '
 const unreadable = 'could not parse formatting clause: '
 const onlyStrings =
-  'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given optional_type'
+  'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and ' +
+  'timestamps, was given optional_type'
 const faults: readonly (readonly [string, readonly Value[], string])[] = [
   ['%a', [1n], `${unreadable}unrecognized formatting clause "a"`],
   ['%E', [1n], `${unreadable}unrecognized formatting clause "E"`],
   ['%d %d %d', [0n, 1n], 'index 2 out of range'],
   ['filler %', [1n], 'unexpected end of string'],
   ['double is %.34', [5], `${unreadable}error while parsing precision: could not find end of precision specifier`],
-  ['%.f', [5], `${unreadable}error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax`],
+  [
+    '%.f',
+    [5],
+    `${unreadable}error while parsing precision: error while converting precision to integer: strconv.Atoi: ` +
+      'parsing "": invalid syntax',
+  ],
   ['%b', ['abc'], `${during}only integers and bools can be formatted as binary, was given string`],
-  ['%d', [new Duration(1n)], `${during}decimal clause can only be used on integers, was given google.protobuf.Duration`],
+  [
+    '%d',
+    [new Duration(1n)],
+    `${during}decimal clause can only be used on integers, was given google.protobuf.Duration`,
+  ],
   ['%o', ['a'], `${during}octal clause can only be used on integers, was given string`],
   ['%x', [0.5], `${during}only integers, byte buffers, and strings can be formatted as hex, was given double`],
   ['%s', [OptionalValue.none], `${during}${onlyStrings}`],

@@ -1,4 +1,7 @@
-/** `'%s has %d'.format([x, y])`, as cel-go's first formatter does it: which clauses there are, what each takes, and what is told. */
+/**
+ * `'%s has %d'.format([x, y])`, as cel-go's first formatter does it: which clauses there are, what each takes, and what
+ * is told.
+ */
 import { Buffer } from 'node:buffer'
 import { goQuote } from '../../../lib/go/go-quote.ts'
 import { compareStrings } from '../../evaluation/equality.ts'
@@ -54,10 +57,15 @@ function clauseAt(format: string, start: number): Clause {
   if (format[at] === '.') {
     const digits = /^[0-9]*/.exec(format.slice(++at))?.[0] ?? ''
     at += digits.length
-    if (at >= format.length) throw unreadable('error while parsing precision: could not find end of precision specifier')
-    const wrong = digits === '' ? 'invalid syntax' : BigInt(digits.slice(0, 40)) > 2n ** 63n - 1n ? 'value out of range' : undefined
+    if (at >= format.length)
+      throw unreadable('error while parsing precision: could not find end of precision specifier')
+    const wrong =
+      digits === '' ? 'invalid syntax' : BigInt(digits.slice(0, 40)) > 2n ** 63n - 1n ? 'value out of range' : undefined
     if (wrong)
-      throw unreadable(`error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing ${goQuote(digits)}: ${wrong}`)
+      throw unreadable(
+        'error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing ' +
+          `${goQuote(digits)}: ${wrong}`,
+      )
     precision = Number(digits)
   }
   // Go looks at bytes: of a character that has several it tells the first.
@@ -66,7 +74,8 @@ function clauseAt(format: string, start: number): Clause {
   return { verb, precision, end: at + 1 }
 }
 
-const wrong = (what: string, value: Value): CelError => new CelError(`error during formatting: ${what}, was given ${typeNameOf(value)}`)
+const wrong = (what: string, value: Value): CelError =>
+  new CelError(`error during formatting: ${what}, was given ${typeNameOf(value)}`)
 
 function filled(verb: Verb, precision: number | undefined, value: Value): string {
   switch (verb) {
@@ -77,7 +86,11 @@ function filled(verb: Verb, precision: number | undefined, value: Value): string
     case 'o':
       return integerOf(value, 'octal clause can only be used on integers').toString(8)
     case 'b':
-      return (typeof value === 'boolean' ? BigInt(value) : integerOf(value, 'only integers and bools can be formatted as binary')).toString(2)
+      return (
+        typeof value === 'boolean'
+          ? BigInt(value)
+          : integerOf(value, 'only integers and bools can be formatted as binary')
+      ).toString(2)
     case 'x':
       return hexText(value)
     case 'X':
@@ -91,8 +104,11 @@ function filled(verb: Verb, precision: number | undefined, value: Value): string
   }
 }
 
-const precise = (write: (value: number, precision: number) => string, value: number, precision = defaultPrecision): string =>
-  precision > greatestPrecision ? `%!(BADPREC)${write(value, defaultPrecision)}` : write(value, precision)
+const precise = (
+  write: (value: number, precision: number) => string,
+  value: number,
+  precision = defaultPrecision,
+): string => (precision > greatestPrecision ? `%!(BADPREC)${write(value, defaultPrecision)}` : write(value, precision))
 
 function integerOf(value: Value, what: string): bigint {
   if (typeof value === 'bigint') return value
@@ -100,7 +116,11 @@ function integerOf(value: Value, what: string): bigint {
   throw wrong(what, value)
 }
 
-const named: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity: Number.POSITIVE_INFINITY, '-Infinity': Number.NEGATIVE_INFINITY }
+const named: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  '-Infinity': Number.NEGATIVE_INFINITY,
+}
 
 function doubleOf(value: Value, clause: string): number {
   if (typeof value === 'number') return value
@@ -120,7 +140,11 @@ function stringText(value: Value): string {
   if (value instanceof CelMap && value.objectType === undefined) return mapText(value)
   const text = scalarText(value)
   if (text === undefined) {
-    throw wrong('string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps', value)
+    throw wrong(
+      'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, ' +
+        'and timestamps',
+      value,
+    )
   }
   return text
 }
@@ -139,7 +163,10 @@ function mapText(map: CelMap): string {
 function literalText(value: Value): string {
   if (typeof value === 'string') return goQuote(value)
   if (value instanceof Uint8Array) return `b${goQuote(scalarText(value) ?? '')}`
-  if (typeof value === 'number') return Number.isFinite(value) ? plainFixedText(value, defaultPrecision) : goQuote(plainFixedText(value, defaultPrecision))
+  if (typeof value === 'number')
+    return Number.isFinite(value)
+      ? plainFixedText(value, defaultPrecision)
+      : goQuote(plainFixedText(value, defaultPrecision))
   if (value instanceof Timestamp) return `timestamp(${goQuote(formatTime(value))})`
   if (value instanceof Duration) return `duration(${goQuote(formatDuration(value.nanoseconds))})`
   if (value instanceof CelList) return listText(value)

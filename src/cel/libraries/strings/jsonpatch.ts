@@ -1,4 +1,7 @@
-/** Kubernetes' library for JSON patches, which mutating admission policies have: `jsonpatch.escapeKey('example.com/label')`. */
+/**
+ * Kubernetes' library for JSON patches, which mutating admission policies have:
+ * `jsonpatch.escapeKey('example.com/label')`.
+ */
 import type { Library } from '../../library.ts'
 import { declare, overload } from '../../standard/declare.ts'
 import { stringType } from '../../types.ts'
@@ -12,7 +15,13 @@ export const jsonPatchLibrary: Library = {
   functions: [
     declare(
       'jsonpatch.escapeKey',
-      overload('string_jsonpatch_escapeKey_string', [stringType], stringType, (key) => escaped(textOf(key)), looksAtFirst(1, true)),
+      overload(
+        'string_jsonpatch_escapeKey_string',
+        [stringType],
+        stringType,
+        (key) => escaped(textOf(key)),
+        looksAtFirst(1, true),
+      ),
     ),
   ],
 }

@@ -26,10 +26,14 @@ test('texts of their format have no faults', () => {
 
 test('faults are told', () => {
   assert.deepEqual(wrong('dns1123Label', 'contains a space'), [
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and " +
+      "end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
+      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
   ])
   assert.deepEqual(wrong('qualifiedName', 'contains a space'), [
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " +
+      "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " +
+      "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
   ])
   assert.deepEqual(wrong('uri', '../relative-path'), ['parse "../relative-path": invalid URI for request'])
   assert.deepEqual(wrong('uuid', 'x'), ['does not match the UUID format'])
@@ -41,7 +45,12 @@ test('faults are told', () => {
 test('formats are found by their names', () => {
   const named = call('format-named', 'dns1123Label')
   const format = call('format.dns1123Label')
-  assert.ok(named instanceof OptionalValue && named.value instanceof OpaqueValue && format instanceof OpaqueValue && named.value.equals(format))
+  assert.ok(
+    named instanceof OptionalValue &&
+      named.value instanceof OpaqueValue &&
+      format instanceof OpaqueValue &&
+      named.value.equals(format),
+  )
   assert.ok(!named.value.equals(call('format.uri') as OpaqueValue))
   assert.equal(plain(call('format-named', 'unknown')), undefined)
   assert.equal(plain(call('format-named', 'constructor')), undefined)

@@ -1,4 +1,7 @@
-/** Kubernetes' library of named formats: `format.dns1123Label().validate(name)` is a list of what is wrong, if anything is. */
+/**
+ * Kubernetes' library of named formats: `format.dns1123Label().validate(name)` is a list of what is wrong, if anything
+ * is.
+ */
 
 import { formatCheck } from '../../../machinery/structural-schema/formats/index.ts'
 import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'

@@ -43,7 +43,9 @@ function exact(value: number): { readonly mantissa: bigint; readonly power: numb
   const word = bits.getBigUint64(0)
   const exponent = Number(word >> 52n)
   const fraction = word & (2n ** 52n - 1n)
-  return exponent === 0 ? { mantissa: fraction, power: -1074 } : { mantissa: fraction | (2n ** 52n), power: exponent - 1075 }
+  return exponent === 0
+    ? { mantissa: fraction, power: -1074 }
+    : { mantissa: fraction | (2n ** 52n), power: exponent - 1075 }
 }
 
 /** `above / below`, rounded; what is exactly between two goes to the even one. */

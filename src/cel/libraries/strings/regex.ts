@@ -26,7 +26,8 @@ function finderOf(pattern: string): Finder {
   return finder
 }
 
-const findAll = (text: string, pattern: string, limit: number): readonly string[] => readAs(TooMuchWork, () => finderOf(pattern).findAll(text, limit))
+const findAll = (text: string, pattern: string, limit: number): readonly string[] =>
+  readAs(TooMuchWork, () => finderOf(pattern).findAll(text, limit))
 
 /** A limit beyond all numbers of matches is none. */
 const countOf = (limit: bigint): number => (limit < 0n || limit > 2n ** 31n ? -1 : Number(limit))
@@ -34,7 +35,10 @@ const countOf = (limit: bigint): number => (limit < 0n || limit > 2n ** 31n ? -1
 /** At worst every character is found by itself. */
 const costs: Costs = {
   cost: ([text, pattern]) => matching(sizeOf(text), sizeOf(pattern)),
-  estimate: ([text, pattern]) => ({ cost: matchingEstimate(sizeEstimate(text), sizeEstimate(pattern)), size: { min: 0, max: sizeEstimate(text).max } }),
+  estimate: ([text, pattern]) => ({
+    cost: matchingEstimate(sizeEstimate(text), sizeEstimate(pattern)),
+    size: { min: 0, max: sizeEstimate(text).max },
+  }),
 }
 
 export const regexLibrary: Library = {
@@ -42,7 +46,13 @@ export const regexLibrary: Library = {
   functions: [
     declare(
       'find',
-      member('string_find_string', [stringType, stringType], stringType, (text, pattern) => findAll(textOf(text), textOf(pattern), 1)[0] ?? '', costs),
+      member(
+        'string_find_string',
+        [stringType, stringType],
+        stringType,
+        (text, pattern) => findAll(textOf(text), textOf(pattern), 1)[0] ?? '',
+        costs,
+      ),
     ),
     declare(
       'findAll',

@@ -1,4 +1,7 @@
-/** cel-go's library of strings (`ext.Strings`, version 2, as Kubernetes has it): positions count characters, not UTF-16 units. */
+/**
+ * cel-go's library of strings (`ext.Strings`, version 2, as Kubernetes has it): positions count characters, not UTF-16
+ * units.
+ */
 import { goEscapes } from '../../../lib/go/go-quote.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Library } from '../../library.ts'
 import { declare, member, overload, plus, scaled, times } from '../../standard/declare.ts'
@@ -69,10 +72,15 @@ function lastIndexOf(text: string, wanted: string, offset?: bigint): bigint {
   if (wanted === '') return offset ?? BigInt(characters.length)
   if (offset !== undefined && offset < 0n) throw outOfRange(offset)
   if (offset !== undefined && offset >= characters.length) return -1n
-  return characters.before(text.lastIndexOf(wanted, offset === undefined ? text.length : characters.cut(0, offset).length))
+  return characters.before(
+    text.lastIndexOf(wanted, offset === undefined ? text.length : characters.cut(0, offset).length),
+  )
 }
 
-/** The first `limit` (if it is not negative) of `old` replaced; an empty one stands before every character and at the end. */
+/**
+ * The first `limit` (if it is not negative) of `old` replaced; an empty one stands before every character and at the
+ * end.
+ */
 function replace(text: string, old: string, by: string, limit = -1n): string {
   if (limit === 0n) return text
   const pieces = old === '' ? ['', ...charactersOf(text), ''] : text.split(old)
@@ -108,15 +116,26 @@ function trim(text: string): string {
 }
 
 /** In double quotes, with CEL's escapes. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is escaped
-const quote = (text: string): string => `"${text.toWellFormed().replace(/[\x07-\r\\"]/g, (character) => goEscapes[character] ?? character)}"`
+const quote = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are escaped
+  `"${text.toWellFormed().replace(/[\x07-\r\\"]/g, (character) => goEscapes[character] ?? character)}"`
 
 const lookedThrough = looksAtFirst(1, true)
 
 /** How large a text can get when parts of it are replaced. */
 function replacedSize(size: Estimate, old: Estimate, by: Estimate): Estimate {
-  const most = old.min === 0 ? (size.max + 1) * by.max + size.max : by.max <= old.min ? size.max : Math.ceil(size.max / old.min) * by.max
-  const least = old.max === 0 ? (size.min + 1) * by.min + size.min : old.max <= by.min ? size.min : Math.ceil(size.min / old.max) * by.min
+  const most =
+    old.min === 0
+      ? (size.max + 1) * by.max + size.max
+      : by.max <= old.min
+        ? size.max
+        : Math.ceil(size.max / old.min) * by.max
+  const least =
+    old.max === 0
+      ? (size.min + 1) * by.min + size.min
+      : old.max <= by.min
+        ? size.min
+        : Math.ceil(size.min / old.max) * by.min
   return scaled({ min: least, max: most }, 1)
 }
 
@@ -162,11 +181,19 @@ export const stringsLibrary: Library = {
   functions: [
     declare(
       'charAt',
-      member('string_char_at_int', [stringType, intType], stringType, (text, index) => charAt(textOf(text), intOf(index))),
+      member('string_char_at_int', [stringType, intType], stringType, (text, index) =>
+        charAt(textOf(text), intOf(index)),
+      ),
     ),
     declare(
       'indexOf',
-      member('string_index_of_string', [stringType, stringType], intType, (text, wanted) => indexOf(textOf(text), textOf(wanted)), looksAtAll),
+      member(
+        'string_index_of_string',
+        [stringType, stringType],
+        intType,
+        (text, wanted) => indexOf(textOf(text), textOf(wanted)),
+        looksAtAll,
+      ),
       member(
         'string_index_of_string_int',
         [stringType, stringType, intType],
@@ -177,7 +204,13 @@ export const stringsLibrary: Library = {
     ),
     declare(
       'lastIndexOf',
-      member('string_last_index_of_string', [stringType, stringType], intType, (text, wanted) => lastIndexOf(textOf(text), textOf(wanted)), looksAtAll),
+      member(
+        'string_last_index_of_string',
+        [stringType, stringType],
+        intType,
+        (text, wanted) => lastIndexOf(textOf(text), textOf(wanted)),
+        looksAtAll,
+      ),
       member(
         'string_last_index_of_string_int',
         [stringType, stringType, intType],
@@ -189,15 +222,33 @@ export const stringsLibrary: Library = {
     declare(
       'join',
       member('list_join', [texts], stringType, (list) => join(listOf(list)), joinCosts),
-      member('list_join_string', [texts, stringType], stringType, (list, separator) => join(listOf(list), textOf(separator)), joinCosts),
+      member(
+        'list_join_string',
+        [texts, stringType],
+        stringType,
+        (list, separator) => join(listOf(list), textOf(separator)),
+        joinCosts,
+      ),
     ),
     declare(
       'lowerAscii',
-      member('string_lower_ascii', [stringType], stringType, (text) => textOf(text).replace(/[A-Z]+/g, (it) => it.toLowerCase()), lookedThrough),
+      member(
+        'string_lower_ascii',
+        [stringType],
+        stringType,
+        (text) => textOf(text).replace(/[A-Z]+/g, (it) => it.toLowerCase()),
+        lookedThrough,
+      ),
     ),
     declare(
       'upperAscii',
-      member('string_upper_ascii', [stringType], stringType, (text) => textOf(text).replace(/[a-z]+/g, (it) => it.toUpperCase()), lookedThrough),
+      member(
+        'string_upper_ascii',
+        [stringType],
+        stringType,
+        (text) => textOf(text).replace(/[a-z]+/g, (it) => it.toUpperCase()),
+        lookedThrough,
+      ),
     ),
     declare(
       'replace',
@@ -218,7 +269,13 @@ export const stringsLibrary: Library = {
     ),
     declare(
       'split',
-      member('string_split_string', [stringType, stringType], texts, (text, by) => new ArrayList(split(textOf(text), textOf(by))), splitCosts),
+      member(
+        'string_split_string',
+        [stringType, stringType],
+        texts,
+        (text, by) => new ArrayList(split(textOf(text), textOf(by))),
+        splitCosts,
+      ),
       member(
         'string_split_string_int',
         [stringType, stringType, intType],
@@ -229,7 +286,13 @@ export const stringsLibrary: Library = {
     ),
     declare(
       'substring',
-      member('string_substring_int', [stringType, intType], stringType, (text, from) => substring(textOf(text), intOf(from)), lookedThrough),
+      member(
+        'string_substring_int',
+        [stringType, intType],
+        stringType,
+        (text, from) => substring(textOf(text), intOf(from)),
+        lookedThrough,
+      ),
       member(
         'string_substring_int_int',
         [stringType, intType, intType],
@@ -244,7 +307,13 @@ export const stringsLibrary: Library = {
     ),
     declare(
       'format',
-      member('string_format', [stringType, listType(dynType)], stringType, (text, args) => formatString(textOf(text), listOf(args)), looksAtFirst()),
+      member(
+        'string_format',
+        [stringType, listType(dynType)],
+        stringType,
+        (text, args) => formatString(textOf(text), listOf(args)),
+        looksAtFirst(),
+      ),
     ),
     declare(
       'strings.quote',

@@ -16,11 +16,17 @@ export function exportCommand(): Command {
     .addOption(new Option('--embed', 'put certificates, keys and tokens in, in the place of the names of their files'))
     .addOption(new Option('--force', 'replace a file that is there'))
     .addOption(kubeconfigOption())
-    .addHelpText('after', '\nExamples:\n  t8s config export dev -f dev.yaml\n  t8s config export dev --embed | ssh host "cat > kubeconfig"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  t8s config export dev -f dev.yaml\n  t8s config export dev --embed | ssh host "cat > kubeconfig"',
+    )
     .action(exportContext)
 }
 
-async function exportContext(name: string, { file, embed = false, force = false, ...flags }: ExportFlags): Promise<void> {
+async function exportContext(
+  name: string,
+  { file, embed = false, force = false, ...flags }: ExportFlags,
+): Promise<void> {
   const { exportedContext, writeExport } = await import('../../../kubeconfig/contexts/export-context.ts')
   const text = await exportedContext((await locations(flags)).files, name, embed)
   if (file === undefined || file === '-') process.stdout.write(text)

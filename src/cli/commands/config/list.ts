@@ -17,7 +17,10 @@ export function listCommand(): Command {
     .description('list the contexts: clusters, users, servers, and when certificates and tokens expire')
     .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json', 'yaml', 'name']))
     .addOption(kubeconfigOption())
-    .addHelpText('after', '\nExamples:\n  t8s config list\n  t8s config list -o name\n  t8s config list -o json | jq -r ".[].server"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  t8s config list\n  t8s config list -o name\n  t8s config list -o json | jq -r ".[].server"',
+    )
     .action(list)
 }
 

@@ -35,7 +35,10 @@ export function mergeCommand(): Command {
     .action(merge)
 }
 
-async function merge(args: readonly string[], { as, force = false, embed = false, ...flags }: MergeFlags): Promise<void> {
+async function merge(
+  args: readonly string[],
+  { as, force = false, embed = false, ...flags }: MergeFlags,
+): Promise<void> {
   const [
     { changeKubeconfigs },
     { addAll, allContexts, renamed, spareEntries },
@@ -54,11 +57,17 @@ async function merge(args: readonly string[], { as, force = false, embed = false
   for (const { file, prefix } of namedFiles(args, as)) {
     const source = await (file === '-' ? inputSource(process.stdin) : fileSource(file))
     const document = new ConfigDocument(source.text, notImportable(source.name))
-    const contexts = await Promise.all(allContexts(document, source.name).map((context) => selfContained(context, source, embed)))
-    const spare = await Promise.all(spareEntries(document, contexts).map((entry) => selfContainedEntry(entry, source, embed)))
+    const contexts = await Promise.all(
+      allContexts(document, source.name).map((context) => selfContained(context, source, embed)),
+    )
+    const spare = await Promise.all(
+      spareEntries(document, contexts).map((entry) => selfContainedEntry(entry, source, embed)),
+    )
     all.push(prefix === undefined ? { contexts, spare } : renamed({ contexts, spare }, prefix))
   }
-  const merged = await changeKubeconfigs(await locations(flags), `merge ${args.join(' ')}`, (config) => all.flatMap((one) => addAll(config, one, force)))
+  const merged = await changeKubeconfigs(await locations(flags), `merge ${args.join(' ')}`, (config) =>
+    all.flatMap((one) => addAll(config, one, force)),
+  )
   print(
     ...(merged.length > 0
       ? merged.map(({ name, how }) => `${quoted(name)} ${how === 'there already' ? 'is' : 'was'} ${how}`)
@@ -71,14 +80,20 @@ interface NamedFile {
   readonly prefix: string | undefined
 }
 
-/** `PREFIX=FILE`; a file whose own name has such a sign is taken as it is. Throws an ExplainedError for `--as` with more than one. */
+/**
+ * `PREFIX=FILE`; a file whose own name has such a sign is taken as it is. Throws an ExplainedError for `--as` with more
+ * than one.
+ */
 function namedFiles(args: readonly string[], as: string | undefined): NamedFile[] {
-  if (as !== undefined && args.length > 1) throw new ExplainedError(`--as is for one file: name each as PREFIX=FILE, such as ${as}=${args[0]}`)
+  if (as !== undefined && args.length > 1)
+    throw new ExplainedError(`--as is for one file: name each as PREFIX=FILE, such as ${as}=${args[0]}`)
   return args.map((arg) => {
     const [, prefix, file] = (!existsSync(arg) && /^([^=/]*)=(.+)$/s.exec(arg)) || []
     if (file === undefined) return { file: arg, prefix: as }
-    if (as !== undefined) throw new ExplainedError(`there are two prefixes, ${quoted(as)} and ${quoted(prefix ?? '')}: give one`)
-    if (prefix === '') throw new ExplainedError(`${quoted(arg)} has no prefix: name one in front of the =, or the file alone`)
+    if (as !== undefined)
+      throw new ExplainedError(`there are two prefixes, ${quoted(as)} and ${quoted(prefix ?? '')}: give one`)
+    if (prefix === '')
+      throw new ExplainedError(`${quoted(arg)} has no prefix: name one in front of the =, or the file alone`)
     // Shells leave a tilde behind a = alone.
     return { file: file.startsWith('~/') ? join(process.env.HOME || homedir(), file.slice(2)) : file, prefix }
   })

@@ -1,17 +1,29 @@
 /** `t8s config remove`: takes a context out, with what nothing else needs. */
 import { Command } from 'commander'
-import { chosenName, givenName, kubeconfigOption, locations, type NameFlags, nameOption, print, quoted } from './options.ts'
+import {
+  chosenName,
+  givenName,
+  kubeconfigOption,
+  locations,
+  type NameFlags,
+  nameOption,
+  print,
+  quoted,
+} from './options.ts'
 
 export function removeCommand(): Command {
   return new Command('remove')
     .alias('rm')
     .argument('[NAME]', 'the name of the context')
-    .description('remove a context, and its cluster and user if nothing else needs them; without a name, choose it from a list')
+    .description(
+      'remove a context, and its cluster and user if nothing else needs them; without a name, choose it from a list',
+    )
     .addOption(nameOption())
     .addOption(kubeconfigOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  t8s config remove            choose from a list\n  t8s config remove -n dev\n  t8s config undo              brings it back',
+      '\nExamples:\n  t8s config remove            choose from a list\n  t8s config remove -n dev\n  t8s config ' +
+        'undo              brings it back',
     )
     .action(remove)
 }
@@ -22,8 +34,13 @@ async function remove(argument: string | undefined, flags: NameFlags): Promise<v
     import('../../../kubeconfig/files/change.ts'),
     import('../../../kubeconfig/contexts/change-contexts.ts'),
   ])
-  const { also, shadowedIn, wasCurrent } = await changeKubeconfigs(await locations(flags), `remove ${name}`, (config) => removeContext(config, name))
-  print(`removed ${quoted(name)}${also.length > 0 ? `, and with it the ${also.join(' and the ')}` : ''}; t8s config undo brings it back`)
+  const { also, shadowedIn, wasCurrent } = await changeKubeconfigs(await locations(flags), `remove ${name}`, (config) =>
+    removeContext(config, name),
+  )
+  print(
+    `removed ${quoted(name)}${also.length > 0 ? `, and with it the ${also.join(' and the ')}` : ''}; t8s config ` +
+      'undo brings it back',
+  )
   if (shadowedIn) print(`${shadowedIn} has a context of that name, too, which counts from now on`)
   if (wasCurrent) print('it was the current context: t8s config use takes another')
 }

@@ -22,6 +22,8 @@ async function rename({ name, to, ...flags }: RenameFlags): Promise<void> {
     import('../../../kubeconfig/files/change.ts'),
     import('../../../kubeconfig/contexts/change-contexts.ts'),
   ])
-  await changeKubeconfigs(await locations(flags), `rename ${name} to ${to}`, (config) => renameContext(config, name, to))
+  await changeKubeconfigs(await locations(flags), `rename ${name} to ${to}`, (config) =>
+    renameContext(config, name, to),
+  )
   print(`${quoted(name)} is called ${quoted(to)} now`)
 }

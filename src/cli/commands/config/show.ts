@@ -14,7 +14,10 @@ export function showCommand(): Command {
     .description('show what is said of a context; keys, tokens and passwords are left out')
     .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json', 'yaml']))
     .addOption(kubeconfigOption())
-    .addHelpText('after', '\nExamples:\n  t8s config show dev\n  t8s config export dev        all of it, secrets too, as a kubeconfig')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  t8s config show dev\n  t8s config export dev        all of it, secrets too, as a kubeconfig',
+    )
     .action(show)
 }
 

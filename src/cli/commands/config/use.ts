@@ -1,6 +1,15 @@
 /** `t8s config use`: makes a context the current one. */
 import { Command } from 'commander'
-import { chosenName, givenName, kubeconfigOption, locations, type NameFlags, nameOption, print, quoted } from './options.ts'
+import {
+  chosenName,
+  givenName,
+  kubeconfigOption,
+  locations,
+  type NameFlags,
+  nameOption,
+  print,
+  quoted,
+} from './options.ts'
 
 export function useCommand(): Command {
   return new Command('use')
@@ -8,7 +17,11 @@ export function useCommand(): Command {
     .description('use a context from now on; without a name, choose it from a list')
     .addOption(nameOption())
     .addOption(kubeconfigOption())
-    .addHelpText('after', '\nExamples:\n  t8s config use           choose from a list\n  t8s config use dev\n  t8s config use -         the context before')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  t8s config use           choose from a list\n  t8s config use dev\n  t8s config use -      ' +
+        '   the context before',
+    )
     .action(use)
 }
 

@@ -13,5 +13,10 @@ const none: Colours = { title: plain, strong: plain, faint: plain, warning: plai
 export async function coloursOf(stream: { readonly isTTY?: boolean }): Promise<Colours> {
   if (!stream.isTTY) return none
   const { default: ansis } = await import('ansis')
-  return { title: (text) => ansis.red.bold(text), strong: (text) => ansis.bold(text), faint: (text) => ansis.dim(text), warning: (text) => ansis.yellow(text) }
+  return {
+    title: (text) => ansis.red.bold(text),
+    strong: (text) => ansis.bold(text),
+    faint: (text) => ansis.dim(text),
+    warning: (text) => ansis.yellow(text),
+  }
 }

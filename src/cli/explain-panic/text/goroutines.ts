@@ -29,7 +29,10 @@ export function goroutineTitle({ id, state, minutes, lockedToThread, notes }: Go
   return parts.filter(Boolean).join(', ')
 }
 
-export function groupsText({ kind, groups, goroutineCount, source, goroutine }: CrashReport, { colours, all }: TextOptions): string[] {
+export function groupsText(
+  { kind, groups, goroutineCount, source, goroutine }: CrashReport,
+  { colours, all }: TextOptions,
+): string[] {
   // The failing one is shown already; of those that wait for each other each is told why.
   if (goroutineCount < 2 && goroutine && kind !== 'deadlock') return []
   if (groups.length === 0) return []
@@ -46,24 +49,40 @@ export function groupsText({ kind, groups, goroutineCount, source, goroutine }: 
     lines.push('', `${colours.strong(title)}${suspicion ? `  ${colours.warning(suspicion)}` : ''}`)
     lines.push(
       colours.faint(
-        `          goroutine${group.ids.length === 1 ? '' : 's'} ${group.ids.slice(0, mostIds).join(', ')}${group.ids.length > mostIds ? ', …' : ''}`,
+        `          goroutine${group.ids.length === 1 ? '' : 's'} ` +
+          `${group.ids.slice(0, mostIds).join(', ')}${group.ids.length > mostIds ? ', …' : ''}`,
       ),
     )
-    lines.push(...(all ? stackText(group, { colours, all }).map((line) => `      ${line}`) : whereText(group).map((line) => `          ${line}`)))
-    if (group.createdBy) lines.push(colours.faint(`          created by ${group.createdBy.function} ${group.createdBy.file}:${group.createdBy.line}`))
+    lines.push(
+      ...(all
+        ? stackText(group, { colours, all }).map((line) => `      ${line}`)
+        : whereText(group).map((line) => `          ${line}`)),
+    )
+    if (group.createdBy)
+      lines.push(
+        colours.faint(
+          `          created by ${group.createdBy.function} ${group.createdBy.file}:${group.createdBy.line}`,
+        ),
+      )
   }
   if (others.length > shown.length) {
     const count = others.slice(mostGroups).reduce((sum, group) => sum + group.count, 0)
-    lines.push('', colours.faint(`        ${count} more goroutines in ${others.length - shown.length} stacks: --all shows them`))
+    lines.push(
+      '',
+      colours.faint(`        ${count} more goroutines in ${others.length - shown.length} stacks: --all shows them`),
+    )
   }
   const idleCount = idle.reduce((sum, { count }) => sum + count, 0)
-  if (idleCount > 0) lines.push('', colours.faint(`  ${`${idleCount}`.padStart(5)} × idle in the runtime, as they should be`))
+  if (idleCount > 0)
+    lines.push('', colours.faint(`  ${`${idleCount}`.padStart(5)} × idle in the runtime, as they should be`))
   return lines
 }
 
 function waitText({ leastMinutes, mostMinutes }: GroupReport): string {
   if (mostMinutes === 0) return ''
-  return leastMinutes === mostMinutes ? `, ${minutesText(mostMinutes)}` : `, ${leastMinutes} to ${minutesText(mostMinutes)}`
+  return leastMinutes === mostMinutes
+    ? `, ${minutesText(mostMinutes)}`
+    : `, ${leastMinutes} to ${minutesText(mostMinutes)}`
 }
 
 const minutesText = (minutes: number): string => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
@@ -72,6 +91,7 @@ const minutesText = (minutes: number): string => (minutes === 1 ? '1 minute' : `
 function whereText({ frames, unavailable }: GroupReport): string[] {
   const own = frames.filter(({ origin }) => origin === 'own').slice(0, mostOwn)
   const shown = own.length > 0 ? own : frames.slice(0, 1)
-  if (shown.length === 0) return [unavailable ? 'it ran on another thread: its stack is not known' : 'its stack is not told']
+  if (shown.length === 0)
+    return [unavailable ? 'it ran on another thread: its stack is not known' : 'its stack is not told']
   return shown.map((frame) => `${frameText(frame)}  ${frame.file}:${frame.line}`)
 }

@@ -13,18 +13,31 @@ export interface TextOptions {
 
 /** Crashes that are shown unless all are wanted. */
 const mostReports = 5
-const order: readonly CrashReport['source'][] = ['panic', 'fatal error', 'signal', 'data race', 'logged panic', 'goroutines', 'logged error']
+const order: readonly CrashReport['source'][] = [
+  'panic',
+  'fatal error',
+  'signal',
+  'data race',
+  'logged panic',
+  'goroutines',
+  'logged error',
+]
 
 export function reportsText(reports: readonly CrashReport[], options: TextOptions): string {
   // What ended a program comes before what it went on after.
-  const sorted = reports.toSorted((a, b) => Number(wentOn(a)) - Number(wentOn(b)) || (wentOn(a) ? order.indexOf(a.source) - order.indexOf(b.source) : 0))
+  const sorted = reports.toSorted(
+    (a, b) =>
+      Number(wentOn(a)) - Number(wentOn(b)) || (wentOn(a) ? order.indexOf(a.source) - order.indexOf(b.source) : 0),
+  )
   const shown = options.all ? sorted : sorted.slice(0, mostReports)
   const texts = shown.map((report, index) => {
-    const place = reports.length > 1 ? [options.colours.faint(`── ${index + 1} of ${reports.length}, line ${report.line}`)] : []
+    const place =
+      reports.length > 1 ? [options.colours.faint(`── ${index + 1} of ${reports.length}, line ${report.line}`)] : []
     return [...place, ...reportLines(report, options)].join('\n')
   })
   const hidden = reports.length - shown.length
-  if (hidden > 0) texts.push(options.colours.faint(`${hidden} more ${hidden === 1 ? 'is' : 'are'} not shown: --all shows all`))
+  if (hidden > 0)
+    texts.push(options.colours.faint(`${hidden} more ${hidden === 1 ? 'is' : 'are'} not shown: --all shows all`))
   return `${texts.join('\n\n')}\n`
 }
 
@@ -32,7 +45,8 @@ const wentOn = ({ source }: CrashReport): boolean => order.indexOf(source) >= or
 
 function reportLines(report: CrashReport, options: TextOptions): string[] {
   const { colours } = options
-  const { message, explanation, advice, chain, times, goroutine, runtimeStack, race, ownFrame, failedFrame, excerpt } = report
+  const { message, explanation, advice, chain, times, goroutine, runtimeStack, race, ownFrame, failedFrame, excerpt } =
+    report
   const lines = [...message.split('\n').map((line) => colours.title(line)), '', `  ${explanation}`]
   if (chain) lines.push(`  ${chain}`)
   lines.push(`  ${colours.strong('Next:')} ${advice}`, '')
@@ -42,17 +56,24 @@ function reportLines(report: CrashReport, options: TextOptions): string[] {
     lines.push(field('goroutine', goroutineTitle(goroutine)))
     if (goroutine.createdBy) {
       const { function: by, file, line, goroutine: id } = goroutine.createdBy
-      lines.push(field('created by', `${by}${id === undefined ? '' : ` in goroutine ${id}`}`), field('', colours.faint(`${file}:${line}`)))
+      lines.push(
+        field('created by', `${by}${id === undefined ? '' : ` in goroutine ${id}`}`),
+        field('', colours.faint(`${file}:${line}`)),
+      )
     }
     const own = ownFrame === undefined ? undefined : goroutine.frames[ownFrame]
     const failed = failedFrame === undefined ? undefined : goroutine.frames[failedFrame]
     if (own) {
       lines.push(
-        field(report.kind === 'deadlock' ? 'waits in' : own === failed ? 'failed in' : 'called from', colours.strong(frameText(own))),
+        field(
+          report.kind === 'deadlock' ? 'waits in' : own === failed ? 'failed in' : 'called from',
+          colours.strong(frameText(own)),
+        ),
         field('', `${own.file}:${own.line}`),
       )
       if (report.sourcesMissing) lines.push(field('sources', report.sourcesMissing))
-      if (excerpt) lines.push('', ...excerpt.map(({ number, text }) => sourceLine(number, text, number === own.line, colours)))
+      if (excerpt)
+        lines.push('', ...excerpt.map(({ number, text }) => sourceLine(number, text, number === own.line, colours)))
     }
   }
   for (const one of report.arguments) lines.push('', ...argumentsText(one, colours))
@@ -64,8 +85,17 @@ function reportLines(report: CrashReport, options: TextOptions): string[] {
       ...report.stackNotes.map((note) => colours.faint(`    ${note}`)),
     )
   if (report.phases.length > 0)
-    lines.push('', `  ${colours.strong('What became of the panic')}`, ...report.phases.map(({ name, text }) => `    ${name.padEnd(8)} ${text}`))
-  if (runtimeStack?.length) lines.push('', `  ${colours.strong('Stack of the thread, in the runtime')}`, ...stackText({ frames: runtimeStack }, options))
+    lines.push(
+      '',
+      `  ${colours.strong('What became of the panic')}`,
+      ...report.phases.map(({ name, text }) => `    ${name.padEnd(8)} ${text}`),
+    )
+  if (runtimeStack?.length)
+    lines.push(
+      '',
+      `  ${colours.strong('Stack of the thread, in the runtime')}`,
+      ...stackText({ frames: runtimeStack }, options),
+    )
   for (const { title, frames } of race) lines.push('', `  ${colours.strong(title)}`, ...stackText({ frames }, options))
   lines.push(...groupsText(report, options))
   return lines
@@ -78,7 +108,10 @@ function facts({ panics, signal, notes, exitStatus, registers }: CrashReport): s
     for (const [index, { text, recovered, repanicked }] of panics.entries()) {
       const [first = ''] = text.split('\n')
       lines.push(
-        field(index === 0 ? 'panics' : '', `${index + 1}. ${first}${repanicked ? ' (recovered, and panicked again)' : recovered ? ' (recovered)' : ''}`),
+        field(
+          index === 0 ? 'panics' : '',
+          `${index + 1}. ${first}${repanicked ? ' (recovered, and panicked again)' : recovered ? ' (recovered)' : ''}`,
+        ),
       )
     }
   }
@@ -86,14 +119,17 @@ function facts({ panics, signal, notes, exitStatus, registers }: CrashReport): s
     const { text, code, codeName, codeMeaning, address, pc, duringCgo } = signal
     const parts = [
       text,
-      code === undefined ? '' : `code ${code}${codeName ? ` (${codeName})` : ''}${codeMeaning ? `: ${codeMeaning}` : ''}`,
+      code === undefined
+        ? ''
+        : `code ${code}${codeName ? ` (${codeName})` : ''}${codeMeaning ? `: ${codeMeaning}` : ''}`,
       address ? `address ${address}` : '',
       pc ? `at instruction ${pc}` : '',
       duringCgo ? 'in C code' : '',
     ]
     lines.push(field('signal', parts.filter(Boolean).join(', ')))
   }
-  for (const [index, note] of notes.entries()) lines.push(field(index === 0 ? 'runtime' : '', note.replace(/^runtime: /, '')))
+  for (const [index, note] of notes.entries())
+    lines.push(field(index === 0 ? 'runtime' : '', note.replace(/^runtime: /, '')))
   const count = Object.keys(registers).length
   if (count > 0) lines.push(field('registers', `${count} are told: -o json has them`))
   if (exitStatus !== undefined) lines.push(field('exit status', `${exitStatus}`))

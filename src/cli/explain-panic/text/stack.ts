@@ -26,7 +26,10 @@ export function stackText({ frames, elided, unavailable, ancestors }: Stack, opt
       const mark = at === failed ? '→' : at === own ? '•' : ' '
       const text = `${times > 1 ? '  ' : ''}${mark} ${frameText(frame)}${frame.inlined ? ' (inlined)' : ''}`
       const place = `${times > 1 ? '  ' : ''}      ${placeText(frame)}`
-      lines.push(`  ${frame.origin === 'own' ? colours.strong(text) : colours.faint(text)}`, colours.faint(`  ${place}`))
+      lines.push(
+        `  ${frame.origin === 'own' ? colours.strong(text) : colours.faint(text)}`,
+        colours.faint(`  ${place}`),
+      )
     }
   }
   if (!all && shown > mostFrames) lines.push(colours.faint(`    ${shown - mostFrames} more frames: --all shows them`))
@@ -40,12 +43,26 @@ export function stackText({ frames, elided, unavailable, ancestors }: Stack, opt
 const placeOf = (frame: FrameReport): string => `${frame.function} ${frame.file}:${frame.line}`
 
 /** `example.com/shop/cart: (*Cart).Add, closure func1`. */
-export function frameText({ function: full, package: pkg, receiver, name, closure, wrapper, origin, version, module }: FrameReport): string {
+export function frameText({
+  function: full,
+  package: pkg,
+  receiver,
+  name,
+  closure,
+  wrapper,
+  origin,
+  version,
+  module,
+}: FrameReport): string {
   if (pkg === '') return full
   // A function that a variable of the package holds has no name but its place.
   const called = name === 'glob' && closure ? 'a variable' : name
   const method = receiver === undefined ? called : `${receiver.startsWith('*') ? `(${receiver})` : receiver}.${name}`
-  const more = [closure && `closure ${closure}`, wrapper, origin === 'module' && version ? `${module} ${version}` : ''].filter(Boolean)
+  const more = [
+    closure && `closure ${closure}`,
+    wrapper,
+    origin === 'module' && version ? `${module} ${version}` : '',
+  ].filter(Boolean)
   return `${pkg}: ${method}${more.length > 0 ? `, ${more.join(', ')}` : ''}`
 }
 

@@ -7,7 +7,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { AnswerBody } from './answer-body.ts'
 
 /** A request over memory, whose answer is all there before anybody reads it. */
-async function asked(t: TestContext, answer: (stream: ServerHttp2Stream) => void): Promise<{ stream: ClientHttp2Stream; body: AnswerBody }> {
+async function asked(
+  t: TestContext,
+  answer: (stream: ServerHttp2Stream) => void,
+): Promise<{ stream: ClientHttp2Stream; body: AnswerBody }> {
   const [near, far] = duplexPair()
   const server = performServerHandshake(far)
   server.on('stream', (stream) => {

@@ -1,6 +1,6 @@
 /**
- * The body of an answer, taken in from the first byte on. Node's own iteration of a stream takes an answer for broken off whose end has come
- * before somebody began to read it.
+ * The body of an answer, taken in from the first byte on. Node's own iteration of a stream takes an answer for broken
+ * off whose end has come before somebody began to read it.
  */
 import { type ClientHttp2Stream, constants } from 'node:http2'
 
@@ -31,7 +31,10 @@ export class AnswerBody implements AsyncIterable<Buffer> {
     stream.on('close', () => this.#end())
   }
 
-  /** The pieces as they come. Throws what ended the stream, if that was not its end; a reader who stops early ends the request. */
+  /**
+   * The pieces as they come. Throws what ended the stream, if that was not its end; a reader who stops early ends the
+   * request.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     try {
       for (;;) {

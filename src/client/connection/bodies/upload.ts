@@ -1,12 +1,16 @@
 /**
- * Sends a body in pieces, one after the other. Node counts what it was given and has not sent as memory of the connection, for ever if the
- * server refuses the upload in the middle: so it is given little at a time, and it is known how much was left.
+ * Sends a body in pieces, one after the other. Node counts what it was given and has not sent as memory of the
+ * connection, for ever if the server refuses the upload in the middle: so it is given little at a time, and it is known
+ * how much was left.
  */
 import { type ClientHttp2Stream, constants } from 'node:http2'
 
 const pieceBytes = 64 * 1024
 
-/** Begins at once. What is returned says how many bytes Node holds and has not sent; asked when the stream has ended, those stay. */
+/**
+ * Begins at once. What is returned says how many bytes Node holds and has not sent; asked when the stream has ended,
+ * those stay.
+ */
 export function upload(stream: ClientHttp2Stream, body: Buffer): () => number {
   let given = 0
   let sent = 0

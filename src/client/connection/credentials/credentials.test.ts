@@ -37,7 +37,10 @@ test('a program is asked once until what it gave expires or is refused, and neve
   const plugin: ExecPlugin = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', args: [], env: {} }
   const run = async (): Promise<ExecCredentials> => ({ token: `t${++asked}`, expires: now + 10_000 })
   const credentials = execCredentials(plugin, { run, now: () => now })
-  assert.deepEqual(await Promise.all([credentials.authorization!(), credentials.authorization!()]), ['Bearer t1', 'Bearer t1'])
+  assert.deepEqual(await Promise.all([credentials.authorization!(), credentials.authorization!()]), [
+    'Bearer t1',
+    'Bearer t1',
+  ])
   assert.equal(credentials.refused!(), false, 'not when it has just been asked')
   now = 6_000
   assert.equal(credentials.refused!(), true)
@@ -72,12 +75,15 @@ users:
     as-groups: [dev]
     exec: { apiVersion: client.authentication.k8s.io/v1, command: sh, provideClusterInfo: true, args: ["-c", ${JSON.stringify(answer)}]${more} }
 `
-  const answer = (status: string): string => `printf '{"apiVersion":"client.authentication.k8s.io/v1","status":${status}}'`
+  const answer = (status: string): string =>
+    `printf '{"apiVersion":"client.authentication.k8s.io/v1","status":${status}}'`
   const load = async (text: string) => {
     writeFileSync(file, text)
     return kubeconfigAccess(await contextOf([file]))
   }
-  const { credentials, ...access } = await load(program(`echo "$KUBERNETES_EXEC_INFO" | grep -q https://example.com/path && ${answer('{"token":"abc"}')}`))
+  const { credentials, ...access } = await load(
+    program(`echo "$KUBERNETES_EXEC_INFO" | grep -q https://example.com/path && ${answer('{"token":"abc"}')}`),
+  )
   assert.deepEqual(JSON.parse(JSON.stringify(access)), {
     url: 'https://example.com/path',
     insecure: true,
@@ -87,7 +93,8 @@ users:
     namespace: 'dev',
   })
   assert.equal(await credentials?.authorization?.(), 'Bearer abc')
-  const fails = async (text: string, message: RegExp) => assert.rejects(async () => (await load(text)).credentials?.authorization?.(), message)
+  const fails = async (text: string, message: RegExp) =>
+    assert.rejects(async () => (await load(text)).credentials?.authorization?.(), message)
   await fails(program(answer('{}')), /gave no credentials: its answer has neither a token nor a certificate/)
   await fails(program(answer('{"clientKeyData":"K"}')), /go together/)
   await fails(program(`printf '{"apiVersion":"v1"}'`), /it answers in v1/)
@@ -100,16 +107,23 @@ test('a pod finds its cluster by its environment and its account', async (t) => 
   const environment = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '6443' }
   await assert.rejects(inClusterAccess({ environment: {}, accountFolder }), /this is no pod/)
   await assert.rejects(inClusterAccess({ environment, accountFolder }), /the pod has no token/)
-  for (const [name, content] of Object.entries({ token: 'T', 'ca.crt': 'CA', namespace: 'ns\n' })) writeFileSync(join(accountFolder, name), content)
+  for (const [name, content] of Object.entries({ token: 'T', 'ca.crt': 'CA', namespace: 'ns\n' }))
+    writeFileSync(join(accountFolder, name), content)
   const { url, ca, namespace, credentials } = await loadAccess({ environment, accountFolder })
-  assert.deepEqual([url, ca, namespace, await credentials?.authorization?.()], ['https://[fd00::1]:6443', 'CA', 'ns', 'Bearer T'])
+  assert.deepEqual(
+    [url, ca, namespace, await credentials?.authorization?.()],
+    ['https://[fd00::1]:6443', 'CA', 'ns', 'Bearer T'],
+  )
 })
 
 test('impersonation says user, groups and the rest in headers', () => {
-  assert.deepEqual(impersonationHeaders({ userName: 'jane', uid: '7', groups: ['a', 'b'], extra: { 'example.com/scopes': ['x'] } }), {
-    'impersonate-user': 'jane',
-    'impersonate-uid': '7',
-    'impersonate-group': ['a', 'b'],
-    'impersonate-extra-example.com%2fscopes': ['x'],
-  })
+  assert.deepEqual(
+    impersonationHeaders({ userName: 'jane', uid: '7', groups: ['a', 'b'], extra: { 'example.com/scopes': ['x'] } }),
+    {
+      'impersonate-user': 'jane',
+      'impersonate-uid': '7',
+      'impersonate-group': ['a', 'b'],
+      'impersonate-extra-example.com%2fscopes': ['x'],
+    },
+  )
 })

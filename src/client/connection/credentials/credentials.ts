@@ -8,7 +8,10 @@ export interface ClientCertificate {
 }
 
 export interface Credentials {
-  /** The header `authorization` of a request that is sent now; undefined where there is none. Rejects with an Error that says what is missing. */
+  /**
+   * The header `authorization` of a request that is sent now; undefined where there is none. Rejects with an Error that
+   * says what is missing.
+   */
   authorization?(): Promise<string | undefined>
   /** What is shown to a server when a connection begins. */
   certificate?(): Promise<ClientCertificate | undefined>
@@ -57,11 +60,21 @@ export function tokenFile(file: string, now: () => number = Date.now): Credentia
 }
 
 /** The headers that ask for somebody else's place (upstream's "User impersonation"). */
-export function impersonationHeaders({ userName, uid, groups = [], extra = {} }: Impersonation): Record<string, string | string[]> {
+export function impersonationHeaders({
+  userName,
+  uid,
+  groups = [],
+  extra = {},
+}: Impersonation): Record<string, string | string[]> {
   return {
     'impersonate-user': userName,
     ...(uid && { 'impersonate-uid': uid }),
     ...(groups.length > 0 && { 'impersonate-group': [...groups] }),
-    ...Object.fromEntries(Object.entries(extra).map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key).toLowerCase()}`, [...values]])),
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [
+        `impersonate-extra-${encodeURIComponent(key).toLowerCase()}`,
+        [...values],
+      ]),
+    ),
   }
 }

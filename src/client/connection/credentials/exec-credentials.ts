@@ -12,7 +12,10 @@ export interface ExecClock {
   readonly now?: () => number
 }
 
-export function execCredentials(plugin: ExecPlugin, { run = runExecPlugin, now = Date.now }: ExecClock = {}): Credentials {
+export function execCredentials(
+  plugin: ExecPlugin,
+  { run = runExecPlugin, now = Date.now }: ExecClock = {},
+): Credentials {
   let known: { readonly made: number; readonly handedOut: Promise<ExecCredentials> } | undefined
   let expires = Number.POSITIVE_INFINITY
   const current = (): Promise<ExecCredentials> => {

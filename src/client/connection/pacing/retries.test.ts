@@ -47,7 +47,9 @@ test('attempts end with the first outcome that is final', async () => {
 })
 
 test('the last of several answers says whether an earlier sending may have been acted on', async () => {
-  const maybeDone = async (...outcomes: readonly (Error | ReturnType<typeof answer>)[]): Promise<string | undefined> => {
+  const maybeDone = async (
+    ...outcomes: readonly (Error | ReturnType<typeof answer>)[]
+  ): Promise<string | undefined> => {
     const left = [...outcomes]
     const attempt = async () => {
       const outcome = left.shift()!

@@ -1,4 +1,7 @@
-/** Which requests are sent again, and when: those that the server says to send again, and those that do no harm if it has seen them before. */
+/**
+ * Which requests are sent again, and when: those that the server says to send again, and those that do no harm if it
+ * has seen them before.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConnectionLost, GivenUp } from '../connection-lost.ts'
 
@@ -18,8 +21,16 @@ const shortestPauseMs = 100
 const longestPauseMs = 60_000
 const badGateways = new Set([502, 503, 504])
 
-/** In how many ms a request is sent again that had this outcome, `sent` times before; undefined if it is not. `repeatable`: twice does no more than once. */
-export function pauseBefore(outcome: Answered | Error, sent: number, repeatable: boolean, random: () => number = Math.random): number | undefined {
+/**
+ * In how many ms a request is sent again that had this outcome, `sent` times before; undefined if it is not.
+ * `repeatable`: twice does no more than once.
+ */
+export function pauseBefore(
+  outcome: Answered | Error,
+  sent: number,
+  repeatable: boolean,
+  random: () => number = Math.random,
+): number | undefined {
   const backOffMs = shortestPauseMs * 2 ** sent * (1 + random())
   if (outcome instanceof Error) {
     const mayRepeat = outcome instanceof ConnectionLost && (repeatable || !outcome.reached)
@@ -27,7 +38,8 @@ export function pauseBefore(outcome: Answered | Error, sent: number, repeatable:
   }
   const { status, retryAfter } = outcome
   // Who says when to come again has not done what was asked.
-  if (retryAfter !== undefined && (status === 429 || status >= 500)) return sent < longestWait ? waitOf(retryAfter) : undefined
+  if (retryAfter !== undefined && (status === 429 || status >= 500))
+    return sent < longestWait ? waitOf(retryAfter) : undefined
   return repeatable && badGateways.has(status) && sent < mostLosses ? backOffMs : undefined
 }
 
@@ -56,7 +68,10 @@ function doubtOf(outcome: Answered | Error): Error | undefined {
 }
 
 /** Carries `attempt` out until it ends in something that is final. Rejects as the last attempt did. */
-export async function withRetries<T extends Answered>(attempt: () => Promise<T>, { repeatable, signal }: RetryOptions): Promise<T & Repeated> {
+export async function withRetries<T extends Answered>(
+  attempt: () => Promise<T>,
+  { repeatable, signal }: RetryOptions,
+): Promise<T & Repeated> {
   let maybeDone: Error | undefined
   for (let sent = 0; ; sent++) {
     const outcome = await attempt().catch((error: Error) => error)

@@ -5,7 +5,12 @@ import type { Socket } from 'node:net'
 const keepAliveMs = 30_000
 
 /** Resolves after `event`. Rejects with Node's error, or after `timeoutMs`; when `signal` is aborted too. */
-export function connected<Kind extends Socket>(socket: Kind, event: 'connect' | 'secureConnect', timeoutMs: number, signal: AbortSignal): Promise<Kind> {
+export function connected<Kind extends Socket>(
+  socket: Kind,
+  event: 'connect' | 'secureConnect',
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Kind> {
   const { promise, resolve, reject } = Promise.withResolvers<Kind>()
   const end = (): void => void socket.destroy(new Error('the client is closed'))
   const late = setTimeout(() => socket.destroy(new Error(`no connection within ${timeoutMs / 1000} s`)), timeoutMs)

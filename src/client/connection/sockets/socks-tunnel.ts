@@ -1,4 +1,7 @@
-/** A way to a server through a SOCKS 5 proxy (RFC 1928), with a name and a password if it wants them (RFC 1929). The proxy looks names up. */
+/**
+ * A way to a server through a SOCKS 5 proxy (RFC 1928), with a name and a password if it wants them (RFC 1929). The
+ * proxy looks names up.
+ */
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
@@ -46,7 +49,13 @@ async function ask(socket: Socket, proxy: URL, host: string, port: number): Prom
   else if (method !== noCredentials) throw new Error('it wants other credentials')
 
   const name = Buffer.from(host)
-  socket.write(Buffer.concat([Buffer.from([version, connectCommand, 0, hostNameType, name.length]), name, Buffer.from([port >> 8, port & 0xff])]))
+  socket.write(
+    Buffer.concat([
+      Buffer.from([version, connectCommand, 0, hostNameType, name.length]),
+      name,
+      Buffer.from([port >> 8, port & 0xff]),
+    ]),
+  )
   const [, failure = 0, , type = 0] = await take(socket, 4)
   if (failure !== 0) throw new Error(failures[failure] ?? `it answered ${failure}`)
   // Where it connects from is nobody's concern.

@@ -14,7 +14,8 @@ export function tunnel(proxy: URL, host: string, port: number, timeoutMs: number
     return promise
   }
   const send = proxy.protocol === 'https:' ? secureRequest : request
-  if (proxy.protocol !== 'https:' && proxy.protocol !== 'http:') throw new Error(`a proxy is reached by http, https or socks5, not by ${proxy.protocol}`)
+  if (proxy.protocol !== 'https:' && proxy.protocol !== 'http:')
+    throw new Error(`a proxy is reached by http, https or socks5, not by ${proxy.protocol}`)
   const user = proxy.username && `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
   const asked = send({
     host: proxy.hostname.replace(/^\[|\]$/g, ''),

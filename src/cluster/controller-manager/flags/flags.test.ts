@@ -15,15 +15,25 @@ test('flags of the manager and of all controllers are read, in the forms that pf
     '-v2',
   ])
   assert.deepEqual(chosenOf(flags), ['*', '-job', 'tokencleaner'])
-  assert.deepEqual(controllerValues(flags), { 'concurrent-rc-syncs': '7', 'enable-dynamic-provisioning': 'false', 'node-eviction-rate': '0.5' })
+  assert.deepEqual(controllerValues(flags), {
+    'concurrent-rc-syncs': '7',
+    'enable-dynamic-provisioning': 'false',
+    'node-eviction-rate': '0.5',
+  })
   assert.deepEqual(electionTimes(flags), { leaseMs: 30_000, renewMs: 10_000, retryMs: 2_000 })
 })
 
 test('what is misspelt, of another type, or does not go together is told', () => {
   assert.throws(() => managerFlags(['--concurent-rc-syncs=7']), /unknown flag: --concurent-rc-syncs/)
-  assert.throws(() => managerFlags(['--concurrent-rc-syncs=many']), /invalid argument "many" for "--concurrent-rc-syncs" flag/)
+  assert.throws(
+    () => managerFlags(['--concurrent-rc-syncs=many']),
+    /invalid argument "many" for "--concurrent-rc-syncs" flag/,
+  )
   assert.throws(() => managerFlags(['--controllers=nobody']), /"nobody" is not in the list of known controllers/)
-  assert.throws(() => managerFlags(['--leader-elect-lease-duration=5s']), /has to be longer than --leader-elect-renew-deadline/)
+  assert.throws(
+    () => managerFlags(['--leader-elect-lease-duration=5s']),
+    /has to be longer than --leader-elect-renew-deadline/,
+  )
   assert.throws(() => managerFlags(['--leader-elect-resource-lock=endpoints']), /must be "leases"/)
   assert.throws(() => managerFlags(['--feature-gates=A']), /missing bool value for A/)
   assert.throws(() => managerFlags(['--secure-port=70000']), /must be between 0 and 65535/)
@@ -31,11 +41,18 @@ test('what is misspelt, of another type, or does not go together is told', () =>
 })
 
 test('flags that change nothing say why; help lists every flag, each once', () => {
-  assert.deepEqual(idleLines(managerFlags(['--cloud-provider=x'])), ['--cloud-provider changes nothing here: there is no cloud provider in this program'])
+  assert.deepEqual(idleLines(managerFlags(['--cloud-provider=x'])), [
+    '--cloud-provider changes nothing here: there is no cloud provider in this program',
+  ])
   const help = managerHelp('t8s controller-manager')
   const listed = [...help.matchAll(/^ +(?:-\w, )?--([\w-]+)/gm)].map(([, name]) => name)
   assert.deepEqual(listed, [...new Set(listed)])
-  for (const name of ['concurrent-deployment-syncs int', 'node-monitor-grace-period duration', 'cluster-signing-duration duration', 'kubeconfig string']) {
+  for (const name of [
+    'concurrent-deployment-syncs int',
+    'node-monitor-grace-period duration',
+    'cluster-signing-duration duration',
+    'kubeconfig string',
+  ]) {
     assert.equal(help.split('\n').filter((line) => line.includes(`--${name} `)).length, 1, name)
   }
 })

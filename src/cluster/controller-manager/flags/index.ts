@@ -12,7 +12,12 @@ export { signerFlags } from './table.ts'
 
 type ControllerFlag = (typeof controllerFlags)[number]
 
-const types: Readonly<Record<ControllerFlag['type'], FlagType>> = { number: 'float', duration: 'duration', boolean: 'bool', text: 'string' }
+const types: Readonly<Record<ControllerFlag['type'], FlagType>> = {
+  number: 'float',
+  duration: 'duration',
+  boolean: 'bool',
+  text: 'string',
+}
 
 /** A controller's flag as pflag reads it: numbers are whole where their usual value is. */
 const flagOf = ({ name, type, help, fallback }: ControllerFlag): Flag => ({
@@ -26,14 +31,19 @@ const controllers: FlagSet = { name: 'controller', flags: controllerFlags.map(fl
 const sets: readonly FlagSet[] = [...before, controllers, ...after]
 const ofControllers = new Set(controllerFlags.map(({ name }) => name))
 
-/** Reads the command line. Throws a FlagError with pflag's words, and an ExplainedError for controllers and values that are none. */
+/**
+ * Reads the command line. Throws a FlagError with pflag's words, and an ExplainedError for controllers and values that
+ * are none.
+ */
 export function managerFlags(args: readonly string[]): FlagValues {
   const flags = parseFlags(sets, args, 'kube-controller-manager')
   logFormatOf(flags)
   const lock = flags.text('leader-elect-resource-lock') ?? 'leases'
-  if (lock !== 'leases') throw new FlagError(`resourceLock: Invalid value: ${JSON.stringify(lock)}: resourceLock value must be "leases"`)
+  if (lock !== 'leases')
+    throw new FlagError(`resourceLock: Invalid value: ${JSON.stringify(lock)}: resourceLock value must be "leases"`)
   const port = flags.int('secure-port') ?? 0
-  if (port < 0 || port > 65_535) throw new FlagError(`--secure-port ${port} must be between 0 and 65535, inclusive. 0 for turning off secure port`)
+  if (port < 0 || port > 65_535)
+    throw new FlagError(`--secure-port ${port} must be between 0 and 65535, inclusive. 0 for turning off secure port`)
   checkTimes(flags)
   chosenControllers(chosenOf(flags), controllerValues(flags))
   return flags
@@ -46,12 +56,16 @@ export const chosenOf = (flags: FlagValues): readonly string[] => flags.list('co
 export function controllerValues(flags: FlagValues): Readonly<Record<string, string>> {
   const given = flags.given.filter(({ name }) => ofControllers.has(name))
   return Object.fromEntries(
-    given.map(({ name, type }) => [name, `${type === 'bool' ? flags.bool(name) : type === 'int' ? flags.int(name) : flags.text(name)}`]),
+    given.map(({ name, type }) => [
+      name,
+      `${type === 'bool' ? flags.bool(name) : type === 'int' ? flags.int(name) : flags.text(name)}`,
+    ]),
   )
 }
 
 /** What is to be said of flags that were given and change nothing, a line each. */
-export const idleLines = (flags: FlagValues): string[] => flags.given.flatMap(({ name, idle }) => (idle ? [`--${name} changes nothing here: ${idle}`] : []))
+export const idleLines = (flags: FlagValues): string[] =>
+  flags.given.flatMap(({ name, idle }) => (idle ? [`--${name} changes nothing here: ${idle}`] : []))
 
 /** Milliseconds. */
 export interface ElectionTimes {
@@ -68,10 +82,16 @@ export const electionTimes = (flags: FlagValues): ElectionTimes => ({
 
 function checkTimes(flags: FlagValues): void {
   const { leaseMs, renewMs, retryMs } = electionTimes(flags)
-  if (leaseMs <= renewMs) throw new ExplainedError('--leader-elect-lease-duration has to be longer than --leader-elect-renew-deadline')
-  if (renewMs <= retryMs * 1.2) throw new ExplainedError('--leader-elect-renew-deadline has to be longer than 1.2 times --leader-elect-retry-period')
+  if (leaseMs <= renewMs)
+    throw new ExplainedError('--leader-elect-lease-duration has to be longer than --leader-elect-renew-deadline')
+  if (renewMs <= retryMs * 1.2)
+    throw new ExplainedError(
+      '--leader-elect-renew-deadline has to be longer than 1.2 times --leader-elect-retry-period',
+    )
   if (leaseMs < 1000 || retryMs <= 0)
-    throw new ExplainedError('--leader-elect-lease-duration has to be a second at least, --leader-elect-retry-period longer than 0')
+    throw new ExplainedError(
+      '--leader-elect-lease-duration has to be a second at least, --leader-elect-retry-period longer than 0',
+    )
 }
 
 /** `--help`. */

@@ -1,4 +1,7 @@
-/** The flags about who somebody is: `--client-ca-file`, `--token-auth-file`, `--requestheader-…`, `--service-account-…`; those about others who know tokens are next door. */
+/**
+ * The flags about who somebody is: `--client-ca-file`, `--token-auth-file`, `--requestheader-…`, `--service-account-…`;
+ * those about others who know tokens are next door.
+ */
 import { resolve } from 'node:path'
 import type { AuthenticationOptions } from '../../../apiserver/authentication/index.ts'
 import type { ServiceAccountIssuer } from '../../../apiserver/authentication/service-accounts/index.ts'
@@ -33,7 +36,9 @@ export function authenticationErrors(flags: FlagValues): string[] {
 }
 
 const overlapping =
-  '--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users'
+  '--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; ' +
+  '--requestheader-allowed-names must be specified to ensure regular client certificates cannot set ' +
+  'authenticating proxy headers for arbitrary users'
 
 function overlap(one: string, other: string): boolean {
   const known = new Set(certificatesOf(one).map(({ fingerprint256 }) => fingerprint256))
@@ -43,7 +48,8 @@ function overlap(one: string, other: string): boolean {
 function issuerErrors(issuer: string, at: number, all: readonly string[]): string[] {
   if (issuer === '') return ['service-account-issuer should not be an empty string']
   const url = issuer.includes(':') ? urlOf(issuer) : undefined
-  if (typeof url === 'string') return [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL: ${url}`]
+  if (typeof url === 'string')
+    return [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL: ${url}`]
   return all.indexOf(issuer) < at ? [`service-account-issuer ${JSON.stringify(issuer)} is already specified`] : []
 }
 
@@ -74,7 +80,11 @@ export type FlaggedAuthentication = Omit<AuthenticationOptions, 'serviceAccount'
 export function authenticationOptions(place: FlagPlace): FlaggedAuthentication {
   const { flags, log } = place
   const basicAuthFile = pathOf(place, 'basic-auth-file')
-  if (basicAuthFile) log('--basic-auth-file: Kubernetes dropped passwords in 1.19, as they are sent with each request; they are accepted here')
+  if (basicAuthFile)
+    log(
+      '--basic-auth-file: Kubernetes dropped passwords in 1.19, as they are sent with each request; they are ' +
+        'accepted here',
+    )
   const { tokens, passwords } = readIdentity({ tokenAuthFile: pathOf(place, 'token-auth-file'), basicAuthFile })
   const authorities = authoritiesOf(place, 'requestheader-client-ca-file')
   const { requestHeader, proxyClient } = readFrontProxy({
@@ -88,7 +98,13 @@ export function authenticationOptions(place: FlagPlace): FlaggedAuthentication {
     proxyClientKeyFile: pathOf(place, 'proxy-client-key-file'),
   })
   const clientCA = authoritiesOf(place, 'client-ca-file')
-  if (clientCA && authorities && !flags.list('requestheader-allowed-names')?.length && overlap(clientCA(), authorities())) throw new ExplainedError(overlapping)
+  if (
+    clientCA &&
+    authorities &&
+    !flags.list('requestheader-allowed-names')?.length &&
+    overlap(clientCA(), authorities())
+  )
+    throw new ExplainedError(overlapping)
   const apiAudiences = flags.list('api-audiences')
   const bootstrapTokens = flags.bool('enable-bootstrap-token-auth')
   // As upstream: where everybody may do everything, they have to say who they are.
@@ -123,7 +139,10 @@ function issuerOptions(place: FlagPlace): Partial<ServiceAccountIssuer> {
   const key = file ? readSigningKey(file) : undefined
   const paths = flags.list('service-account-key-file')?.map((name) => resolve(cwd, name))
   if (paths?.length && !key) {
-    log('--service-account-key-file without --service-account-signing-key-file: new tokens are signed with a key that these files need not hold; give both')
+    log(
+      '--service-account-key-file without --service-account-signing-key-file: new tokens are signed with a key ' +
+        'that these files need not hold; give both',
+    )
   }
   const issuers = flags.list('service-account-issuer')
   const longestMs = flags.durationMs('service-account-max-token-expiration')

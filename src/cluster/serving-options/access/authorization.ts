@@ -1,4 +1,6 @@
-/** The flags about who may do what: `--authorization-mode` and what belongs to its modes, or `--authorization-config`. */
+/**
+ * The flags about who may do what: `--authorization-mode` and what belongs to its modes, or `--authorization-config`.
+ */
 import { readFileSync } from 'node:fs'
 import { parsePolicies, unversionedLines } from '../../../apiserver/authorization/abac/index.ts'
 import type { AuthorizationMode, AuthorizationOptions } from '../../../apiserver/authorization/index.ts'
@@ -26,7 +28,10 @@ const defaultUnauthorizedMs = 30_000
 export function authorizationErrors(flags: FlagValues): string[] {
   if (flags.text('authorization-config')) {
     return flags.given.some(({ name }) => replaced.has(name))
-      ? ['--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined']
+      ? [
+          '--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* ' +
+            'flags are defined',
+        ]
       : []
   }
   const given = flags.list('authorization-mode') ?? []
@@ -40,8 +45,12 @@ export function authorizationErrors(flags: FlagValues): string[] {
       ...(mode === 'Webhook' && !webhook ? ["authorization-mode Webhook's authorization config file not passed"] : []),
     ]),
     ...(policies && !given.includes('ABAC') ? ['cannot specify --authorization-policy-file without mode ABAC'] : []),
-    ...(webhook && !given.includes('Webhook') ? ['cannot specify --authorization-webhook-config-file without mode Webhook'] : []),
-    ...(new Set(given).size < given.length ? [`authorization-mode [${given.map((mode) => `"${mode}"`).join(' ')}] has mode specified more than once`] : []),
+    ...(webhook && !given.includes('Webhook')
+      ? ['cannot specify --authorization-webhook-config-file without mode Webhook']
+      : []),
+    ...(new Set(given).size < given.length
+      ? [`authorization-mode [${given.map((mode) => `"${mode}"`).join(' ')}] has mode specified more than once`]
+      : []),
     ...(given.includes('Webhook') && version && !versions.some((known) => known === version)
       ? [`unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`]
       : []),
@@ -74,7 +83,11 @@ export function authorizationOptions(place: FlagPlace): AuthorizationOptions | u
 
 function readPolicies(file: string, { log }: FlagPlace) {
   const text = readText(file)
-  if (unversionedLines(text) > 0) log(`Policy file ${file} contained unversioned rules: give them an apiVersion, abac.authorization.kubernetes.io/v1beta1`)
+  if (unversionedLines(text) > 0)
+    log(
+      `Policy file ${file} contained unversioned rules: give them an apiVersion, ` +
+        'abac.authorization.kubernetes.io/v1beta1',
+    )
   return parsePolicies(text, file)
 }
 
@@ -82,6 +95,8 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ExplainedError(`cannot read ${file}: ${reasonOf(error)}; check --authorization-policy-file`, { cause: error })
+    throw new ExplainedError(`cannot read ${file}: ${reasonOf(error)}; check --authorization-policy-file`, {
+      cause: error,
+    })
   }
 }

@@ -1,4 +1,6 @@
-/** The flags about others who know tokens: `--oidc-…`, `--authentication-config`, `--authentication-token-webhook-…`. */
+/**
+ * The flags about others who know tokens: `--oidc-…`, `--authentication-config`, `--authentication-token-webhook-…`.
+ */
 import { readFileSync } from 'node:fs'
 import type { JwtOptions } from '../../../apiserver/authentication/jwt-tokens.ts'
 import type { TokenWebhookOptions } from '../../../apiserver/authentication/token-webhook/index.ts'
@@ -12,8 +14,11 @@ const isOidc = (name: string): boolean => name.startsWith('oidc-')
 export function jwtErrors(flags: FlagValues): string[] {
   const hasOidc = flags.given.some(({ name }) => isOidc(name))
   const isWhole = Boolean(flags.text('oidc-issuer-url') && flags.text('oidc-client-id'))
-  if (flags.text('authentication-config')) return hasOidc ? ['authentication-config file and oidc-* flags are mutually exclusive'] : []
-  return hasOidc && !isWhole ? ['oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set'] : []
+  if (flags.text('authentication-config'))
+    return hasOidc ? ['authentication-config file and oidc-* flags are mutually exclusive'] : []
+  return hasOidc && !isWhole
+    ? ['oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set']
+    : []
 }
 
 /** Undefined where no flag names an issuer. Throws an ExplainedError for a file that cannot be read. */
@@ -36,13 +41,20 @@ export function jwtOptions(place: FlagPlace): JwtOptions | undefined {
         username: { claim, prefix: usernamePrefix(flags.text('oidc-username-prefix') ?? '', claim, url) },
         ...(groupsClaim && { groups: { claim: groupsClaim, prefix: flags.text('oidc-groups-prefix') ?? '' } }),
       },
-      claimValidationRules: [...new Map(flags.pairs('oidc-required-claim'))].map(([claim, requiredValue]) => ({ claim, requiredValue })),
+      claimValidationRules: [...new Map(flags.pairs('oidc-required-claim'))].map(([claim, requiredValue]) => ({
+        claim,
+        requiredValue,
+      })),
     },
   }
 }
 
-/** Names of an issuer begin with it, so that they are nobody else's: unless it is an e-mail address, or `-` says otherwise. */
-const usernamePrefix = (given: string, claim: string, issuer: string): string => (given === '-' ? '' : given === '' && claim !== 'email' ? `${issuer}#` : given)
+/**
+ * Names of an issuer begin with it, so that they are nobody else's: unless it is an e-mail address, or `-` says
+ * otherwise.
+ */
+const usernamePrefix = (given: string, claim: string, issuer: string): string =>
+  given === '-' ? '' : given === '' && claim !== 'email' ? `${issuer}#` : given
 
 function readText(file: string): string {
   try {
@@ -72,7 +84,14 @@ export function tokenWebhookOptions(place: FlagPlace): TokenWebhookOptions | und
   const cacheMs = flags.durationMs('authentication-token-webhook-cache-ttl') ?? usualCacheMs
   if (cacheMs > 0 && cacheMs < overallCacheMs) {
     const ttl = flags.text('authentication-token-webhook-cache-ttl')
-    log(`the webhook cache ttl of ${ttl} is shorter than the overall cache ttl of 10s for successful token authentication attempts.`)
+    log(
+      `the webhook cache ttl of ${ttl} is shorter than the overall cache ttl of 10s for successful token ` +
+        'authentication attempts.',
+    )
   }
-  return { kubeconfigFile, version: flags.text('authentication-token-webhook-version') === 'v1' ? 'v1' : 'v1beta1', cacheMs }
+  return {
+    kubeconfigFile,
+    version: flags.text('authentication-token-webhook-version') === 'v1' ? 'v1' : 'v1beta1',
+    cacheMs,
+  }
 }

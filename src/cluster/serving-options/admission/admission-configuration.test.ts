@@ -31,7 +31,8 @@ const refusal = (file: string): string => {
 test('plug-ins have their configuration in the file, or in a file beside it', (t) => {
   const file = fileOf(
     t,
-    `${head}plugins:\n- name: PodSecurity\n  configuration: {defaults: {enforce: baseline}}\n- name: EventRateLimit\n  path: plugins/rates.yaml\n- name: Empty\n  path: plugins/empty.yaml\n- name: Nothing\n`,
+    `${head}plugins:\n- name: PodSecurity\n  configuration: {defaults: {enforce: baseline}}\n- name: ` +
+      'EventRateLimit\n  path: plugins/rates.yaml\n- name: Empty\n  path: plugins/empty.yaml\n- name: Nothing\n',
   )
   assert.deepEqual(readAdmissionConfiguration(file), {
     PodSecurity: { defaults: { enforce: 'baseline' } },
@@ -52,10 +53,22 @@ test('a file from the time before AdmissionConfiguration is that of the plug-in 
 })
 
 test('what is wrong with a file is said with its name', (t) => {
-  assert.match(refusal('/no/such/file'), /^unable to read admission control configuration from "\/no\/such\/file" \[no such file or directory\]$/)
-  assert.match(refusal(fileOf(t, `${head}plugin: []`)), /admission\.yaml: strict decoding error: unknown field "plugin"$/)
-  assert.match(refusal(fileOf(t, `${head}plugins: [{name: A, file: x}]`)), /strict decoding error: unknown field "plugins\[0\]\.file"$/)
-  assert.match(refusal(fileOf(t, `${head}plugins: 7`)), /cannot unmarshal number into Go struct field AdmissionConfiguration\.plugins/)
+  assert.match(
+    refusal('/no/such/file'),
+    /^unable to read admission control configuration from "\/no\/such\/file" \[no such file or directory\]$/,
+  )
+  assert.match(
+    refusal(fileOf(t, `${head}plugin: []`)),
+    /admission\.yaml: strict decoding error: unknown field "plugin"$/,
+  )
+  assert.match(
+    refusal(fileOf(t, `${head}plugins: [{name: A, file: x}]`)),
+    /strict decoding error: unknown field "plugins\[0\]\.file"$/,
+  )
+  assert.match(
+    refusal(fileOf(t, `${head}plugins: 7`)),
+    /cannot unmarshal number into Go struct field AdmissionConfiguration\.plugins/,
+  )
   assert.match(refusal(fileOf(t, `${head}kind: Twice`)), /key "kind" already set in map/)
   assert.match(refusal(fileOf(t, 'plugins: []')), /Object 'Kind' is missing in '\{"plugins":\[\]\}'$/)
   assert.match(

@@ -1,9 +1,19 @@
-/** The file of `--admission-control-config-file`: an AdmissionConfiguration, which holds each plug-in's own configuration or names its file. */
+/**
+ * The file of `--admission-control-config-file`: an AdmissionConfiguration, which holds each plug-in's own
+ * configuration or names its file.
+ */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
 import { goQuote } from '../../../lib/go/go-quote.ts'
-import { anything, decodeConfiguration, listOf, OtherKindError, structOf, text } from '../../../machinery/decode/configuration.ts'
+import {
+  anything,
+  decodeConfiguration,
+  listOf,
+  OtherKindError,
+  structOf,
+  text,
+} from '../../../machinery/decode/configuration.ts'
 import { parseYaml, YamlError } from '../../../machinery/yaml.ts'
 
 interface AdmissionConfiguration {
@@ -13,25 +23,41 @@ interface AdmissionConfiguration {
 const admissionConfiguration = {
   kind: 'AdmissionConfiguration',
   versions: ['apiserver.config.k8s.io/v1', 'apiserver.k8s.io/v1alpha1'],
-  fields: { plugins: listOf(structOf('AdmissionPluginConfiguration', { name: text, path: text, configuration: anything })) },
+  fields: {
+    plugins: listOf(structOf('AdmissionPluginConfiguration', { name: text, path: text, configuration: anything })),
+  },
 }
 
-/** Before there was an AdmissionConfiguration, the file was the configuration of one of these plug-ins, known by the field. */
-const unversioned: Readonly<Record<string, string>> = { imagePolicy: 'ImagePolicyWebhook', podNodeSelectorPluginConfig: 'PodNodeSelector' }
+/**
+ * Before there was an AdmissionConfiguration, the file was the configuration of one of these plug-ins, known by the
+ * field.
+ */
+const unversioned: Readonly<Record<string, string>> = {
+  imagePolicy: 'ImagePolicyWebhook',
+  podNodeSelectorPluginConfig: 'PodNodeSelector',
+}
 
 /**
- * By plug-in: its configuration, read from YAML or JSON. Of two entries for a plug-in the first one counts. Relative paths start
- * from the folder of the file. Throws an ExplainedError that names the file.
+ * By plug-in: its configuration, read from YAML or JSON. Of two entries for a plug-in the first one counts. Relative
+ * paths start from the folder of the file. Throws an ExplainedError that names the file.
  */
 export function readAdmissionConfiguration(file: string): Readonly<Record<string, unknown>> {
-  const value = readFile(file, (reason) => `unable to read admission control configuration from ${goQuote(file)} [${reason}]`)
+  const value = readFile(
+    file,
+    (reason) => `unable to read admission control configuration from ${goQuote(file)} [${reason}]`,
+  )
   const configurations: Record<string, unknown> = {}
   for (const { name = '', path, configuration } of pluginsOf(value, file)) {
     if (Object.hasOwn(configurations, name)) continue
     const own = path && resolve(dirname(file), path)
     configurations[name] =
       configuration ??
-      (own && readFile(own, (reason) => `couldn't open admission plugin configuration ${own}: ${reason}; check plugin ${goQuote(name)} in ${file}`))
+      (own &&
+        readFile(
+          own,
+          (reason) =>
+            `couldn't open admission plugin configuration ${own}: ${reason}; check plugin ${goQuote(name)} in ${file}`,
+        ))
   }
   return configurations
 }
@@ -54,6 +80,8 @@ function readFile(file: string, message: (reason: string) => string): unknown {
     if (strict.length > 0) throw new YamlError(strict.join(', '))
     return value ?? undefined
   } catch (error) {
-    throw new ExplainedError(error instanceof YamlError ? `${file}: ${error.message}` : message(reasonOf(error)), { cause: error })
+    throw new ExplainedError(error instanceof YamlError ? `${file}: ${error.message}` : message(reasonOf(error)), {
+      cause: error,
+    })
   }
 }

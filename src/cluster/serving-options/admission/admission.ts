@@ -1,14 +1,25 @@
 /** The flags about admission: which plug-ins are on, and how they are configured. */
 import type { AdmissionOptions } from '../../../apiserver/admission/index.ts'
-import { admissionControlErrors, admissionPluginErrors, admissionPluginNames, type FlagValues } from '../../../apiserver/serving-flags/index.ts'
+import {
+  admissionControlErrors,
+  admissionPluginErrors,
+  admissionPluginNames,
+  type FlagValues,
+} from '../../../apiserver/serving-flags/index.ts'
 import { type FlagPlace, pathOf } from '../flag-place.ts'
 import { readAdmissionConfiguration } from './admission-configuration.ts'
 
 /** What upstream says about a choice of plug-ins that cannot be; empty if all is well. */
 export function admissionErrors(flags: FlagValues): string[] {
-  const [all, enabled, disabled] = [flags.list('admission-control'), flags.list('enable-admission-plugins'), flags.list('disable-admission-plugins')]
+  const [all, enabled, disabled] = [
+    flags.list('admission-control'),
+    flags.list('enable-admission-plugins'),
+    flags.list('disable-admission-plugins'),
+  ]
   return [
-    ...(all && (enabled || disabled) ? ['admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive'] : []),
+    ...(all && (enabled || disabled)
+      ? ['admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive']
+      : []),
     ...admissionControlErrors(all ?? []),
     ...admissionPluginErrors(enabled, disabled),
   ]
@@ -22,7 +33,9 @@ export function admissionOptions(place: FlagPlace): AdmissionOptions {
   return {
     ...(configurationFile && { configuration: readAdmissionConfiguration(configurationFile) }),
     enabled: all ?? flags.list('enable-admission-plugins'),
-    disabled: all ? admissionPluginNames.filter((name) => !all.includes(name)) : flags.list('disable-admission-plugins'),
+    disabled: all
+      ? admissionPluginNames.filter((name) => !all.includes(name))
+      : flags.list('disable-admission-plugins'),
     allowPrivileged: flags.bool('allow-privileged'),
     tolerationSeconds: {
       notReady: flags.int('default-not-ready-toleration-seconds'),

@@ -13,9 +13,13 @@ export function servingErrors(flags: FlagValues): string[] {
   const timeoutMs = flags.durationMs('request-timeout') ?? 1
   const ranges = flags.text('service-cluster-ip-range')?.split(',') ?? []
   return [
-    ...(port < 0 || port > 65_535 ? [`--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`] : []),
+    ...(port < 0 || port > 65_535
+      ? [`--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`]
+      : []),
     ...(timeoutMs <= 0 ? ['--request-timeout must be longer than 0'] : []),
-    ...(ranges.some((range) => range !== '' && !parseCidr(range.trim())) ? ['service-cluster-ip-range is not a valid cidr'] : []),
+    ...(ranges.some((range) => range !== '' && !parseCidr(range.trim()))
+      ? ['service-cluster-ip-range is not a valid cidr']
+      : []),
     ...ranges.flatMap(smallRangeErrors),
     ...(ranges.length > 2 ? ['--service-cluster-ip-range must not contain more than two entries'] : []),
     ...reconcilerErrors(flags.text('endpoint-reconciler-type') ?? ''),
@@ -33,24 +37,37 @@ function smallRangeErrors(range: string, at: number): string[] {
   const cidr = parseCidr(range.trim())
   if (!cidr || (cidr.family === 4 ? 32 : 128) - cidr.prefix >= Math.log2(fewestAddresses)) return []
   const which = at === 0 ? 'primary' : 'secondary'
-  return [`error determining service IP ranges for ${which} service cidr: the service cluster IP range must be at least ${fewestAddresses} IP addresses`]
+  return [
+    `error determining service IP ranges for ${which} service cidr: the service cluster IP range must be at ` +
+      `least ${fewestAddresses} IP addresses`,
+  ]
 }
 
 const reconcilers = ['', 'lease', 'master-count', 'none']
 
 const reconcilerErrors = (type: string): string[] =>
-  reconcilers.includes(type) ? [] : [`Reconciler not implemented: ${type}: --endpoint-reconciler-type is one of lease, master-count, none`]
+  reconcilers.includes(type)
+    ? []
+    : [`Reconciler not implemented: ${type}: --endpoint-reconciler-type is one of lease, master-count, none`]
 
-const goawayErrors = (chance: number): string[] => (chance < 0 || chance > 0.02 ? ['--goaway-chance can not be less than 0 or greater than 0.02'] : [])
+const goawayErrors = (chance: number): string[] =>
+  chance < 0 || chance > 0.02 ? ['--goaway-chance can not be less than 0 or greater than 0.02'] : []
 
 function negativeErrors(flags: FlagValues): string[] {
-  const { minRequestTimeout = 0, streams = 0 } = { minRequestTimeout: flags.int('min-request-timeout'), streams: flags.int('http2-max-streams-per-connection') }
+  const { minRequestTimeout = 0, streams = 0 } = {
+    minRequestTimeout: flags.int('min-request-timeout'),
+    streams: flags.int('http2-max-streams-per-connection'),
+  }
   return [
     ...(minRequestTimeout < 0 ? ['--min-request-timeout can not be negative value'] : []),
     ...(streams < 0 ? ['--http2-max-streams-per-connection can not be negative value'] : []),
-    ...['etcd-compaction-interval', 'event-ttl'].flatMap((name) => ((flags.durationMs(name) ?? 0) < 0 ? [`--${name} can not be negative value`] : [])),
+    ...['etcd-compaction-interval', 'event-ttl'].flatMap((name) =>
+      (flags.durationMs(name) ?? 0) < 0 ? [`--${name} can not be negative value`] : [],
+    ),
     ...((flags.durationMs('livez-grace-period') ?? 0) < 0 ? ['--livez-grace-period can not be a negative value'] : []),
-    ...((flags.durationMs('shutdown-delay-duration') ?? 0) < 0 ? ['--shutdown-delay-duration can not be negative value'] : []),
+    ...((flags.durationMs('shutdown-delay-duration') ?? 0) < 0
+      ? ['--shutdown-delay-duration can not be negative value']
+      : []),
     ...((flags.durationMs('shutdown-watch-termination-grace-period') ?? 0) < 0
       ? ['shutdown-watch-termination-grace-period, if provided, can not be a negative value']
       : []),
@@ -61,15 +78,19 @@ function directiveErrors(directive: string): string[] {
   if (directive.trim() === '') return ['empty value in strict-transport-security-directives']
   if (directive === 'includeSubDomains' || directive === 'preload' || /^max-age=[^=]*$/.test(directive)) return []
   return [
-    '--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information',
+    '--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, ' +
+      'preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information',
   ]
 }
 
 /** Expressions have to say where the host begins and ends (CVE-2022-1996). */
 function originErrors(origin: string): string[] {
-  const help = "a list of origins: each a regular expression such as '^https://app\\.example\\.com$' or '//example\\.com(:|$)'"
+  const help =
+    "a list of origins: each a regular expression such as '^https://app\\.example\\.com$' or '//example\\.com(:|$)'"
   if (origin === '') return [`empty value in --cors-allowed-origins, help: ${help}`]
-  const wrong = (why: string): string[] => [`--cors-allowed-origins has an invalid regular expression: ${why}, help: ${help}`]
+  const wrong = (why: string): string[] => [
+    `--cors-allowed-origins has an invalid regular expression: ${why}, help: ${help}`,
+  ]
   try {
     linearRegexp(origin)
   } catch (error) {
@@ -84,7 +105,13 @@ export function servingProcess({
   flags,
 }: FlagPlace): Pick<
   ApiServerOptions,
-  'eventTtlMs' | 'http' | 'limits' | 'livezGraceMs' | 'minRequestTimeoutSeconds' | 'shutdownDelayMs' | 'watchTerminationGraceMs'
+  | 'eventTtlMs'
+  | 'http'
+  | 'limits'
+  | 'livezGraceMs'
+  | 'minRequestTimeoutSeconds'
+  | 'shutdownDelayMs'
+  | 'watchTerminationGraceMs'
 > {
   const streams = flags.int('http2-max-streams-per-connection')
   return {

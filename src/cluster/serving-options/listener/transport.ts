@@ -17,8 +17,12 @@ const minVersions: Readonly<Record<string, TransportOptions['minVersion']>> = {
 export function transportErrors(flags: FlagValues): string[] {
   const version = flags.text('tls-min-version') ?? ''
   return [
-    ...(version !== '' && !Object.hasOwn(minVersions, version) ? [`unknown tls version ${JSON.stringify(version)}`] : []),
-    ...(flags.list('tls-cipher-suites') ?? []).flatMap((suite) => (isKnown(suite) ? [] : [`Cipher suite ${suite} not supported or doesn't exist`])),
+    ...(version !== '' && !Object.hasOwn(minVersions, version)
+      ? [`unknown tls version ${JSON.stringify(version)}`]
+      : []),
+    ...(flags.list('tls-cipher-suites') ?? []).flatMap((suite) =>
+      isKnown(suite) ? [] : [`Cipher suite ${suite} not supported or doesn't exist`],
+    ),
   ]
 }
 
@@ -39,9 +43,13 @@ export function transportOptions({ flags, cwd, log }: FlagPlace): TransportOptio
   }
 }
 
-const isKnown = (suite: string): boolean => /^TLS_/.test(suite) && getCiphers().includes(openSslName(suite).toLowerCase())
+const isKnown = (suite: string): boolean =>
+  /^TLS_/.test(suite) && getCiphers().includes(openSslName(suite).toLowerCase())
 
-/** `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is ECDHE-RSA-AES128-GCM-SHA256 there; those of TLS 1.3 are called as they are (RFC 8446, B.4). */
+/**
+ * `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is ECDHE-RSA-AES128-GCM-SHA256 there; those of TLS 1.3 are called as they are
+ * (RFC 8446, B.4).
+ */
 function openSslName(suite: string): string {
   const [, exchange = '', cipher = ''] = /^TLS_(?:RSA_|(\w+?)_)WITH_(\w+)$/.exec(suite) ?? []
   if (cipher === '') return suite

@@ -62,19 +62,27 @@ export async function propose(metric: Metric, scaled: ScaledPods, metrics: Metri
   const { resource, containerResource, pods, object, external } = metric
   if (metric.type === 'Resource' && resource) {
     const given = resourceUse(resource.name, resource.target, scaled, metrics)
-    const { replicas, current, name } = await given.catch(failure('FailedGetResourceMetric', `failed to get ${resource.name} resource metric value`))
+    const { replicas, current, name } = await given.catch(
+      failure('FailedGetResourceMetric', `failed to get ${resource.name} resource metric value`),
+    )
     return { replicas, name, status: { type: metric.type, resource: { name: resource.name, current } } }
   }
   if (metric.type === 'ContainerResource' && containerResource) {
     const { name: of, container, target } = containerResource
     const given = resourceUse(of, target, scaled, metrics, container)
-    const { replicas, current, name } = await given.catch(failure('FailedGetContainerResourceMetric', `failed to get ${container} container metric value`))
+    const { replicas, current, name } = await given.catch(
+      failure('FailedGetContainerResourceMetric', `failed to get ${container} container metric value`),
+    )
     return { replicas, name, status: { type: metric.type, containerResource: { name: of, container, current } } }
   }
   if (metric.type === 'Pods' && pods) {
     const given = podsMetric(pods, scaled, metrics)
     const { replicas, current } = await given.catch(failure('FailedGetPodsMetric', 'failed to get pods metric value'))
-    return { replicas, name: `pods metric ${pods.metric.name}`, status: { type: metric.type, pods: { metric: identifier(pods.metric), current } } }
+    return {
+      replicas,
+      name: `pods metric ${pods.metric.name}`,
+      status: { type: metric.type, pods: { metric: identifier(pods.metric), current } },
+    }
   }
   if (metric.type === 'Object' && object) {
     const { describedObject, metric: of } = object
@@ -83,14 +91,24 @@ export async function propose(metric: Metric, scaled: ScaledPods, metrics: Metri
     const outside = `failed to get object metric value${isShared ? `: failed to get ${of.name} object metric` : ''}`
     const { replicas, current } = await given.catch(failure('FailedGetObjectMetric', outside))
     const name = isShared ? externalName(of) : `${describedObject.kind} metric ${of.name}`
-    return { replicas, name, status: { type: metric.type, object: { describedObject, metric: identifier(of), current } } }
+    return {
+      replicas,
+      name,
+      status: { type: metric.type, object: { describedObject, metric: identifier(of), current } },
+    }
   }
   if (metric.type === 'External' && external) {
     const { metric: of, target } = external
     const given = externalMetric(external, scaled, metrics)
-    const outside = `failed to get ${of.name} external metric value: ${target.averageValue ? `failed to get ${of.name} external metric` : `failed to get external metric ${of.name}`}`
+    const outside =
+      `failed to get ${of.name} external metric value: ` +
+      `${target.averageValue ? `failed to get ${of.name} external metric` : `failed to get external metric ${of.name}`}`
     const { replicas, current } = await given.catch(failure('FailedGetExternalMetric', outside))
-    return { replicas, name: externalName(of), status: { type: metric.type, external: { metric: identifier(of), current } } }
+    return {
+      replicas,
+      name: externalName(of),
+      status: { type: metric.type, external: { metric: identifier(of), current } },
+    }
   }
   const message = `unknown metric source type ${JSON.stringify(metric.type)}`
   throw new MetricFailure('InvalidMetricSourceType', message, message)
@@ -107,8 +125,12 @@ interface Identifier {
   readonly selector?: LabelSelector
 }
 
-const identifier = ({ name, selector }: Identifier): { name: string; selector?: LabelSelector } => ({ name, ...(selector && { selector }) })
-const externalName = ({ name, selector }: Identifier): string => `external metric ${name}(${selectorNotation(selector)})`
+const identifier = ({ name, selector }: Identifier): { name: string; selector?: LabelSelector } => ({
+  name,
+  ...(selector && { selector }),
+})
+const externalName = ({ name, selector }: Identifier): string =>
+  `external metric ${name}(${selectorNotation(selector)})`
 
 const milli = (quantity: string): number => Number(milliValue(quantity))
 
@@ -132,18 +154,29 @@ async function resourceUse(
   container?: string,
 ): Promise<Use & { readonly name: string }> {
   if (averageValue === undefined && averageUtilization === undefined) {
-    throw new Error('invalid resource metric source: neither an average utilization target nor an average value (usage) target was set')
+    throw new Error(
+      'invalid resource metric source: neither an average utilization target nor an average value (usage) target ' +
+        'was set',
+    )
   }
   const by = averageValue === undefined ? 'utilization' : 'usage'
   const measured = async (): Promise<Use> => {
-    const metrics = await client.resource(resource, scaled.selector, container).catch(during(`unable to get metrics for resource ${resource}`))
+    const metrics = await client
+      .resource(resource, scaled.selector, container)
+      .catch(during(`unable to get metrics for resource ${resource}`))
     const measure = (): Measure =>
       averageValue === undefined
         ? utilizationMeasure(podRequests(scaled.pods, resource, container), averageUtilization ?? 0)
         : averageMeasure(milli(averageValue))
     const { replicas, usage } = ofPods(metrics, resource, scaled, measure)
     const { utilization, average } = usage
-    return { replicas, current: { ...(utilization !== undefined && { averageUtilization: utilization }), averageValue: quantityOf(average, resource) } }
+    return {
+      replicas,
+      current: {
+        ...(utilization !== undefined && { averageUtilization: utilization }),
+        averageValue: quantityOf(average, resource),
+      },
+    }
   }
   const use = await measured().catch(during(`failed to get ${resource} ${by}`))
   const percentage = `${container ? 'container resource' : 'resource'} utilization (percentage of request)`
@@ -151,33 +184,58 @@ async function resourceUse(
 }
 
 /** `measure` may throw for what pods ask for: only pods that are there have to ask for anything. */
-function ofPods(metrics: PodMetrics, resource: string, { pods, specReplicas, tolerances, readiness }: ScaledPods, measure: () => Measure) {
+function ofPods(
+  metrics: PodMetrics,
+  resource: string,
+  { pods, specReplicas, tolerances, readiness }: ScaledPods,
+  measure: () => Measure,
+) {
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count')
   return podReplicas(specReplicas, metrics, groupedPods(pods, metrics, resource, readiness), measure(), tolerances)
 }
 
-async function podsMetric({ metric, target }: NonNullable<Metric['pods']>, scaled: ScaledPods, client: MetricsClient): Promise<Use> {
+async function podsMetric(
+  { metric, target }: NonNullable<Metric['pods']>,
+  scaled: ScaledPods,
+  client: MetricsClient,
+): Promise<Use> {
   const { selector } = scaled
-  const metrics = await client.pods(metric.name, selector, metricSelector(metric)).catch(during(`unable to get metric ${metric.name}`))
+  const metrics = await client
+    .pods(metric.name, selector, metricSelector(metric))
+    .catch(during(`unable to get metric ${metric.name}`))
   const { replicas, usage } = ofPods(metrics, '', scaled, () => averageMeasure(milli(target.averageValue ?? '0')))
   return { replicas, current: { averageValue: quantityOf(usage.average) } }
 }
 
-async function objectMetric({ metric, target, describedObject }: NonNullable<Metric['object']>, scaled: ScaledPods, client: MetricsClient): Promise<Use> {
+async function objectMetric(
+  { metric, target, describedObject }: NonNullable<Metric['object']>,
+  scaled: ScaledPods,
+  client: MetricsClient,
+): Promise<Use> {
   const { specReplicas, statusReplicas, pods, tolerances, namespace } = scaled
   const fetched = (): Promise<number> =>
     client
       .object(metric.name, describedObject, metricSelector(metric))
-      .catch(during(`unable to get metric ${metric.name} on ${describedObject.kind} ${namespace}/${describedObject.name}`))
+      .catch(
+        during(`unable to get metric ${metric.name} on ${describedObject.kind} ${namespace}/${describedObject.name}`),
+      )
   if (target.type === 'Value' && target.value !== undefined) {
     const value = await fetched()
-    return { replicas: valueReplicas(specReplicas, value / milli(target.value), pods, tolerances), current: { value: quantityOf(value) } }
+    return {
+      replicas: valueReplicas(specReplicas, value / milli(target.value), pods, tolerances),
+      current: { value: quantityOf(value) },
+    }
   }
-  if (target.type === 'AverageValue' && target.averageValue !== undefined) return shared(statusReplicas, await fetched(), target.averageValue, tolerances)
+  if (target.type === 'AverageValue' && target.averageValue !== undefined)
+    return shared(statusReplicas, await fetched(), target.averageValue, tolerances)
   throw new Error('invalid object metric source: neither a value target nor an average value target was set')
 }
 
-async function externalMetric({ metric, target }: NonNullable<Metric['external']>, scaled: ScaledPods, client: MetricsClient): Promise<Use> {
+async function externalMetric(
+  { metric, target }: NonNullable<Metric['external']>,
+  scaled: ScaledPods,
+  client: MetricsClient,
+): Promise<Use> {
   const { specReplicas, statusReplicas, pods, tolerances, namespace } = scaled
   const fetched = async (): Promise<number> => {
     const values = await client
@@ -186,9 +244,13 @@ async function externalMetric({ metric, target }: NonNullable<Metric['external']
     return values.reduce((sum, value) => sum + value, 0)
   }
   if (target.averageValue !== undefined) return shared(statusReplicas, await fetched(), target.averageValue, tolerances)
-  if (target.value === undefined) throw new Error('invalid external metric source: neither a value target nor an average value target was set')
+  if (target.value === undefined)
+    throw new Error('invalid external metric source: neither a value target nor an average value target was set')
   const value = await fetched()
-  return { replicas: valueReplicas(specReplicas, value / milli(target.value), pods, tolerances), current: { value: quantityOf(value) } }
+  return {
+    replicas: valueReplicas(specReplicas, value / milli(target.value), pods, tolerances),
+    current: { value: quantityOf(value) },
+  }
 }
 
 function shared(statusReplicas: number, value: number, target: string, tolerances: Tolerances): Use {
@@ -201,6 +263,9 @@ const metricSelector = ({ selector }: Identifier): string => (selector ? selecto
 /** A quantity of thousandths; memory is told as it is measured, in powers of two. */
 function quantityOf(thousandths: number, resource = ''): string {
   const kibibyte = 1024 * 1000
-  if (resource === 'memory' && thousandths !== 0 && thousandths % kibibyte === 0) return canonicalQuantity(`${thousandths / kibibyte}Ki`)
-  return resource === 'memory' && thousandths % 1000 === 0 ? `${thousandths / 1000}` : canonicalQuantity(`${thousandths}m`)
+  if (resource === 'memory' && thousandths !== 0 && thousandths % kibibyte === 0)
+    return canonicalQuantity(`${thousandths / kibibyte}Ki`)
+  return resource === 'memory' && thousandths % 1000 === 0
+    ? `${thousandths / 1000}`
+    : canonicalQuantity(`${thousandths}m`)
 }

@@ -1,4 +1,7 @@
-/** What is measured: resources, metrics of pods and of other objects, and metrics of anything else, from the three metrics APIs. */
+/**
+ * What is measured: resources, metrics of pods and of other objects, and metrics of anything else, from the three
+ * metrics APIs.
+ */
 import type { RestClient } from '../../../client/rest/rest-client.ts'
 import { goDurationMs } from '../../../lib/go/go-duration.ts'
 import { milliValue } from '../../../machinery/values/quantity.ts'
@@ -54,7 +57,10 @@ export class MetricsClient {
     this.#namespace = namespace
   }
 
-  /** What pods use of a resource: all their containers together, or one of them. Pods that do not tell it of all containers are left out. */
+  /**
+   * What pods use of a resource: all their containers together, or one of them. Pods that do not tell it of all
+   * containers are left out.
+   */
   async resource(name: string, selector: string, container = ''): Promise<PodMetrics> {
     const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${this.#namespace}/pods?${new URLSearchParams({ labelSelector: selector })}`
     const items = await this.#list<PodMetricsItem>(path, 'pods.metrics.k8s.io', 'resource metrics API')
@@ -62,7 +68,10 @@ export class MetricsClient {
     for (const { metadata, timestamp, window, containers = [] } of items) {
       const measured = container ? containers.filter((one) => one.name === container) : containers
       if (container && measured.length === 0) {
-        throw new Error(`failed to get container metrics: container ${container} not present in metrics for pod ${this.#namespace}/${metadata.name}`)
+        throw new Error(
+          `failed to get container metrics: container ${container} not present in metrics for pod ` +
+            `${this.#namespace}/${metadata.name}`,
+        )
       }
       const usages = measured.map(({ usage }) => usage[name])
       if (usages.length === 0 || usages.includes(undefined)) continue
@@ -79,7 +88,11 @@ export class MetricsClient {
     return new Map(
       items.map(({ describedObject, timestamp, window, windowSeconds = window, value }) => [
         describedObject?.name ?? '',
-        { value: milli(value), at: Date.parse(timestamp), windowMs: windowSeconds === undefined ? usualWindowMs : windowSeconds * 1000 },
+        {
+          value: milli(value),
+          at: Date.parse(timestamp),
+          windowMs: windowSeconds === undefined ? usualWindowMs : windowSeconds * 1000,
+        },
       ]),
     )
   }
@@ -88,12 +101,16 @@ export class MetricsClient {
   async object(metric: string, reference: KindReference, metricSelector: string): Promise<number> {
     const found = await this.#mapper.find(this.#client, reference).catch(fetchFailed('custom metrics API'))
     // An autoscaler sees its own namespace only, whatever name is given.
-    const place = found.kind === 'Namespace' && found.group === '' ? 'metrics' : `${groupResource(found)}/${encodeURIComponent(reference.name)}`
+    const place =
+      found.kind === 'Namespace' && found.group === ''
+        ? 'metrics'
+        : `${groupResource(found)}/${encodeURIComponent(reference.name)}`
     const items = await this.#custom(`${place}/${encodeURIComponent(metric)}`, '', metricSelector)
     const [only, ...others] = items
     if (!only || others.length > 0) {
       throw new Error(
-        `unable to fetch metrics from custom metrics API: the custom metrics API server returned ${items.length} results when we asked for exactly one`,
+        `unable to fetch metrics from custom metrics API: the custom metrics API server returned ${items.length} ` +
+          'results when we asked for exactly one',
       )
     }
     return milli(only.value)
@@ -111,7 +128,10 @@ export class MetricsClient {
     const api = 'custom metrics API'
     const [version] = await versionsOf(this.#client, group).catch(fetchFailed(api))
     if (!version) throw new Error(`unable to fetch metrics from ${api}: no custom metrics API (${group}) registered`)
-    const query = new URLSearchParams({ ...(labelSelector && { labelSelector }), ...(metricLabelSelector && { metricLabelSelector }) })
+    const query = new URLSearchParams({
+      ...(labelSelector && { labelSelector }),
+      ...(metricLabelSelector && { metricLabelSelector }),
+    })
     const path = `/apis/${group}/${version}/namespaces/${this.#namespace}/${place}?${query}`
     const { items } = await this.#client.read<List<MetricValue>>(path).catch(fetchFailed(api, place))
     return items ?? []

@@ -8,7 +8,8 @@ export function selectorNotation(selector: LabelSelector | undefined): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => `${name}: ${value},`)
   const expressions = (selector.matchExpressions ?? []).map(
-    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
   )
   return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
 }

@@ -4,7 +4,15 @@ import { changed, type History, type Limits, limit } from './limits.ts'
 
 const now = 1_000_000_000
 const none: History = { recommendations: [], changes: [] }
-const limits = (more: Partial<Limits>): Limits => ({ current: 4, min: 1, max: 100, behavior: undefined, downscaleMs: 300_000, now, ...more })
+const limits = (more: Partial<Limits>): Limits => ({
+  current: 4,
+  min: 1,
+  max: 100,
+  behavior: undefined,
+  downscaleMs: 300_000,
+  now,
+  ...more,
+})
 
 /** Recommendations by how many seconds ago they were. */
 const recommended = (...entries: [replicas: number, secondsAgo: number][]): History => ({
@@ -22,7 +30,15 @@ const down = (more: object) => ({
   scaleDown: { stabilizationWindowSeconds: 0, selectPolicy: 'Max', policies: [policy('Percent', 100, 60)], ...more },
 })
 
-const cases: { what: string; wanted: number; history?: History; given?: Partial<Limits>; replicas: number; able?: string; reason: string }[] = [
+const cases: {
+  what: string
+  wanted: number
+  history?: History
+  given?: Partial<Limits>
+  replicas: number
+  able?: string
+  reason: string
+}[] = [
   { what: 'within all bounds', wanted: 6, replicas: 6, reason: 'DesiredWithinRange' },
   { what: 'at most twice as many at once', wanted: 20, replicas: 8, reason: 'ScaleUpLimit' },
   { what: 'at most four of one', wanted: 9, given: { current: 1 }, replicas: 4, reason: 'ScaleUpLimit' },
@@ -36,9 +52,27 @@ const cases: { what: string; wanted: number; history?: History; given?: Partial<
     able: 'ScaleDownStabilized',
     reason: 'DesiredWithinRange',
   },
-  { what: 'down at once where the past is long ago', wanted: 1, history: recommended([3, 400]), replicas: 1, reason: 'DesiredWithinRange' },
-  { what: 'policies replace the factor of two', wanted: 20, given: { behavior: up({}) }, replicas: 20, reason: 'DesiredWithinRange' },
-  { what: 'so many pods a period', wanted: 20, given: { behavior: up({ policies: [policy('Pods', 3, 60)] }) }, replicas: 7, reason: 'ScaleUpLimit' },
+  {
+    what: 'down at once where the past is long ago',
+    wanted: 1,
+    history: recommended([3, 400]),
+    replicas: 1,
+    reason: 'DesiredWithinRange',
+  },
+  {
+    what: 'policies replace the factor of two',
+    wanted: 20,
+    given: { behavior: up({}) },
+    replicas: 20,
+    reason: 'DesiredWithinRange',
+  },
+  {
+    what: 'so many pods a period',
+    wanted: 20,
+    given: { behavior: up({ policies: [policy('Pods', 3, 60)] }) },
+    replicas: 7,
+    reason: 'ScaleUpLimit',
+  },
   {
     what: 'what came in the period counts, what went in it too',
     wanted: 20,
@@ -62,7 +96,13 @@ const cases: { what: string; wanted: number; history?: History; given?: Partial<
     replicas: 7,
     reason: 'ScaleUpLimit',
   },
-  { what: 'a direction that is off', wanted: 20, given: { behavior: up({ selectPolicy: 'Disabled' }) }, replicas: 4, reason: 'ScaleUpLimit' },
+  {
+    what: 'a direction that is off',
+    wanted: 20,
+    given: { behavior: up({ selectPolicy: 'Disabled' }) },
+    replicas: 4,
+    reason: 'ScaleUpLimit',
+  },
   {
     what: 'up to the lowest recent recommendation',
     wanted: 9,
@@ -82,7 +122,10 @@ const cases: { what: string; wanted: number; history?: History; given?: Partial<
   {
     what: 'the least that policies let go',
     wanted: 1,
-    given: { current: 50, behavior: down({ selectPolicy: 'Min', policies: [policy('Percent', 10, 60), policy('Pods', 4, 60)] }) },
+    given: {
+      current: 50,
+      behavior: down({ selectPolicy: 'Min', policies: [policy('Percent', 10, 60), policy('Pods', 4, 60)] }),
+    },
     replicas: 46,
     reason: 'ScaleDownLimit',
   },

@@ -1,4 +1,7 @@
-/** What keeps an autoscaler from doing at once all that metrics ask for: recent recommendations, policies, and the bounds of its spec. */
+/**
+ * What keeps an autoscaler from doing at once all that metrics ask for: recent recommendations, policies, and the
+ * bounds of its spec.
+ */
 import type { HorizontalPodAutoscaler } from '../../../client/kinds.ts'
 
 type Behavior = NonNullable<NonNullable<HorizontalPodAutoscaler['spec']>['behavior']>
@@ -57,10 +60,22 @@ const stabilizedDown: Reason = {
   message: 'recent recommendations were higher than current one, applying the highest recent recommendation',
 }
 const within: Reason = { reason: 'DesiredWithinRange', message: 'the desired count is within the acceptable range' }
-const tooMany: Reason = { reason: 'TooManyReplicas', message: 'the desired replica count is more than the maximum replica count' }
-const tooFew: Reason = { reason: 'TooFewReplicas', message: 'the desired replica count is less than the minimum replica count' }
-const tooFast: Reason = { reason: 'ScaleUpLimit', message: 'the desired replica count is increasing faster than the maximum scale rate' }
-const tooFastDown: Reason = { reason: 'ScaleDownLimit', message: 'the desired replica count is decreasing faster than the maximum scale rate' }
+const tooMany: Reason = {
+  reason: 'TooManyReplicas',
+  message: 'the desired replica count is more than the maximum replica count',
+}
+const tooFew: Reason = {
+  reason: 'TooFewReplicas',
+  message: 'the desired replica count is less than the minimum replica count',
+}
+const tooFast: Reason = {
+  reason: 'ScaleUpLimit',
+  message: 'the desired replica count is increasing faster than the maximum scale rate',
+}
+const tooFastDown: Reason = {
+  reason: 'ScaleDownLimit',
+  message: 'the desired replica count is decreasing faster than the maximum scale rate',
+}
 
 /** The longest time that a policy looks back. Milliseconds; the API allows no more. */
 const longestPeriodMs = 1_800_000
@@ -70,8 +85,11 @@ export function limit(recommended: number, history: History, limits: Limits): Li
   const { now, behavior } = limits
   const windows = { up: 0, down: limits.downscaleMs, ...(behavior && windowsOf(behavior, limits.downscaleMs)) }
   const stabilized = stabilize(recommended, history.recommendations, windows, limits)
-  const able = stabilized === recommended ? ready : behavior && recommended >= limits.current ? stabilizedUp : stabilizedDown
-  const [replicas, why] = behavior ? byPolicies(stabilized, behavior, history.changes, limits) : byFactor(stabilized, limits)
+  const able =
+    stabilized === recommended ? ready : behavior && recommended >= limits.current ? stabilizedUp : stabilizedDown
+  const [replicas, why] = behavior
+    ? byPolicies(stabilized, behavior, history.changes, limits)
+    : byFactor(stabilized, limits)
   const since = now - Math.max(windows.up, windows.down)
   return {
     replicas,
@@ -85,9 +103,15 @@ export function limit(recommended: number, history: History, limits: Limits): Li
 }
 
 /** The history after replicas were changed. */
-export const changed = (history: History, by: number, now: number): History => ({ ...history, changes: [...history.changes, { by, at: now }] })
+export const changed = (history: History, by: number, now: number): History => ({
+  ...history,
+  changes: [...history.changes, { by, at: now }],
+})
 
-const windowsOf = ({ scaleUp, scaleDown }: Behavior, downscaleMs: number): { readonly up: number; readonly down: number } => ({
+const windowsOf = (
+  { scaleUp, scaleDown }: Behavior,
+  downscaleMs: number,
+): { readonly up: number; readonly down: number } => ({
   up: (scaleUp?.stabilizationWindowSeconds ?? 0) * 1000,
   down: scaleDown?.stabilizationWindowSeconds === undefined ? downscaleMs : scaleDown.stabilizationWindowSeconds * 1000,
 })
@@ -99,7 +123,8 @@ function stabilize(
   windows: { readonly up: number; readonly down: number },
   { behavior, current, now }: Limits,
 ): number {
-  const recent = (windowMs: number): number[] => recommendations.filter(({ at }) => at > now - windowMs).map(({ replicas }) => replicas)
+  const recent = (windowMs: number): number[] =>
+    recommendations.filter(({ at }) => at > now - windowMs).map(({ replicas }) => replicas)
   const highest = Math.max(recommended, ...recent(windows.down))
   if (!behavior) return highest
   const lowest = Math.min(recommended, ...recent(windows.up))
@@ -114,7 +139,12 @@ function byFactor(replicas: number, { current, min, max }: Limits): readonly [nu
   return [replicas, within]
 }
 
-function byPolicies(replicas: number, { scaleUp, scaleDown }: Behavior, changes: readonly Change[], limits: Limits): readonly [number, Reason] {
+function byPolicies(
+  replicas: number,
+  { scaleUp, scaleDown }: Behavior,
+  changes: readonly Change[],
+  limits: Limits,
+): readonly [number, Reason] {
   const { current, min, max } = limits
   if (replicas > current) {
     const fastest = Math.max(current, policyBound(scaleUp ?? {}, 1, changes, limits))
@@ -127,10 +157,17 @@ function byPolicies(replicas: number, { scaleUp, scaleDown }: Behavior, changes:
 }
 
 /** How far the policies of a direction (1 up, -1 down) let replicas go: each counts from where its period began. */
-function policyBound({ selectPolicy, policies }: ScalingRules, direction: 1 | -1, changes: readonly Change[], { current, now }: Limits): number {
+function policyBound(
+  { selectPolicy, policies }: ScalingRules,
+  direction: 1 | -1,
+  changes: readonly Change[],
+  { current, now }: Limits,
+): number {
   if (selectPolicy === 'Disabled') return current
   const bounds = (policies ?? []).map(({ type, value, periodSeconds }) => {
-    const start = changes.filter(({ at }) => at > now - periodSeconds * 1000).reduce((replicas, { by }) => replicas - by, current)
+    const start = changes
+      .filter(({ at }) => at > now - periodSeconds * 1000)
+      .reduce((replicas, { by }) => replicas - by, current)
     if (type === 'Pods') return start + direction * value
     const scaled = start * (1 + (direction * value) / 100)
     // Rounded up, so that a small target can grow at all.

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
 import type { PodMetrics } from '../metrics/metrics-client.ts'
-import { averageMeasure, groupedPods, podReplicas, podRequests, sharedReplicas, utilizationMeasure, valueReplicas } from './pod-replicas.ts'
+import {
+  averageMeasure,
+  groupedPods,
+  podReplicas,
+  podRequests,
+  sharedReplicas,
+  utilizationMeasure,
+  valueReplicas,
+} from './pod-replicas.ts'
 
 const now = Date.parse('2026-01-01T01:00:00Z')
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString()
@@ -19,19 +27,31 @@ interface Traits {
   readonly request?: string
 }
 
-const pod = (name: string, { phase = 'Running', ready = 'True', started = 60, changed = 59, isDeleted, request = '1' }: Traits = {}): Pod => ({
+const pod = (
+  name: string,
+  { phase = 'Running', ready = 'True', started = 60, changed = 59, isDeleted, request = '1' }: Traits = {},
+): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, ...(isDeleted && { deletionTimestamp: minutesAgo(0) }) },
   spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: request } } }] },
-  status: { phase, startTime: minutesAgo(started), conditions: [{ type: 'Ready', status: ready, lastTransitionTime: minutesAgo(changed) }] },
+  status: {
+    phase,
+    startTime: minutesAgo(started),
+    conditions: [{ type: 'Ready', status: ready, lastTransitionTime: minutesAgo(changed) }],
+  },
 })
 
 /** One value a pod, in thousandths; pods without a value are not measured. */
 const metricsOf = (values: readonly (number | undefined)[]): PodMetrics =>
-  new Map(values.flatMap((value, i) => (value === undefined ? [] : [[`p${i}`, { value, at: now, windowMs: 60_000 }] as const])))
+  new Map(
+    values.flatMap((value, i) =>
+      value === undefined ? [] : [[`p${i}`, { value, at: now, windowMs: 60_000 }] as const],
+    ),
+  )
 
-const podsOf = (count: number, traits: Readonly<Record<number, Traits>> = {}): Pod[] => Array.from({ length: count }, (_, i) => pod(`p${i}`, traits[i]))
+const podsOf = (count: number, traits: Readonly<Record<number, Traits>> = {}): Pod[] =>
+  Array.from({ length: count }, (_, i) => pod(`p${i}`, traits[i]))
 
 interface Case {
   readonly what: string
@@ -47,13 +67,62 @@ const pending = { phase: 'Pending' }
 const starting = { started: 1, changed: 1, ready: 'False' }
 
 const cases: Case[] = [
-  { what: 'twice the target is twice the pods', current: 3, values: [600, 600, 600], target: 30, expected: 6, utilization: 60 },
-  { what: 'a third of the target is a third of the pods', current: 3, values: [100, 100, 100], target: 30, expected: 1, utilization: 10 },
-  { what: 'what is within the tolerance is left alone', current: 3, values: [320, 320, 320], target: 30, expected: 3, utilization: 32 },
-  { what: 'fractions of a pod are a pod', current: 3, values: [400, 400, 400], target: 30, expected: 4, utilization: 40 },
-  { what: 'pods without metrics count as idle on the way up', current: 4, values: [900, 900, 900, undefined], target: 50, expected: 6, utilization: 90 },
-  { what: 'pods without metrics count as busy on the way down', current: 4, values: [100, 100, 100, undefined], target: 50, expected: 3, utilization: 10 },
-  { what: 'pods without metrics do not turn the direction', current: 3, values: [600, undefined, undefined], target: 50, expected: 3, utilization: 60 },
+  {
+    what: 'twice the target is twice the pods',
+    current: 3,
+    values: [600, 600, 600],
+    target: 30,
+    expected: 6,
+    utilization: 60,
+  },
+  {
+    what: 'a third of the target is a third of the pods',
+    current: 3,
+    values: [100, 100, 100],
+    target: 30,
+    expected: 1,
+    utilization: 10,
+  },
+  {
+    what: 'what is within the tolerance is left alone',
+    current: 3,
+    values: [320, 320, 320],
+    target: 30,
+    expected: 3,
+    utilization: 32,
+  },
+  {
+    what: 'fractions of a pod are a pod',
+    current: 3,
+    values: [400, 400, 400],
+    target: 30,
+    expected: 4,
+    utilization: 40,
+  },
+  {
+    what: 'pods without metrics count as idle on the way up',
+    current: 4,
+    values: [900, 900, 900, undefined],
+    target: 50,
+    expected: 6,
+    utilization: 90,
+  },
+  {
+    what: 'pods without metrics count as busy on the way down',
+    current: 4,
+    values: [100, 100, 100, undefined],
+    target: 50,
+    expected: 3,
+    utilization: 10,
+  },
+  {
+    what: 'pods without metrics do not turn the direction',
+    current: 3,
+    values: [600, undefined, undefined],
+    target: 50,
+    expected: 3,
+    utilization: 60,
+  },
   {
     what: 'pending pods count as idle on the way up',
     current: 4,
@@ -97,13 +166,24 @@ for (const { what, current, values, traits, target, expected, utilization } of c
     const pods = podsOf(values.length, traits)
     const metrics = metricsOf(values)
     const measure = utilizationMeasure(podRequests(pods, 'cpu'), target)
-    const { replicas, usage } = podReplicas(current, metrics, groupedPods(pods, metrics, 'cpu', readiness), measure, tolerances)
+    const { replicas, usage } = podReplicas(
+      current,
+      metrics,
+      groupedPods(pods, metrics, 'cpu', readiness),
+      measure,
+      tolerances,
+    )
     assert.deepEqual([replicas, usage.utilization], [expected, utilization])
   })
 }
 
 test('a pod that has ended well counts as one without metrics', () => {
-  const { missing, ignored } = groupedPods(podsOf(2, { 0: { phase: 'Succeeded' }, 1: { phase: 'Failed' } }), new Map(), 'cpu', readiness)
+  const { missing, ignored } = groupedPods(
+    podsOf(2, { 0: { phase: 'Succeeded' }, 1: { phase: 'Failed' } }),
+    new Map(),
+    'cpu',
+    readiness,
+  )
   assert.deepEqual([[...missing], [...ignored]], [['p0'], ['p1']])
 })
 
@@ -117,14 +197,20 @@ test('a pod that asks as a whole asks with its overhead, and leaves to its conta
   assert.equal(podRequests([whole], 'cpu').get('p0'), 2100)
   assert.equal(podRequests([whole], 'memory').get('p0'), 1024 * 1000)
   assert.equal(podRequests([whole], 'cpu', 'c').get('p0'), 1000)
-  assert.throws(() => podRequests([whole], 'nvidia.com/gpu'), { message: 'missing pod-level request for nvidia.com/gpu in Pod p0' })
+  assert.throws(() => podRequests([whole], 'nvidia.com/gpu'), {
+    message: 'missing pod-level request for nvidia.com/gpu in Pod p0',
+  })
 })
 
 const groupings: { what: string; traits: Traits; group: 'ready' | 'unready' }[] = [
   { what: 'a pod that has been ready for long', traits: {}, group: 'ready' },
   { what: 'a pod that became unready later', traits: { ready: 'False', started: 60, changed: 1 }, group: 'ready' },
   { what: 'a pod that was never ready', traits: { ready: 'False', started: 60, changed: 60 }, group: 'unready' },
-  { what: 'a young pod that has been ready for a window of measuring', traits: { started: 4, changed: 2 }, group: 'ready' },
+  {
+    what: 'a young pod that has been ready for a window of measuring',
+    traits: { started: 4, changed: 2 },
+    group: 'ready',
+  },
   { what: 'a young pod that is ready just now', traits: { started: 4, changed: 0.5 }, group: 'unready' },
   { what: 'a young pod that is not ready', traits: { started: 4, changed: 2, ready: 'False' }, group: 'unready' },
 ]
@@ -140,7 +226,13 @@ for (const { what, traits, group } of groupings) {
 test('an average counts pods without metrics as they should be on the way down, and as idle on the way up', () => {
   const replicas = (values: readonly (number | undefined)[]): number => {
     const [pods, metrics] = [podsOf(values.length), metricsOf(values)]
-    return podReplicas(values.length, metrics, groupedPods(pods, metrics, '', readiness), averageMeasure(10_000), tolerances).replicas
+    return podReplicas(
+      values.length,
+      metrics,
+      groupedPods(pods, metrics, '', readiness),
+      averageMeasure(10_000),
+      tolerances,
+    ).replicas
   }
   assert.equal(replicas([20_000, 20_000]), 4)
   assert.equal(replicas([2_000, 2_000, 2_000, undefined]), 2)
@@ -150,18 +242,25 @@ test('an average counts pods without metrics as they should be on the way down, 
 test('each direction has its own tolerance', () => {
   const replicas = (value: number): number => {
     const [pods, metrics] = [podsOf(10), metricsOf(Array(10).fill(value))]
-    return podReplicas(10, metrics, groupedPods(pods, metrics, '', readiness), averageMeasure(1000), { down: 0.05, up: 0.3 }).replicas
+    return podReplicas(10, metrics, groupedPods(pods, metrics, '', readiness), averageMeasure(1000), {
+      down: 0.05,
+      up: 0.3,
+    }).replicas
   }
   assert.deepEqual([replicas(1250), replicas(1350), replicas(960), replicas(900)], [10, 14, 10, 9])
 })
 
 test('requests, containers and metrics that are missing are told by name', () => {
   const measure = (pods: readonly Pod[], container?: string) => podRequests(pods, 'cpu', container)
-  assert.throws(() => measure([{ ...pod('a'), spec: { containers: [{ name: 'c', image: 'i' }] } }]), /^Error: missing request for cpu in container c of Pod a$/)
+  assert.throws(
+    () => measure([{ ...pod('a'), spec: { containers: [{ name: 'c', image: 'i' }] } }]),
+    /^Error: missing request for cpu in container c of Pod a$/,
+  )
   assert.throws(() => measure([pod('a')], 'other'), /^Error: container other not found in Pod a$/)
   const pods = podsOf(1, { 0: starting })
   const metrics = metricsOf([1])
-  const replicas = () => podReplicas(1, metrics, groupedPods(pods, metrics, 'cpu', readiness), averageMeasure(1), tolerances)
+  const replicas = () =>
+    podReplicas(1, metrics, groupedPods(pods, metrics, 'cpu', readiness), averageMeasure(1), tolerances)
   assert.throws(replicas, /did not receive metrics for targeted pods \(pods might be unready\)/)
 })
 
@@ -177,7 +276,8 @@ test('requests are those of one container, or of all with sidecars, or of the po
       { name: 'side', image: 'i', restartPolicy: 'Always', resources: requests('50m') },
     ],
   }
-  const of = (container = '', more = {}): number | undefined => podRequests([{ ...pod('p'), spec: { ...spec, ...more } }], 'cpu', container).get('p')
+  const of = (container = '', more = {}): number | undefined =>
+    podRequests([{ ...pod('p'), spec: { ...spec, ...more } }], 'cpu', container).get('p')
   assert.deepEqual([of(), of('b'), of('', { resources: requests('1') })], [350, 200, 1000])
 })
 

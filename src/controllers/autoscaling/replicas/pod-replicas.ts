@@ -1,6 +1,7 @@
 /**
- * How many replicas follow from what pods use (the Horizontal Pod Autoscaling page: algorithm details). The answer is conservative: pods
- * without metrics count as idle where more are wanted, and as busy where fewer are; pods that are not ready yet count as idle.
+ * How many replicas follow from what pods use (the Horizontal Pod Autoscaling page: algorithm details). The answer is
+ * conservative: pods without metrics count as idle where more are wanted, and as busy where fewer are; pods that are
+ * not ready yet count as idle.
  */
 import { podRequests as wholeRequests } from '../../../api/core/pod/resources/pod-resources.ts'
 import type { Pod } from '../../../client/kinds.ts'
@@ -35,7 +36,12 @@ export interface PodGroups {
 }
 
 /** Only of CPU it is known that pods use more of it while they start. */
-export function groupedPods(pods: Iterable<Pod>, metrics: PodMetrics, resource: string, readiness: Readiness): PodGroups {
+export function groupedPods(
+  pods: Iterable<Pod>,
+  metrics: PodMetrics,
+  resource: string,
+  readiness: Readiness,
+): PodGroups {
   const [unready, missing, ignored] = [new Set<string>(), new Set<string>(), new Set<string>()]
   let ready = 0
   for (const pod of pods) {
@@ -50,7 +56,11 @@ export function groupedPods(pods: Iterable<Pod>, metrics: PodMetrics, resource: 
   return { ready, unready, missing, ignored }
 }
 
-function isMeasuredReady(pod: Pod, { at, windowMs }: { at: number; windowMs: number }, { initializationMs, delayMs, now }: Readiness): boolean {
+function isMeasuredReady(
+  pod: Pod,
+  { at, windowMs }: { at: number; windowMs: number },
+  { initializationMs, delayMs, now }: Readiness,
+): boolean {
   const condition = podCondition(pod, 'Ready')
   const startTime = pod.status?.startTime
   if (!condition || !startTime) return false
@@ -60,7 +70,10 @@ function isMeasuredReady(pod: Pod, { at, windowMs }: { at: number; windowMs: num
   return condition.status !== 'False' || started + delayMs <= changed
 }
 
-/** What pods ask for of a resource, in thousandths, by their names. Throws an Error for a container that asks for nothing. */
+/**
+ * What pods ask for of a resource, in thousandths, by their names. Throws an Error for a container that asks for
+ * nothing.
+ */
 export function podRequests(pods: Iterable<Pod>, resource: string, container = ''): ReadonlyMap<string, number> {
   return new Map([...pods].map((pod) => [pod.metadata.name ?? '', podRequest(pod, resource, container)]))
 }
@@ -76,7 +89,10 @@ function podRequest(pod: Pod, resource: string, container: string): number {
     if (request === undefined) throw new Error(`missing pod-level request for ${resource} in Pod ${name}`)
     return Number(milliValue(request))
   }
-  const all = [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')]
+  const all = [
+    ...(spec?.containers ?? []),
+    ...(spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always'),
+  ]
   const asked = container ? all.filter((one) => one.name === container) : all
   if (container && asked.length === 0) throw new Error(`container ${container} not found in Pod ${name}`)
   return asked.reduce((sum, { name: of, resources }) => {
@@ -134,8 +150,18 @@ export interface PodReplicas {
 }
 
 /** How many replicas follow. Throws an Error where no pod counts. */
-export function podReplicas(current: number, metrics: PodMetrics, groups: PodGroups, measure: Measure, tolerances: Tolerances): PodReplicas {
-  const values = new Map([...metrics].filter(([pod]) => !groups.ignored.has(pod) && !groups.unready.has(pod)).map(([pod, { value }]) => [pod, value]))
+export function podReplicas(
+  current: number,
+  metrics: PodMetrics,
+  groups: PodGroups,
+  measure: Measure,
+  tolerances: Tolerances,
+): PodReplicas {
+  const values = new Map(
+    [...metrics]
+      .filter(([pod]) => !groups.ignored.has(pod) && !groups.unready.has(pod))
+      .map(([pod, { value }]) => [pod, value]),
+  )
   if (values.size === 0) throw new Error('did not receive metrics for targeted pods (pods might be unready)')
   const usage = measure.usage(values)
   const { ratio } = usage
@@ -154,12 +180,15 @@ export function podReplicas(current: number, metrics: PodMetrics, groups: PodGro
   return { replicas: isWrongWay ? current : replicas, usage }
 }
 
-/** Replicas for a value of something that is not a pod: what ready pods bear now, they should bear at the wanted value. */
+/**
+ * Replicas for a value of something that is not a pod: what ready pods bear now, they should bear at the wanted value.
+ */
 export function valueReplicas(current: number, ratio: number, pods: Iterable<Pod>, tolerances: Tolerances): number {
   if (current === 0) return Math.ceil(ratio)
   if (isWithin(ratio, tolerances)) return current
   const all = [...pods]
-  if (all.length === 0) throw new Error('unable to calculate ready pods: no pods returned by selector while calculating replica count')
+  if (all.length === 0)
+    throw new Error('unable to calculate ready pods: no pods returned by selector while calculating replica count')
   return bounded(Math.ceil(ratio * all.filter((pod) => pod.status?.phase === 'Running' && isReady(pod)).length))
 }
 

@@ -25,17 +25,28 @@ test('a node that the set is for has one pod', () => {
   ]
   for (const [title, on, expected] of cases) {
     const { create, remove, failed, succeeded } = manage(situation(aSet(), on))
-    const plan = { create, remove: names(remove), failed: names(failed.map(({ pod }) => pod)), succeeded: names(succeeded.map(({ pod }) => pod)) }
+    const plan = {
+      create,
+      remove: names(remove),
+      failed: names(failed.map(({ pod }) => pod)),
+      succeeded: names(succeeded.map(({ pod }) => pod)),
+    }
     assert.deepEqual(plan, { create: [], remove: [], failed: [], succeeded: [], ...expected }, title)
   }
 })
 
 test('a node that the set is not for has none', () => {
-  const of: DaemonSituation = { ...situation(aSet(), { a: ['new ready', 'new going', 'new failed'] }), placement: () => ({ runs: false, stays: false }) }
+  const of: DaemonSituation = {
+    ...situation(aSet(), { a: ['new ready', 'new going', 'new failed'] }),
+    placement: () => ({ runs: false, stays: false }),
+  }
   assert.deepEqual(names(manage(of).remove), ['a new ready', 'a new failed'])
   const staying = { ...of, placement: () => ({ runs: false, stays: true }) }
   assert.deepEqual(names(manage(staying).remove), [])
-  assert.deepEqual(manage({ ...situation(aSet(), { a: [] }), placement: () => ({ runs: false, stays: true }) }).create, [])
+  assert.deepEqual(
+    manage({ ...situation(aSet(), { a: [] }), placement: () => ({ runs: false, stays: true }) }).create,
+    [],
+  )
 })
 
 test('pods that wait for a node that has gone go', () => {
@@ -49,7 +60,11 @@ test('while it surges, an old and a new pod share a node', () => {
     ['the old one serves until the new one is ready', { a: ['old ready', 'new pending'] }, {}],
     ['the new one has taken over', { a: ['old ready', 'new ready'] }, { remove: ['a old ready'] }],
     ['the old one does not serve', { a: ['old pending', 'new pending'] }, { remove: ['a old pending'] }],
-    ['more than two', { a: ['old ready', 'new pending', 'new pending', 'old pending'] }, { remove: ['a new pending', 'a old pending'] }],
+    [
+      'more than two',
+      { a: ['old ready', 'new pending', 'new pending', 'old pending'] },
+      { remove: ['a new pending', 'a old pending'] },
+    ],
   ]
   for (const [title, on, expected] of cases) {
     const { create, remove } = manage(situation(surge, on))
@@ -69,20 +84,41 @@ test('an update replaces as many pods as may be missing', () => {
       { a: ['old pending'], b: ['old pending'], c: ['old ready'] },
       ['a old pending', 'b old pending'],
     ],
-    ['a share, rounded up', { maxUnavailable: '34%' }, { a: ['old ready'], b: ['old ready'], c: ['old ready'] }, ['a old ready', 'b old ready']],
+    [
+      'a share, rounded up',
+      { maxUnavailable: '34%' },
+      { a: ['old ready'], b: ['old ready'], c: ['old ready'] },
+      ['a old ready', 'b old ready'],
+    ],
     ['neither nor means one', { maxUnavailable: 0 }, { a: ['old ready'], b: ['old ready'] }, ['a old ready']],
     ['nothing to do', { maxUnavailable: 1 }, { a: ['new ready'], b: ['new ready'] }, []],
   ]
-  for (const [title, of, on, expected] of cases) assert.deepEqual(names(rollingUpdate(situation(rolling(of), on)).remove), expected, title)
+  for (const [title, of, on, expected] of cases)
+    assert.deepEqual(names(rollingUpdate(situation(rolling(of), on)).remove), expected, title)
 })
 
 test('an update with surge makes new pods first', () => {
   const cases: [string, object, On, object][] = [
     ['as many as allowed', { maxSurge: 1 }, { a: ['old ready'], b: ['old ready'] }, { create: ['a'] }],
-    ['beside those that do not serve', { maxSurge: 1 }, { a: ['old pending'], b: ['old pending'], c: ['old ready'] }, { create: ['a', 'b', 'c'] }],
+    [
+      'beside those that do not serve',
+      { maxSurge: 1 },
+      { a: ['old pending'], b: ['old pending'], c: ['old ready'] },
+      { create: ['a', 'b', 'c'] },
+    ],
     ['waits for the new one', { maxSurge: 1 }, { a: ['old ready', 'new pending'], b: ['old ready'] }, {}],
-    ['the old one goes', { maxSurge: 1 }, { a: ['old ready', 'new ready'], b: ['old ready'] }, { create: ['b'], remove: ['a old ready'] }],
-    ['a share, rounded up', { maxSurge: '50%' }, { a: ['old ready'], b: ['old ready'], c: ['old ready'] }, { create: ['a', 'b'] }],
+    [
+      'the old one goes',
+      { maxSurge: 1 },
+      { a: ['old ready', 'new ready'], b: ['old ready'] },
+      { create: ['b'], remove: ['a old ready'] },
+    ],
+    [
+      'a share, rounded up',
+      { maxSurge: '50%' },
+      { a: ['old ready'], b: ['old ready'], c: ['old ready'] },
+      { create: ['a', 'b'] },
+    ],
   ]
   for (const [title, of, on, expected] of cases) {
     const { create, remove } = rollingUpdate(situation(rolling({ maxUnavailable: 0, ...of }), on))

@@ -1,4 +1,7 @@
-/** Decides which nodes get a pod of a DaemonSet, and which pods go because they are too many, have ended, or are where they do not belong. */
+/**
+ * Decides which nodes get a pod of a DaemonSet, and which pods go because they are too many, have ended, or are where
+ * they do not belong.
+ */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { isReady } from '../../pods/phase.ts'
 import { hashLabel } from '../daemon-pod.ts'
@@ -42,17 +45,23 @@ function manageNode(node: Node, situation: DaemonSituation): DaemonPlan {
   // One that goes has to be gone before the next comes.
   if (runs && pods.length === 0) return { ...plan, create: [name] }
   if (!stays) return { ...plan, remove: present }
-  const inPhase = (phase: string): EndedPod[] => present.filter(({ status }) => status?.phase === phase).map((pod) => ({ pod, node: name }))
+  const inPhase = (phase: string): EndedPod[] =>
+    present.filter(({ status }) => status?.phase === phase).map((pod) => ({ pod, node: name }))
   const failed = inPhase('Failed')
   const succeeded = inPhase('Succeeded')
-  const running = present.filter((pod) => ![...failed, ...succeeded].some((ended) => ended.pod === pod)).sort(bySeniority)
+  const running = present
+    .filter((pod) => ![...failed, ...succeeded].some((ended) => ended.pod === pod))
+    .sort(bySeniority)
   if (!allowsSurge(situation.set)) return { ...plan, failed, succeeded, remove: running.slice(1) }
   // While it surges, a node has at least one pod that is not going.
   const create = running.length === 0 && runs ? [name] : []
   return { create, failed, succeeded, remove: running.length > 1 ? beyondSurge(running, situation) : [] }
 }
 
-/** Of several pods on a node the oldest of the newest revision stays, and, until it is available, the oldest of another as long as that is ready. */
+/**
+ * Of several pods on a node the oldest of the newest revision stays, and, until it is available, the oldest of another
+ * as long as that is ready.
+ */
 function beyondSurge(running: readonly Pod[], situation: DaemonSituation): Pod[] {
   const isNew = (pod: Pod): boolean => pod.metadata.labels?.[hashLabel] === situation.hash
   const newest = running.find(isNew)
@@ -64,5 +73,7 @@ function beyondSurge(running: readonly Pod[], situation: DaemonSituation): Pod[]
 /** Nobody else takes pods away that wait for a node that is no more. */
 function podsWithoutNode({ nodes, pods }: DaemonSituation): Pod[] {
   const names = new Set(nodes.map(nameOf))
-  return [...pods].flatMap(([node, of]) => (names.has(node) ? [] : of.filter((pod) => !pod.spec?.nodeName && !isDeleted(pod))))
+  return [...pods].flatMap(([node, of]) =>
+    names.has(node) ? [] : of.filter((pod) => !pod.spec?.nodeName && !isDeleted(pod)),
+  )
 }

@@ -1,4 +1,7 @@
-/** Decides which pods of a DaemonSet make room for the newest revision, or which nodes get one of it beside the old (KEP-1591). */
+/**
+ * Decides which pods of a DaemonSet make room for the newest revision, or which nodes get one of it beside the old
+ * (KEP-1591).
+ */
 import type { Pod } from '../../../client/kinds.ts'
 import { isUpdated } from '../daemon-pod.ts'
 import type { PodChanges } from './manage.ts'
@@ -37,10 +40,16 @@ function replaceable(all: readonly OnNode[], most: number, situation: DaemonSitu
 }
 
 /**
- * A new pod where the old one is of no use, and beside as many others as allowed; the old one goes when the new one is available. Nodes
- * that the set is not for any more get none: an old pod that serves there goes when others have taken over.
+ * A new pod where the old one is of no use, and beside as many others as allowed; the old one goes when the new one is
+ * available. Nodes that the set is not for any more get none: an old pod that serves there goes when others have taken
+ * over.
  */
-function surging(all: readonly OnNode[], wanted: ReadonlySet<string>, most: number, situation: DaemonSituation): PodChanges {
+function surging(
+  all: readonly OnNode[],
+  wanted: ReadonlySet<string>,
+  most: number,
+  situation: DaemonSituation,
+): PodChanges {
   const isServing = (pod: Pod | undefined): boolean => pod !== undefined && isPodAvailable(pod, situation)
   const needed: string[] = []
   const candidates: string[] = []

@@ -20,7 +20,8 @@ export const nameOf = ({ metadata }: Node | Pod): string => metadata.name ?? ''
 
 export const isDeleted = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
 
-export const isPodAvailable = (pod: Pod, { set, now }: DaemonSituation): boolean => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)
+export const isPodAvailable = (pod: Pod, { set, now }: DaemonSituation): boolean =>
+  isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)
 
 /** How many of `nodes` may have a pod more than one while it is updated. */
 export const maxSurge = (set: DaemonSet, nodes: number): number => rollingCount(set, 'maxSurge', nodes)
@@ -43,4 +44,6 @@ const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTim
 
 /** Those that have a node first, of them the older first. */
 export const bySeniority = (a: Pod, b: Pod): number =>
-  Number(Boolean(b.spec?.nodeName)) - Number(Boolean(a.spec?.nodeName)) || createdAt(a) - createdAt(b) || (nameOf(a) < nameOf(b) ? -1 : 1)
+  Number(Boolean(b.spec?.nodeName)) - Number(Boolean(a.spec?.nodeName)) ||
+  createdAt(a) - createdAt(b) ||
+  (nameOf(a) < nameOf(b) ? -1 : 1)

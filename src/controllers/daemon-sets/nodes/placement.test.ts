@@ -8,7 +8,11 @@ import { daemonTolerations } from './tolerations.ts'
 type PodSpec = Partial<NonNullable<DaemonSet['spec']>['template']['spec']>
 
 const tainted = (...taints: readonly [string, string, string?][]): Node =>
-  aNode('n', { disk: 'ssd', cores: '8' }, { taints: taints.map(([key, effect, value]) => ({ key, effect, ...(value && { value }) })) })
+  aNode(
+    'n',
+    { disk: 'ssd', cores: '8' },
+    { taints: taints.map(([key, effect, value]) => ({ key, effect, ...(value && { value }) })) },
+  )
 const word = (pod: PodSpec, node: Node): string => {
   const { runs, stays } = placementOf(aSet(undefined, pod))(node)
   return runs ? 'runs' : stays ? 'stays' : 'goes'
@@ -16,8 +20,12 @@ const word = (pod: PodSpec, node: Node): string => {
 
 test('pods run where node and template agree', () => {
   const required = (...nodeSelectorTerms: readonly object[]) =>
-    ({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }) as PodSpec
-  const expression = (key: string, operator: string, ...values: string[]) => ({ matchExpressions: [{ key, operator, values }] })
+    ({
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+    }) as PodSpec
+  const expression = (key: string, operator: string, ...values: string[]) => ({
+    matchExpressions: [{ key, operator, values }],
+  })
   const plain = tainted()
   const cases: [string, PodSpec, Node, string][] = [
     ['nothing said', {}, plain, 'runs'],
@@ -36,17 +44,32 @@ test('pods run where node and template agree', () => {
     ['a term that says nothing', required({}), plain, 'goes'],
     ['no terms', required(), plain, 'goes'],
     ['a field', required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n'] }] }), plain, 'runs'],
-    ['another field', required({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['n'] }] }), plain, 'goes'],
+    [
+      'another field',
+      required({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['n'] }] }),
+      plain,
+      'goes',
+    ],
     ['a taint', {}, tainted(['a', 'NoSchedule']), 'stays'],
     ['a taint that drives out', {}, tainted(['a', 'NoExecute']), 'goes'],
     ['a taint that would rather not', {}, tainted(['a', 'PreferNoSchedule']), 'runs'],
-    ['a taint that is tolerated', { tolerations: [{ key: 'a', operator: 'Exists' }] }, tainted(['a', 'NoExecute']), 'runs'],
+    [
+      'a taint that is tolerated',
+      { tolerations: [{ key: 'a', operator: 'Exists' }] },
+      tainted(['a', 'NoExecute']),
+      'runs',
+    ],
     ['a node that is cordoned', {}, tainted(['node.kubernetes.io/unschedulable', 'NoSchedule']), 'runs'],
     ['a node that is not ready', {}, tainted(['node.kubernetes.io/not-ready', 'NoExecute']), 'runs'],
     ['a node that was never ready', {}, tainted(['node.kubernetes.io/not-ready', 'NoSchedule']), 'stays'],
     ['a node under pressure', {}, tainted(['node.kubernetes.io/memory-pressure', 'NoSchedule']), 'runs'],
     ['a node without a network', {}, tainted(['node.kubernetes.io/network-unavailable', 'NoSchedule']), 'stays'],
-    ['but the network is its own', { hostNetwork: true }, tainted(['node.kubernetes.io/network-unavailable', 'NoSchedule']), 'runs'],
+    [
+      'but the network is its own',
+      { hostNetwork: true },
+      tainted(['node.kubernetes.io/network-unavailable', 'NoSchedule']),
+      'runs',
+    ],
   ]
   for (const [title, pod, node, expected] of cases) assert.equal(word(pod, node), expected, title)
   assert.deepEqual(placementOf(aSet())(undefined), { runs: false, stays: false })

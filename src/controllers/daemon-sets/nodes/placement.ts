@@ -20,7 +20,9 @@ export function placementOf({ spec }: DaemonSet): (node: Node | undefined) => Pl
   const isChosen = requiredNodes(pod)
   return (node) => {
     if (!node || (pod.nodeName && pod.nodeName !== node.metadata.name) || isChosen?.(node) === false) return nowhere
-    const effects = new Set((node.spec?.taints ?? []).filter((taint) => !isTolerated(taint, tolerations)).map(({ effect }) => effect))
+    const effects = new Set(
+      (node.spec?.taints ?? []).filter((taint) => !isTolerated(taint, tolerations)).map(({ effect }) => effect),
+    )
     const stays = !effects.has('NoExecute')
     return { runs: stays && !effects.has('NoSchedule'), stays }
   }

@@ -16,7 +16,10 @@ const ofDaemons: readonly Toleration[] = [
 const onHostNetwork = exists('NoSchedule', 'network-unavailable')
 
 /** What a daemon tolerates: what its template says, and what all daemons do. */
-export function daemonTolerations({ tolerations = [], hostNetwork }: Pick<NonNullable<Pod['spec']>, 'tolerations' | 'hostNetwork'>): Toleration[] {
+export function daemonTolerations({
+  tolerations = [],
+  hostNetwork,
+}: Pick<NonNullable<Pod['spec']>, 'tolerations' | 'hostNetwork'>): Toleration[] {
   const added = hostNetwork ? [...ofDaemons, ...onHostNetwork] : ofDaemons
   const replaced = (given: Toleration): boolean => added.some((own) => isSame(own, given))
   return [...tolerations.filter((given) => !replaced(given)), ...added]

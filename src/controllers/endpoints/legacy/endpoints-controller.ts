@@ -1,4 +1,7 @@
-/** Keeps the Endpoints of Services with a selector: one object a Service, from before there were slices; some still read it. */
+/**
+ * Keeps the Endpoints of Services with a selector: one object a Service, from before there were slices; some still read
+ * it.
+ */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { type Endpoints, endpoints, type Service, services } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -79,15 +82,32 @@ async function write(service: Service, times: TriggerTimes, context: ReconcileCo
     if (isNamespaceTerminating(error)) return
     // Somebody was faster: it is tried again with what they wrote.
     if (!isConflict(error)) {
-      if (present) context.events.tell(wanted, 'Warning', 'FailedToUpdateEndpoint', `Failed to update endpoint ${namespace}/${name}: ${messageOf(error)}`)
-      else context.events.tell(wanted, 'Warning', 'FailedToCreateEndpoint', `Failed to create endpoint for service ${namespace}/${name}: ${messageOf(error)}`)
+      if (present)
+        context.events.tell(
+          wanted,
+          'Warning',
+          'FailedToUpdateEndpoint',
+          `Failed to update endpoint ${namespace}/${name}: ${messageOf(error)}`,
+        )
+      else
+        context.events.tell(
+          wanted,
+          'Warning',
+          'FailedToCreateEndpoint',
+          `Failed to create endpoint for service ${namespace}/${name}: ${messageOf(error)}`,
+        )
     }
     throw error
   }
 }
 
 /** The object as it should be; what others have put into the metadata of the present one stays, but for labels. */
-export function endpointsOf(service: Service, subsets: ReturnType<typeof subsetsOf>, time: string | undefined, present: Endpoints | undefined): Endpoints {
+export function endpointsOf(
+  service: Service,
+  subsets: ReturnType<typeof subsetsOf>,
+  time: string | undefined,
+  present: Endpoints | undefined,
+): Endpoints {
   const { namespace, name, labels } = service.metadata
   const { [overCapacity]: _, ...annotations } = withTriggerTime(present?.metadata.annotations, time) ?? {}
   const { [headless]: _headless, ...others } = labels ?? {}

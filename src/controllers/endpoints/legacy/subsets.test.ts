@@ -7,13 +7,19 @@ import { type Subset, subsetsOf, truncated } from './subsets.ts'
 const brief = (subsets: readonly Subset[]): string[] =>
   subsets.map(
     ({ addresses = [], notReadyAddresses = [], ports = [] }) =>
-      `${[...addresses.map(({ ip }) => ip), ...notReadyAddresses.map(({ ip }) => `-${ip}`)]}: ${ports.map(({ name, port }) => `${name ?? ''} ${port}`)}`,
+      `${[...addresses.map(({ ip }) => ip), ...notReadyAddresses.map(({ ip }) => `-${ip}`)]}: ` +
+      `${ports.map(({ name, port }) => `${name ?? ''} ${port}`)}`,
   )
 
 const named = { name: 'm', port: 90, targetPort: 'metrics', protocol: 'TCP' }
 const http = { name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }
 
-const cases: { what: string; service?: ReturnType<typeof serviceWith>; pods: ReturnType<typeof podNamed>[]; expected: string[] }[] = [
+const cases: {
+  what: string
+  service?: ReturnType<typeof serviceWith>
+  pods: ReturnType<typeof podNamed>[]
+  expected: string[]
+}[] = [
   { what: 'no pods, no subsets', pods: [], expected: [] },
   {
     what: 'ready and not ready pods are told apart, in the order of their addresses',
@@ -61,13 +67,22 @@ test('an address says which pod it is of, and the name that the domain of the Se
   assert.deepEqual(subset?.addresses, [{ ip: '10.0.0.1', hostname: 'first', nodeName: 'n', targetRef }])
 })
 
-const addresses = (count: number): { ip: string }[] => Array.from({ length: count }, (_, i) => ({ ip: `10.0.${i >> 8}.${i & 255}` }))
+const addresses = (count: number): { ip: string }[] =>
+  Array.from({ length: count }, (_, i) => ({ ip: `10.0.${i >> 8}.${i & 255}` }))
 const sizes = (subsets: readonly Subset[]): (readonly [number, number])[] =>
   subsets.map(({ addresses: ready = [], notReadyAddresses = [] }) => [ready.length, notReadyAddresses.length])
 
 const truncations: { what: string; given: Subset[]; expected: (readonly [number, number])[] }[] = [
-  { what: 'a thousand addresses fit', given: [{ addresses: addresses(600), notReadyAddresses: addresses(400) }], expected: [[600, 400]] },
-  { what: 'ready ones come first', given: [{ addresses: addresses(900), notReadyAddresses: addresses(400) }], expected: [[900, 100]] },
+  {
+    what: 'a thousand addresses fit',
+    given: [{ addresses: addresses(600), notReadyAddresses: addresses(400) }],
+    expected: [[600, 400]],
+  },
+  {
+    what: 'ready ones come first',
+    given: [{ addresses: addresses(900), notReadyAddresses: addresses(400) }],
+    expected: [[900, 100]],
+  },
   {
     what: 'too many ready ones leave nothing for others, and subsets keep their shares',
     given: [{ addresses: addresses(1500), notReadyAddresses: addresses(9) }, { addresses: addresses(500) }],
@@ -78,4 +93,5 @@ const truncations: { what: string; given: Subset[]; expected: (readonly [number,
   },
 ]
 
-for (const { what, given, expected } of truncations) test(`over capacity: ${what}`, () => assert.deepEqual(sizes(truncated(given)), expected))
+for (const { what, given, expected } of truncations)
+  test(`over capacity: ${what}`, () => assert.deepEqual(sizes(truncated(given)), expected))

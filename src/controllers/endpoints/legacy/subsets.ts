@@ -17,7 +17,10 @@ interface Offer {
   readonly ports: readonly Port[]
 }
 
-/** The subsets of a Service's pods: ports that are offered at the same addresses are together. The same for the same pods in any order. */
+/**
+ * The subsets of a Service's pods: ports that are offered at the same addresses are together. The same for the same
+ * pods in any order.
+ */
 export function subsetsOf(service: Service, pods: Iterable<Pod>): Subset[] {
   const offers = [...offersOf(service, pods)].sort((a, b) => byAddress(a.address, b.address))
   const byPort = new Map<string, { readonly port: Port | undefined; readonly offers: Offer[] }>()
@@ -40,7 +43,11 @@ export function subsetsOf(service: Service, pods: Iterable<Pod>): Subset[] {
   return [...byOffers.values()].map(({ ports, offers }) => {
     const ready = offers.filter((offer) => offer.isReady).map(({ address }) => address)
     const notReady = offers.filter((offer) => !offer.isReady).map(({ address }) => address)
-    return { ...(ready.length > 0 && { addresses: ready }), ...(notReady.length > 0 && { notReadyAddresses: notReady }), ...(ports.length > 0 && { ports }) }
+    return {
+      ...(ready.length > 0 && { addresses: ready }),
+      ...(notReady.length > 0 && { notReadyAddresses: notReady }),
+      ...(ports.length > 0 && { ports }),
+    }
   })
 }
 
@@ -54,7 +61,9 @@ function* offersOf(service: Service, pods: Iterable<Pod>): Generator<Offer> {
     const ports = servicePorts.flatMap((port): Port[] => {
       const number = targetPortOf(pod, port)
       const { name, protocol, appProtocol } = port
-      return number === undefined ? [] : [{ ...(name && { name }), port: number, ...(protocol && { protocol }), ...(appProtocol && { appProtocol }) }]
+      return number === undefined
+        ? []
+        : [{ ...(name && { name }), port: number, ...(protocol && { protocol }), ...(appProtocol && { appProtocol }) }]
     })
     // A headless Service may have no ports at all; a pod that has none of those that are there has nothing to offer.
     if (ports.length === 0 && !(servicePorts.length === 0 && isHeadless(service))) continue
@@ -67,10 +76,20 @@ function* offersOf(service: Service, pods: Iterable<Pod>): Generator<Offer> {
 }
 
 /** An address of the family that is meant where the Service does not say it. */
-const familyText = (service: Service, pod: Pod): string => (isHeadless(service) ? (pod.status?.podIP ?? '') : (service.spec?.clusterIP ?? ''))
+const familyText = (service: Service, pod: Pod): string =>
+  isHeadless(service) ? (pod.status?.podIP ?? '') : (service.spec?.clusterIP ?? '')
 
-function addressOf({ metadata: { namespace, name, uid }, spec }: Pod, ip: string, hostname: string | undefined): Address {
-  return { ip, ...(hostname && { hostname }), ...(spec?.nodeName && { nodeName: spec.nodeName }), targetRef: { kind: 'Pod', namespace, name, uid } }
+function addressOf(
+  { metadata: { namespace, name, uid }, spec }: Pod,
+  ip: string,
+  hostname: string | undefined,
+): Address {
+  return {
+    ip,
+    ...(hostname && { hostname }),
+    ...(spec?.nodeName && { nodeName: spec.nodeName }),
+    targetRef: { kind: 'Pod', namespace, name, uid },
+  }
 }
 
 const byAddress = (a: Address, b: Address): number => {
@@ -80,7 +99,10 @@ const byAddress = (a: Address, b: Address): number => {
 
 /** How many addresses subsets hold. */
 export const addressCount = (subsets: readonly Subset[]): number =>
-  subsets.reduce((sum, { addresses, notReadyAddresses }) => sum + (addresses?.length ?? 0) + (notReadyAddresses?.length ?? 0), 0)
+  subsets.reduce(
+    (sum, { addresses, notReadyAddresses }) => sum + (addresses?.length ?? 0) + (notReadyAddresses?.length ?? 0),
+    0,
+  )
 
 /** Subsets with at most `maxAddresses`: ready ones come first, and each subset keeps its share. */
 export function truncated(subsets: readonly Subset[]): Subset[] {
@@ -94,7 +116,11 @@ export function truncated(subsets: readonly Subset[]): Subset[] {
     const cut = { addresses, notReadyAddresses }
     const share = Math.min(left, Math.ceil(((cut[field]?.length ?? 0) / of) * room))
     left -= share
-    const kept = { ...cut, ...(field === 'addresses' && { notReadyAddresses: undefined }), [field]: cut[field]?.slice(0, share) }
+    const kept = {
+      ...cut,
+      ...(field === 'addresses' && { notReadyAddresses: undefined }),
+      [field]: cut[field]?.slice(0, share),
+    }
     return {
       ...(kept.addresses?.length && { addresses: kept.addresses }),
       ...(kept.notReadyAddresses?.length && { notReadyAddresses: kept.notReadyAddresses }),

@@ -16,7 +16,11 @@ export class MirroringMetrics extends SliceMetrics {
       'Number of addresses skipped on each Endpoints sync due to being invalid or exceeding MaxEndpointsPerSubset',
       exponentialBuckets(2, 2, 15),
     )
-    this.#seconds = registry.histogram(`${subsystem}_endpoints_sync_duration`, 'Duration of syncEndpoints() in seconds', exponentialBuckets(0.001, 2, 15))
+    this.#seconds = registry.histogram(
+      `${subsystem}_endpoints_sync_duration`,
+      'Duration of syncEndpoints() in seconds',
+      exponentialBuckets(0.001, 2, 15),
+    )
   }
 
   skipped(addresses: number): void {

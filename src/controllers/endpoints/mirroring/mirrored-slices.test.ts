@@ -11,16 +11,28 @@ const source = (subsets: NonNullable<Endpoints['subsets']>, more: Partial<Endpoi
 })
 
 const stored = (slices: readonly EndpointSlice[]): EndpointSlice[] =>
-  slices.map((slice, i) => ({ ...slice, metadata: { ...slice.metadata, name: `hand-${i}`, uid: `${i}`, resourceVersion: '1' } }))
+  slices.map((slice, i) => ({
+    ...slice,
+    metadata: { ...slice.metadata, name: `hand-${i}`, uid: `${i}`, resourceVersion: '1' },
+  }))
 
 const ports = [{ name: 'http', port: 80, protocol: 'TCP' }]
 
 test('each subset and family has a slice, which says whose it is', () => {
   const { plan } = mirrored(
-    source([{ addresses: [{ ip: '10.0.0.1', hostname: 'h' }, { ip: 'fd00::1' }], notReadyAddresses: [{ ip: '10.0.0.2' }], ports }], {
-      labels: { team: 'a' },
-      annotations: { note: 'n', 'endpoints.kubernetes.io/last-change-trigger-time': 'now' },
-    }),
+    source(
+      [
+        {
+          addresses: [{ ip: '10.0.0.1', hostname: 'h' }, { ip: 'fd00::1' }],
+          notReadyAddresses: [{ ip: '10.0.0.2' }],
+          ports,
+        },
+      ],
+      {
+        labels: { team: 'a' },
+        annotations: { note: 'n', 'endpoints.kubernetes.io/last-change-trigger-time': 'now' },
+      },
+    ),
     [],
     100,
   )
@@ -40,24 +52,46 @@ test('each subset and family has a slice, which says whose it is', () => {
   assert.deepEqual(plan.create[0]?.metadata, {
     namespace: 'ns',
     generateName: 'hand-',
-    labels: { team: 'a', 'kubernetes.io/service-name': 'hand', 'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io' },
+    labels: {
+      team: 'a',
+      'kubernetes.io/service-name': 'hand',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io',
+    },
     annotations: { note: 'n' },
-    ownerReferences: [{ apiVersion: 'v1', kind: 'Endpoints', name: 'hand', uid: 'uid-hand', controller: true, blockOwnerDeletion: true }],
+    ownerReferences: [
+      {
+        apiVersion: 'v1',
+        kind: 'Endpoints',
+        name: 'hand',
+        uid: 'uid-hand',
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
   })
 })
 
 test('what is mirrored already is left alone; other addresses change the slice, other ports bring another', () => {
-  const existing = stored(mirrored(source([{ addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }], ports }]), [], 100).plan.create)
+  const existing = stored(
+    mirrored(source([{ addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }], ports }]), [], 100).plan.create,
+  )
   const same = mirrored(source([{ addresses: [{ ip: '10.0.0.2' }, { ip: '10.0.0.1' }], ports }]), existing, 100).plan
   assert.deepEqual([same.create, same.update, same.remove], [[], [], []])
   const changed = mirrored(source([{ addresses: [{ ip: '10.0.0.3' }], ports }]), existing, 100).plan
-  assert.deepEqual([changed.update[0]?.metadata.name, changed.update[0]?.endpoints?.[0]?.addresses], ['hand-0', ['10.0.0.3']])
+  assert.deepEqual(
+    [changed.update[0]?.metadata.name, changed.update[0]?.endpoints?.[0]?.addresses],
+    ['hand-0', ['10.0.0.3']],
+  )
   const other = mirrored(source([{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 81 }] }]), existing, 100).plan
   assert.deepEqual([other.create.length, other.remove.length], [1, 1])
 })
 
 test('addresses that are none are left out, and so are those beyond the limit', () => {
-  const { plan, invalid, tooMany } = mirrored(source([{ addresses: [{ ip: 'x' }, { ip: '10.0.0.1' }, { ip: '10.0.0.2' }, { ip: '10.0.0.3' }], ports }]), [], 2)
+  const { plan, invalid, tooMany } = mirrored(
+    source([{ addresses: [{ ip: 'x' }, { ip: '10.0.0.1' }, { ip: '10.0.0.2' }, { ip: '10.0.0.3' }], ports }]),
+    [],
+    2,
+  )
   assert.deepEqual([plan.create[0]?.endpoints?.length, invalid, tooMany], [2, 1, 1])
 })
 

@@ -1,4 +1,6 @@
-/** Endpoints that somebody keeps by hand, as the slices that mirror them: one for each of their subsets and families. */
+/**
+ * Endpoints that somebody keeps by hand, as the slices that mirror them: one for each of their subsets and families.
+ */
 import { isIP } from 'node:net'
 import type { EndpointSlice, Endpoints } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
@@ -48,7 +50,12 @@ export function mirrored(source: Endpoints, existing: readonly EndpointSlice[], 
   let invalid = 0
   let tooMany = 0
   for (const { addresses, notReadyAddresses, ports } of source.subsets ?? []) {
-    const slicePorts = (ports ?? []).map(({ name = '', port, protocol, appProtocol }) => ({ name, port, protocol, ...(appProtocol && { appProtocol }) }))
+    const slicePorts = (ports ?? []).map(({ name = '', port, protocol, appProtocol }) => ({
+      name,
+      port,
+      protocol,
+      ...(appProtocol && { appProtocol }),
+    }))
     let added = 0
     for (const [list, ready] of [[addresses, true] as const, [notReadyAddresses, false] as const]) {
       for (const address of list ?? []) {
@@ -67,7 +74,12 @@ export function mirrored(source: Endpoints, existing: readonly EndpointSlice[], 
       }
     }
   }
-  const plan: { create: EndpointSlice[]; update: EndpointSlice[]; remove: EndpointSlice[]; unchanged: EndpointSlice[] } = {
+  const plan: {
+    create: EndpointSlice[]
+    update: EndpointSlice[]
+    remove: EndpointSlice[]
+    unchanged: EndpointSlice[]
+  } = {
     create: [],
     update: [],
     remove: existing.filter((slice) => !wanted.has(keyOf(slice))),
@@ -100,7 +112,11 @@ const endpointOf = ({ ip, hostname, nodeName, targetRef }: Address, ready: boole
 
 function sliceOf(source: Endpoints, { addressType, ports, endpoints }: Wanted, max: number): EndpointSlice {
   const { namespace, name = '', labels } = source.metadata
-  const { [triggerTimeAnnotation]: _, [lastAppliedAnnotation]: _applied, ...annotations } = source.metadata.annotations ?? {}
+  const {
+    [triggerTimeAnnotation]: _,
+    [lastAppliedAnnotation]: _applied,
+    ...annotations
+  } = source.metadata.annotations ?? {}
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -120,7 +136,9 @@ function sliceOf(source: Endpoints, { addressType, ports, endpoints }: Wanted, m
 /** Whether a slice tells the same, in any order. */
 function isSame(present: EndpointSlice, wanted: EndpointSlice): boolean {
   const sorted = ({ endpoints }: EndpointSlice): [string, Endpoint][] =>
-    (endpoints ?? []).map((endpoint): [string, Endpoint] => [identityOf(endpoint), endpoint]).sort(([a], [b]) => (a < b ? -1 : 1))
+    (endpoints ?? [])
+      .map((endpoint): [string, Endpoint] => [identityOf(endpoint), endpoint])
+      .sort(([a], [b]) => (a < b ? -1 : 1))
   return (
     semanticallyEqual(sorted(present), sorted(wanted)) &&
     semanticallyEqual(present.metadata.labels, wanted.metadata.labels) &&

@@ -1,4 +1,7 @@
-/** Mirrors Endpoints that are kept by hand as EndpointSlices, for those who read nothing else: Endpoints of Services without a selector. */
+/**
+ * Mirrors Endpoints that are kept by hand as EndpointSlices, for those who read nothing else: Endpoints of Services
+ * without a selector.
+ */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { endpoints, services } from '../../../client/kinds.ts'
 import { isNamespaceTerminating } from '../../refusals.ts'
@@ -18,7 +21,12 @@ export interface MirroringOptions {
   readonly metrics?: MirroringMetrics
 }
 
-export function mirroringController({ concurrency, max, batchMs, metrics = new MirroringMetrics() }: MirroringOptions): Controller {
+export function mirroringController({
+  concurrency,
+  max,
+  batchMs,
+  metrics = new MirroringMetrics(),
+}: MirroringOptions): Controller {
   const { notice, begin } = batches(batchMs)
   const written = new WrittenSlices(mirrorManager, notice, metrics)
   return {
@@ -31,7 +39,8 @@ export function mirroringController({ concurrency, max, batchMs, metrics = new M
         keys: () => [],
         changed(service, before, { again }) {
           const { namespace, name } = (service ?? before)?.metadata ?? {}
-          const isSelective = (state: typeof service): boolean | undefined => state && Object.keys(state.spec?.selector ?? {}).length > 0
+          const isSelective = (state: typeof service): boolean | undefined =>
+            state && Object.keys(state.spec?.selector ?? {}).length > 0
           if (isSelective(service) !== isSelective(before)) again(`${namespace}/${name}`)
         },
       }),
@@ -40,7 +49,8 @@ export function mirroringController({ concurrency, max, batchMs, metrics = new M
         keys: () => [],
         changed(object, before, context) {
           const { namespace, name } = (object ?? before)?.metadata ?? {}
-          if ((object && wantsMirror(object)) || (before && wantsMirror(before))) notice(`${namespace}/${name}`, context)
+          if ((object && wantsMirror(object)) || (before && wantsMirror(before)))
+            notice(`${namespace}/${name}`, context)
         },
       }),
       written.watched,
@@ -63,9 +73,17 @@ export function mirroringController({ concurrency, max, batchMs, metrics = new M
       return metrics.forget(key)
     }
     const { plan, invalid, tooMany } = mirrored(source, existing, max)
-    if (invalid > 0) context.events.tell(source, 'Warning', 'InvalidIPAddress', `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`)
+    if (invalid > 0)
+      context.events.tell(
+        source,
+        'Warning',
+        'InvalidIPAddress',
+        `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`,
+      )
     if (tooMany > 0) {
-      const message = `A max of ${max} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + tooMany} addresses were skipped`
+      const message =
+        `A max of ${max} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + tooMany} ` +
+        'addresses were skipped'
       context.events.tell(source, 'Warning', 'TooManyAddressesToMirror', message)
     }
     const possible = recycled(plan, source)

@@ -1,4 +1,6 @@
-/** What the controller of Services' EndpointSlices counts beside the slices themselves (`endpoint_slice_controller_*`). */
+/**
+ * What the controller of Services' EndpointSlices counts beside the slices themselves (`endpoint_slice_controller_*`).
+ */
 import type { Service } from '../../../client/kinds.ts'
 import { usualBuckets } from '../../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
@@ -26,7 +28,11 @@ export class ServiceSliceMetrics extends SliceMetrics {
       `${subsystem}_services_count_by_traffic_distribution`,
       'Number of Services using some specific trafficDistribution',
       ['traffic_distribution'],
-      () => [...Map.groupBy(this.#distributions.values(), (distribution) => distribution)].map(([distribution, all]) => [[distribution], all.length]),
+      () =>
+        [...Map.groupBy(this.#distributions.values(), (distribution) => distribution)].map(([distribution, all]) => [
+          [distribution],
+          all.length,
+        ]),
     )
   }
 

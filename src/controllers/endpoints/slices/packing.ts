@@ -1,4 +1,7 @@
-/** Which endpoint goes into which slice: as few slices are written as can be, rather than as few slices be there (KEP-752). */
+/**
+ * Which endpoint goes into which slice: as few slices are written as can be, rather than as few slices be there
+ * (KEP-752).
+ */
 import type { EndpointSlice } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { type Endpoint, identityOf, type SlicePlan } from './slice.ts'
@@ -45,7 +48,10 @@ export function pack({ existing, wanted, max, fresh, labelled }: Packing): Slice
     const roomy = left.size < max ? fullestWithRoom(unchanged, left.size, max) : undefined
     if (roomy) unchanged = unchanged.filter((slice) => slice !== roomy)
     const slice = roomy ? { ...roomy, endpoints: [...(roomy.endpoints ?? [])] } : fresh()
-    const filled = { ...slice, endpoints: [...(slice.endpoints ?? []), ...take(left, max - (slice.endpoints?.length ?? 0))] }
+    const filled = {
+      ...slice,
+      endpoints: [...(slice.endpoints ?? []), ...take(left, max - (slice.endpoints?.length ?? 0))],
+    }
     if (roomy) update.push(filled)
     else create.push(filled)
   }
@@ -62,7 +68,8 @@ function fill(slices: EndpointSlice[], left: Map<string, Endpoint>, max: number)
   slices.sort((a, b) => (b.endpoints?.length ?? 0) - (a.endpoints?.length ?? 0))
   for (const [at, slice] of slices.entries()) {
     const endpoints = slice.endpoints ?? []
-    if (left.size > 0 && endpoints.length < max) slices[at] = { ...slice, endpoints: [...endpoints, ...take(left, max - endpoints.length)] }
+    if (left.size > 0 && endpoints.length < max)
+      slices[at] = { ...slice, endpoints: [...endpoints, ...take(left, max - endpoints.length)] }
   }
 }
 
@@ -77,5 +84,8 @@ function fullestWithRoom(slices: readonly EndpointSlice[], count: number, max: n
   const length = ({ endpoints }: EndpointSlice): number => endpoints?.length ?? 0
   // An empty slice is as good as a new one; upstream prefers the new one, so that empty ones go.
   const roomy = slices.filter((slice) => length(slice) + count <= max && max - length(slice) - count < max)
-  return roomy.reduce<EndpointSlice | undefined>((best, slice) => (best && length(best) >= length(slice) ? best : slice), undefined)
+  return roomy.reduce<EndpointSlice | undefined>(
+    (best, slice) => (best && length(best) >= length(slice) ? best : slice),
+    undefined,
+  )
 }

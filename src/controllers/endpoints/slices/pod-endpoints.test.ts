@@ -5,7 +5,11 @@ import { podNamed, serviceWith } from '../pods-for-tests.ts'
 import { addressTypesOf, plannedSlices, type ServiceSlices } from './pod-endpoints.ts'
 import { recycled } from './slice.ts'
 
-const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: { 'topology.kubernetes.io/zone': 'east' } } }
+const node: Node = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'n', labels: { 'topology.kubernetes.io/zone': 'east' } },
+}
 
 const planned = (more: Partial<ServiceSlices>) =>
   plannedSlices({
@@ -33,8 +37,20 @@ test('a Service without pods has one slice, without endpoints and ports, and kee
         metadata: {
           namespace: 'ns',
           generateName: 'web-',
-          labels: { 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
-          ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'uid-web', controller: true, blockOwnerDeletion: true }],
+          labels: {
+            'kubernetes.io/service-name': 'web',
+            'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+          },
+          ownerReferences: [
+            {
+              apiVersion: 'v1',
+              kind: 'Service',
+              name: 'web',
+              uid: 'uid-web',
+              controller: true,
+              blockOwnerDeletion: true,
+            },
+          ],
         },
         endpoints: [],
         ports: [],
@@ -61,7 +77,11 @@ test('an endpoint tells state, node, zone, host name and pod', () => {
 
 test('pods with other numbers for a named port have slices of their own', () => {
   const service = serviceWith({ ports: [{ name: 'm', port: 90, targetPort: 'metrics', protocol: 'TCP' }] })
-  const pods = [podNamed('a', { ports: { metrics: 1 } }), podNamed('b', { ip: '10.0.0.2', ports: { metrics: 2 } }), podNamed('c', { ip: '10.0.0.3' })]
+  const pods = [
+    podNamed('a', { ports: { metrics: 1 } }),
+    podNamed('b', { ip: '10.0.0.2', ports: { metrics: 2 } }),
+    podNamed('c', { ip: '10.0.0.3' }),
+  ]
   const { create } = planned({ service, pods }).plan
   assert.deepEqual(
     create.map(({ ports, endpoints }) => [ports?.map(({ port }) => port), endpoints?.length]),
@@ -85,7 +105,9 @@ test('each family has slices with its own addresses', () => {
   const service = serviceWith({ ipFamilies: ['IPv4', 'IPv6'] })
   const pods = [podNamed('a', { ips: ['10.0.0.1', 'fd00::1'] })]
   assert.deepEqual(
-    addressTypesOf(service).map((addressType) => planned({ service, pods, addressType }).plan.create[0]?.endpoints?.[0]?.addresses),
+    addressTypesOf(service).map(
+      (addressType) => planned({ service, pods, addressType }).plan.create[0]?.endpoints?.[0]?.addresses,
+    ),
     [['10.0.0.1'], ['fd00::1']],
   )
 })

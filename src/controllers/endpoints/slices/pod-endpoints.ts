@@ -42,8 +42,14 @@ export function addressTypesOf({ spec }: Service): AddressType[] {
   return [isIPv6(spec.clusterIP) ? 'IPv6' : 'IPv4']
 }
 
-/** What is to be done to the slices of one address type, without hints; and the nodes of pods that are not there: their pods are left out. */
-export function plannedSlices(given: ServiceSlices): { readonly plan: SlicePlan; readonly missingNodes: readonly string[] } {
+/**
+ * What is to be done to the slices of one address type, without hints; and the nodes of pods that are not there: their
+ * pods are left out.
+ */
+export function plannedSlices(given: ServiceSlices): {
+  readonly plan: SlicePlan
+  readonly missingNodes: readonly string[]
+} {
   const { service, pods, nodeOf, existing, addressType, max } = given
   const groups = new Map<string, { readonly ports: readonly SlicePort[]; readonly wanted: Endpoint[] }>()
   const missingNodes: string[] = []
@@ -105,7 +111,12 @@ function emptySlice(service: Service, addressType: AddressType, ports: readonly 
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { namespace, generateName: generatedName(name), labels: sliceLabels(service), ownerReferences: [controllerReference(service)] },
+    metadata: {
+      namespace,
+      generateName: generatedName(name),
+      labels: sliceLabels(service),
+      ownerReferences: [controllerReference(service)],
+    },
     addressType,
     endpoints: [],
     ports: [...ports],
@@ -115,14 +126,21 @@ function emptySlice(service: Service, addressType: AddressType, ports: readonly 
 /** The Service's labels, but for those that say what a slice is. */
 function sliceLabels(service: Service): Record<string, string> {
   const { [headlessLabel]: _, ...labels } = service.metadata.labels ?? {}
-  return { ...labels, ...(isHeadless(service) && { [headlessLabel]: '' }), [serviceNameLabel]: service.metadata.name ?? '', [managedByLabel]: sliceManager }
+  return {
+    ...labels,
+    ...(isHeadless(service) && { [headlessLabel]: '' }),
+    [serviceNameLabel]: service.metadata.name ?? '',
+    [managedByLabel]: sliceManager,
+  }
 }
 
 function slicePortsOf({ spec }: Service, pod: Pod): SlicePort[] {
   return (spec?.ports ?? []).flatMap((port) => {
     const number = targetPortOf(pod, port)
     const { name = '', protocol, appProtocol } = port
-    return number === undefined ? [] : [{ name, port: number, ...(protocol && { protocol }), ...(appProtocol && { appProtocol }) }]
+    return number === undefined
+      ? []
+      : [{ name, port: number, ...(protocol && { protocol }), ...(appProtocol && { appProtocol }) }]
   })
 }
 
@@ -135,7 +153,11 @@ function endpointOf(pod: Pod, node: Node | undefined, service: Service, addressT
   const hostname = hostnameIn(pod, service)
   return {
     addresses: addressesOf(pod, addressType === 'IPv6'),
-    conditions: { ready: Boolean(service.spec?.publishNotReadyAddresses) || (serving && !terminating), serving, terminating },
+    conditions: {
+      ready: Boolean(service.spec?.publishNotReadyAddresses) || (serving && !terminating),
+      serving,
+      terminating,
+    },
     ...(hostname && { hostname }),
     ...(pod.spec?.nodeName && { nodeName: pod.spec.nodeName }),
     targetRef: { kind: 'Pod', namespace, name, uid },

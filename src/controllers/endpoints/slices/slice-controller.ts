@@ -1,4 +1,7 @@
-/** Keeps the EndpointSlices of Services with a selector: addresses, states and ports of their pods, a hundred to a slice. */
+/**
+ * Keeps the EndpointSlices of Services with a selector: addresses, states and ports of their pods, a hundred to a
+ * slice.
+ */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { type EndpointSlice, type Node, nodes, type Service, services } from '../../../client/kinds.ts'
 import { isConflict, isNamespaceTerminating, messageOf } from '../../refusals.ts'
@@ -22,7 +25,12 @@ export interface SliceOptions {
   readonly metrics?: ServiceSliceMetrics
 }
 
-export function sliceController({ concurrency, max, batchMs, metrics = new ServiceSliceMetrics() }: SliceOptions): Controller {
+export function sliceController({
+  concurrency,
+  max,
+  batchMs,
+  metrics = new ServiceSliceMetrics(),
+}: SliceOptions): Controller {
   const { notice, begin } = batches(batchMs)
   const written = new WrittenSlices(sliceManager, notice, metrics)
   const times = new TriggerTimes()
@@ -77,7 +85,12 @@ export function sliceController({ concurrency, max, batchMs, metrics = new Servi
     },
   }
 
-  async function sync(key: string, service: Service, existing: readonly EndpointSlice[], context: ReconcileContext): Promise<void> {
+  async function sync(
+    key: string,
+    service: Service,
+    existing: readonly EndpointSlice[],
+    context: ReconcileContext,
+  ): Promise<void> {
     const selected = podsOf(context.caches, service)
     const time = times.next(key, service, selected)
     const types = addressTypesOf(service)
@@ -85,7 +98,14 @@ export function sliceController({ concurrency, max, batchMs, metrics = new Servi
     const remove = existing.filter(({ addressType }) => !types.some((type) => type === addressType))
     const plans = types.map((type) => {
       const ofType = existing.filter(({ addressType }) => addressType === type)
-      const { plan, missingNodes } = plannedSlices({ service, pods: selected, nodeOf, existing: ofType, addressType: type, max })
+      const { plan, missingNodes } = plannedSlices({
+        service,
+        pods: selected,
+        nodeOf,
+        existing: ofType,
+        addressType: type,
+        max,
+      })
       for (const node of missingNodes) waiting.set(node, (waiting.get(node) ?? new Set()).add(key))
       return stamped(recycled(withHints(service, plan, type, context), service), time)
     })
@@ -95,11 +115,21 @@ export function sliceController({ concurrency, max, batchMs, metrics = new Servi
     metrics.written(key, service, all.create.length + all.update.length + all.remove.length)
   }
 
-  function withHints(service: Service, plan: SlicePlan, addressType: AddressType, { events, caches }: ReconcileContext): SlicePlan {
+  function withHints(
+    service: Service,
+    plan: SlicePlan,
+    addressType: AddressType,
+    { events, caches }: ReconcileContext,
+  ): SlicePlan {
     const key = `${service.metadata.namespace}/${service.metadata.name}`
     if (!wantsTopologyHints(service)) {
       if (hinted.delete(key)) {
-        events.tell(service, 'Warning', 'TopologyAwareHintsDisabled', `Topology Aware Hints has been disabled, addressType: ${addressType}`)
+        events.tell(
+          service,
+          'Warning',
+          'TopologyAwareHintsDisabled',
+          `Topology Aware Hints has been disabled, addressType: ${addressType}`,
+        )
       }
       return distributed(plan, service)
     }
@@ -110,7 +140,12 @@ export function sliceController({ concurrency, max, batchMs, metrics = new Servi
       events.tell(service, 'Warning', 'TopologyAwareHintsDisabled', refusal)
     } else if (!hinted.has(key)) {
       hinted.add(key)
-      events.tell(service, 'Normal', 'TopologyAwareHintsEnabled', `Topology Aware Hints has been enabled, addressType: ${addressType}`)
+      events.tell(
+        service,
+        'Normal',
+        'TopologyAwareHintsEnabled',
+        `Topology Aware Hints has been enabled, addressType: ${addressType}`,
+      )
     }
     return result
   }

@@ -20,12 +20,15 @@ export function byService({ metadata: { namespace, labels } }: EndpointSlice): s
 export const managerOf = ({ metadata }: EndpointSlice): string | undefined => metadata.labels?.[managedByLabel]
 
 /** How the names of slices begin; a long name leaves no room for the dash. */
-export const generatedName = (service: string): string => (dnsSubdomain(`${service}-x`).length === 0 ? `${service}-` : service)
+export const generatedName = (service: string): string =>
+  dnsSubdomain(`${service}-x`).length === 0 ? `${service}-` : service
 
 /** Slices may be put together if their ports are the same, in any order. */
 export const portsKey = (ports: readonly SlicePort[] | undefined | null): string =>
   (ports ?? [])
-    .map(({ name, port, protocol, appProtocol }) => JSON.stringify([name ?? '', port ?? null, protocol ?? 'TCP', appProtocol ?? '']))
+    .map(({ name, port, protocol, appProtocol }) =>
+      JSON.stringify([name ?? '', port ?? null, protocol ?? 'TCP', appProtocol ?? '']),
+    )
     .sort()
     .join()
 
@@ -50,7 +53,10 @@ export const joined = (plans: readonly SlicePlan[]): SlicePlan => ({
   unchanged: plans.flatMap(({ unchanged }) => unchanged),
 })
 
-/** The plan with fewer writes: slices that would go become those that would come, where `owner` has them and their type is the same. */
+/**
+ * The plan with fewer writes: slices that would go become those that would come, where `owner` has them and their type
+ * is the same.
+ */
 export function recycled({ create, update, remove, unchanged }: SlicePlan, owner: KubeObject): SlicePlan {
   const coming = [...create]
   const changed = [...update]
@@ -67,4 +73,6 @@ export function recycled({ create, update, remove, unchanged }: SlicePlan, owner
 }
 
 export const isOwnedBy = ({ metadata }: EndpointSlice, owner: KubeObject): boolean =>
-  metadata.ownerReferences?.some(({ uid, kind, apiVersion }) => uid === owner.metadata.uid && kind === owner.kind && apiVersion === owner.apiVersion) ?? false
+  metadata.ownerReferences?.some(
+    ({ uid, kind, apiVersion }) => uid === owner.metadata.uid && kind === owner.kind && apiVersion === owner.apiVersion,
+  ) ?? false

@@ -31,12 +31,17 @@ function world() {
     get: (_kind: unknown, _namespace: string, name: string) => memory.get(name),
     by: () => memory.values(),
   } as unknown as Caches
-  const write = async (_kind: unknown, { metadata }: EndpointSlice) => slice(metadata.name || `new-${version + 1}`, `${++version}`)
-  const context = { client: { create: write, update: write, delete: async () => {} }, caches } as unknown as ReconcileContext
+  const write = async (_kind: unknown, { metadata }: EndpointSlice) =>
+    slice(metadata.name || `new-${version + 1}`, `${++version}`)
+  const context = {
+    client: { create: write, update: write, delete: async () => {} },
+    caches,
+  } as unknown as ReconcileContext
   const written = new WrittenSlices('me', (one) => noticed.push(one), new ServiceSliceMetrics())
   return {
     noticed,
-    carryOut: (plan: Partial<SlicePlan>) => written.carryOut(key, { create: [], update: [], remove: [], unchanged: [], ...plan }, context),
+    carryOut: (plan: Partial<SlicePlan>) =>
+      written.carryOut(key, { create: [], update: [], remove: [], unchanged: [], ...plan }, context),
     known: () => written.of(key, caches)?.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`),
     /** Memory hears of a slice; of its end where there is no version. */
     seen(name: string, resourceVersion?: string) {

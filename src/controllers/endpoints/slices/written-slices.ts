@@ -1,6 +1,6 @@
 /**
- * What a controller has written and not seen yet. It reads from memory, which is behind what it writes: whoever decides too early creates
- * a slice that is there already.
+ * What a controller has written and not seen yet. It reads from memory, which is behind what it writes: whoever decides
+ * too early creates a slice that is there already.
  */
 import { type Caches, type ReconcileContext, type Watched, watched } from '../../../client/controller/controller.ts'
 import { type EndpointSlice, endpointSlices } from '../../../client/kinds.ts'
@@ -30,7 +30,9 @@ export class WrittenSlices {
     this.#metrics = metrics
   }
 
-  /** The slices of a Service that are kept; undefined where memory is behind: the key is looked at again when it is not. */
+  /**
+   * The slices of a Service that are kept; undefined where memory is behind: the key is looked at again when it is not.
+   */
   of(key: string, caches: Caches): readonly EndpointSlice[] | undefined {
     if (this.#awaited.has(key)) {
       this.#early.add(key)
@@ -40,7 +42,11 @@ export class WrittenSlices {
   }
 
   /** Creates, updates and deletes. */
-  async carryOut(key: string, { create, update, remove }: SlicePlan, { client, caches }: ReconcileContext): Promise<void> {
+  async carryOut(
+    key: string,
+    { create, update, remove }: SlicePlan,
+    { client, caches }: ReconcileContext,
+  ): Promise<void> {
     for (const slice of create) {
       this.#await(key, await client.create(endpointSlices, slice), caches)
       this.#metrics.changed('create')
@@ -67,7 +73,11 @@ export class WrittenSlices {
 
   /** What the controller watches to know what has come. */
   get watched(): Watched {
-    return watched({ resource: endpointSlices, keys: () => [], changed: (slice, before, context) => this.#seen(slice, before, context) })
+    return watched({
+      resource: endpointSlices,
+      keys: () => [],
+      changed: (slice, before, context) => this.#seen(slice, before, context),
+    })
   }
 
   #awaitedOf(key: string): Map<string, string> {
@@ -76,13 +86,19 @@ export class WrittenSlices {
     return known
   }
 
-  #await(key: string, { metadata: { namespace = '', name = '', resourceVersion = '' } }: EndpointSlice, caches: Caches): void {
+  #await(
+    key: string,
+    { metadata: { namespace = '', name = '', resourceVersion = '' } }: EndpointSlice,
+    caches: Caches,
+  ): void {
     const seen = caches.get(endpointSlices, namespace, name)?.metadata.resourceVersion
     if (seen === undefined || !isAtLeast(seen, resourceVersion)) this.#awaitedOf(key).set(name, resourceVersion)
   }
 
   #seen(slice: EndpointSlice | undefined, before: EndpointSlice | undefined, context: ReconcileContext): void {
-    const keys = new Set([slice, before].flatMap((state) => (state && managerOf(state) === this.#manager ? byService(state) : [])))
+    const keys = new Set(
+      [slice, before].flatMap((state) => (state && managerOf(state) === this.#manager ? byService(state) : [])),
+    )
     const { name = '', resourceVersion = '' } = (slice ?? before)?.metadata ?? {}
     for (const key of keys) {
       const awaited = this.#awaited.get(key)

@@ -1,4 +1,7 @@
-/** The graph as Graphviz' dot, with the attributes that kube-controller-manager's page gives it: an edge goes from a dependent to its owner. */
+/**
+ * The graph as Graphviz' dot, with the attributes that kube-controller-manager's page gives it: an edge goes from a
+ * dependent to its owner.
+ */
 import type { OwnerReference } from '../../../machinery/object.ts'
 import type { Graph } from './graph.ts'
 import { type Identity, isDeletingDependents, type Node } from './node.ts'
@@ -13,7 +16,9 @@ interface Vertex {
 
 /** All that own or are owned; with uids, only these and what is tied to them over any number of steps. */
 export function dotOf(graph: Graph, uids: readonly string[] = []): string {
-  const nodes = (uids.length > 0 ? tiedTo(graph, uids) : [...graph.nodes()]).filter(({ state, dependents }) => state.owners.length > 0 || dependents.size > 0)
+  const nodes = (uids.length > 0 ? tiedTo(graph, uids) : [...graph.nodes()]).filter(
+    ({ state, dependents }) => state.owners.length > 0 || dependents.size > 0,
+  )
   const numbers = new Map<string, number>()
   const lines: string[] = []
   const add = (vertex: Vertex): void => {
@@ -21,11 +26,27 @@ export function dotOf(graph: Graph, uids: readonly string[] = []): string {
     lines.push(...vertexLines(numbers.size - 1, vertex))
   }
   for (const { identity, state, resource } of nodes) {
-    add({ identity, beingDeleted: state.beingDeleted, deletingDependents: isDeletingDependents(state), virtual: !resource })
+    add({
+      identity,
+      beingDeleted: state.beingDeleted,
+      deletingDependents: isDeletingDependents(state),
+      virtual: !resource,
+    })
   }
-  for (const { state } of nodes) for (const owner of state.owners) if (!numbers.has(owner.uid)) add({ identity: named(owner), missing: true })
-  const edges = nodes.flatMap(({ identity, state }) => state.owners.map(({ uid }) => `  ${numbers.get(identity.uid)} -> ${numbers.get(uid)};`))
-  return ['strict digraph full {', '  // Node definitions.', ...lines, '', '  // Edge definitions.', ...new Set(edges), '}'].join('\n')
+  for (const { state } of nodes)
+    for (const owner of state.owners) if (!numbers.has(owner.uid)) add({ identity: named(owner), missing: true })
+  const edges = nodes.flatMap(({ identity, state }) =>
+    state.owners.map(({ uid }) => `  ${numbers.get(identity.uid)} -> ${numbers.get(uid)};`),
+  )
+  return [
+    'strict digraph full {',
+    '  // Node definitions.',
+    ...lines,
+    '',
+    '  // Edge definitions.',
+    ...new Set(edges),
+    '}',
+  ].join('\n')
 }
 
 function tiedTo(graph: Graph, uids: readonly string[]): Node[] {
@@ -41,15 +62,48 @@ function tiedTo(graph: Graph, uids: readonly string[]): Node[] {
   return [...found]
 }
 
-const named = ({ apiVersion, kind, name, uid }: OwnerReference): Identity => ({ apiVersion, kind, namespace: '', name, uid })
+const named = ({ apiVersion, kind, name, uid }: OwnerReference): Identity => ({
+  apiVersion,
+  kind,
+  namespace: '',
+  name,
+  uid,
+})
 
-function vertexLines(number: number, { identity, missing = false, beingDeleted = false, deletingDependents = false, virtual = false }: Vertex): string[] {
+function vertexLines(
+  number: number,
+  { identity, missing = false, beingDeleted = false, deletingDependents = false, virtual = false }: Vertex,
+): string[] {
   const { apiVersion, kind, namespace, name, uid } = identity
   const [version = '', group = ''] = apiVersion.split('/').reverse()
-  const states = Object.entries({ beingDeleted, deletingDependents, virtual, missingFromGraph: missing }).flatMap(([state, is]) => (is ? [state] : []))
-  const label = [`uid=${uid}`, `namespace=${namespace}`, `${kind}.${version}${group && `.${group}`}/${name}`, ...(states.length > 0 ? [states.join()] : []), '']
-  const attributes = { label: label.join('\n'), group, version, kind, namespace, name, uid, missing, beingDeleted, deletingDependents, virtual }
-  return [`  ${number} [`, ...Object.entries(attributes).map(([key, value]) => `    ${key}=${quoted(String(value))}`), '  ];']
+  const states = Object.entries({ beingDeleted, deletingDependents, virtual, missingFromGraph: missing }).flatMap(
+    ([state, is]) => (is ? [state] : []),
+  )
+  const label = [
+    `uid=${uid}`,
+    `namespace=${namespace}`,
+    `${kind}.${version}${group && `.${group}`}/${name}`,
+    ...(states.length > 0 ? [states.join()] : []),
+    '',
+  ]
+  const attributes = {
+    label: label.join('\n'),
+    group,
+    version,
+    kind,
+    namespace,
+    name,
+    uid,
+    missing,
+    beingDeleted,
+    deletingDependents,
+    virtual,
+  }
+  return [
+    `  ${number} [`,
+    ...Object.entries(attributes).map(([key, value]) => `    ${key}=${quoted(String(value))}`),
+    '  ];',
+  ]
 }
 
 /** Names in references are whatever somebody wrote. */

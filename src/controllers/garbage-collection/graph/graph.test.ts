@@ -43,19 +43,24 @@ test('an owner of the whole cluster reaches every namespace', () => {
   assert.deepEqual(said(), [])
 })
 
-test('a foreground deletion brings up all dependents, and the owner when the last that blocks it goes, lets it go or no longer blocks', () => {
-  const { graph, observe, said } = notingGraph()
-  observe('owner')
-  for (const name of ['goes', 'released', 'unblocked']) observe(name, [ownedBy('owner', { blockOwnerDeletion: true })])
-  observe('free', [ownedBy('owner')])
-  observe('owner', [], { ...deleted, finalizers: ['foregroundDeletion'] })
-  assert.deepEqual(said(), ['look at goes', 'look at released', 'look at unblocked', 'look at free', 'look at owner'])
-  graph.remove('goes')
-  observe('released', [])
-  observe('unblocked', [ownedBy('owner', { blockOwnerDeletion: false })])
-  assert.deepEqual(said(), ['look at owner', 'look at owner', 'look at owner'])
-  assert.deepEqual(blockingDependents(graph.get('owner')!), [])
-})
+test(
+  'a foreground deletion brings up all dependents, and the owner when the last that blocks it goes, lets it go ' +
+    'or no longer blocks',
+  () => {
+    const { graph, observe, said } = notingGraph()
+    observe('owner')
+    for (const name of ['goes', 'released', 'unblocked'])
+      observe(name, [ownedBy('owner', { blockOwnerDeletion: true })])
+    observe('free', [ownedBy('owner')])
+    observe('owner', [], { ...deleted, finalizers: ['foregroundDeletion'] })
+    assert.deepEqual(said(), ['look at goes', 'look at released', 'look at unblocked', 'look at free', 'look at owner'])
+    graph.remove('goes')
+    observe('released', [])
+    observe('unblocked', [ownedBy('owner', { blockOwnerDeletion: false })])
+    assert.deepEqual(said(), ['look at owner', 'look at owner', 'look at owner'])
+    assert.deepEqual(blockingDependents(graph.get('owner')!), [])
+  },
+)
 
 test('the finalizer orphan has dependents released, once', () => {
   const { observe, said } = notingGraph()

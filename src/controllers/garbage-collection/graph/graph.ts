@@ -1,6 +1,6 @@
 /**
- * Who owns what, by uid, as the watches tell it. Owners that are named but were not seen have virtual nodes. One change is worked
- * in at a time; what may have become garbage by it, or can go on, is told to the queues.
+ * Who owns what, by uid, as the watches tell it. Owners that are named but were not seen have virtual nodes. One change
+ * is worked in at a time; what may have become garbage by it, or can go on, is told to the queues.
  */
 import { apiVersionOf, type Resource } from '../../../client/resource.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
@@ -84,7 +84,9 @@ export class Graph {
     }
   }
 
-  /** The dependents of one owner name it alike: what one of them says is kept for all, as there may be many thousands. */
+  /**
+   * The dependents of one owner name it alike: what one of them says is kept for all, as there may be many thousands.
+   */
   #shared(state: ObjectState): ObjectState {
     const [first] = state.owners
     const [like] = (first && this.#nodes.get(first.uid)?.dependents) ?? []
@@ -94,7 +96,8 @@ export class Graph {
   /** An owner that was only named is seen: those that named it in another way have to be looked at. */
   #seen(node: Node, identity: Identity): void {
     for (const dependent of node.dependents) {
-      for (const reference of dependent.state.owners) if (reference.uid === identity.uid) this.#check(dependent, reference, identity)
+      for (const reference of dependent.state.owners)
+        if (reference.uid === identity.uid) this.#check(dependent, reference, identity)
     }
   }
 
@@ -133,7 +136,8 @@ export class Graph {
     addDependent(owner, node)
     if (owner.resource) this.#check(node, reference, owner.identity)
     // Nobody knows yet which of its names is the right one.
-    else if (!names(reference, owner.identity) || owner.identity.namespace !== namespace) this.#sinks.attemptToDelete(uid)
+    else if (!names(reference, owner.identity) || owner.identity.namespace !== namespace)
+      this.#sinks.attemptToDelete(uid)
   }
 
   #transitions(node: Node, before: ObjectState): void {
@@ -146,4 +150,5 @@ export class Graph {
   }
 }
 
-const isSameName = (a: OwnerReference, b: OwnerReference): boolean => a.apiVersion === b.apiVersion && a.kind === b.kind && a.name === b.name
+const isSameName = (a: OwnerReference, b: OwnerReference): boolean =>
+  a.apiVersion === b.apiVersion && a.kind === b.kind && a.name === b.name

@@ -36,7 +36,12 @@ const none: readonly never[] = []
 export const noDependents = new Set<Node>()
 export const unseen: ObjectState = { resourceVersion: '', owners: none, finalizers: none, beingDeleted: false }
 
-export const stateOf = ({ resourceVersion = '', ownerReferences, finalizers, deletionTimestamp }: ObjectMeta): ObjectState => ({
+export const stateOf = ({
+  resourceVersion = '',
+  ownerReferences,
+  finalizers,
+  deletionTimestamp,
+}: ObjectMeta): ObjectState => ({
   resourceVersion,
   owners: ownerReferences?.length ? ownerReferences : none,
   finalizers: finalizers?.length ? finalizers : none,
@@ -49,22 +54,28 @@ export function addDependent(owner: Node, dependent: Node): void {
 }
 
 /** Whether it waits for its dependents to go first. */
-export const isDeletingDependents = ({ beingDeleted, finalizers }: ObjectState): boolean => beingDeleted && finalizers.includes(foregroundFinalizer)
+export const isDeletingDependents = ({ beingDeleted, finalizers }: ObjectState): boolean =>
+  beingDeleted && finalizers.includes(foregroundFinalizer)
 /** Whether it waits for its dependents to be released. */
-export const isOrphaning = ({ beingDeleted, finalizers }: ObjectState): boolean => beingDeleted && finalizers.includes(orphanFinalizer)
+export const isOrphaning = ({ beingDeleted, finalizers }: ObjectState): boolean =>
+  beingDeleted && finalizers.includes(orphanFinalizer)
 
 /** Whether a reference names the object by its kind and name: uids alone say nothing of where to look. */
 export const names = (reference: OwnerReference, { apiVersion, kind, name }: Identity): boolean =>
   reference.apiVersion === apiVersion && reference.kind === kind && reference.name === name
 
 /** Whether an object may own what is in a namespace: one of the same, or of the whole cluster. */
-export const reaches = (owner: Identity, namespace: string): boolean => owner.namespace === '' || owner.namespace === namespace
+export const reaches = (owner: Identity, namespace: string): boolean =>
+  owner.namespace === '' || owner.namespace === namespace
 
 /** The dependents that an owner waits for. One that owns itself does not wait for itself. */
 export const blockingDependents = (owner: Node): Node[] =>
   [...owner.dependents].filter(
     (dependent) =>
-      dependent !== owner && dependent.state.owners.some(({ uid, blockOwnerDeletion }) => uid === owner.identity.uid && blockOwnerDeletion === true),
+      dependent !== owner &&
+      dependent.state.owners.some(
+        ({ uid, blockOwnerDeletion }) => uid === owner.identity.uid && blockOwnerDeletion === true,
+      ),
   )
 
 /** Whether an owner that waits for its dependents waits, by way of them, for itself. */

@@ -5,14 +5,29 @@ import { explain, type ObjectFacts, type OwnerFound } from './explain.ts'
 
 const alive: ObjectState = stateOf({})
 const waiting: ObjectState = stateOf({ deletionTimestamp: 'then', finalizers: ['foregroundDeletion'] })
-const owner = (found: OwnerFound) => ({ found, reference: { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: '1' } })
-const facts = (more: Partial<ObjectFacts>): ObjectFacts => ({ title: 'ConfigMap default/c', state: alive, owners: [], dependents: [], ...more })
+const owner = (found: OwnerFound) => ({
+  found,
+  reference: { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: '1' },
+})
+const facts = (more: Partial<ObjectFacts>): ObjectFacts => ({
+  title: 'ConfigMap default/c',
+  state: alive,
+  owners: [],
+  dependents: [],
+  ...more,
+})
 const text = (more: Partial<ObjectFacts>) => explain(facts(more)).lines.join('\n')
 
 test('what is kept says by whom', () => {
   assert.equal(text({}), 'ConfigMap default/c is kept: it has no owner, and nobody has deleted it')
-  assert.equal(text({ owners: [owner(alive)] }), 'ConfigMap default/c is kept: its owner is there\n  owner ConfigMap o is there')
-  assert.match(text({ owners: [owner(alive), owner('absent')] }), /loses its references to the others\n.* is there\n.* is not there$/)
+  assert.equal(
+    text({ owners: [owner(alive)] }),
+    'ConfigMap default/c is kept: its owner is there\n  owner ConfigMap o is there',
+  )
+  assert.match(
+    text({ owners: [owner(alive), owner('absent')] }),
+    /loses its references to the others\n.* is there\n.* is not there$/,
+  )
   assert.match(text({ owners: [owner('unknown kind')] }), /left alone\n.* does not know: v1$/)
   assert.equal(explain(facts({ owners: [owner('out of reach')] })).isKept, true)
 })
@@ -20,7 +35,10 @@ test('what is kept says by whom', () => {
 test('garbage says what became of its owners', () => {
   const { isKept, lines } = explain(facts({ owners: [owner('another uid'), owner(waiting)] }))
   assert.equal(isKept, false)
-  assert.match(lines.join('\n'), /is garbage: .*\(Background\)\n.*its uid is not 1\n.* is deleted after its dependents$/)
+  assert.match(
+    lines.join('\n'),
+    /is garbage: .*\(Background\)\n.*its uid is not 1\n.* is deleted after its dependents$/,
+  )
 })
 
 test('what is being deleted says what holds it', () => {

@@ -1,7 +1,13 @@
 /** Says why an object is kept or goes, and what it waits for: the collector's own decision, in words. */
 import type { OwnerReference } from '../../../machinery/object.ts'
 import { decide, type OwnerStanding } from '../decision.ts'
-import { foregroundFinalizer, isDeletingDependents, isOrphaning, type ObjectState, orphanFinalizer } from '../graph/node.ts'
+import {
+  foregroundFinalizer,
+  isDeletingDependents,
+  isOrphaning,
+  type ObjectState,
+  orphanFinalizer,
+} from '../graph/node.ts'
 
 /** What is where an owner reference points; `out of reach`: what has no namespace names an owner that has one. */
 export type OwnerFound = ObjectState | 'absent' | 'another uid' | 'unknown kind' | 'out of reach'
@@ -32,23 +38,36 @@ function standing({ title, state, owners, dependents }: ObjectFacts): Explanatio
   const because = owners.map(({ reference, found }) => `  ${ownerLine(reference, found)}`)
   if (owners.length === 0) return kept(`${title} is kept: it has no owner, and nobody has deleted it`, [])
   const unclear = owners.find(({ found }) => found === 'unknown kind' || found === 'out of reach')
-  if (unclear) return kept(`${title} is kept: whether ${nameOf(unclear.reference)} is there cannot be said, so it is left alone`, because)
+  if (unclear)
+    return kept(
+      `${title} is kept: whether ${nameOf(unclear.reference)} is there cannot be said, so it is left alone`,
+      because,
+    )
   const judged = owners.map(({ reference, found }) => ({ reference, standing: standingOf(found) }))
   const decision = decide({ owners: judged, finalizers: state.finalizers, hasDependents: dependents.length > 0 })
   switch (decision.action) {
     case 'keep':
       return kept(`${title} is kept: ${owners.length === 1 ? 'its owner is there' : 'its owners are there'}`, because)
     case 'release':
-      return kept(`${title} is kept by those of its owners that are there; it loses its references to the others`, because)
+      return kept(
+        `${title} is kept by those of its owners that are there; it loses its references to the others`,
+        because,
+      )
     case 'delete':
       return {
         isKept: false,
-        lines: [`${title} is garbage: none of its owners keeps it, and the garbage collector deletes it (${decision.policy})`, ...because],
+        lines: [
+          `${title} is garbage: none of its owners keeps it, and the garbage collector deletes it (${decision.policy})`,
+          ...because,
+        ],
       }
   }
 }
 
-const kept = (headline: string, because: readonly string[]): Explanation => ({ isKept: true, lines: [headline, ...because] })
+const kept = (headline: string, because: readonly string[]): Explanation => ({
+  isKept: true,
+  lines: [headline, ...because],
+})
 
 /** It is being deleted: finalizers hold it. */
 function going({ title, state, dependents }: ObjectFacts, deletedAt: string): Explanation {
@@ -59,13 +78,19 @@ function going({ title, state, dependents }: ObjectFacts, deletedAt: string): Ex
     lines.push(
       blocking.length > 0
         ? `  it goes after its dependents (${foregroundFinalizer}): ${blocking.length} of them block it`
-        : `  it goes after its dependents (${foregroundFinalizer}), of which none blocks it any more: the garbage collector lets it go`,
+        : `  it goes after its dependents (${foregroundFinalizer}), of which none blocks it any more: the ` +
+            'garbage collector lets it go',
       ...listed(blocking.map((dependent) => dependent.title)),
     )
   }
-  if (isOrphaning(state)) lines.push(`  its dependents are released first (${orphanFinalizer}): ${dependents.length} still name it as their owner`)
-  for (const finalizer of own) lines.push(`  the finalizer ${finalizer} holds it: whoever set it has to take it away when they are done`)
-  if (state.finalizers.length === 0) lines.push('  no finalizer holds it: it has been given time to end, or goes at any moment')
+  if (isOrphaning(state))
+    lines.push(
+      `  its dependents are released first (${orphanFinalizer}): ${dependents.length} still name it as their owner`,
+    )
+  for (const finalizer of own)
+    lines.push(`  the finalizer ${finalizer} holds it: whoever set it has to take it away when they are done`)
+  if (state.finalizers.length === 0)
+    lines.push('  no finalizer holds it: it has been given time to end, or goes at any moment')
   return { isKept: false, lines }
 }
 

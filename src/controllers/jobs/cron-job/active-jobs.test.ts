@@ -7,7 +7,11 @@ const job = (name: string, end?: 'Complete' | 'Failed', time = '2026-01-01T00:00
   apiVersion: 'batch/v1',
   kind: 'Job',
   metadata: { namespace: 'n', name, uid: name },
-  status: { startTime: time, ...(end === 'Complete' && { completionTime: time }), ...(end && { conditions: [{ type: end, status: 'True' }] }) },
+  status: {
+    startTime: time,
+    ...(end === 'Complete' && { completionTime: time }),
+    ...(end && { conditions: [{ type: end, status: 'True' }] }),
+  },
 })
 const cron = (status: CronJob['status'], spec: object = {}): CronJob => ({
   apiVersion: 'batch/v1',
@@ -19,20 +23,45 @@ const cron = (status: CronJob['status'], spec: object = {}): CronJob => ({
 const names = (jobs: readonly Job[]) => jobs.map(({ metadata }) => metadata.name)
 
 test('Jobs that have ended or gone are active no more; those made by others are not active', () => {
-  const status = { active: [job('runs'), job('done'), job('gone')].map(referenceTo), lastSuccessfulTime: '2025-12-31T00:00:00Z' }
-  const found = activeJobs(cron(status), [job('runs'), job('done', 'Complete'), job('old', 'Complete', '2025-12-01T00:00:00Z'), job('other')])
+  const status = {
+    active: [job('runs'), job('done'), job('gone')].map(referenceTo),
+    lastSuccessfulTime: '2025-12-31T00:00:00Z',
+  }
+  const found = activeJobs(cron(status), [
+    job('runs'),
+    job('done', 'Complete'),
+    job('old', 'Complete', '2025-12-01T00:00:00Z'),
+    job('other'),
+  ])
   assert.deepEqual(
     found.active.map(({ name }) => name),
     ['runs', 'gone'],
   )
-  assert.deepEqual([names(found.ended), found.missing.map(({ name }) => name), names(found.unexpected)], [['done'], ['gone'], ['other']])
+  assert.deepEqual(
+    [names(found.ended), found.missing.map(({ name }) => name), names(found.unexpected)],
+    [['done'], ['gone'], ['other']],
+  )
   assert.equal(found.lastSuccessfulTime, '2026-01-01T00:00:00Z')
 })
 
 test('of those that have ended the newest stay', () => {
   const time = (hour: number): string => `2026-01-01T0${hour}:00:00Z`
-  const jobs = [job('c', 'Complete', time(3)), job('a', 'Complete', time(1)), job('b', 'Complete', time(2)), job('f', 'Failed'), job('g', 'Failed'), job('r')]
-  assert.deepEqual(names(outlivedJobs(cron({}, { successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 }), jobs)), ['a', 'b', 'f', 'g'])
-  assert.deepEqual(names(outlivedJobs(cron({}, { successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 }), jobs)), ['f'])
+  const jobs = [
+    job('c', 'Complete', time(3)),
+    job('a', 'Complete', time(1)),
+    job('b', 'Complete', time(2)),
+    job('f', 'Failed'),
+    job('g', 'Failed'),
+    job('r'),
+  ]
+  assert.deepEqual(names(outlivedJobs(cron({}, { successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 }), jobs)), [
+    'a',
+    'b',
+    'f',
+    'g',
+  ])
+  assert.deepEqual(names(outlivedJobs(cron({}, { successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 }), jobs)), [
+    'f',
+  ])
   assert.deepEqual(outlivedJobs(cron({}), jobs), [])
 })

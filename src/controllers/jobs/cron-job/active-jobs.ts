@@ -1,11 +1,18 @@
-/** What a CronJob's status says of its Jobs: which run, and when the last one succeeded; and which of those that have ended stay. */
+/**
+ * What a CronJob's status says of its Jobs: which run, and when the last one succeeded; and which of those that have
+ * ended stay.
+ */
 import type { CronJob, Job } from '../../../client/kinds.ts'
 import { finishedCondition } from '../finished.ts'
 
 type CronJobStatus = NonNullable<CronJob['status']>
 export type JobReference = NonNullable<CronJobStatus['active']>[number]
 
-export const referenceTo = ({ apiVersion, kind, metadata: { namespace, name, uid, resourceVersion } }: Job): JobReference => ({
+export const referenceTo = ({
+  apiVersion,
+  kind,
+  metadata: { namespace, name, uid, resourceVersion },
+}: Job): JobReference => ({
   apiVersion,
   kind,
   namespace,
@@ -30,7 +37,9 @@ export function activeJobs({ status }: CronJob, jobs: readonly Job[]): ActiveJob
   const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]))
   const isActive = (job: Job): boolean => known.some(({ uid }) => uid === job.metadata.uid)
   const ended = jobs.filter((job) => isActive(job) && finishedCondition(job))
-  const successes = jobs.filter((job) => finishedCondition(job)?.type === 'Complete').map(({ status }) => status?.completionTime)
+  const successes = jobs
+    .filter((job) => finishedCondition(job)?.type === 'Complete')
+    .map(({ status }) => status?.completionTime)
   return {
     active: known.filter(({ uid }) => !ended.some((job) => job.metadata.uid === uid)),
     lastSuccessfulTime: latest([status?.lastSuccessfulTime, ...successes]),
@@ -41,7 +50,9 @@ export function activeJobs({ status }: CronJob, jobs: readonly Job[]): ActiveJob
 }
 
 const latest = (times: readonly (string | undefined)[]): string | undefined =>
-  times.filter((time) => time !== undefined).reduce<string | undefined>((a, b) => (a === undefined || Date.parse(b) > Date.parse(a) ? b : a), undefined)
+  times
+    .filter((time) => time !== undefined)
+    .reduce<string | undefined>((a, b) => (a === undefined || Date.parse(b) > Date.parse(a) ? b : a), undefined)
 
 /** Jobs that have ended beyond the limits of the history: the oldest. */
 export function outlivedJobs({ spec }: CronJob, jobs: readonly Job[]): Job[] {
@@ -54,6 +65,7 @@ export function outlivedJobs({ spec }: CronJob, jobs: readonly Job[]): Job[] {
 
 /** Those that never started come last. */
 function byStart(a: Job, b: Job): number {
-  const started = ({ status }: Job): number => (status?.startTime ? Date.parse(status.startTime) : Number.MAX_SAFE_INTEGER)
+  const started = ({ status }: Job): number =>
+    status?.startTime ? Date.parse(status.startTime) : Number.MAX_SAFE_INTEGER
   return started(a) - started(b) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1)
 }

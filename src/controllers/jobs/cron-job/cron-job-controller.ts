@@ -28,7 +28,11 @@ interface Remembered {
 }
 
 /** `skew` is told how late Jobs are made, in seconds. `now`: milliseconds. */
-export function cronJobController(concurrency: number, skew: HistogramSeries = creationSkew(), now: () => number = Date.now): Controller {
+export function cronJobController(
+  concurrency: number,
+  skew: HistogramSeries = creationSkew(),
+  now: () => number = Date.now,
+): Controller {
   const alarms = new Alarms(now)
   const memory = new Map<string, Remembered>()
   const remembered = ({ metadata: { uid = '' } }: CronJob): Remembered => {
@@ -75,10 +79,20 @@ export function cronJobController(concurrency: number, skew: HistogramSeries = c
     const mine = [...context.caches.by(jobs, byController, cron.metadata.uid ?? '')]
     const { ended, missing, unexpected, ...found } = activeJobs(cron, mine)
     for (const job of ended)
-      context.events.tell(cron, 'Normal', 'SawCompletedJob', `Saw completed job: ${job.metadata.name}, condition: ${finishedCondition(job)?.type}`)
+      context.events.tell(
+        cron,
+        'Normal',
+        'SawCompletedJob',
+        `Saw completed job: ${job.metadata.name}, condition: ${finishedCondition(job)?.type}`,
+      )
     for (const { metadata } of unexpected)
       if (!known.unexpected.has(metadata.uid))
-        context.events.tell(cron, 'Warning', 'UnexpectedJob', `Saw a job that the controller did not create or forgot: ${metadata.name}`)
+        context.events.tell(
+          cron,
+          'Warning',
+          'UnexpectedJob',
+          `Saw a job that the controller did not create or forgot: ${metadata.name}`,
+        )
     known.unexpected = new Set(unexpected.map(({ metadata }) => metadata.uid))
     const gone = new Set<JobReference>()
     for (const reference of missing) {
@@ -89,10 +103,14 @@ export function cronJobController(concurrency: number, skew: HistogramSeries = c
     }
     const active = found.active.filter((reference) => !gone.has(reference))
 
-    const run = cron.metadata.deletionTimestamp ? { active, lastScheduleTime: undefined } : await runDue(cron, active, now(), tellOnce, skew, context)
+    const run = cron.metadata.deletionTimestamp
+      ? { active, lastScheduleTime: undefined }
+      : await runDue(cron, active, now(), tellOnce, skew, context)
     for (const job of outlivedJobs(cron, mine)) await deleteJob(cron, job, context)
     const status = statusOf(cron, run.active, run.lastScheduleTime, found.lastSuccessfulTime)
-    const written = jsonEqual(status, cron.status ?? {}) ? cron : await context.client.updateStatus(cronJobs, { ...cron, status }).catch(unlessGone)
+    const written = jsonEqual(status, cron.status ?? {})
+      ? cron
+      : await context.client.updateStatus(cronJobs, { ...cron, status }).catch(unlessGone)
     if (!written) return
     known.written = written.metadata.resourceVersion ?? ''
     if ('error' in run && run.error !== undefined) throw run.error
@@ -106,7 +124,8 @@ export function cronJobController(concurrency: number, skew: HistogramSeries = c
   }
 }
 
-const hasOtherSchedule = (a: CronJob, b: CronJob): boolean => a.spec?.schedule !== b.spec?.schedule || a.spec?.timeZone !== b.spec?.timeZone
+const hasOtherSchedule = (a: CronJob, b: CronJob): boolean =>
+  a.spec?.schedule !== b.spec?.schedule || a.spec?.timeZone !== b.spec?.timeZone
 
 const isThere = ({ namespace = '', name = '' }: JobReference, { client }: ReconcileContext): Promise<boolean> =>
   client.get(jobs, namespace, name).then(

@@ -10,7 +10,10 @@ test('a Job is named after its minute, and says when it was due', () => {
     timeZone: 'Europe/Madrid',
     jobTemplate: { metadata: { labels: { a: 'b' }, annotations: { c: 'd' } }, spec: { template: {} } },
   }
-  const job = jobAt({ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { namespace: 'n', name: 'c', uid: 'u' }, spec }, time)
+  const job = jobAt(
+    { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { namespace: 'n', name: 'c', uid: 'u' }, spec },
+    time,
+  )
   assert.deepEqual(job, {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -19,7 +22,9 @@ test('a Job is named after its minute, and says when it was due', () => {
       name: 'c-29714550',
       labels: { a: 'b' },
       annotations: { c: 'd', 'batch.kubernetes.io/cronjob-scheduled-timestamp': '2026-07-01T04:30:00+02:00' },
-      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: 'u', controller: true, blockOwnerDeletion: true }],
+      ownerReferences: [
+        { apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: 'u', controller: true, blockOwnerDeletion: true },
+      ],
     },
     spec: { template: {} },
   })

@@ -6,7 +6,8 @@ const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 const minuteMs = 60_000
 
 /** The same time has the same name, so that no time gets two Jobs. `time`: ms since 1970. */
-export const jobName = ({ metadata }: CronJob, time: number): string => `${metadata.name}-${Math.floor(time / minuteMs)}`
+export const jobName = ({ metadata }: CronJob, time: number): string =>
+  `${metadata.name}-${Math.floor(time / minuteMs)}`
 
 export function jobAt(cron: CronJob, time: number): Job {
   const { metadata: { labels, annotations } = {}, spec } = cron.spec?.jobTemplate ?? {}
@@ -27,9 +28,17 @@ export function jobAt(cron: CronJob, time: number): Job {
 /** A time in a zone, with its offset (RFC 3339); in UTC where no zone is given. */
 export function timeIn(time: number, timeZone: string | undefined): string {
   // 2026-07-01 04:30:00
-  const local = new Intl.DateTimeFormat('sv-SE', { timeZone: timeZone ?? 'UTC', dateStyle: 'short', timeStyle: 'medium' }).format(time).replace(' ', 'T')
+  const local = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: timeZone ?? 'UTC',
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  })
+    .format(time)
+    .replace(' ', 'T')
   const offset = Math.round((Date.parse(`${local}Z`) - time) / minuteMs)
   const digits = (value: number): string => `${value}`.padStart(2, '0')
   const size = Math.abs(offset)
-  return offset === 0 ? `${local}Z` : `${local}${offset < 0 ? '-' : '+'}${digits(Math.floor(size / 60))}:${digits(size % 60)}`
+  return offset === 0
+    ? `${local}Z`
+    : `${local}${offset < 0 ? '-' : '+'}${digits(Math.floor(size / 60))}:${digits(size % 60)}`
 }

@@ -36,7 +36,10 @@ test('what has passed its deadline is not made up for', () => {
   assert.deepEqual(due(cron(`${day}01:30:00Z`, undefined, 600), '12:09:00'), ['12:00', false])
   assert.deepEqual(due(cron(`${day}01:30:00Z`, undefined, 600), '12:11:00'), [undefined, false])
   // The client reads integers beyond 2^53 as bigints.
-  assert.deepEqual(due(cron(`${day}01:30:00Z`, undefined, (2n ** 63n - 1n) as unknown as number), '12:11:00'), ['12:00', false])
+  assert.deepEqual(due(cron(`${day}01:30:00Z`, undefined, (2n ** 63n - 1n) as unknown as number), '12:11:00'), [
+    '12:00',
+    false,
+  ])
 })
 
 test('more than a hundred missed times are too many', () => {
@@ -52,7 +55,10 @@ test('intervals may differ', () => {
 })
 
 test('a schedule that never comes is no schedule', () => {
-  assert.throws(() => due(cron(`${day}00:00:00Z`), '12:00:00', every('0 0 31 2 *')), /time difference between two schedules/)
+  assert.throws(
+    () => due(cron(`${day}00:00:00Z`), '12:00:00', every('0 0 31 2 *')),
+    /time difference between two schedules/,
+  )
   assert.equal(nextInMs(cron(`${day}00:00:00Z`), at('12:00:00'), every('0 0 31 2 *')), undefined)
 })
 

@@ -1,4 +1,6 @@
-/** Which time of its schedule a CronJob has to make up for, and when the next one is. All times are in ms since 1970. */
+/**
+ * Which time of its schedule a CronJob has to make up for, and when the next one is. All times are in ms since 1970.
+ */
 import type { CronJob } from '../../../client/kinds.ts'
 
 /** The time of a schedule after another one; undefined if there is none. */
@@ -15,14 +17,19 @@ interface RecentTime {
   readonly missed: number
 }
 
-const lastTime = ({ metadata, status }: CronJob): number => Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')
+const lastTime = ({ metadata, status }: CronJob): number =>
+  Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')
 
-/** The last time of the schedule after `earliest` and up to now, and how many there were, roughly. Throws for a schedule that makes no sense. */
+/**
+ * The last time of the schedule after `earliest` and up to now, and how many there were, roughly. Throws for a schedule
+ * that makes no sense.
+ */
 function recentTime(earliest: number, now: number, next: Next): RecentTime {
   const first = next(earliest)
   if (first !== undefined && now < first) return { time: undefined, isFirst: true, missed: 0 }
   const second = first === undefined ? undefined : next(first)
-  if (first === undefined || second === undefined) throw new Error('time difference between two schedules is less than 1 second')
+  if (first === undefined || second === undefined)
+    throw new Error('time difference between two schedules is less than 1 second')
   if (now < second) return { time: first, isFirst: true, missed: 0 }
   const interval = second - first
   const missed = Math.floor((now - first) / interval) + 1
@@ -36,7 +43,10 @@ function recentTime(earliest: number, now: number, next: Next): RecentTime {
 export function dueTime(cron: CronJob, now: number, next: Next): { time: number | undefined; isTooMany: boolean } {
   const deadline = cron.spec?.startingDeadlineSeconds
   // What has passed its deadline is not made up for.
-  const earliest = Math.max(lastTime(cron), deadline === undefined ? Number.NEGATIVE_INFINITY : now - Number(deadline) * 1000)
+  const earliest = Math.max(
+    lastTime(cron),
+    deadline === undefined ? Number.NEGATIVE_INFINITY : now - Number(deadline) * 1000,
+  )
   const { time, missed } = recentTime(earliest, now, next)
   return { time, isTooMany: time !== undefined && missed > manyMissed }
 }

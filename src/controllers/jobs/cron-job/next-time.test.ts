@@ -24,7 +24,8 @@ const cases: [schedule: string, after: string, next: string | undefined][] = [
   ['0 0 31 2 *', '2026-01-01T00:00:00Z', undefined],
   ['@every 90m', '2026-01-01T00:00:00Z', '2026-01-01T01:30Z'],
 ]
-for (const [schedule, after, expected] of cases) test(`${schedule} after ${after}`, () => assert.equal(next(schedule, after), expected))
+for (const [schedule, after, expected] of cases)
+  test(`${schedule} after ${after}`, () => assert.equal(next(schedule, after), expected))
 
 const zoned: [schedule: string, zone: string, after: string, next: string | undefined][] = [
   ['30 4 * * *', 'Europe/Madrid', '2026-01-01T00:00:00Z', '2026-01-01T03:30Z'],
@@ -42,6 +43,7 @@ const zoned: [schedule: string, zone: string, after: string, next: string | unde
   ['0 0 * * *', 'America/Santiago', '2026-09-05T12:00:00Z', '2026-09-07T03:00Z'],
   ['0 0 * * *', 'America/Santiago', '2026-04-04T12:00:00Z', '2026-04-05T04:00Z'],
 ]
-for (const [schedule, zone, after, expected] of zoned) test(`${schedule} in ${zone} after ${after}`, () => assert.equal(next(schedule, after, zone), expected))
+for (const [schedule, zone, after, expected] of zoned)
+  test(`${schedule} in ${zone} after ${after}`, () => assert.equal(next(schedule, after, zone), expected))
 
 test('an unknown time zone is an error', () => assert.throws(() => clocksOf('Mars/Olympus'), RangeError))

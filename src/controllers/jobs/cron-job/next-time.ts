@@ -21,7 +21,13 @@ const searchMs = 5 * 366 * dayMs
 
 export const utcClocks: Clocks = (time) => {
   const date = new Date(time)
-  return { month: date.getUTCMonth() + 1, day: date.getUTCDate(), weekday: date.getUTCDay(), hour: date.getUTCHours(), minute: date.getUTCMinutes() }
+  return {
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    weekday: date.getUTCDay(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+  }
 }
 
 /** The clocks of an IANA time zone, or of this machine's. Throws a RangeError for one that nobody knows. */
@@ -39,14 +45,16 @@ export function clocksOf(timeZone: string | undefined): Clocks {
   if (format.resolvedOptions().timeZone === 'UTC') return utcClocks
   return (time) => {
     // 1/31/2026, 23:59
-    const [month = 1, day = 1, year = 1970, hour = 0, minute = 0] = (format.format(time).match(/\d+/g) ?? []).map(Number)
+    const [month = 1, day = 1, year = 1970, hour = 0, minute = 0] = (format.format(time).match(/\d+/g) ?? []).map(
+      Number,
+    )
     return { month, day, hour, minute, weekday: new Date(Date.UTC(year, month - 1, day)).getUTCDay() }
   }
 }
 
 /**
- * The first time of a schedule after another one, both in ms since 1970; undefined if there is none. What clocks skip when they are
- * put forward does not come, what they show twice when they are put back comes twice.
+ * The first time of a schedule after another one, both in ms since 1970; undefined if there is none. What clocks skip
+ * when they are put forward does not come, what they show twice when they are put back comes twice.
  */
 export function nextTime(schedule: CronSchedule, after: number, clocks: Clocks): number | undefined {
   if ('everyMs' in schedule) return Math.floor(after / 1000) * 1000 + schedule.everyMs
@@ -66,7 +74,9 @@ function isDue(
   { month, day, weekday }: LocalTime,
 ): boolean {
   if (!months.has(month)) return false
-  return anyDayOfMonth || anyDayOfWeek ? daysOfMonth.has(day) && daysOfWeek.has(weekday) : daysOfMonth.has(day) || daysOfWeek.has(weekday)
+  return anyDayOfMonth || anyDayOfWeek
+    ? daysOfMonth.has(day) && daysOfWeek.has(weekday)
+    : daysOfMonth.has(day) || daysOfWeek.has(weekday)
 }
 
 /** Days in which clocks are changed have 23 or 25 hours, and some begin at one o'clock. */

@@ -50,7 +50,12 @@ export async function runDue(
 }
 
 /** The time that a Job has to be made for now. What keeps it from being made is told. */
-function timeToRun(cron: CronJob, active: readonly JobReference[], now: number, tellOnce: TellOnce): number | undefined {
+function timeToRun(
+  cron: CronJob,
+  active: readonly JobReference[],
+  now: number,
+  tellOnce: TellOnce,
+): number | undefined {
   const { next, problem } = scheduleOf(cron)
   if (problem?.reason === 'UnknownTimeZone') tellOnce('Warning', problem.reason, problem.message)
   if (cron.spec?.suspend) return undefined
@@ -63,24 +68,43 @@ function timeToRun(cron: CronJob, active: readonly JobReference[], now: number, 
   const deadline = cron.spec?.startingDeadlineSeconds
   const about = new Date(due).toISOString()
   if (deadline !== undefined && due + Number(deadline) * 1000 < now) {
-    tellOnce('Warning', 'MissSchedule', `Missed scheduled time to start a job: ${new Date(due).toUTCString().replace('GMT', '+0000')}`)
+    tellOnce(
+      'Warning',
+      'MissSchedule',
+      `Missed scheduled time to start a job: ${new Date(due).toUTCString().replace('GMT', '+0000')}`,
+    )
     return undefined
   }
   const last = cron.status?.lastScheduleTime
   if ((last && Date.parse(last) === due) || active.some(({ name }) => name === jobName(cron, due))) return undefined
   if (cron.spec?.concurrencyPolicy === 'Forbid' && active.length > 0) {
-    tellOnce('Normal', 'JobAlreadyActive', 'Not starting job because prior execution is running and concurrency policy is Forbid', about)
+    tellOnce(
+      'Normal',
+      'JobAlreadyActive',
+      'Not starting job because prior execution is running and concurrency policy is Forbid',
+      about,
+    )
     return undefined
   }
   return due
 }
 
-function dueOf(cron: CronJob, now: number, next: (after: number) => number | undefined, tellOnce: TellOnce): number | undefined {
+function dueOf(
+  cron: CronJob,
+  now: number,
+  next: (after: number) => number | undefined,
+  tellOnce: TellOnce,
+): number | undefined {
   try {
     const { time, isTooMany } = dueTime(cron, now, next)
     const about = cron.status?.lastScheduleTime ?? ''
     if (isTooMany)
-      tellOnce('Warning', 'TooManyMissedTimes', 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew', about)
+      tellOnce(
+        'Warning',
+        'TooManyMissedTimes',
+        'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
+        about,
+      )
     return time
   } catch (error) {
     tellOnce('Warning', 'InvalidSchedule', `invalid schedule: ${cron.spec?.schedule} : ${messageOf(error)}`)
@@ -100,7 +124,12 @@ async function replaceActive(cron: CronJob, active: readonly JobReference[], con
 }
 
 /** The Job of that time; undefined where somebody else's has its name, or its namespace goes. */
-async function createJob(cron: CronJob, time: number, skew: HistogramSeries, { client, events }: ReconcileContext): Promise<Job | undefined> {
+async function createJob(
+  cron: CronJob,
+  time: number,
+  skew: HistogramSeries,
+  { client, events }: ReconcileContext,
+): Promise<Job | undefined> {
   const wanted = jobAt(cron, time)
   try {
     const job = await client.create(jobs, wanted)

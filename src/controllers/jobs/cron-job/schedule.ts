@@ -18,13 +18,22 @@ export function scheduleOf({ spec }: CronJob): Schedule {
   try {
     clocks = clocksOf(timeZone)
   } catch {
-    return { next: never, problem: { reason: 'UnknownTimeZone', message: `invalid timeZone: ${JSON.stringify(timeZone)}: unknown time zone ${timeZone}` } }
+    return {
+      next: never,
+      problem: {
+        reason: 'UnknownTimeZone',
+        message: `invalid timeZone: ${JSON.stringify(timeZone)}: unknown time zone ${timeZone}`,
+      },
+    }
   }
   try {
     const parsed = parseCronSchedule(schedule)
     return { next: (after) => nextTime(parsed, after, clocks) }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return { next: never, problem: { reason: 'UnparseableSchedule', message: `unparseable schedule: ${JSON.stringify(schedule)} : ${why}` } }
+    return {
+      next: never,
+      problem: { reason: 'UnparseableSchedule', message: `unparseable schedule: ${JSON.stringify(schedule)} : ${why}` },
+    }
   }
 }

@@ -13,16 +13,32 @@ import { isTracked, trackingFinalizer } from './pods.ts'
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 
 /** Makes one pod for each index; resolves with how many there are. */
-export async function createPods({ job, indexes }: JobState, create: readonly (number | undefined)[], expectations: Expectations, context: Context) {
+export async function createPods(
+  { job, indexes }: JobState,
+  create: readonly (number | undefined)[],
+  expectations: Expectations,
+  context: Context,
+) {
   const { uid = '' } = job.metadata
   expectations.expectCreations(uid, create.length)
-  const { done, error } = await slowStart(create.length, (at) => createPod(podOfJob(job, create[at], indexes), job, context))
+  const { done, error } = await slowStart(create.length, (at) =>
+    createPod(podOfJob(job, create[at], indexes), job, context),
+  )
   expectations.created(uid, create.length - done)
   return { done, error: isNamespaceTerminating(error) ? undefined : error }
 }
 
-/** Deletes pods. Unless they are `counted`, they lose their finalizer before, and are forgotten. Resolves with those that have gone. */
-export async function removePods(job: Job, remove: readonly Pod[], counted: boolean, expectations: Expectations, context: Context): Promise<Attempts<Pod>> {
+/**
+ * Deletes pods. Unless they are `counted`, they lose their finalizer before, and are forgotten. Resolves with those
+ * that have gone.
+ */
+export async function removePods(
+  job: Job,
+  remove: readonly Pod[],
+  counted: boolean,
+  expectations: Expectations,
+  context: Context,
+): Promise<Attempts<Pod>> {
   const { uid = '' } = job.metadata
   const uidOf = ({ metadata }: Pod): string => metadata.uid ?? ''
   expectations.expectDeletions(uid, remove.map(uidOf))
@@ -45,7 +61,11 @@ export async function releasePod(
   { client }: Pick<Context, 'client'>,
   resourceVersion?: string,
 ): Promise<void> {
-  const metadata = { uid, ...(resourceVersion && { resourceVersion }), '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] }
+  const metadata = {
+    uid,
+    ...(resourceVersion && { resourceVersion }),
+    '$deleteFromPrimitiveList/finalizers': [trackingFinalizer],
+  }
   await client.patch(pods, namespace, name, { metadata }).catch((error) => {
     if (!isNotFound(error)) throw error
   })

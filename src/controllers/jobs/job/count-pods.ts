@@ -1,4 +1,7 @@
-/** Counts a Job's pods in its status, in steps that survive the end of the controller between any two of them; and ends the Job. */
+/**
+ * Counts a Job's pods in its status, in steps that survive the end of the controller between any two of them; and ends
+ * the Job.
+ */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Job, jobs } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
@@ -22,7 +25,13 @@ export interface JobRecords {
 }
 
 /** Names what has ended, releases it, counts it. Resolves with the Job as it was written; undefined if it has gone. */
-export async function countPods(state: JobState, observed: Observed, now: Moment, records: JobRecords, context: Context): Promise<Job | undefined> {
+export async function countPods(
+  state: JobState,
+  observed: Observed,
+  now: Moment,
+  records: JobRecords,
+  context: Context,
+): Promise<Job | undefined> {
   const { job, pods } = state
   const { memory, metrics } = records
   const { status, release, policyActions, isLimited } = tracking(state, observed)
@@ -42,7 +51,8 @@ export async function countPods(state: JobState, observed: Observed, now: Moment
   const gone = new Set(done)
   const held = new Set(pods.filter((pod) => isTracked(pod) && !gone.has(pod)).map(({ metadata }) => metadata.uid ?? ''))
   const after = counted(status, held)
-  const end = observed.verdict && !isLimited && error === undefined ? finalCondition(after, observed.verdict, now) : undefined
+  const end =
+    observed.verdict && !isLimited && error === undefined ? finalCondition(after, observed.verdict, now) : undefined
   const written = await writeStatus(named, end ? finished(after, end) : after, records, context)
   if (written && end) {
     metrics.finished(written, end)
@@ -53,7 +63,12 @@ export async function countPods(state: JobState, observed: Observed, now: Moment
 }
 
 /** Writes the status if it has changed. Resolves with the Job as it is then; undefined if it has gone. */
-export async function writeStatus(job: Job, status: JobStatus, { memory, metrics }: JobRecords, { client }: Pick<Context, 'client'>): Promise<Job | undefined> {
+export async function writeStatus(
+  job: Job,
+  status: JobStatus,
+  { memory, metrics }: JobRecords,
+  { client }: Pick<Context, 'client'>,
+): Promise<Job | undefined> {
   if (jsonEqual(status, job.status)) return job
   try {
     const written = await client.updateStatus(jobs, { ...job, status })
@@ -71,7 +86,13 @@ function tellEnd(job: Job, { type, reason = '', message = '' }: JobCondition, { 
   const isTooMany = (job.status?.succeeded ?? 0) > (job.spec?.completions ?? Number.POSITIVE_INFINITY)
   if (type !== 'Complete') events.tell(job, 'Warning', reason, message)
   else {
-    if (isTooMany) events.tell(job, 'Warning', 'TooManySucceededPods', 'Too many succeeded pods running after completion count reached')
+    if (isTooMany)
+      events.tell(
+        job,
+        'Warning',
+        'TooManySucceededPods',
+        'Too many succeeded pods running after completion count reached',
+      )
     events.tell(job, 'Normal', 'Completed', 'Job completed')
   }
 }

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countInBoth, countOf, firstMissing, hasIndex, indexesText, noIndexes, parseIndexes, union, withIndexes } from './indexes.ts'
+import {
+  countInBoth,
+  countOf,
+  firstMissing,
+  hasIndex,
+  indexesText,
+  noIndexes,
+  parseIndexes,
+  union,
+  withIndexes,
+} from './indexes.ts'
 
 test('indexes are read and written as intervals', () => {
   for (const [text, written] of [

@@ -16,17 +16,21 @@ export function parseIndexes(text: string | undefined, completions: number): Ind
   const found: Interval[] = []
   for (const part of text?.split(',') ?? []) {
     const [, low, high = low] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? []
-    if (low !== undefined && Number(low) < completions) found.push({ first: Number(low), last: Math.min(Number(high), completions - 1) })
+    if (low !== undefined && Number(low) < completions)
+      found.push({ first: Number(low), last: Math.min(Number(high), completions - 1) })
   }
   return union(found, noIndexes)
 }
 
 /** Two that follow each other are written one by one. */
 export function indexesText(indexes: Indexes): string {
-  return indexes.map(({ first, last }) => (first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`)).join(',')
+  return indexes
+    .map(({ first, last }) => (first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`))
+    .join(',')
 }
 
-export const countOf = (indexes: Indexes): number => indexes.reduce((count, { first, last }) => count + last - first + 1, 0)
+export const countOf = (indexes: Indexes): number =>
+  indexes.reduce((count, { first, last }) => count + last - first + 1, 0)
 
 export function hasIndex(indexes: Indexes, index: number): boolean {
   let low = 0

@@ -10,9 +10,15 @@ import { endedPod, jobOf, podOf } from './job-fixture.ts'
 
 /** A cache of one Job and one pod of it, which has succeeded and is held; and what is written. */
 function jobWorld() {
-  const job = jobOf({ completions: 3, parallelism: 2, selector: { matchLabels: { job: 'j' } } }, { startTime: '2026-01-01T00:00:00Z' })
+  const job = jobOf(
+    { completions: 3, parallelism: 2, selector: { matchLabels: { job: 'j' } } },
+    { startTime: '2026-01-01T00:00:00Z' },
+  )
   const ended = endedPod('p', 0)
-  const held: Pod = { ...ended, metadata: { ...ended.metadata, labels: { job: 'j' }, ownerReferences: [controllerReference(job)] } }
+  const held: Pod = {
+    ...ended,
+    metadata: { ...ended.metadata, labels: { job: 'j' }, ownerReferences: [controllerReference(job)] },
+  }
   const world = { job, held, written: [] as Job['status'][], created: 0, changedMeanwhile: false }
   let version = 1
   const caches = {
@@ -34,15 +40,21 @@ function jobWorld() {
   return {
     world,
     look: async () => reconcile('n/j', context),
-    tellPod: (pod: Pod, before?: Pod) => watches.find(({ resource }) => resource.plural === pods.plural)?.changed?.(pod, before, context),
+    tellPod: (pod: Pod, before?: Pod) =>
+      watches.find(({ resource }) => resource.plural === pods.plural)?.changed?.(pod, before, context),
     /** The cache shows the Job as it was written last. */
     catchUp() {
-      world.job = { ...world.job, metadata: { ...world.job.metadata, resourceVersion: `${version}` }, status: world.written.at(-1) ?? world.job.status }
+      world.job = {
+        ...world.job,
+        metadata: { ...world.job.metadata, resourceVersion: `${version}` },
+        status: world.written.at(-1) ?? world.job.status,
+      }
     },
   }
 }
 
-const made = (name: string, { metadata }: Pod): Pod => podOf(name, { phase: 'Pending' }, { ownerReferences: metadata.ownerReferences })
+const made = (name: string, { metadata }: Pod): Pod =>
+  podOf(name, { phase: 'Pending' }, { ownerReferences: metadata.ownerReferences })
 
 test('a pod that is counted, and that the cache shows as such while its Job is looked at, is not counted again', async () => {
   const { world, look, tellPod, catchUp } = jobWorld()
@@ -58,7 +70,9 @@ test('a pod that is counted, and that the cache shows as such while its Job is l
   const looked = look()
   tellPod({ ...held, metadata: { ...held.metadata, finalizers: [] } }, held)
   await looked
-  assert.ok(world.written.slice(2).every((status) => status?.succeeded === 1 && !status.uncountedTerminatedPods?.succeeded))
+  assert.ok(
+    world.written.slice(2).every((status) => status?.succeeded === 1 && !status.uncountedTerminatedPods?.succeeded),
+  )
 })
 
 test('by a Job that has changed meanwhile nothing more is decided', async () => {

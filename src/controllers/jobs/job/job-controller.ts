@@ -26,7 +26,11 @@ export interface JobControllerOptions {
   readonly now?: () => number
 }
 
-export function jobController({ concurrency, metrics = new JobMetrics(), now = Date.now }: JobControllerOptions): Controller {
+export function jobController({
+  concurrency,
+  metrics = new JobMetrics(),
+  now = Date.now,
+}: JobControllerOptions): Controller {
   const expectations = new Expectations(now)
   const memory = new JobMemory()
   const alarms = new Alarms(now)
@@ -42,7 +46,8 @@ export function jobController({ concurrency, metrics = new JobMetrics(), now = D
           const gone = before && job?.metadata.uid !== before.metadata.uid ? before : undefined
           if (gone) forget(gone)
           if (job && !before && isManagedElsewhere(job)) metrics.managedElsewhere(job.spec?.managedBy ?? '')
-          for (const ended of [gone, job && finishedCondition(job) ? job : undefined]) if (ended) releaseAll(ended, context)
+          for (const ended of [gone, job && finishedCondition(job) ? job : undefined])
+            if (ended) releaseAll(ended, context)
         },
       }),
       watched({
@@ -96,9 +101,13 @@ export function jobController({ concurrency, metrics = new JobMetrics(), now = D
   }
 }
 
-const selects = ({ spec }: Job, { metadata }: { metadata: Pod['metadata'] }): boolean => labelSelectorOf(spec?.selector).matches(metadata.labels ?? {})
+const selects = ({ spec }: Job, { metadata }: { metadata: Pod['metadata'] }): boolean =>
+  labelSelectorOf(spec?.selector).matches(metadata.labels ?? {})
 
-/** Its pods, and those that it adopts. What is remembered of pods is said of them at once: what a watch tells a moment later it tells of newer ones. */
+/**
+ * Its pods, and those that it adopts. What is remembered of pods is said of them at once: what a watch tells a moment
+ * later it tells of newer ones.
+ */
 const podsOf = (job: Job, memory: JobMemory, { caches, client }: ReconcileContext): Promise<Pod[]> =>
   claimed(
     Array.from(claimable(job, pods, caches), (pod) => memory.asReleased(pod, job)),

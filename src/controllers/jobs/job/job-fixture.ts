@@ -14,7 +14,14 @@ export const jobOf = (spec: object, status: object = {}): Job => ({
 export const podOf = (name: string, status: object, metadata: object = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { namespace: 'n', name, uid: name, creationTimestamp: '2026-01-01T00:00:00Z', finalizers: [trackingFinalizer], ...metadata },
+  metadata: {
+    namespace: 'n',
+    name,
+    uid: name,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    finalizers: [trackingFinalizer],
+    ...metadata,
+  },
   status,
 })
 
@@ -27,7 +34,11 @@ export interface Ending {
   readonly failures?: number
 }
 
-export function endedPod(name: string, exitCode: number, { container = 'c', conditions = [], finishedAt, index, failures }: Ending = {}): Pod {
+export function endedPod(
+  name: string,
+  exitCode: number,
+  { container = 'c', conditions = [], finishedAt, index, failures }: Ending = {},
+): Pod {
   const state = { terminated: { exitCode, ...(finishedAt && { finishedAt }) } }
   const annotations = {
     ...(index !== undefined && { [completionIndexAnnotation]: `${index}` }),

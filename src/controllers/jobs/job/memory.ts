@@ -1,4 +1,6 @@
-/** What the controller remembers of a Job between two looks at it: nothing that it could not do without after a restart. */
+/**
+ * What the controller remembers of a Job between two looks at it: nothing that it could not do without after a restart.
+ */
 import type { Job, Pod } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
 import { isTracked, trackingFinalizer } from './pods.ts'
@@ -40,13 +42,17 @@ export class JobMemory {
   /** The pod as it is by now. */
   asReleased(pod: Pod, job: Job): Pod {
     if (!this.of(job).released.has(pod.metadata.uid ?? '')) return pod
-    return { ...pod, metadata: { ...pod.metadata, finalizers: pod.metadata.finalizers?.filter((name) => name !== trackingFinalizer) } }
+    return {
+      ...pod,
+      metadata: { ...pod.metadata, finalizers: pod.metadata.finalizers?.filter((name) => name !== trackingFinalizer) },
+    }
   }
 
   /** Takes note of what a watch tells of a pod. */
   observe(pod: Pod | undefined, before: Pod | undefined): void {
     const seen = pod ?? before
-    if (seen && !(pod && isTracked(pod))) this.#jobs.get(controllerOf(seen)?.uid ?? '')?.released.delete(seen.metadata.uid ?? '')
+    if (seen && !(pod && isTracked(pod)))
+      this.#jobs.get(controllerOf(seen)?.uid ?? '')?.released.delete(seen.metadata.uid ?? '')
   }
 
   /** The Job has ended, or gone. */

@@ -23,7 +23,8 @@ export class JobMetrics {
   readonly #managedElsewhere
 
   constructor(registry = new MetricsRegistry()) {
-    const counter = (name: string, help: string, labels: readonly string[]) => registry.counter(`job_controller_${name}`, help, labels)
+    const counter = (name: string, help: string, labels: readonly string[]) =>
+      registry.counter(`job_controller_${name}`, help, labels)
     const syncLabels = ['completion_mode', 'result', 'action']
     this.#syncSeconds = registry.histogram(
       'job_controller_job_sync_duration_seconds',
@@ -32,24 +33,41 @@ export class JobMetrics {
       syncLabels,
     )
     this.#syncs = counter('job_syncs_total', 'The number of job syncs', syncLabels)
-    this.#finished = counter('jobs_finished_total', 'The number of finished jobs', ['completion_mode', 'result', 'reason'])
-    this.#podsFinished = counter('job_pods_finished_total', 'The number of finished Pods that are fully tracked', ['completion_mode', 'result'])
-    this.#indexesFinished = counter('job_finished_indexes_total', 'The number of finished indexes.', ['status', 'backoffLimit'])
+    this.#finished = counter('jobs_finished_total', 'The number of finished jobs', [
+      'completion_mode',
+      'result',
+      'reason',
+    ])
+    this.#podsFinished = counter('job_pods_finished_total', 'The number of finished Pods that are fully tracked', [
+      'completion_mode',
+      'result',
+    ])
+    this.#indexesFinished = counter('job_finished_indexes_total', 'The number of finished indexes.', [
+      'status',
+      'backoffLimit',
+    ])
     this.#policyFailures = counter(
       'pod_failures_handled_by_failure_policy_total',
-      'The number of failed Pods handled by failure policy with respect to the failure policy action applied based on the matched rule.',
+      'The number of failed Pods handled by failure policy with respect to the failure policy action applied ' +
+        'based on the matched rule.',
       ['action'],
     )
     this.#tracked = counter(
       'terminated_pods_tracking_finalizer_total',
-      'The number of terminated pods (phase=Failed|Succeeded) that have the finalizer batch.kubernetes.io/job-tracking. The event label can be "add" or "delete".',
+      'The number of terminated pods (phase=Failed|Succeeded) that have the finalizer ' +
+        'batch.kubernetes.io/job-tracking. The event label can be "add" or "delete".',
       ['event'],
     )
-    this.#podCreations = counter('job_pods_creation_total', 'The number of Pods created by the Job controller labelled with a reason for the Pod creation.', [
-      'reason',
-      'status',
-    ])
-    this.#managedElsewhere = counter('jobs_by_external_controller_total', 'The number of Jobs managed by an external controller', ['controller_name'])
+    this.#podCreations = counter(
+      'job_pods_creation_total',
+      'The number of Pods created by the Job controller labelled with a reason for the Pod creation.',
+      ['reason', 'status'],
+    )
+    this.#managedElsewhere = counter(
+      'jobs_by_external_controller_total',
+      'The number of Jobs managed by an external controller',
+      ['controller_name'],
+    )
   }
 
   synced(job: Job, action: SyncAction, isDone: boolean, seconds: number): void {
@@ -68,7 +86,8 @@ export class JobMetrics {
     let succeeded = (status.succeeded ?? 0) - (before.succeeded ?? 0)
     if (isIndexed(job)) {
       const limit = job.spec?.backoffLimitPerIndex === undefined ? 'global' : 'perIndex'
-      const more = (list: 'completedIndexes' | 'failedIndexes'): number => indexCount(status[list]) - indexCount(before[list])
+      const more = (list: 'completedIndexes' | 'failedIndexes'): number =>
+        indexCount(status[list]) - indexCount(before[list])
       succeeded = more('completedIndexes')
       this.#add(this.#indexesFinished(['succeeded', limit]), succeeded)
       this.#add(this.#indexesFinished(['failed', limit]), more('failedIndexes'))
@@ -84,7 +103,11 @@ export class JobMetrics {
 
   created({ job, failed, terminating }: JobState, done: number, missing: number): void {
     const replacesFailed = job.spec?.podReplacementPolicy === 'Failed' && failed > 0
-    const reason = replacesFailed ? 'recreate_failed' : failed > 0 || terminating > 0 ? 'recreate_terminating_or_failed' : 'new'
+    const reason = replacesFailed
+      ? 'recreate_failed'
+      : failed > 0 || terminating > 0
+        ? 'recreate_terminating_or_failed'
+        : 'new'
     this.#add(this.#podCreations([reason, 'succeeded']), done)
     this.#add(this.#podCreations([reason, 'failed']), missing)
   }
@@ -107,4 +130,5 @@ export class JobMetrics {
 const modeOf = (job: Job): string => (isIndexed(job) ? 'Indexed' : 'NonIndexed')
 
 /** Indexes beyond the completions count too: these may have become fewer. */
-const indexCount = (text: string | undefined): number => (text ? countOf(parseIndexes(text, Number.POSITIVE_INFINITY)) : 0)
+const indexCount = (text: string | undefined): number =>
+  text ? countOf(parseIndexes(text, Number.POSITIVE_INFINITY)) : 0

@@ -1,4 +1,6 @@
-/** Pods that are held to be counted, though nobody counts them any more: their Job has ended or gone, or they have none. */
+/**
+ * Pods that are held to be counted, though nobody counts them any more: their Job has ended or gone, or they have none.
+ */
 import type { Caches, ReconcileContext } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { jobs, type Pod, pods } from '../../../client/kinds.ts'
@@ -26,11 +28,16 @@ export function isOrphan(pod: Pod, caches: Caches): boolean {
   if (!reference) return true
   if (reference.kind !== jobs.kind || reference.apiVersion !== 'batch/v1') return false
   const job = caches.get(jobs, pod.metadata.namespace ?? '', reference.name)
-  return !job || job.metadata.uid !== reference.uid || (finishedCondition(job) !== undefined && !isManagedElsewhere(job))
+  return (
+    !job || job.metadata.uid !== reference.uid || (finishedCondition(job) !== undefined && !isManagedElsewhere(job))
+  )
 }
 
 /** Lets a pod go, if it is an orphan still. */
-export async function releaseOrphan({ namespace, name }: { namespace: string; name: string }, { caches, client }: ReconcileContext): Promise<void> {
+export async function releaseOrphan(
+  { namespace, name }: { namespace: string; name: string },
+  { caches, client }: ReconcileContext,
+): Promise<void> {
   const pod = caches.get(pods, namespace, name)
   if (!pod || !isOrphan(pod, caches)) return
   const reference = controllerOf(pod)

@@ -24,7 +24,11 @@ export function podOfJob(job: Job, index: number | undefined, { replaced }: JobI
       ...metadata,
       finalizers,
       generateName: namePrefix(job.metadata.name ?? '', index),
-      annotations: { ...metadata.annotations, ...text, ...(hasLimitPerIndex(job) && failureAnnotations(job, replaced.get(index))) },
+      annotations: {
+        ...metadata.annotations,
+        ...text,
+        ...(hasLimitPerIndex(job) && failureAnnotations(job, replaced.get(index))),
+      },
       labels: { ...metadata.labels, ...text },
     },
     ...(pod.spec && { spec: withIndex(pod.spec, `${job.metadata.name}-${index}`) }),
@@ -33,13 +37,21 @@ export function podOfJob(job: Job, index: number | undefined, { replaced }: JobI
 
 function withIndex(spec: NonNullable<Pod['spec']>, hostname: string): NonNullable<Pod['spec']> {
   const { containers, initContainers } = spec
-  return { ...spec, hostname, containers: containers.map(tellIndex), ...(initContainers && { initContainers: initContainers.map(tellIndex) }) }
+  return {
+    ...spec,
+    hostname,
+    containers: containers.map(tellIndex),
+    ...(initContainers && { initContainers: initContainers.map(tellIndex) }),
+  }
 }
 
 function tellIndex(container: Container): Container {
   const { env = [] } = container
   if (env.some(({ name }) => name === indexVariable)) return container
-  const variable = { name: indexVariable, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${completionIndexAnnotation}']` } } }
+  const variable = {
+    name: indexVariable,
+    valueFrom: { fieldRef: { fieldPath: `metadata.labels['${completionIndexAnnotation}']` } },
+  }
   return { ...container, env: [...env, variable] }
 }
 

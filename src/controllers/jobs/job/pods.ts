@@ -17,22 +17,35 @@ export function completionIndexOf({ metadata }: Pod): number | undefined {
 
 export const hasSucceeded = ({ status }: Pod): boolean => status?.phase === 'Succeeded'
 
-/** Whether a pod is replaced only when it has failed, and not as soon as it is deleted (KEP-3939). A failure policy has to see how it ended. */
-export const replacesOnlyFailed = ({ spec }: Job): boolean => spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
+/**
+ * Whether a pod is replaced only when it has failed, and not as soon as it is deleted (KEP-3939). A failure policy has
+ * to see how it ended.
+ */
+export const replacesOnlyFailed = ({ spec }: Job): boolean =>
+  spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 
-/** A deleted pod counts as failed too, as nobody may be left to say how it ended; unless only failed ones are replaced. */
+/**
+ * A deleted pod counts as failed too, as nobody may be left to say how it ended; unless only failed ones are replaced.
+ */
 export const hasFailed = (pod: Pod, job: Job): boolean =>
-  pod.status?.phase === 'Failed' || (!replacesOnlyFailed(job) && pod.metadata.deletionTimestamp !== undefined && !hasSucceeded(pod))
+  pod.status?.phase === 'Failed' ||
+  (!replacesOnlyFailed(job) && pod.metadata.deletionTimestamp !== undefined && !hasSucceeded(pod))
 
 /** When a pod ended, in ms since 1970: by its containers, or by what comes closest to it. */
 export function finishedAt(pod: Pod): number {
   const { metadata, spec, status } = pod
-  const sidecars = new Set(spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name))
-  const containers = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name)) ?? [])]
+  const sidecars = new Set(
+    spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
+  )
+  const containers = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name)) ?? []),
+  ]
   const ends = containers.map(({ state }) => state?.terminated?.finishedAt)
   if (ends.length > 0 && ends.every((end) => end !== undefined)) return Math.max(...ends.map((end) => Date.parse(end)))
   const notReady = status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'False')
   if (notReady?.lastTransitionTime) return Date.parse(notReady.lastTransitionTime)
-  if (metadata.deletionTimestamp) return Date.parse(metadata.deletionTimestamp) - Number(metadata.deletionGracePeriodSeconds ?? 0) * 1000
+  if (metadata.deletionTimestamp)
+    return Date.parse(metadata.deletionTimestamp) - Number(metadata.deletionGracePeriodSeconds ?? 0) * 1000
   return Date.parse(metadata.creationTimestamp ?? '')
 }

@@ -31,7 +31,12 @@ interface Outcome {
 }
 
 /** `doing` is told what it is at. */
-export async function runJob(state: JobState, room: JobRoom, context: ReconcileContext, doing: (action: SyncAction) => void): Promise<void> {
+export async function runJob(
+  state: JobState,
+  room: JobRoom,
+  context: ReconcileContext,
+  doing: (action: SyncAction) => void,
+): Promise<void> {
   const { job } = state
   const { memory, alarms } = room
   const now = momentOf(room.now())
@@ -40,7 +45,12 @@ export async function runJob(state: JobState, room: JobRoom, context: ReconcileC
   const verdict = verdictOf(state, startTime, now)
   if (verdict && state.active.length > 0 && !trueCondition(job, verdict.type)) {
     // Why its pods are removed is written before they are: who comes after must not find another reason.
-    await writeStatus(job, { ...job.status, startTime, conditions: [...withCondition(conditionsOf(job), verdict)] }, room, context)
+    await writeStatus(
+      job,
+      { ...job.status, startTime, conditions: [...withCondition(conditionsOf(job), verdict)] },
+      room,
+      context,
+    )
     return
   }
   const deadline = verdict ? undefined : deadlineInMs(job, startTime, now)
@@ -55,12 +65,16 @@ export async function runJob(state: JobState, room: JobRoom, context: ReconcileC
   const seen = { ...pods, verdict: end, conditions, startTime: started }
   const named = await countPods(state, seen, now, room, context)
   if (named) memory.of(job).backOff = backOff
-  if (named && hasChanged) context.events.tell(job, 'Normal', isResumed ? 'Resumed' : 'Suspended', isResumed ? 'Job resumed' : 'Job suspended')
+  if (named && hasChanged)
+    context.events.tell(job, 'Normal', isResumed ? 'Resumed' : 'Suspended', isResumed ? 'Job resumed' : 'Job suspended')
   if (error !== undefined) throw error
 }
 
-/** The time of a Job that rests does not run on; but one that ends, unless it has nothing to do, needs to have begun. */
-const endedAtRest = (job: Job, end: JobCondition | undefined, now: Moment): string | undefined => (end && job.spec?.completions !== 0 ? now.text : undefined)
+/**
+ * The time of a Job that rests does not run on; but one that ends, unless it has nothing to do, needs to have begun.
+ */
+const endedAtRest = (job: Job, end: JobCondition | undefined, now: Moment): string | undefined =>
+  end && job.spec?.completions !== 0 ? now.text : undefined
 
 /** Removes what still runs when the Job ends; else sees to it that as many pods run as should. */
 async function changePods(
@@ -73,13 +87,20 @@ async function changePods(
   doing: (action: SyncAction) => void,
 ): Promise<Outcome> {
   const { job, active, ready, terminating } = state
-  const { remove, create, againMs } = verdict ? { remove: active, create: [], againMs: 0 } : podChanges(state, backOff, now.ms)
+  const { remove, create, againMs } = verdict
+    ? { remove: active, create: [], againMs: 0 }
+    : podChanges(state, backOff, now.ms)
   if (againMs > 0) room.alarms.set(keyOf(job), againMs, context)
   if (job.metadata.deletionTimestamp && !verdict) return { active: active.length, ready, terminating }
   if (!verdict) doing(remove.length > 0 ? 'pods_deleted' : create.length > 0 ? 'pods_created' : 'tracking')
   if (remove.length > 0) {
     const { done, error } = await removePods(job, remove, verdict !== undefined, room.expectations, context)
-    return { active: active.length - done.length, ready: ready - done.filter(isReady).length, terminating: terminating + done.length, error }
+    return {
+      active: active.length - done.length,
+      ready: ready - done.filter(isReady).length,
+      terminating: terminating + done.length,
+      error,
+    }
   }
   if (create.length === 0) return { active: active.length, ready, terminating }
   const { done, error } = await createPods(state, create, room.expectations, context)
@@ -88,7 +109,12 @@ async function changePods(
 }
 
 /** What the Job ends by, if all that has to be removed is removed. */
-function endOf(state: JobState, verdict: JobCondition | undefined, { active, error }: Outcome, now: Moment): JobCondition | undefined {
+function endOf(
+  state: JobState,
+  verdict: JobCondition | undefined,
+  { active, error }: Outcome,
+  now: Moment,
+): JobCondition | undefined {
   if (verdict) return active === 0 && error === undefined ? verdict : undefined
   return isComplete(state, active) ? completed(now) : undefined
 }

@@ -48,9 +48,14 @@ export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): 
         giveBack()
         const about = { apiVersion: 'v1', kind: 'Node', name: key, uid: node.metadata.uid }
         events.tell(about, 'Normal', 'CIDRNotAvailable', `Node ${key} status is now: CIDRNotAvailable`)
-        throw new Error('no range of addresses is left for it: choose a larger --cluster-cidr, or a longer mask for nodes')
+        throw new Error(
+          'no range of addresses is left for it: choose a larger --cluster-cidr, or a longer mask for nodes',
+        )
       }
-      const patch = { metadata: { resourceVersion: node.metadata.resourceVersion }, spec: { podCIDR: taken[0], podCIDRs: taken } }
+      const patch = {
+        metadata: { resourceVersion: node.metadata.resourceVersion },
+        spec: { podCIDR: taken[0], podCIDRs: taken },
+      }
       try {
         if (!(await client.patch(nodes, '', key, patch).catch(unlessGone))) giveBack()
       } catch (error) {

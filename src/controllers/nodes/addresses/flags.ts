@@ -5,9 +5,24 @@ import { ExplainedError } from '../../../lib/explained-error.ts'
 import type { ControllerFlag, FlagValues } from '../../flags.ts'
 
 export const addressFlags: readonly ControllerFlag[] = [
-  { name: 'allocate-node-cidrs', type: 'boolean', help: 'gives each node a range of addresses for its pods', fallback: 'false' },
-  { name: 'cluster-cidr', type: 'text', help: 'addresses of pods: one range, or one of IPv4 and one of IPv6', fallback: '' },
-  { name: 'node-cidr-mask-size', type: 'number', help: 'how long the prefix of a node’s range is; 24 for IPv4 and 64 for IPv6 unless said', fallback: '0' },
+  {
+    name: 'allocate-node-cidrs',
+    type: 'boolean',
+    help: 'gives each node a range of addresses for its pods',
+    fallback: 'false',
+  },
+  {
+    name: 'cluster-cidr',
+    type: 'text',
+    help: 'addresses of pods: one range, or one of IPv4 and one of IPv6',
+    fallback: '',
+  },
+  {
+    name: 'node-cidr-mask-size',
+    type: 'number',
+    help: 'how long the prefix of a node’s range is; 24 for IPv4 and 64 for IPv6 unless said',
+    fallback: '0',
+  },
   { name: 'node-cidr-mask-size-ipv4', type: 'number', help: 'the same for IPv4 alone', fallback: '0' },
   { name: 'node-cidr-mask-size-ipv6', type: 'number', help: 'the same for IPv6 alone', fallback: '0' },
 ]
@@ -22,7 +37,10 @@ export interface ClusterRange {
 export function clusterRanges(flags: FlagValues): readonly ClusterRange[] {
   if (!flags.boolean('allocate-node-cidrs')) return []
   const text = flags.text('cluster-cidr')
-  if (text === '') throw new ExplainedError('--allocate-node-cidrs needs --cluster-cidr: say from which range nodes get theirs, such as 10.244.0.0/16')
+  if (text === '')
+    throw new ExplainedError(
+      '--allocate-node-cidrs needs --cluster-cidr: say from which range nodes get theirs, such as 10.244.0.0/16',
+    )
   const ranges = text.split(',').map((part) => {
     const cidr = parseCidr(part.trim())
     if (!cidr) throw new ExplainedError(`--cluster-cidr ${part} is no address range: write it like 10.244.0.0/16`)
@@ -33,10 +51,15 @@ export function clusterRanges(flags: FlagValues): readonly ClusterRange[] {
   }
   const both = flags.number('node-cidr-mask-size')
   if (both && ranges.length === 2) {
-    throw new ExplainedError('--node-cidr-mask-size is for one range: use --node-cidr-mask-size-ipv4 and --node-cidr-mask-size-ipv6')
+    throw new ExplainedError(
+      '--node-cidr-mask-size is for one range: use --node-cidr-mask-size-ipv4 and --node-cidr-mask-size-ipv6',
+    )
   }
   return ranges.map((cidr) => ({
     cidr,
-    nodePrefix: cidr.family === 4 ? flags.number('node-cidr-mask-size-ipv4') || both || 24 : flags.number('node-cidr-mask-size-ipv6') || both || 64,
+    nodePrefix:
+      cidr.family === 4
+        ? flags.number('node-cidr-mask-size-ipv4') || both || 24
+        : flags.number('node-cidr-mask-size-ipv6') || both || 64,
   }))
 }

@@ -1,4 +1,7 @@
-/** What is counted of the ranges that nodes get (`node_ipam_controller_*`), by the range of the cluster that they are from. */
+/**
+ * What is counted of the ranges that nodes get (`node_ipam_controller_*`), by the range of the cluster that they are
+ * from.
+ */
 import { exponentialBuckets } from '../../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
@@ -17,7 +20,8 @@ export class RangeMetrics {
 
   constructor(registry = new MetricsRegistry()) {
     const labels = ['clusterCIDR']
-    const counter = (name: string, help: string) => registry.counter(`node_ipam_controller_cidrset_${name}`, help, labels)
+    const counter = (name: string, help: string) =>
+      registry.counter(`node_ipam_controller_cidrset_${name}`, help, labels)
     this.#allocations = counter('cidrs_allocations_total', 'Counter measuring total number of CIDR allocations.')
     this.#releases = counter('cidrs_releases_total', 'Counter measuring total number of CIDR releases.')
     this.#tries = registry.histogram(
@@ -27,7 +31,9 @@ export class RangeMetrics {
       labels,
     )
     const gauge = (name: string, help: string, value: (use: RangeUse) => number): void =>
-      registry.gauge(`node_ipam_controller_${name}`, help, labels, () => this.#ranges.map((use) => [[use.range], value(use)]))
+      registry.gauge(`node_ipam_controller_${name}`, help, labels, () =>
+        this.#ranges.map((use) => [[use.range], value(use)]),
+      )
     // Upstream's spelling.
     gauge('cirdset_max_cidrs', 'Maximum number of CIDRs that can be allocated.', ({ most }) => most)
     gauge('cidrset_usage_cidrs', 'Gauge measuring percentage of allocated CIDRs.', ({ most, taken }) => taken / most)

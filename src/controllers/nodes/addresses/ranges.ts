@@ -16,8 +16,14 @@ export class NodeRanges implements RangeUse {
   /** `prefix` is the length of a node's. Throws a RangeError if the cluster's range has no such parts, or too many. */
   constructor(cluster: Cidr, prefix: number, metrics = new RangeMetrics()) {
     const bits = prefix - cluster.prefix
-    if (bits < 0) throw new RangeError(`nodes cannot have ranges of /${prefix} in a range of /${cluster.prefix}: choose a longer mask for nodes`)
-    if (bits > mostBits) throw new RangeError(`/${prefix} is too small a part of /${cluster.prefix}: the masks may differ by ${mostBits} bits at most`)
+    if (bits < 0)
+      throw new RangeError(
+        `nodes cannot have ranges of /${prefix} in a range of /${cluster.prefix}: choose a longer mask for nodes`,
+      )
+    if (bits > mostBits)
+      throw new RangeError(
+        `/${prefix} is too small a part of /${cluster.prefix}: the masks may differ by ${mostBits} bits at most`,
+      )
     if (prefix > widthOf(cluster)) throw new RangeError(`/${prefix} is longer than an address of IPv${cluster.family}`)
     this.#cluster = cluster
     this.#prefix = prefix

@@ -1,4 +1,7 @@
-/** Watches over nodes: those that are not heard of are Unknown, get taints, and their pods are neither ready nor, in time, theirs any more. */
+/**
+ * Watches over nodes: those that are not heard of are Unknown, get taints, and their pods are neither ready nor, in
+ * time, theirs any more.
+ */
 import { type Controller, looked, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { leases, type Node, nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { unlessGone } from '../../refusals.ts'
@@ -30,7 +33,13 @@ const nodeKey = (name: string): string => `node/${name}`
 const podKey = ({ metadata }: Pod): string => `pod/${metadata.namespace}/${metadata.name}`
 const concurrency = 8
 
-export function nodeLifecycle({ grace, rates, periodMs, metrics = new NodeMetrics(), now = Date.now }: NodeLifecycleOptions): Controller {
+export function nodeLifecycle({
+  grace,
+  rates,
+  periodMs,
+  metrics = new NodeMetrics(),
+  now = Date.now,
+}: NodeLifecycleOptions): Controller {
   const watch = new NodeWatch(grace, rates)
   metrics.follow(() => watch.counts)
   let isTicking = false
@@ -39,7 +48,8 @@ export function nodeLifecycle({ grace, rates, periodMs, metrics = new NodeMetric
     const { caches, again } = context
     const all = [...caches.all(nodes)]
     const { added, removed } = watch.classify(all)
-    for (const node of added) tell(node.metadata, 'RegisteredNode', `Registered Node ${node.metadata.name} in Controller`, context)
+    for (const node of added)
+      tell(node.metadata, 'RegisteredNode', `Registered Node ${node.metadata.name} in Controller`, context)
     for (const gone of removed) tell(gone, 'RemovingNode', `Removing Node ${gone.name} from Controller`, context)
     // Without nodes nothing ticks.
     if (all.length > 0 && !isTicking) {
@@ -57,30 +67,45 @@ export function nodeLifecycle({ grace, rates, periodMs, metrics = new NodeMetric
     }
     // One node that cannot be written does not keep the others from being looked at.
     const failed = (await Promise.allSettled(writes)).find((write) => write.status === 'rejected')
-    if (watch.judge(seen, now())) await Promise.all(seen.map((node) => write(node, { taints: withoutEviction(node) }, context)))
+    if (watch.judge(seen, now()))
+      await Promise.all(seen.map((node) => write(node, { taints: withoutEviction(node) }, context)))
     again(evictions)
     if (failed) throw failed.reason
   }
 
-  /** Resolves with the node as it was written; undefined if there was nothing to write, as with nearly all nodes at nearly all times. */
+  /**
+   * Resolves with the node as it was written; undefined if there was nothing to write, as with nearly all nodes at
+   * nearly all times.
+   */
   function lookAt(node: Node, context: ReconcileContext): Promise<Node> | undefined {
     const { name = '' } = node.metadata
     const ready = readyCondition(node)
-    const conditions = watch.isSilent(node, context.caches.get(leases, leaseNamespace, name), now()) ? conditionsOfSilent(node, now()) : undefined
+    const conditions = watch.isSilent(node, context.caches.get(leases, leaseNamespace, name), now())
+      ? conditionsOfSilent(node, now())
+      : undefined
     if (ready?.status === 'True') watch.queueOf(node).remove(name)
     if (conditions) return tellSilent(node, conditions, context)
-    const taints = ready?.status === 'True' ? withoutEviction(node) : isEvicting(node) ? withEviction(node, now()) : undefined
+    const taints =
+      ready?.status === 'True' ? withoutEviction(node) : isEvicting(node) ? withEviction(node, now()) : undefined
     if (taints) return write(node, { taints }, context)
     if (ready && ready.status !== 'True' && !isEvicting(node)) watch.queueOf(node).add(name)
     return undefined
   }
 
-  /** Writes what a node would write that is not heard of, and sees to its pods. Resolves with the node as it is afterwards. */
+  /**
+   * Writes what a node would write that is not heard of, and sees to its pods. Resolves with the node as it is
+   * afterwards.
+   */
   async function tellSilent(node: Node, conditions: NodeCondition[], context: ReconcileContext): Promise<Node> {
     const { name = '', uid } = node.metadata
     const current = await context.client.updateStatus(nodes, { ...node, status: { ...node.status, conditions } })
     if (readyCondition(node)?.status === 'True') {
-      context.events.tell({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
+      context.events.tell(
+        { apiVersion: 'v1', kind: 'Node', name, uid },
+        'Normal',
+        'NodeNotReady',
+        `Node ${name} status is now: NodeNotReady`,
+      )
     } else if (isEvicting(current)) return write(current, { taints: withEviction(current, now()) }, context)
     else if (readyCondition(current)) watch.queueOf(node).add(name)
     return current
@@ -113,7 +138,8 @@ export function nodeLifecycle({ grace, rates, periodMs, metrics = new NodeMetric
           const status = node && readyCondition(node)?.status
           if (node && before && readyCondition(before)?.status === status) return
           again(health)
-          if (before && status === 'Unknown') for (const pod of caches.by(pods, byNode, before.metadata.name ?? '')) again(podKey(pod))
+          if (before && status === 'Unknown')
+            for (const pod of caches.by(pods, byNode, before.metadata.name ?? '')) again(podKey(pod))
         },
       }),
       // Those of other namespaces are few, and the garbage collector follows all.
@@ -155,7 +181,12 @@ function timed<T>(tell: (seconds: number) => void, work: Promise<T>): Promise<T>
 }
 
 /** Events about what the controller knows of. */
-function tell({ name, uid }: { readonly name?: string; readonly uid?: string }, reason: string, what: string, { events }: ReconcileContext): void {
+function tell(
+  { name, uid }: { readonly name?: string; readonly uid?: string },
+  reason: string,
+  what: string,
+  { events }: ReconcileContext,
+): void {
   events.tell({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', reason, `Node ${name} event: ${what}`)
 }
 
@@ -166,7 +197,10 @@ interface Changes {
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/** Resolves with the node as it is afterwards. Rejects with a conflict if it is not as it was read: it is decided anew then. */
+/**
+ * Resolves with the node as it is afterwards. Rejects with a conflict if it is not as it was read: it is decided anew
+ * then.
+ */
 async function write(node: Node, { taints, labels }: Changes, { client }: ReconcileContext): Promise<Node> {
   if (!taints && !labels) return node
   const { name = '', resourceVersion } = node.metadata

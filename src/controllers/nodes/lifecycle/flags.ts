@@ -2,11 +2,31 @@
 import type { ControllerFlag } from '../../flags.ts'
 
 export const lifecycleFlags: readonly ControllerFlag[] = [
-  { name: 'node-monitor-grace-period', type: 'duration', help: 'how long a node may be silent before it is Unknown', fallback: '50s' },
+  {
+    name: 'node-monitor-grace-period',
+    type: 'duration',
+    help: 'how long a node may be silent before it is Unknown',
+    fallback: '50s',
+  },
   { name: 'node-monitor-period', type: 'duration', help: 'how often nodes are looked at', fallback: '5s' },
   { name: 'node-startup-grace-period', type: 'duration', help: 'how long a new node may be silent', fallback: '1m' },
   { name: 'node-eviction-rate', type: 'number', help: 'nodes a second whose pods are driven away', fallback: '0.1' },
-  { name: 'secondary-node-eviction-rate', type: 'number', help: 'the same in large zones of which a part is down', fallback: '0.01' },
-  { name: 'unhealthy-zone-threshold', type: 'number', help: 'the share of nodes that have to be down for that', fallback: '0.55' },
-  { name: 'large-cluster-size-threshold', type: 'number', help: 'zones with more nodes than this are large', fallback: '50' },
+  {
+    name: 'secondary-node-eviction-rate',
+    type: 'number',
+    help: 'the same in large zones of which a part is down',
+    fallback: '0.01',
+  },
+  {
+    name: 'unhealthy-zone-threshold',
+    type: 'number',
+    help: 'the share of nodes that have to be down for that',
+    fallback: '0.55',
+  },
+  {
+    name: 'large-cluster-size-threshold',
+    type: 'number',
+    help: 'zones with more nodes than this are large',
+    fallback: '50',
+  },
 ]

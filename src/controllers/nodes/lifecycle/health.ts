@@ -20,7 +20,8 @@ export interface GracePeriods {
   readonly startup: number
 }
 
-export const readyCondition = ({ status }: Node): NodeCondition | undefined => status?.conditions?.find(({ type }) => type === 'Ready')
+export const readyCondition = ({ status }: Node): NodeCondition | undefined =>
+  status?.conditions?.find(({ type }) => type === 'Ready')
 
 /** What is known of a node after one more look at it. `now` is in ms since the epoch. */
 export function heard(node: Node, lease: Lease | undefined, before: NodeHealth | undefined, now: number): NodeHealth {
@@ -28,13 +29,21 @@ export function heard(node: Node, lease: Lease | undefined, before: NodeHealth |
   const renewTime = lease?.spec?.renewTime
   // Most looks find nothing new, and there are thousands of nodes.
   if (before && ready === before.ready && renewTime === before.renewTime) return before
-  const isRenewed = renewTime !== undefined && (before?.renewTime === undefined || Date.parse(before.renewTime) < Date.parse(renewTime))
+  const isRenewed =
+    renewTime !== undefined && (before?.renewTime === undefined || Date.parse(before.renewTime) < Date.parse(renewTime))
   if (!before) {
     const createdAt = Date.parse(node.metadata.creationTimestamp ?? '') || now
     return { ready, renewTime, heardAt: ready || isRenewed ? now : createdAt }
   }
-  const isTold = ready === undefined ? before.ready !== undefined : before.ready?.lastHeartbeatTime !== ready.lastHeartbeatTime || before.ready === undefined
-  return { ready, renewTime: isRenewed ? renewTime : before.renewTime, heardAt: isTold || isRenewed ? now : before.heardAt }
+  const isTold =
+    ready === undefined
+      ? before.ready !== undefined
+      : before.ready?.lastHeartbeatTime !== ready.lastHeartbeatTime || before.ready === undefined
+  return {
+    ready,
+    renewTime: isRenewed ? renewTime : before.renewTime,
+    heardAt: isTold || isRenewed ? now : before.heardAt,
+  }
 }
 
 /** Whether nothing was heard of a node for too long. */
@@ -49,11 +58,25 @@ export function conditionsOfSilent({ metadata, status }: Node, now: number): Nod
   const conditions = status?.conditions ?? []
   if (conditions.some(({ type, status: value }) => type === 'Ready' && value === 'Unknown')) return undefined
   const lastTransitionTime = rfc3339(now)
-  const stopped = { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.', lastTransitionTime }
-  const never = { status: 'Unknown', reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.', lastTransitionTime }
+  const stopped = {
+    status: 'Unknown',
+    reason: 'NodeStatusUnknown',
+    message: 'Kubelet stopped posting node status.',
+    lastTransitionTime,
+  }
+  const never = {
+    status: 'Unknown',
+    reason: 'NodeStatusNeverUpdated',
+    message: 'Kubelet never posted node status.',
+    lastTransitionTime,
+  }
   const missing = toldByKubelet.filter((type) => !conditions.some((condition) => condition.type === type))
   return [
-    ...conditions.map((condition) => (toldByKubelet.includes(condition.type) && condition.status !== 'Unknown' ? { ...condition, ...stopped } : condition)),
+    ...conditions.map((condition) =>
+      toldByKubelet.includes(condition.type) && condition.status !== 'Unknown'
+        ? { ...condition, ...stopped }
+        : condition,
+    ),
     ...missing.map((type) => ({ type, ...never, lastHeartbeatTime: metadata.creationTimestamp })),
   ]
 }

@@ -23,9 +23,19 @@ export class NodeMetrics {
     this.#node = seconds('node_health', 'a single node', 0.001)
     this.#all = seconds('all_nodes_health', 'all nodes', 0.01)
     const gauge = (name: string, help: string, value: (zone: ZoneCount) => number): void =>
-      registry.gauge(`node_collector_${name}`, help, ['zone'], () => [...this.#zones()].map((zone) => [[zone.name], value(zone)]))
-    gauge('zone_health', 'Gauge measuring percentage of healthy nodes per zone.', ({ ready, notReady }) => (100 * ready) / (ready + notReady))
-    gauge('zone_size', 'Gauge measuring number of registered Nodes per zones.', ({ ready, notReady }) => ready + notReady)
+      registry.gauge(`node_collector_${name}`, help, ['zone'], () =>
+        [...this.#zones()].map((zone) => [[zone.name], value(zone)]),
+      )
+    gauge(
+      'zone_health',
+      'Gauge measuring percentage of healthy nodes per zone.',
+      ({ ready, notReady }) => (100 * ready) / (ready + notReady),
+    )
+    gauge(
+      'zone_size',
+      'Gauge measuring number of registered Nodes per zones.',
+      ({ ready, notReady }) => ready + notReady,
+    )
     gauge('unhealthy_nodes_in_zone', 'Gauge measuring number of not Ready Nodes per zones.', ({ notReady }) => notReady)
   }
 

@@ -31,7 +31,10 @@ export class NodeWatch {
   }
 
   /** The nodes that are new, and the names and uids of those that have gone. */
-  classify(nodes: readonly Node[]): { readonly added: readonly Node[]; readonly removed: readonly { readonly name: string; readonly uid: string }[] } {
+  classify(nodes: readonly Node[]): {
+    readonly added: readonly Node[]
+    readonly removed: readonly { readonly name: string; readonly uid: string }[]
+  } {
     const names = new Set(nodes.map(({ metadata }) => metadata.name ?? ''))
     const removed = [...this.#known].filter(([name]) => !names.has(name)).map(([name, { uid }]) => ({ name, uid }))
     for (const { name } of removed) {
@@ -76,8 +79,8 @@ export class NodeWatch {
   }
 
   /**
-   * Judges the zones by their nodes, and sets how fast pods are driven away. True if all zones have just failed: then it is the control
-   * plane that sees nobody, nobody is driven away, and the taints that are there have to go.
+   * Judges the zones by their nodes, and sets how fast pods are driven away. True if all zones have just failed: then
+   * it is the control plane that sees nobody, nobody is driven away, and the taints that are there have to go.
    */
   judge(nodes: readonly Node[], now: number): boolean {
     const members = new Map<string, { ready: number; notReady: number }>()
@@ -91,7 +94,11 @@ export class NodeWatch {
     this.#counts = [...members].map(([name, counts]) => ({ name, ...counts }))
     for (const name of this.#zones.keys()) if (!members.has(name)) this.#zones.delete(name)
     const were = [...members.keys()].map((name) => this.#zone(name).state)
-    const states = [...members].map(([name, { ready, notReady }]) => ({ name, size: ready + notReady, state: zoneState(ready, notReady, this.#rates) }))
+    const states = [...members].map(([name, { ready, notReady }]) => ({
+      name,
+      size: ready + notReady,
+      state: zoneState(ready, notReady, this.#rates),
+    }))
     const allFailed = states.length > 0 && states.every(({ state }) => state === 'FullDisruption')
     const allHadFailed = were.length > 0 && were.every((state) => state === 'FullDisruption')
     for (const { name, size, state } of states) {

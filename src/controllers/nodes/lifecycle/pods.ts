@@ -11,6 +11,13 @@ export async function markNotReady(pod: Pod, { client, events }: ReconcileContex
   const condition = { ...podCondition(pod, 'Ready'), status: 'False', lastTransitionTime: rfc3339(now) }
   // The uid makes it fail if the pod is another one of that name, the version if somebody was faster.
   const metadata = { uid: pod.metadata.uid, resourceVersion: pod.metadata.resourceVersion }
-  await client.patch(pods, namespace, name, { metadata, status: { conditions: [condition] } }, 'strategic', 'status').catch(unlessGone)
-  events.tell({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid: pod.metadata.uid }, 'Warning', 'NodeNotReady', 'Node is not ready')
+  await client
+    .patch(pods, namespace, name, { metadata, status: { conditions: [condition] } }, 'strategic', 'status')
+    .catch(unlessGone)
+  events.tell(
+    { apiVersion: 'v1', kind: 'Pod', namespace, name, uid: pod.metadata.uid },
+    'Warning',
+    'NodeNotReady',
+    'Node is not ready',
+  )
 }

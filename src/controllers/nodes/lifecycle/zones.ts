@@ -1,4 +1,7 @@
-/** Zones of nodes: where many fail at once, it is the network or the zone, and pods are driven away slower or not at all. */
+/**
+ * Zones of nodes: where many fail at once, it is the network or the zone, and pods are driven away slower or not at
+ * all.
+ */
 import type { Node } from '../../../client/kinds.ts'
 
 export type ZoneState = 'Initial' | 'Normal' | 'PartialDisruption' | 'FullDisruption'
@@ -25,7 +28,11 @@ export function zoneOf({ metadata: { labels = {} } }: Node): string {
 }
 
 /** The state of a zone, of which so many nodes are ready and not. */
-export function zoneState(ready: number, notReady: number, { unhealthyShare }: Pick<EvictionRates, 'unhealthyShare'>): ZoneState {
+export function zoneState(
+  ready: number,
+  notReady: number,
+  { unhealthyShare }: Pick<EvictionRates, 'unhealthyShare'>,
+): ZoneState {
   if (ready === 0 && notReady > 0) return 'FullDisruption'
   return notReady >= leastUnhealthy && notReady / (notReady + ready) >= unhealthyShare ? 'PartialDisruption' : 'Normal'
 }

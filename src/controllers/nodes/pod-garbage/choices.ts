@@ -20,7 +20,8 @@ function byEvictionAndAge(one: Pod, other: Pod): number {
 }
 
 /** Deleted before any node had it: no kubelet will tell that it has ended. */
-export const isUnscheduledAndDeleted = ({ metadata, spec }: Pod): boolean => metadata.deletionTimestamp !== undefined && !spec?.nodeName
+export const isUnscheduledAndDeleted = ({ metadata, spec }: Pod): boolean =>
+  metadata.deletionTimestamp !== undefined && !spec?.nodeName
 
 /** Whether somebody has declared a node to be down for good (KEP-2268), and it does not say otherwise. */
 export const isDeclaredLost = ({ spec, status }: Node): boolean =>

@@ -1,4 +1,7 @@
-/** Removes pods that no kubelet will end: those of nodes that have gone, deleted ones without a node, and too many that have ended. */
+/**
+ * Removes pods that no kubelet will end: those of nodes that have gone, deleted ones without a node, and too many that
+ * have ended.
+ */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
@@ -14,7 +17,10 @@ export interface PodGarbageOptions {
   readonly kept: number
   /** How long a node has to be gone before its pods go, in ms; 40 s unless said. */
   readonly quarantineMs?: number
-  /** How often pods that have ended are counted while their number grows, and how long deleted ones without a node may take, in ms; 20 s unless said. */
+  /**
+   * How often pods that have ended are counted while their number grows, and how long deleted ones without a node may
+   * take, in ms; 20 s unless said.
+   */
   readonly periodMs?: number
   /** Counts nothing that anybody sees unless said. */
   readonly metrics?: PodGarbageMetrics
@@ -62,7 +68,8 @@ export function podGarbage({
       const { caches, client, again } = context
       if (key === count) {
         counts = false
-        for (const pod of surplus([...caches.by(pods, ended, 'ended')], kept)) await remove(pod, 'terminated', metrics, context)
+        for (const pod of surplus([...caches.by(pods, ended, 'ended')], kept))
+          await remove(pod, 'terminated', metrics, context)
         return
       }
       const [namespace = '', name = ''] = key.split('/')
@@ -84,18 +91,39 @@ export function podGarbage({
       if (leftMs > 0) return again(key, leftMs)
       // What the cache does not have may be new.
       if (await client.get(nodes, '', nodeName).catch(unlessGone)) return
-      await remove(pod, 'orphaned', metrics, context, withDisruption(pod, 'DeletionByPodGC', 'PodGC: node no longer exists', now()))
+      await remove(
+        pod,
+        'orphaned',
+        metrics,
+        context,
+        withDisruption(pod, 'DeletionByPodGC', 'PodGC: node no longer exists', now()),
+      )
       if ([...caches.by(pods, byNode, nodeName)].length <= 1) missed.delete(nodeName)
     },
   }
 }
 
 /** A pod that nobody can tell about has failed, and goes at once. */
-async function remove(pod: Pod, reason: RemovalReason, metrics: PodGarbageMetrics, { client }: ReconcileContext, status: object = {}): Promise<void> {
+async function remove(
+  pod: Pod,
+  reason: RemovalReason,
+  metrics: PodGarbageMetrics,
+  { client }: ReconcileContext,
+  status: object = {},
+): Promise<void> {
   const { namespace = '', name = '', uid } = pod.metadata
   try {
     if (!hasEnded(pod)) {
-      await client.patch(pods, namespace, name, { metadata: { uid }, status: { phase: 'Failed', ...status } }, 'strategic', 'status').catch(unlessGone)
+      await client
+        .patch(
+          pods,
+          namespace,
+          name,
+          { metadata: { uid }, status: { phase: 'Failed', ...status } },
+          'strategic',
+          'status',
+        )
+        .catch(unlessGone)
     }
     await client.delete(pods, namespace, name, { uid, gracePeriodSeconds: 0 })
     metrics.removed(namespace, reason)

@@ -20,7 +20,12 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
 
   function cancel({ metadata: { uid = '', namespace, name } }: Pod, { events }: ReconcileContext): void {
     if (!since.delete(uid)) return
-    events.tell({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid }, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${namespace}/${name}`)
+    events.tell(
+      { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+      'Normal',
+      'TaintManagerEviction',
+      `Cancelling deletion of Pod ${namespace}/${name}`,
+    )
   }
 
   return {
@@ -69,12 +74,18 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
   }
 }
 
-const isTainted = (node: { readonly spec?: { readonly taints?: readonly { readonly effect: string }[] } } | undefined): boolean =>
-  node?.spec?.taints?.some(({ effect }) => effect === 'NoExecute') ?? false
+const isTainted = (
+  node: { readonly spec?: { readonly taints?: readonly { readonly effect: string }[] } } | undefined,
+): boolean => node?.spec?.taints?.some(({ effect }) => effect === 'NoExecute') ?? false
 
 async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<void> {
   const { namespace = '', name = '', uid } = pod.metadata
-  events.tell({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid }, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${namespace}/${name}`)
+  events.tell(
+    { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+    'Normal',
+    'TaintManagerEviction',
+    `Marking for deletion Pod ${namespace}/${name}`,
+  )
   const status = withDisruption(pod, 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint')
   await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(unlessGone)
   await client.delete(pods, namespace, name, { uid }).catch(unlessGone)

@@ -10,7 +10,10 @@ const tolerating = (seconds: number | bigint | undefined): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'p' },
-  spec: { containers: [], tolerations: [{ key: 'a', operator: 'Exists', tolerationSeconds: seconds as number | undefined }] },
+  spec: {
+    containers: [],
+    tolerations: [{ key: 'a', operator: 'Exists', tolerationSeconds: seconds as number | undefined }],
+  },
 })
 
 test('a pod stays as long as it tolerates the taint, however long that is', () => {

@@ -11,6 +11,8 @@ export function toleratedSeconds({ spec }: Pod, taints: readonly Taint[]): numbe
   const used = driving.map((taint) => spec?.tolerations?.find((toleration) => tolerates(toleration, taint)))
   return Math.min(
     Number.POSITIVE_INFINITY,
-    ...used.map((toleration) => (toleration ? Math.max(0, Number(toleration.tolerationSeconds ?? Number.POSITIVE_INFINITY)) : 0)),
+    ...used.map((toleration) =>
+      toleration ? Math.max(0, Number(toleration.tolerationSeconds ?? Number.POSITIVE_INFINITY)) : 0,
+    ),
   )
 }

@@ -10,7 +10,17 @@ const node = (status: string | undefined, effects: readonly string[] = [], label
   metadata: { name: 'n', labels },
   spec: { taints: effects.map((effect) => ({ key: notReady, effect, timeAdded: '2026-01-01T12:00:00Z' })) },
   status: {
-    conditions: status ? [{ type: 'Ready', status, reason: 'KubeletNotReady', message: 'no runtime', lastTransitionTime: '2026-01-01T11:59:00Z' }] : [],
+    conditions: status
+      ? [
+          {
+            type: 'Ready',
+            status,
+            reason: 'KubeletNotReady',
+            message: 'no runtime',
+            lastTransitionTime: '2026-01-01T11:59:00Z',
+          },
+        ]
+      : [],
   },
 })
 const pod = (tolerationSeconds?: number | 'none', phase = 'Running'): Pod => ({
@@ -19,7 +29,10 @@ const pod = (tolerationSeconds?: number | 'none', phase = 'Running'): Pod => ({
   metadata: { name: 'p', namespace: 'default' },
   spec: {
     containers: [],
-    tolerations: tolerationSeconds === 'none' ? [] : [{ key: notReady, operator: 'Exists', effect: 'NoExecute', tolerationSeconds }],
+    tolerations:
+      tolerationSeconds === 'none'
+        ? []
+        : [{ key: notReady, operator: 'Exists', effect: 'NoExecute', tolerationSeconds }],
   },
   status: { phase },
 })
@@ -33,7 +46,8 @@ test('a node that is not ready: since when and why, its taints, when the pod is 
     lines: [
       'the node n is not ready: Ready is False since 2026-01-01T11:59:00Z (KubeletNotReady: no runtime)',
       `its taints: ${notReady}:NoSchedule, ${notReady}:NoExecute`,
-      `the pod tolerates ${notReady} for 300 s (tolerationSeconds): it is evicted at 2026-01-01T12:05:00Z, unless the node is ready before`,
+      `the pod tolerates ${notReady} for 300 s (tolerationSeconds): it is evicted at 2026-01-01T12:05:00Z, ` +
+        'unless the node is ready before',
       "next: kubectl describe node n, and the kubelet's log there (journalctl -u kubelet): it says what it waits for",
     ],
   })
@@ -41,15 +55,27 @@ test('a node that is not ready: since when and why, its taints, when the pod is 
 
 test('pods are evicted at once, later or never, by their tolerations', () => {
   const line = (...[of, on]: Parameters<typeof nodeTrouble>): string => nodeTrouble(of, on)?.lines.at(-2) ?? ''
-  assert.match(line(pod('none'), node('Unknown', ['NoExecute'])), /does not tolerate .*not-ready: it is evicted at once/)
+  assert.match(
+    line(pod('none'), node('Unknown', ['NoExecute'])),
+    /does not tolerate .*not-ready: it is evicted at once/,
+  )
   assert.match(line(pod(), node('Unknown', ['NoExecute'])), /for ever: it stays/)
-  assert.match(line(pod(300), node('False', ['NoSchedule'])), /no taint of it drives pods away \(NoExecute\) yet: the pod stays/)
+  assert.match(
+    line(pod(300), node('False', ['NoSchedule'])),
+    /no taint of it drives pods away \(NoExecute\) yet: the pod stays/,
+  )
 })
 
 test('nothing is said of nodes that are ready, and of pods that have ended', () => {
   assert.equal(nodeTrouble(pod(), node('True', ['NoExecute'])), undefined)
   assert.equal(nodeTrouble(pod(300, 'Failed'), node('False')), undefined)
-  assert.match(nodeTrouble(pod(), node(undefined))?.lines[0] ?? '', /it has no condition Ready, so no kubelet has reported from it yet/)
-  assert.match(nodeTrouble(pod(), node('False', [], { 'simulation.typernetes.io/node': 'fleet' }))?.lines.at(-1) ?? '', /next: t8s node recover n/)
+  assert.match(
+    nodeTrouble(pod(), node(undefined))?.lines[0] ?? '',
+    /it has no condition Ready, so no kubelet has reported from it yet/,
+  )
+  assert.match(
+    nodeTrouble(pod(), node('False', [], { 'simulation.typernetes.io/node': 'fleet' }))?.lines.at(-1) ?? '',
+    /next: t8s node recover n/,
+  )
   assert.match(nodeTrouble(pod(), node('Unknown'))?.lines.at(-1) ?? '', /see that the machine n runs/)
 })

@@ -1,4 +1,6 @@
-/** A pod's node that is not ready: why and since when, what becomes of the pod, and what to do. Words for `t8s why pod`. */
+/**
+ * A pod's node that is not ready: why and since when, what becomes of the pod, and what to do. Words for `t8s why pod`.
+ */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { isTolerated } from '../../../machinery/selectors/toleration.ts'
 import { toleratedSeconds } from '../taint-eviction/tolerance.ts'
@@ -6,7 +8,12 @@ import { toleratedSeconds } from '../taint-eviction/tolerance.ts'
 export interface NodeTrouble {
   readonly node: string
   /** Of the node's condition Ready. */
-  readonly ready: { readonly status: string; readonly reason?: string; readonly message?: string; readonly since?: string }
+  readonly ready: {
+    readonly status: string
+    readonly reason?: string
+    readonly message?: string
+    readonly since?: string
+  }
   /** `KEY=VALUE:EFFECT` */
   readonly taints: readonly string[]
   /** When the pod is evicted, about; `never` where it tolerates the taints for ever or none drives it away yet. */
@@ -45,23 +52,38 @@ type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 
 function fate(pod: Pod, taints: readonly Taint[]): { readonly evictedAt: string; readonly line: string } {
   const driving = taints.filter(({ effect }) => effect === 'NoExecute')
-  if (driving.length === 0) return { evictedAt: 'never', line: 'no taint of it drives pods away (NoExecute) yet: the pod stays' }
+  if (driving.length === 0)
+    return { evictedAt: 'never', line: 'no taint of it drives pods away (NoExecute) yet: the pod stays' }
   const keys = driving.map(({ key }) => key).join(' and ')
   const seconds = toleratedSeconds(pod, driving)
-  if (seconds === Number.POSITIVE_INFINITY) return { evictedAt: 'never', line: `the pod tolerates ${keys} for ever: it stays` }
+  if (seconds === Number.POSITIVE_INFINITY)
+    return { evictedAt: 'never', line: `the pod tolerates ${keys} for ever: it stays` }
   if (seconds === 0) {
     const untolerated = driving.filter((taint) => !isTolerated(taint, pod.spec?.tolerations)).map(({ key }) => key)
-    return { evictedAt: 'now', line: `the pod does not tolerate ${untolerated.join(' and ') || keys}: it is evicted at once` }
+    return {
+      evictedAt: 'now',
+      line: `the pod does not tolerate ${untolerated.join(' and ') || keys}: it is evicted at once`,
+    }
   }
   const added = Math.max(...driving.map(({ timeAdded }) => (timeAdded ? Date.parse(`${timeAdded}`) : Number.NaN)))
-  const evictedAt = Number.isNaN(added) ? 'unknown' : new Date(added + seconds * 1000).toISOString().replace('.000Z', 'Z')
+  const evictedAt = Number.isNaN(added)
+    ? 'unknown'
+    : new Date(added + seconds * 1000).toISOString().replace('.000Z', 'Z')
   const when = evictedAt === 'unknown' ? `${seconds} s after the taint was added` : `at ${evictedAt}`
-  return { evictedAt, line: `the pod tolerates ${keys} for ${seconds} s (tolerationSeconds): it is evicted ${when}, unless the node is ready before` }
+  return {
+    evictedAt,
+    line:
+      `the pod tolerates ${keys} for ${seconds} s (tolerationSeconds): it is evicted ${when}, unless the node is ` +
+      'ready before',
+  }
 }
 
 function remedy({ metadata: { name, labels } }: Node, status: string): string {
-  if (labels?.['simulation.typernetes.io/node'] !== undefined) return `next: t8s node recover ${name}, or start what simulates it again`
+  if (labels?.['simulation.typernetes.io/node'] !== undefined)
+    return `next: t8s node recover ${name}, or start what simulates it again`
   return status === 'False'
-    ? `next: kubectl describe node ${name}, and the kubelet's log there (journalctl -u kubelet): it says what it waits for`
-    : `next: see that the machine ${name} runs, reaches the API server, and has a running kubelet (systemctl status kubelet)`
+    ? `next: kubectl describe node ${name}, and the kubelet's log there (journalctl -u kubelet): it says what it ` +
+        'waits for'
+    : `next: see that the machine ${name} runs, reaches the API server, and has a running kubelet (systemctl ` +
+        'status kubelet)'
 }

@@ -3,14 +3,22 @@ import { test } from 'node:test'
 import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { claimVerdict } from './claim.ts'
 
-const owner = (more: ObjectMeta = {}): KubeObject => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { namespace: 'n', name: 'r', uid: 'r', ...more } })
+const owner = (more: ObjectMeta = {}): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  metadata: { namespace: 'n', name: 'r', uid: 'r', ...more },
+})
 const pod = (controller?: string, more: ObjectMeta = {}): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
     namespace: 'n',
     name: 'p',
-    ...(controller && { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: controller, uid: controller, controller: true }] }),
+    ...(controller && {
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: controller, uid: controller, controller: true },
+      ],
+    }),
     ...more,
   },
 })

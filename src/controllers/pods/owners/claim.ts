@@ -1,6 +1,6 @@
 /**
- * Which objects are an owner's: those it controls, and orphans that it selects, which it adopts. Those whose labels it selects no
- * more are released. Works for pods as for the ReplicaSets of Deployments.
+ * Which objects are an owner's: those it controls, and orphans that it selects, which it adopts. Those whose labels it
+ * selects no more are released. Works for pods as for the ReplicaSets of Deployments.
  */
 import type { Caches } from '../../../client/controller/controller.ts'
 import { controllerOf, controllerReference } from '../../../client/objects/owners.ts'
@@ -33,18 +33,34 @@ export function claimVerdict(object: KubeObject, owner: KubeObject, matches: boo
     if (matches) return 'keep'
     return isGoing ? 'ignore' : 'release'
   }
-  return matches && !isGoing && !object.metadata.deletionTimestamp && object.metadata.namespace === owner.metadata.namespace ? 'adopt' : 'ignore'
+  return matches &&
+    !isGoing &&
+    !object.metadata.deletionTimestamp &&
+    object.metadata.namespace === owner.metadata.namespace
+    ? 'adopt'
+    : 'ignore'
 }
 
 /** The objects that an owner may have to do with: those that it controls, and the orphans of its namespace. */
-export function* claimable<T extends KubeObject>(owner: KubeObject, resource: Resource<T>, caches: Caches): Generator<T> {
+export function* claimable<T extends KubeObject>(
+  owner: KubeObject,
+  resource: Resource<T>,
+  caches: Caches,
+): Generator<T> {
   const { uid = '', namespace = '' } = owner.metadata
   yield* caches.by(resource, byController, uid)
   yield* caches.by(resource, byController, orphansOf(namespace))
 }
 
-/** Adopts and releases; resolves with the objects that are the owner's. Rejects when something could not be adopted or released. */
-export async function claimed<Owner extends KubeObject, T extends KubeObject>(objects: Iterable<T>, claim: Claim<Owner, T>, client: RestClient): Promise<T[]> {
+/**
+ * Adopts and releases; resolves with the objects that are the owner's. Rejects when something could not be adopted or
+ * released.
+ */
+export async function claimed<Owner extends KubeObject, T extends KubeObject>(
+  objects: Iterable<T>,
+  claim: Claim<Owner, T>,
+  client: RestClient,
+): Promise<T[]> {
   const { owner, matches } = claim
   const kept: T[] = []
   const writes: (() => Promise<T | undefined>)[] = []
@@ -65,10 +81,13 @@ export async function claimed<Owner extends KubeObject, T extends KubeObject>(ob
 }
 
 /**
- * Asks the server, not the cache: who adopts after having been deleted would take what is left for the next of that name, or keep
- * it from being orphaned.
+ * Asks the server, not the cache: who adopts after having been deleted would take what is left for the next of that
+ * name, or keep it from being orphaned.
  */
-async function isThere<Owner extends KubeObject, T extends KubeObject>({ owner, owners }: Claim<Owner, T>, client: RestClient): Promise<boolean> {
+async function isThere<Owner extends KubeObject, T extends KubeObject>(
+  { owner, owners }: Claim<Owner, T>,
+  client: RestClient,
+): Promise<boolean> {
   const { namespace = '', name = '', uid } = owner.metadata
   const fresh = await client.get(owners, namespace, name).catch(unlessGone)
   return fresh !== undefined && fresh.metadata.uid === uid && !fresh.metadata.deletionTimestamp

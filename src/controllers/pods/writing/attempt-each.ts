@@ -9,7 +9,10 @@ export interface Attempts<Result> {
 }
 
 /** Calls `work` with each, in batches of a hundred. Never rejects. */
-export async function attemptEach<T, Result>(items: readonly T[], work: (item: T) => Promise<Result>): Promise<Attempts<Result>> {
+export async function attemptEach<T, Result>(
+  items: readonly T[],
+  work: (item: T) => Promise<Result>,
+): Promise<Attempts<Result>> {
   const done: Result[] = []
   const failures: unknown[] = []
   for (let at = 0; at < items.length; at += mostAtOnce) {

@@ -6,7 +6,12 @@ import { Expectations, expectationsExpireMs } from './expectations.ts'
 const pod = (uid: string, more: object = {}): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: uid, uid, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'owner', controller: true }], ...more },
+  metadata: {
+    name: uid,
+    uid,
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'owner', controller: true }],
+    ...more,
+  },
 })
 
 test('creations are awaited until all are seen', () => {

@@ -1,6 +1,7 @@
 /**
- * What a controller has asked for and not seen yet: as long as something is outstanding, its cache is behind what it did, and
- * deciding by it would do the same once more. Owners are named by their uids. What is never seen is forgotten after a while.
+ * What a controller has asked for and not seen yet: as long as something is outstanding, its cache is behind what it
+ * did, and deciding by it would do the same once more. Owners are named by their uids. What is never seen is forgotten
+ * after a while.
  */
 
 import { controllerOf } from '../../../client/objects/owners.ts'
@@ -47,7 +48,10 @@ export class Expectations {
     this.#expected.get(owner)?.deletions.delete(uid)
   }
 
-  /** Takes note of a change as a watch tells it. Being marked as deleted counts as deletion: what is still there may take its time. */
+  /**
+   * Takes note of a change as a watch tells it. Being marked as deleted counts as deletion: what is still there may
+   * take its time.
+   */
   observe(object: KubeObject | undefined, before: KubeObject | undefined): void {
     const isSame = object !== undefined && object.metadata.uid === before?.metadata.uid
     if (before && !isSame) this.#observeDeletion(before)
@@ -60,7 +64,11 @@ export class Expectations {
   /** Whether all that was asked for is seen, or waited for long enough. */
   satisfied(owner: string): boolean {
     const expected = this.#expected.get(owner)
-    return !expected || (expected.creations <= 0 && expected.deletions.size === 0) || this.#now() - expected.since > expectationsExpireMs
+    return (
+      !expected ||
+      (expected.creations <= 0 && expected.deletions.size === 0) ||
+      this.#now() - expected.since > expectationsExpireMs
+    )
   }
 
   /** The uids of those objects whose deletion has been asked for, and has neither failed nor been seen. */

@@ -20,7 +20,16 @@ test("a pod has its template's metadata and spec, and its owner's name and refer
       labels: { app: 'web' },
       annotations: { a: 'b' },
       finalizers: ['example.com/f'],
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-1', uid: 'u', controller: true, blockOwnerDeletion: true }],
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'ReplicaSet',
+          name: 'web-1',
+          uid: 'u',
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
     },
     spec: template.spec,
   })

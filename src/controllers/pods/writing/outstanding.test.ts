@@ -5,7 +5,11 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import { Outstanding } from './outstanding.ts'
 
 const owner: KubeObject = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'web', uid: 'o' } }
-const pod = (uid: string): KubeObject => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: uid, uid, ownerReferences: [controllerReference(owner)] } })
+const pod = (uid: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: uid, uid, ownerReferences: [controllerReference(owner)] },
+})
 
 test('what was created and what was deleted are both waited for', () => {
   const outstanding = new Outstanding(() => 0)

@@ -1,6 +1,7 @@
 /**
- * What a controller has written itself and its cache does not show yet. Where a decision adds up several objects, one that is older
- * than it was written makes for a wrong sum, and no conflict tells. Owners are named by their uids; what is never seen is forgotten after a while.
+ * What a controller has written itself and its cache does not show yet. Where a decision adds up several objects, one
+ * that is older than it was written makes for a wrong sum, and no conflict tells. Owners are named by their uids; what
+ * is never seen is forgotten after a while.
  */
 import { isSurelyRefused } from '../../../client/rest/refusals.ts'
 import type { KubeObject } from '../../../machinery/object.ts'

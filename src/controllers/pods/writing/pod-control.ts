@@ -13,13 +13,18 @@ export async function createPod(pod: Pod, owner: KubeObject, { client, events }:
     events.tell(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
     return created
   } catch (error) {
-    if (!isNamespaceTerminating(error)) events.tell(owner, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`)
+    if (!isNamespaceTerminating(error))
+      events.tell(owner, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`)
     throw error
   }
 }
 
 /** Deletes a pod of `owner`. Rejects with the server's refusal; a pod that has gone (404) is nothing to tell. */
-export async function deletePod({ metadata: { namespace = '', name = '' } }: Pod, owner: KubeObject, { client, events }: Context): Promise<void> {
+export async function deletePod(
+  { metadata: { namespace = '', name = '' } }: Pod,
+  owner: KubeObject,
+  { client, events }: Context,
+): Promise<void> {
   try {
     await client.delete(pods, namespace, name)
     events.tell(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`)

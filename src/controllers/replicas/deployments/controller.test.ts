@@ -24,13 +24,17 @@ test('what a Deployment has made is added up before the cache shows it', async (
   const made: ReplicaSet[] = []
   // Objects that are looked for by an index are all those of the one Deployment.
   const caches = {
-    get: (resource: unknown, _namespace: string, name: string) => (resource === deployments ? cached : shown.find(({ metadata }) => metadata.name === name)),
+    get: (resource: unknown, _namespace: string, name: string) =>
+      resource === deployments ? cached : shown.find(({ metadata }) => metadata.name === name),
     by: (resource: unknown, index: (object: ReplicaSet) => readonly string[], value: string) =>
       resource === replicaSets ? shown.filter((set) => index(set).includes(value)) : [],
   } as unknown as Caches
   const client = {
     async create(_resource: unknown, object: ReplicaSet) {
-      const created = { ...object, metadata: { ...object.metadata, uid: object.metadata.name, resourceVersion: `${made.length + 10}` } }
+      const created = {
+        ...object,
+        metadata: { ...object.metadata, uid: object.metadata.name, resourceVersion: `${made.length + 10}` },
+      }
       made.push(created)
       return created
     },

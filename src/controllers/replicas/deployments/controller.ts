@@ -1,4 +1,6 @@
-/** Brings Deployments to what they ask for, by way of ReplicaSets: one a template, of sizes that change step by step. */
+/**
+ * Brings Deployments to what they ask for, by way of ReplicaSets: one a template, of sizes that change step by step.
+ */
 import { type Caches, type Controller, watched } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { type Deployment, deployments, type Pod, pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
@@ -62,7 +64,8 @@ export function deploymentController(concurrency: number): Controller {
         )
       }
       // Sizes are added up over all sets: the change that is awaited brings the key here again.
-      if (!writes.areSeen(uid, context.caches.by(replicaSets, byController, uid))) return context.again(key, expectationsExpireMs + 1)
+      if (!writes.areSeen(uid, context.caches.by(replicaSets, byController, uid)))
+        return context.again(key, expectationsExpireMs + 1)
       const written = async (write: Promise<ReplicaSet>): Promise<ReplicaSet> => {
         try {
           const set = await write
@@ -80,8 +83,18 @@ export function deploymentController(concurrency: number): Controller {
 
 async function bringOn(deployment: Deployment, context: RolloutContext): Promise<void> {
   const { client, caches } = context
-  const claim = { owner: deployment, owners: deployments, resource: replicaSets, matches: (set: KubeObject) => selects(deployment, set) }
-  const rollout = new Rollout(deployment, await claimed(claimable(deployment, replicaSets, caches), claim, client), context, Date.now())
+  const claim = {
+    owner: deployment,
+    owners: deployments,
+    resource: replicaSets,
+    matches: (set: KubeObject) => selects(deployment, set),
+  }
+  const rollout = new Rollout(
+    deployment,
+    await claimed(claimable(deployment, replicaSets, caches), claim, client),
+    context,
+    Date.now(),
+  )
   const numbers = () => numbersOf(rollout.deployment, rollout, rollout.now)
   if (deployment.metadata.deletionTimestamp) return await rollout.write(numbers())
   rollout.notePause()
@@ -97,9 +110,12 @@ async function bringOn(deployment: Deployment, context: RolloutContext): Promise
   await rollout.write(rolloutStatus(rollout.deployment, rollout, rollout.now))
 }
 
-const selects = ({ spec }: Deployment, { metadata }: KubeObject): boolean => labelSelectorOf(spec?.selector).matches(metadata.labels)
+const selects = ({ spec }: Deployment, { metadata }: KubeObject): boolean =>
+  labelSelectorOf(spec?.selector).matches(metadata.labels)
 
-/** Whether the size of the Deployment is another one than its ReplicaSets were scaled for: that goes before the rollout. */
+/**
+ * Whether the size of the Deployment is another one than its ReplicaSets were scaled for: that goes before the rollout.
+ */
 function isScaled(rollout: Rollout): boolean {
   const { deployment } = rollout
   return allOf(rollout)

@@ -25,7 +25,10 @@ export function newReplicaSet(deployment: Deployment, oldSets: readonly ReplicaS
       name: `${(metadata.name ?? '').slice(0, longestName - hash.length - 1)}-${hash}`,
       namespace: metadata.namespace,
       labels,
-      annotations: { ...newSetAnnotations(deployment, undefined, oldSets), ...sizeAnnotations(replicasOf(deployment), mostOf(deployment)) },
+      annotations: {
+        ...newSetAnnotations(deployment, undefined, oldSets),
+        ...sizeAnnotations(replicasOf(deployment), mostOf(deployment)),
+      },
       ownerReferences: [controllerReference(deployment)],
     },
     spec: {
@@ -38,8 +41,8 @@ export function newReplicaSet(deployment: Deployment, oldSets: readonly ReplicaS
 }
 
 /**
- * Creates the new set of a rollout that has none. When its name is another set's the Deployment's count of collisions makes for
- * another name, and this rejects with the refusal, as it does for all others: it has to be tried again.
+ * Creates the new set of a rollout that has none. When its name is another set's the Deployment's count of collisions
+ * makes for another name, and this rejects with the refusal, as it does for all others: it has to be tried again.
  */
 export async function createNewSet(rollout: Rollout): Promise<void> {
   const { deployment, oldSets, context } = rollout
@@ -60,13 +63,24 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
     throw error
   }
   const size = replicasOf(created)
-  if (size > 0) events.tell(deployment, 'Normal', 'ScalingReplicaSet', `Scaled up replica set ${created.metadata.name} from 0 to ${size}`)
+  if (size > 0)
+    events.tell(
+      deployment,
+      'Normal',
+      'ScalingReplicaSet',
+      `Scaled up replica set ${created.metadata.name} from 0 to ${size}`,
+    )
   rollout.newSet = created
   rollout.noteRevision(created)
-  if (progressDeadline(deployment) !== undefined) rollout.tell('Progressing', 'True', reasons.created, `Created new replica set "${created.metadata.name}"`)
+  if (progressDeadline(deployment) !== undefined)
+    rollout.tell('Progressing', 'True', reasons.created, `Created new replica set "${created.metadata.name}"`)
 }
 
-async function settleCollision(rollout: Rollout, { metadata: { namespace = '', name = '' } }: ReplicaSet, refusal: StatusError): Promise<void> {
+async function settleCollision(
+  rollout: Rollout,
+  { metadata: { namespace = '', name = '' } }: ReplicaSet,
+  refusal: StatusError,
+): Promise<void> {
   const { deployment, context } = rollout
   const existing = context.caches.get(replicaSets, namespace, name)
   // Created a moment ago, by this controller most likely: it is about to be seen.

@@ -8,11 +8,19 @@ const deployment = (annotations: Record<string, string> = {}): Deployment => ({
   kind: 'Deployment',
   metadata: { name: 'd', annotations },
 })
-const old = (revision: string): ReplicaSet => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { annotations: { [revisionAnnotation]: revision } } })
+const old = (revision: string): ReplicaSet => ({
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  metadata: { annotations: { [revisionAnnotation]: revision } },
+})
 
 test('the first set has revision 1, and what its Deployment is annotated with', () => {
   const annotations = newSetAnnotations(
-    deployment({ 'kubernetes.io/change-cause': 'x', 'kubectl.kubernetes.io/last-applied-configuration': '{}', [revisionAnnotation]: '7' }),
+    deployment({
+      'kubernetes.io/change-cause': 'x',
+      'kubectl.kubernetes.io/last-applied-configuration': '{}',
+      [revisionAnnotation]: '7',
+    }),
     undefined,
     [],
   )
@@ -22,7 +30,10 @@ test('the first set has revision 1, and what its Deployment is annotated with', 
 test('a set that is used again gets the next revision, and remembers those it had', () => {
   const once = newSetAnnotations(deployment(), { [revisionAnnotation]: '1' }, [old('2')])
   assert.deepEqual(once, { [revisionAnnotation]: '3', [historyAnnotation]: '1' })
-  assert.deepEqual(newSetAnnotations(deployment(), once, [old('9'), old('10')]), { [revisionAnnotation]: '11', [historyAnnotation]: '1,3' })
+  assert.deepEqual(newSetAnnotations(deployment(), once, [old('9'), old('10')]), {
+    [revisionAnnotation]: '11',
+    [historyAnnotation]: '1,3',
+  })
 })
 
 test('the revision of the newest set stays when older ones go', () => {
@@ -32,7 +43,10 @@ test('the revision of the newest set stays when older ones go', () => {
 
 test('a history that is too long forgets what is oldest', () => {
   const history = Array.from({ length: 500 }, (_, at) => `${at + 1000}`).join(',')
-  const after = newSetAnnotations(deployment(), { [revisionAnnotation]: '1500', [historyAnnotation]: history }, [old('1501')])[historyAnnotation] ?? ''
+  const after =
+    newSetAnnotations(deployment(), { [revisionAnnotation]: '1500', [historyAnnotation]: history }, [old('1501')])[
+      historyAnnotation
+    ] ?? ''
   assert.ok(after.length <= 2000)
   assert.match(after, /,1499,1500$/)
 })

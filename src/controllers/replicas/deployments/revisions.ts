@@ -1,4 +1,7 @@
-/** Revisions: the annotations by which a Deployment and its ReplicaSets remember what was rolled out, in which order, and how large it was. */
+/**
+ * Revisions: the annotations by which a Deployment and its ReplicaSets remember what was rolled out, in which order,
+ * and how large it was.
+ */
 import type { Deployment, ReplicaSet } from '../../../client/kinds.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 
@@ -36,12 +39,23 @@ export const maxReplicas = (set: ReplicaSet): number | undefined => numberIn(set
 
 type Annotations = Readonly<Record<string, string>>
 
-export const sizeAnnotations = (desired: number, max: number): Annotations => ({ [desiredAnnotation]: `${desired}`, [maxAnnotation]: `${max}` })
+export const sizeAnnotations = (desired: number, max: number): Annotations => ({
+  [desiredAnnotation]: `${desired}`,
+  [maxAnnotation]: `${max}`,
+})
 
-/** The annotations of the set of the current template: those of its Deployment, and a revision after all others. A set that is used again remembers its revisions. */
-export function newSetAnnotations(deployment: Deployment, before: Annotations | undefined, oldSets: readonly ReplicaSet[]): Annotations {
+/**
+ * The annotations of the set of the current template: those of its Deployment, and a revision after all others. A set
+ * that is used again remembers its revisions.
+ */
+export function newSetAnnotations(
+  deployment: Deployment,
+  before: Annotations | undefined,
+  oldSets: readonly ReplicaSet[],
+): Annotations {
   const annotations: Record<string, string> = { ...before }
-  for (const [key, value] of Object.entries(deployment.metadata.annotations ?? {})) if (!own.has(key)) annotations[key] = value
+  for (const [key, value] of Object.entries(deployment.metadata.annotations ?? {}))
+    if (!own.has(key)) annotations[key] = value
   const revision = Math.max(0, ...oldSets.map(revisionOf)) + 1
   const earlier = annotations[revisionAnnotation]
   // Somebody else's revision is left alone.

@@ -1,10 +1,20 @@
-/** One look at a Deployment: what is there, and what becomes of it. Writes to ReplicaSets are made at once, those to the Deployment together at the end. */
+/**
+ * One look at a Deployment: what is there, and what becomes of it. Writes to ReplicaSets are made at once, those to the
+ * Deployment together at the end.
+ */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { unlessGone } from '../../refusals.ts'
-import { conditionOf, type DeploymentCondition, type DeploymentStatus, newCondition, reasons, withCondition } from './conditions.ts'
+import {
+  conditionOf,
+  type DeploymentCondition,
+  type DeploymentStatus,
+  newCondition,
+  reasons,
+  withCondition,
+} from './conditions.ts'
 import { newSetAnnotations, revisionAnnotation, sizeAnnotations } from './revisions.ts'
 import { byAge, mostOf, replicasOf, type Sizes } from './sizes/sizes.ts'
 import { allOf, progressCheckInMs, progressDeadline, withPause } from './status.ts'
@@ -57,7 +67,11 @@ export class Rollout {
     const annotations = newSetAnnotations(this.deployment, metadata.annotations, this.oldSets)
     const minReadySeconds = this.deployment.spec?.minReadySeconds ?? 0
     if (!semanticallyEqual(annotations, metadata.annotations) || (spec?.minReadySeconds ?? 0) !== minReadySeconds)
-      this.newSet = await this.#update({ ...this.newSet, metadata: { ...metadata, annotations }, ...(spec && { spec: { ...spec, minReadySeconds } }) })
+      this.newSet = await this.#update({
+        ...this.newSet,
+        metadata: { ...metadata, annotations },
+        ...(spec && { spec: { ...spec, minReadySeconds } }),
+      })
     this.noteRevision(this.newSet)
     if (progressDeadline(this.deployment) !== undefined && !conditionOf(this.conditions, 'Progressing'))
       this.tell('Progressing', 'True', reasons.found, `Found new replica set "${metadata.name}"`)
@@ -67,7 +81,10 @@ export class Rollout {
     const revision = metadata.annotations?.[revisionAnnotation]
     if (revision === undefined) return
     const { metadata: own } = this.deployment
-    this.deployment = { ...this.deployment, metadata: { ...own, annotations: { ...own.annotations, [revisionAnnotation]: revision } } }
+    this.deployment = {
+      ...this.deployment,
+      metadata: { ...own, annotations: { ...own.annotations, [revisionAnnotation]: revision } },
+    }
   }
 
   /** Scales ReplicaSets to other sizes, and notes in them how large the Deployment is. */
@@ -83,7 +100,10 @@ export class Rollout {
     const { client, again } = this.context
     const cached = this.#cached
     const changed = { ...this.deployment, status }
-    if (!semanticallyEqual(cached.status, status) || !semanticallyEqual(cached.metadata.annotations, changed.metadata.annotations)) {
+    if (
+      !semanticallyEqual(cached.status, status) ||
+      !semanticallyEqual(cached.metadata.annotations, changed.metadata.annotations)
+    ) {
       await client.updateStatus(deployments, changed).catch(unlessGone)
       return
     }
@@ -97,9 +117,16 @@ export class Rollout {
 
   async #scaled(set: ReplicaSet, size: number): Promise<ReplicaSet> {
     const before = replicasOf(set)
-    const annotations = { ...set.metadata.annotations, ...sizeAnnotations(replicasOf(this.deployment), mostOf(this.deployment)) }
+    const annotations = {
+      ...set.metadata.annotations,
+      ...sizeAnnotations(replicasOf(this.deployment), mostOf(this.deployment)),
+    }
     if (!set.spec || (size === before && semanticallyEqual(annotations, set.metadata.annotations))) return set
-    const updated = await this.#update({ ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas: size } })
+    const updated = await this.#update({
+      ...set,
+      metadata: { ...set.metadata, annotations },
+      spec: { ...set.spec, replicas: size },
+    })
     if (size !== before) {
       const message = `Scaled ${size > before ? 'up' : 'down'} replica set ${set.metadata.name} from ${before} to ${size}`
       this.context.events.tell(this.deployment, 'Normal', 'ScalingReplicaSet', message)

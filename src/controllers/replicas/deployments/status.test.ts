@@ -5,7 +5,8 @@ import { conditionOf, type DeploymentStatus, newCondition, reasons } from './con
 import { isComplete, progressCheckInMs, rolloutStatus, withPause } from './status.ts'
 
 const start = Date.parse('2026-01-01T00:00:00Z')
-const progressing = (reason: string, status: 'True' | 'False' | 'Unknown' = 'True', now = start) => newCondition('Progressing', status, reason, '', now)
+const progressing = (reason: string, status: 'True' | 'False' | 'Unknown' = 'True', now = start) =>
+  newCondition('Progressing', status, reason, '', now)
 
 const deployment = (status: DeploymentStatus = {}, more: object = {}): Deployment => ({
   apiVersion: 'apps/v1',
@@ -37,7 +38,9 @@ const told = (of: Deployment, newSet: ReplicaSet, oldSets: ReplicaSet[] = [], no
 }
 
 test('numbers are those of all ReplicaSets, and updated are the pods of the new one', () => {
-  const { status } = told(deployment(), set('new', 1, 0, { terminatingReplicas: 0 }), [set('old', 2, 2, { terminatingReplicas: 1 })])
+  const { status } = told(deployment(), set('new', 1, 0, { terminatingReplicas: 0 }), [
+    set('old', 2, 2, { terminatingReplicas: 1 }),
+  ])
   const { conditions, ...numbers } = status
   assert.deepEqual(numbers, {
     observedGeneration: 1,
@@ -48,14 +51,20 @@ test('numbers are those of all ReplicaSets, and updated are the pods of the new 
     unavailableReplicas: 1,
     terminatingReplicas: 1,
   })
-  assert.equal(told(deployment(), set('new', 1, 0), [set('old', 2, 2, { terminatingReplicas: 1 })]).status.terminatingReplicas, undefined)
+  assert.equal(
+    told(deployment(), set('new', 1, 0), [set('old', 2, 2, { terminatingReplicas: 1 })]).status.terminatingReplicas,
+    undefined,
+  )
   assert.equal(conditionOf(conditions ?? [], 'Available')?.message, 'Deployment has minimum availability.')
 })
 
 test('a rollout progresses, and has succeeded when all pods are new and available', () => {
   const began = deployment({ conditions: [progressing(reasons.created)] })
   assert.deepEqual(told(began, set('new', 2, 0)).progress, [reasons.updated, 'ReplicaSet "new" is progressing.'])
-  assert.deepEqual(told(began, set('new', 2, 2)).progress, [reasons.available, 'ReplicaSet "new" has successfully progressed.'])
+  assert.deepEqual(told(began, set('new', 2, 2)).progress, [
+    reasons.available,
+    'ReplicaSet "new" has successfully progressed.',
+  ])
 })
 
 test('every progress moves the time that the deadline counts from', () => {
@@ -65,9 +74,17 @@ test('every progress moves the time that the deadline counts from', () => {
 })
 
 test('a rollout that does not move has timed out after its deadline', () => {
-  const stuck = deployment({ observedGeneration: 1, replicas: 2, updatedReplicas: 2, conditions: [progressing(reasons.updated)] })
+  const stuck = deployment({
+    observedGeneration: 1,
+    replicas: 2,
+    updatedReplicas: 2,
+    conditions: [progressing(reasons.updated)],
+  })
   assert.deepEqual(told(stuck, set('new', 2, 0), [], start + 10_000).progress[0], reasons.updated)
-  assert.deepEqual(told(stuck, set('new', 2, 0), [], start + 10_001).progress, [reasons.timedOut, 'ReplicaSet "new" has timed out progressing.'])
+  assert.deepEqual(told(stuck, set('new', 2, 0), [], start + 10_001).progress, [
+    reasons.timedOut,
+    'ReplicaSet "new" has timed out progressing.',
+  ])
   assert.equal(progressCheckInMs(stuck, stuck.status ?? {}, start + 4000), 6001)
 })
 
@@ -83,10 +100,22 @@ test('without a deadline nothing is said about progress', () => {
 })
 
 test('a failure of a ReplicaSet is told, and goes with it', () => {
-  const failure = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'no', lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const failure = {
+    type: 'ReplicaFailure',
+    status: 'True',
+    reason: 'FailedCreate',
+    message: 'no',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
   const { status } = told(deployment(), set('new', 2, 0, { conditions: [failure] }))
-  assert.deepEqual(conditionOf(status.conditions ?? [], 'ReplicaFailure'), { ...failure, lastUpdateTime: failure.lastTransitionTime })
-  assert.equal(conditionOf(told(deployment(status), set('new', 2, 0)).status.conditions ?? [], 'ReplicaFailure'), undefined)
+  assert.deepEqual(conditionOf(status.conditions ?? [], 'ReplicaFailure'), {
+    ...failure,
+    lastUpdateTime: failure.lastTransitionTime,
+  })
+  assert.equal(
+    conditionOf(told(deployment(status), set('new', 2, 0)).status.conditions ?? [], 'ReplicaFailure'),
+    undefined,
+  )
 })
 
 test('a pause is told, and so is its end, unless time was up before', () => {
@@ -97,7 +126,10 @@ test('a pause is told, and so is its end, unless time was up before', () => {
     [['Unknown', 'DeploymentPaused', 'Deployment is paused']],
   )
   assert.equal(withPause(deployment({ conditions }), start)[0]?.reason, 'DeploymentResumed')
-  assert.equal(withPause(deployment({ conditions: [progressing(reasons.timedOut)] }, { paused: true }), start)[0]?.reason, reasons.timedOut)
+  assert.equal(
+    withPause(deployment({ conditions: [progressing(reasons.timedOut)] }, { paused: true }), start)[0]?.reason,
+    reasons.timedOut,
+  )
 })
 
 test('without a deadline a pause is not told', () => {

@@ -1,4 +1,7 @@
-/** How the pods of one template are replaced by those of another: bit by bit, or all at once after the old ones have gone. */
+/**
+ * How the pods of one template are replaced by those of another: bit by bit, or all at once after the old ones have
+ * gone.
+ */
 import { keyOf } from '../../../client/informers/informer.ts'
 import { pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
@@ -45,7 +48,10 @@ export async function followSize(rollout: Rollout): Promise<void> {
   await rollout.scale(sizes)
 }
 
-/** Whether pods of other sets run beside one that is to begin: a replacement that was paused between its steps still has them. */
+/**
+ * Whether pods of other sets run beside one that is to begin: a replacement that was paused between its steps still has
+ * them.
+ */
 async function othersRun(rollout: Rollout, sizes: Sizes): Promise<boolean> {
   const isToBegin = (set: ReplicaSet): boolean => !isActiveSet(set) && (sizes.get(nameOf(set)) ?? 0) > 0
   const all = allOf(rollout)
@@ -70,14 +76,20 @@ const isToGrow = ({ deployment, newSet, oldSets }: Rollout): boolean =>
 /** Whether pods of these sets run, as far as the cache tells: their end brings the Deployment here again. */
 function podsRun({ context: { caches } }: Rollout, sets: readonly ReplicaSet[]): boolean {
   if (sets.some(({ status }) => (status?.replicas ?? 0) > 0)) return true
-  return sets.some(({ metadata }) => [...caches.by(pods, byController, metadata.uid ?? '')].some((pod) => !hasEnded(pod)))
+  return sets.some(({ metadata }) =>
+    [...caches.by(pods, byController, metadata.uid ?? '')].some((pod) => !hasEnded(pod)),
+  )
 }
 
 /**
- * Whether pods of these sets run that the cache does not show: made by an answer that nobody got, or by who has not seen yet that there
- * should be none. Nothing may run beside them, so the server is asked, and the Deployment looked at again soon.
+ * Whether pods of these sets run that the cache does not show: made by an answer that nobody got, or by who has not
+ * seen yet that there should be none. Nothing may run beside them, so the server is asked, and the Deployment looked at
+ * again soon.
  */
-async function podsRunUnseen({ deployment, context: { client, again } }: Rollout, sets: readonly ReplicaSet[]): Promise<boolean> {
+async function podsRunUnseen(
+  { deployment, context: { client, again } }: Rollout,
+  sets: readonly ReplicaSet[],
+): Promise<boolean> {
   const run = async (): Promise<boolean> => {
     const labelSelector = selectorText(labelSelectorOf(deployment.spec?.selector))
     const { items } = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector })
@@ -93,7 +105,9 @@ async function podsRunUnseen({ deployment, context: { client, again } }: Rollout
 export async function cleanUp({ deployment, oldSets, context: { client } }: Rollout): Promise<void> {
   const limit = historyLimit(deployment)
   if (limit === undefined) return
-  const alive = oldSets.filter(({ metadata }) => !metadata.deletionTimestamp).sort((a, b) => revisionOf(a) - revisionOf(b))
+  const alive = oldSets
+    .filter(({ metadata }) => !metadata.deletionTimestamp)
+    .sort((a, b) => revisionOf(a) - revisionOf(b))
   for (const set of alive.slice(0, Math.max(0, alive.length - limit))) {
     const { namespace = '', name = '', uid } = set.metadata
     if (set.status?.replicas || set.spec?.replicas !== 0 || !isObserved(set)) continue

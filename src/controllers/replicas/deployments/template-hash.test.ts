@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sameTemplate, templateHash } from './template-hash.ts'
 
-const template = { metadata: { labels: { app: 'web', tier: 'front' } }, spec: { containers: [{ name: 'c', image: 'app:1' }] } }
+const template = {
+  metadata: { labels: { app: 'web', tier: 'front' } },
+  spec: { containers: [{ name: 'c', image: 'app:1' }] },
+}
 
 test('the hash of a template never changes: names of ReplicaSets are made of it', () => {
   assert.equal(templateHash(template, undefined), '69d9957f65')
@@ -11,9 +14,15 @@ test('the hash of a template never changes: names of ReplicaSets are made of it'
 
 test('the hash does not depend on the order of members, and has letters that are safe in names', () => {
   const { spec, metadata } = template
-  assert.equal(templateHash({ spec, metadata: { labels: { tier: 'front', app: metadata.labels.app } } }, undefined), templateHash(template, undefined))
+  assert.equal(
+    templateHash({ spec, metadata: { labels: { tier: 'front', app: metadata.labels.app } } }, undefined),
+    templateHash(template, undefined),
+  )
   for (let image = 0; image < 50; image++)
-    assert.match(templateHash({ metadata, spec: { containers: [{ name: 'c', image: `app:${image}` }] } }, undefined), /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
+    assert.match(
+      templateHash({ metadata, spec: { containers: [{ name: 'c', image: `app:${image}` }] } }, undefined),
+      /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/,
+    )
 })
 
 test('templates that differ in the hash alone are the same', () => {

@@ -11,15 +11,16 @@ type Template = NonNullable<Deployment['spec']>['template']
 export const hashLabel = 'pod-template-hash'
 
 /**
- * FNV-1a of the template with its members in order, so that it is the same whoever wrote it and whenever; `collisions` makes it
- * another one when the name is taken by another template.
+ * FNV-1a of the template with its members in order, so that it is the same whoever wrote it and whenever; `collisions`
+ * makes it another one when the name is taken by another template.
  */
 export function templateHash(template: Template, collisions: number | undefined): string {
   return fnv1aHash(writeJson(sortMembers(template)) + (collisions === undefined ? '' : `#${collisions}`))
 }
 
 /** Whether two templates are the same but for the hash in their labels. */
-export const sameTemplate = (a: Template | undefined, b: Template | undefined): boolean => semanticallyEqual(withoutHash(a), withoutHash(b))
+export const sameTemplate = (a: Template | undefined, b: Template | undefined): boolean =>
+  semanticallyEqual(withoutHash(a), withoutHash(b))
 
 function withoutHash(template: Template | undefined): Template | undefined {
   if (template?.metadata?.labels?.[hashLabel] === undefined) return template

@@ -18,7 +18,14 @@ const set: ReplicaSet = {
 const podOf = (name: string): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { namespace: 'n', name, uid: name, labels, creationTimestamp: '2026-01-01T00:00:00Z', ownerReferences: [controllerReference(set)] },
+  metadata: {
+    namespace: 'n',
+    name,
+    uid: name,
+    labels,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    ownerReferences: [controllerReference(set)],
+  },
   status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
 })
 

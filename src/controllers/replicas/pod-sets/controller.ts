@@ -13,7 +13,11 @@ import { manage } from './manage.ts'
 import { type DeletionAges, deletionAges } from './metrics.ts'
 import { isTold, statusOf } from './status.ts'
 
-export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurrency: number, ages: DeletionAges = deletionAges()): Controller {
+export function podSetController<T extends PodSet>(
+  kind: PodSetKind<T>,
+  concurrency: number,
+  ages: DeletionAges = deletionAges(),
+): Controller {
   const { resource, selector } = kind
   const expectations = new Expectations()
   return {
@@ -31,7 +35,8 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       watched({
         resource: pods,
         changed: (pod, before) => expectations.observe(pod, before),
-        keys: (pod, caches) => ownerKeys(pod, caches, resource, (set, { metadata }) => selector(set).matches(metadata.labels)),
+        keys: (pod, caches) =>
+          ownerKeys(pod, caches, resource, (set, { metadata }) => selector(set).matches(metadata.labels)),
         restMs: (key, caches) => {
           const [namespace = '', name = ''] = key.split('/')
           return restMsOf(caches.get(resource, namespace, name))
@@ -46,7 +51,12 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       const { uid = '', deletionTimestamp } = set.metadata
       const isUpToDate = expectations.satisfied(uid)
       const { matches } = selector(set)
-      const claim = { owner: set, owners: resource, resource: pods, matches: (pod: Pod) => matches(pod.metadata.labels) }
+      const claim = {
+        owner: set,
+        owners: resource,
+        resource: pods,
+        matches: (pod: Pod) => matches(pod.metadata.labels),
+      }
       const active = await claimed([...claimable(set, pods, caches)].filter(isActive), claim, client)
       let failure: unknown
       if (isUpToDate && !deletionTimestamp) {
@@ -61,7 +71,9 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       }
       const now = Date.now()
       const staying = stayingOf(active, expectations.going(uid), caches)
-      const terminating = kind.countsTerminating ? [...caches.by(pods, byController, uid)].filter(isTerminating).length : undefined
+      const terminating = kind.countsTerminating
+        ? [...caches.by(pods, byController, uid)].filter(isTerminating).length
+        : undefined
       const status = statusOf(set, { active: staying, terminating, failure, now })
       if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
       const soonest = nextAvailableMs(staying, set.spec?.minReadySeconds ?? 0, now)
@@ -72,8 +84,8 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
 }
 
 /**
- * Those that stay, as far as is known by now. Deployments must not count on pods of which only this controller knows yet that they go,
- * nor on those whose end has been seen meanwhile.
+ * Those that stay, as far as is known by now. Deployments must not count on pods of which only this controller knows
+ * yet that they go, nor on those whose end has been seen meanwhile.
  */
 const stayingOf = (active: readonly Pod[], going: ReadonlySet<string>, caches: Caches): readonly Pod[] =>
   active.filter(({ metadata: { namespace = '', name = '', uid = '' } }) => {
@@ -81,7 +93,10 @@ const stayingOf = (active: readonly Pod[], going: ReadonlySet<string>, caches: C
     return known !== undefined && known.metadata.uid === uid && isActive(known) && !going.has(uid)
   })
 
-/** A look takes some 2 µs a pod: those of a large set take no more than a tenth of the thread, however fast its pods change. */
+/**
+ * A look takes some 2 µs a pod: those of a large set take no more than a tenth of the thread, however fast its pods
+ * change.
+ */
 const restMsPerPod = 0.02
 const largeSet = 200
 const mostRestMs = 500

@@ -1,5 +1,13 @@
-/** The two kinds that keep a number of equal pods: ReplicaSets and, older, ReplicationControllers. They differ in little but their selectors. */
-import { type ReplicaSet, type ReplicationController, replicaSets, replicationControllers } from '../../../client/kinds.ts'
+/**
+ * The two kinds that keep a number of equal pods: ReplicaSets and, older, ReplicationControllers. They differ in little
+ * but their selectors.
+ */
+import {
+  type ReplicaSet,
+  type ReplicationController,
+  replicaSets,
+  replicationControllers,
+} from '../../../client/kinds.ts'
 import type { Resource } from '../../../client/resource.ts'
 import { labelSelectorOf, nothing, type Selector } from '../../../machinery/selectors/label-selector.ts'
 

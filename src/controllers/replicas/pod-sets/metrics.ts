@@ -10,12 +10,18 @@ export type DeletionAges = (active: readonly Pod[], going: readonly Pod[], now: 
 export function deletionAges(registry = new MetricsRegistry()): DeletionAges {
   const ratios = registry.histogram(
     'replicaset_controller_sorting_deletion_age_ratio',
-    "The ratio of chosen deleted pod's ages to the current youngest pod's age (at the time). Should be <2. The intent of this metric is to measure the rough efficacy of the LogarithmicScaleDown feature gate's effect on the sorting (and deletion) of pods when a replicaset scales down. This only considers Ready pods when calculating and reporting.",
+    "The ratio of chosen deleted pod's ages to the current youngest pod's age (at the time). Should be <2. The " +
+      "intent of this metric is to measure the rough efficacy of the LogarithmicScaleDown feature gate's effect on " +
+      'the sorting (and deletion) of pods when a replicaset scales down. This only considers Ready pods when ' +
+      'calculating and reporting.',
     exponentialBuckets(0.25, 2, 6),
   )([])
   const ageOf = ({ metadata }: Pod, now: number): number => now - Date.parse(metadata.creationTimestamp ?? '')
   return (active, going, now) => {
-    const youngest = active.reduce((least, pod) => (isReady(pod) ? Math.min(least, ageOf(pod, now)) : least), Number.POSITIVE_INFINITY)
+    const youngest = active.reduce(
+      (least, pod) => (isReady(pod) ? Math.min(least, ageOf(pod, now)) : least),
+      Number.POSITIVE_INFINITY,
+    )
     // Ages have the precision of seconds: pods of this very moment say nothing.
     if (youngest <= 0) return
     for (const pod of going) if (isReady(pod)) ratios.observe(Math.trunc(ageOf(pod, now) / youngest))

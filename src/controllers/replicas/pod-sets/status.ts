@@ -22,7 +22,10 @@ export interface Counted {
   readonly now: number
 }
 
-export function statusOf({ metadata, spec, status }: PodSet, { active, terminating, failure, now }: Counted): PodSetStatus {
+export function statusOf(
+  { metadata, spec, status }: PodSet,
+  { active, terminating, failure, now }: Counted,
+): PodSetStatus {
   const template = labelSelectorOf({ matchLabels: spec?.template?.metadata?.labels ?? {} })
   const minReadySeconds = spec?.minReadySeconds ?? 0
   const conditions = conditionsOf(status?.conditions ?? [], active.length - (spec?.replicas ?? 1), failure, now)
@@ -40,14 +43,19 @@ export function statusOf({ metadata, spec, status }: PodSet, { active, terminati
 /** Numbers that are 0 are left out, as upstream does; only that of terminating pods is a pointer in Go. */
 const count = (field: string, value: number): Record<string, number> => (value === 0 ? {} : { [field]: value })
 
-/** A failure that is told stays as it is until there is none: messages that change would make a write of every attempt. */
+/**
+ * A failure that is told stays as it is until there is none: messages that change would make a write of every attempt.
+ */
 function conditionsOf(before: readonly Condition[], surplus: number, failure: unknown, now: number): Condition[] {
   const others = before.filter(({ type }) => type !== failureType)
   if (failure === undefined) return others
   const told = before.find(({ type }) => type === failureType)
   const reason = surplus < 0 ? 'FailedCreate' : 'FailedDelete'
   const lastTransitionTime = `${new Date(now).toISOString().slice(0, 19)}Z`
-  return [...others, told ?? { type: failureType, status: 'True', reason, message: messageOf(failure), lastTransitionTime }]
+  return [
+    ...others,
+    told ?? { type: failureType, status: 'True', reason, message: messageOf(failure), lastTransitionTime },
+  ]
 }
 
 /** Whether a status tells what is told already. */

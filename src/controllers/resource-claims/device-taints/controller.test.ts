@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caches, ReconcileContext } from '../../../client/controller/controller.ts'
-import { resourceClaims as claims, type Pod, pods, type ResourceClaim, type ResourceSlice } from '../../../client/kinds.ts'
+import {
+  resourceClaims as claims,
+  type Pod,
+  pods,
+  type ResourceClaim,
+  type ResourceSlice,
+} from '../../../client/kinds.ts'
 import type { Resource } from '../../../client/resource.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { notFound } from '../../../machinery/status-error.ts'
@@ -32,12 +38,18 @@ const claimFor = (uid: string): ResourceClaim => ({
   },
 })
 
-/** What is done with a pod that is looked at twice, and how many are counted; `refusals` are the first answers to what is written of it. */
+/**
+ * What is done with a pod that is looked at twice, and how many are counted; `refusals` are the first answers to what
+ * is written of it.
+ */
 async function done(user: string, ...refusals: Error[]) {
   const did: string[] = []
   const registry = new MetricsRegistry()
   const { reconcile } = deviceTaintEviction(deviceTaintMetrics(registry))
-  const caches = { get: (of: Resource) => (of.plural === claims.plural ? claimFor(user) : pod), by: () => [slice] } as unknown as Caches
+  const caches = {
+    get: (of: Resource) => (of.plural === claims.plural ? claimFor(user) : pod),
+    by: () => [slice],
+  } as unknown as Caches
   const client = {
     async patch() {
       const refusal = refusals.shift()
@@ -58,6 +70,8 @@ test('a pod that has a device with such a taint is deleted once', async () => {
   assert.deepEqual(await done('u', new Error('not now')), ['not now', 'Marking for deletion', 'deleted', '1'])
 })
 
-test('a pod stays whose claim is for one that had its name before', async () => assert.deepEqual(await done('before'), ['0']))
+test('a pod stays whose claim is for one that had its name before', async () =>
+  assert.deepEqual(await done('before'), ['0']))
 
-test('nothing is told of a pod that has gone already', async () => assert.deepEqual(await done('u', notFound({ group: '', name: pods.plural }, 'p')), ['0']))
+test('nothing is told of a pod that has gone already', async () =>
+  assert.deepEqual(await done('u', notFound({ group: '', name: pods.plural }, 'p')), ['0']))

@@ -1,9 +1,18 @@
-/** Drives pods away that use devices whose taints they do not tolerate, or not any longer. Taints are those of ResourceSlices. */
+/**
+ * Drives pods away that use devices whose taints they do not tolerate, or not any longer. Taints are those of
+ * ResourceSlices.
+ */
 
 import { byClaim, claimNames, usesClaims } from '../../../api/dra/pod-claims.ts'
 import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
-import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceSlices as slices } from '../../../client/kinds.ts'
+import {
+  resourceClaims as claims,
+  type Pod,
+  pods,
+  type ResourceClaim,
+  resourceSlices as slices,
+} from '../../../client/kinds.ts'
 import { longestWaitMs } from '../../longest-wait.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { deviceTaintMetrics, type EvictionMetrics } from '../../pods/eviction-metrics.ts'
@@ -19,7 +28,10 @@ function* podsOf({ metadata }: ResourceClaim, caches: Caches): Generator<string>
 }
 
 /** `now`: milliseconds. */
-export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetrics(), now: () => number = Date.now): Controller {
+export function deviceTaintEviction(
+  metrics: EvictionMetrics = deviceTaintMetrics(),
+  now: () => number = Date.now,
+): Controller {
   /** Uids of pods that were to go. */
   const doomed = new Set<string>()
   /** Uids of pods that were deleted, though the cache may not show it yet. */
@@ -75,17 +87,34 @@ const timeOf = (pod: Pod, caches: Caches): number =>
     ...claimNames(pod).map((name) => {
       const claim = caches.get(claims, pod.metadata.namespace ?? '', name)
       if (!claim || !isFor(claim, pod)) return Number.POSITIVE_INFINITY
-      return evictionTime(claim, (driver, pool, device) => taintsOfDevice(caches.by(slices, byPool, poolKey(driver, pool)), device))
+      return evictionTime(claim, (driver, pool, device) =>
+        taintsOfDevice(caches.by(slices, byPool, poolKey(driver, pool)), device),
+      )
     }),
   )
 
-const subject = ({ metadata: { namespace, name, uid } }: Pod) => ({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid })
+const subject = ({ metadata: { namespace, name, uid } }: Pod) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  namespace,
+  name,
+  uid,
+})
 
-/** Says whether the pod was still there. Nothing is told of one that has gone, and nothing twice of one that is tried again. */
+/**
+ * Says whether the pod was still there. Nothing is told of one that has gone, and nothing twice of one that is tried
+ * again.
+ */
 async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<boolean> {
   const { namespace = '', name = '', uid } = pod.metadata
-  const status = withDisruption(pod, 'DeletionByDeviceTaintManager', 'Device Taint manager: deleting due to NoExecute taint')
-  const marked = await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(unlessGone)
+  const status = withDisruption(
+    pod,
+    'DeletionByDeviceTaintManager',
+    'Device Taint manager: deleting due to NoExecute taint',
+  )
+  const marked = await client
+    .patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status')
+    .catch(unlessGone)
   if (!marked) return false
   events.tell(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Marking for deletion')
   return (await client.delete(pods, namespace, name, { uid }).then(() => true, unlessGone)) === true

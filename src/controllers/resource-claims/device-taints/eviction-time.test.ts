@@ -12,11 +12,14 @@ const claim = (tolerations?: object[]): ResourceClaim =>
     kind: 'ResourceClaim',
     metadata: { name: 'c' },
     spec: {},
-    status: { allocation: { devices: { results: [{ request: 'r', driver: 'd', pool: 'p', device: 'gpu', tolerations }] } } },
+    status: {
+      allocation: { devices: { results: [{ request: 'r', driver: 'd', pool: 'p', device: 'gpu', tolerations }] } },
+    },
   }) as ResourceClaim
 
 test('devices may be used until their taints are not tolerated any longer', () => {
-  const time = (tolerations: object[], taints = [taint]) => (evictionTime(claim(tolerations), () => taints) - Date.parse(added)) / 1000
+  const time = (tolerations: object[], taints = [taint]) =>
+    (evictionTime(claim(tolerations), () => taints) - Date.parse(added)) / 1000
   assert.equal(time([]), 0)
   assert.equal(time([{ operator: 'Exists' }]), Infinity)
   assert.equal(time([{ key: 'sick', value: 'very', tolerationSeconds: 30 }]), 30)
@@ -27,7 +30,11 @@ test('devices may be used until their taints are not tolerated any longer', () =
 
 test('of several tolerations, the first that ends counts, unless one never does', () => {
   const time = (...seconds: (number | undefined)[]) =>
-    (evictionTime(claim(seconds.map((tolerationSeconds) => ({ operator: 'Exists', tolerationSeconds }))), () => [taint]) - Date.parse(added)) / 1000
+    (evictionTime(claim(seconds.map((tolerationSeconds) => ({ operator: 'Exists', tolerationSeconds }))), () => [
+      taint,
+    ]) -
+      Date.parse(added)) /
+    1000
   assert.equal(time(60, 30), 30)
   // The client reads integers beyond 2^53 as bigints.
   assert.equal(time(60, (2n ** 63n - 1n) as unknown as number), 60)
@@ -37,12 +44,20 @@ test('of several tolerations, the first that ends counts, unless one never does'
 
 test('a claim is for the pod that it is reserved for; one that was made for a pod, for that pod only', () => {
   const pod = (claims: object[]): Pod =>
-    ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', uid: 'u' }, spec: { containers: [], resourceClaims: claims } }) as Pod
+    ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', uid: 'u' },
+      spec: { containers: [], resourceClaims: claims },
+    }) as Pod
   const named = pod([{ name: 'a', resourceClaimName: 'c' }])
   const made = pod([{ name: 'a', resourceClaimTemplateName: 't' }])
   const claimOf = (user: string, owner?: string): ResourceClaim => ({
     ...claim(),
-    metadata: { name: 'c', ...(owner && { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: owner, controller: true }] }) },
+    metadata: {
+      name: 'c',
+      ...(owner && { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: owner, controller: true }] }),
+    },
     status: { reservedFor: [{ resource: 'pods', name: 'p', uid: user }] },
   })
   assert.equal(isFor(claimOf('u'), named), true)

@@ -7,13 +7,19 @@ type Device = NonNullable<NonNullable<ResourceSlice['spec']>['devices']>[number]
 export type DeviceTaint = NonNullable<Device['taints']>[number]
 
 /** In ms since the epoch: Infinity for devices without such taints, and for those that are tolerated. */
-export function evictionTime(claim: ResourceClaim, taintsOf: (driver: string, pool: string, device: string) => readonly DeviceTaint[]): number {
+export function evictionTime(
+  claim: ResourceClaim,
+  taintsOf: (driver: string, pool: string, device: string) => readonly DeviceTaint[],
+): number {
   let soonest = Number.POSITIVE_INFINITY
   for (const { driver, pool, device, tolerations = [] } of claim.status?.allocation?.devices?.results ?? []) {
     for (const taint of taintsOf(driver, pool, device)) {
       if (taint.effect !== 'NoExecute') continue
       const since = Date.parse(taint.timeAdded ?? '') || 0
-      soonest = Math.min(soonest, since + secondsBorne(tolerations.filter((toleration) => tolerates(toleration, taint))) * 1000)
+      soonest = Math.min(
+        soonest,
+        since + secondsBorne(tolerations.filter((toleration) => tolerates(toleration, taint))) * 1000,
+      )
     }
   }
   return soonest
@@ -22,14 +28,22 @@ export function evictionTime(claim: ResourceClaim, taintsOf: (driver: string, po
 /** How long those that bear a taint do so together: for ever if one of them does, else until the first of them ends. */
 function secondsBorne(bearing: readonly { readonly tolerationSeconds?: number }[]): number {
   if (bearing.length === 0) return 0
-  const ends = bearing.flatMap(({ tolerationSeconds }) => (tolerationSeconds === undefined ? [] : Number(tolerationSeconds)))
+  const ends = bearing.flatMap(({ tolerationSeconds }) =>
+    tolerationSeconds === undefined ? [] : Number(tolerationSeconds),
+  )
   return ends.length < bearing.length ? Number.POSITIVE_INFINITY : Math.max(0, Math.min(...ends))
 }
 
-/** Whether a claim is for this very pod, not for one that had its name before; one that was made for a pod is for no other. */
+/**
+ * Whether a claim is for this very pod, not for one that had its name before; one that was made for a pod is for no
+ * other.
+ */
 export function isFor(claim: ResourceClaim, pod: Pod): boolean {
   const isNamed = pod.spec?.resourceClaims?.some(({ resourceClaimName }) => resourceClaimName === claim.metadata.name)
-  return (isNamed || isControlledBy(claim, pod)) && (claim.status?.reservedFor ?? []).some(({ uid }) => uid === pod.metadata.uid)
+  return (
+    (isNamed || isControlledBy(claim, pod)) &&
+    (claim.status?.reservedFor ?? []).some(({ uid }) => uid === pod.metadata.uid)
+  )
 }
 
 /** The taints of a device, by the newest of its pool's slices. */

@@ -42,7 +42,11 @@ test('the policy says who owns a claim', () => {
     const title = `deleted: ${whenDeleted}, scaled: ${whenScaled}, ordinal ${ordinal}`
     for (const present of [[], [bySet], [byPod(ordinal)], [{ ...bySet, uid: 'set before' }]]) {
       assert.deepEqual(claimOwners(present, set, pod, ordinal) ?? present, expected, title)
-      assert.deepEqual(claimOwners([other, ...present], set, pod, ordinal) ?? [other, ...present], [other, ...expected], title)
+      assert.deepEqual(
+        claimOwners([other, ...present], set, pod, ordinal) ?? [other, ...present],
+        [other, ...expected],
+        title,
+      )
     }
   }
 })
@@ -74,7 +78,11 @@ test('claims are made, changed, and waited for', () => {
   assert.deepEqual(summary(undefined), [1, 0, []])
   assert.deepEqual(summary(claim), [0, 0, []])
   assert.deepEqual(summary({ ...claim, metadata: { ...claim.metadata, ownerReferences: [] } }), [0, 1, []])
-  assert.deepEqual(summary({ ...claim, metadata: { ...claim.metadata, deletionTimestamp: 'now' } }), [0, 0, ['data-web-0']])
+  assert.deepEqual(summary({ ...claim, metadata: { ...claim.metadata, deletionTimestamp: 'now' } }), [
+    0,
+    0,
+    ['data-web-0'],
+  ])
 })
 
 test('claims of pods that go are theirs before they go', () => {
@@ -82,7 +90,12 @@ test('claims of pods that go are theirs before they go', () => {
   const claims = [0, 1].map((ordinal) => claimFrom(setWith('Retain', 'Delete', 2), templates[0]!, ordinal))
   const { phases } = planOf(situation(set, pods({ 0: 'ready', 1: 'ready' }, set), { claims }))
   assert.deepEqual(
-    phases.flat().map((step) => [step.do, step.do === 'correct' && step.claims.changed.map(({ metadata }) => metadata.ownerReferences)]),
+    phases
+      .flat()
+      .map((step) => [
+        step.do,
+        step.do === 'correct' && step.claims.changed.map(({ metadata }) => metadata.ownerReferences),
+      ]),
     [
       ['correct', [[byPod(1)]]],
       ['delete', false],

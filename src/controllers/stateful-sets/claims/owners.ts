@@ -1,6 +1,6 @@
 /**
- * Who owns the claims of a StatefulSet's pods, and so takes them along (`persistentVolumeClaimRetentionPolicy`, KEP-1847): the
- * set, if its deletion shall; a pod that is not wanted any more, if scaling down shall.
+ * Who owns the claims of a StatefulSet's pods, and so takes them along (`persistentVolumeClaimRetentionPolicy`,
+ * KEP-1847): the set, if its deletion shall; a pod that is not wanted any more, if scaling down shall.
  */
 import type { Pod, StatefulSet } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
@@ -12,8 +12,8 @@ const refersTo = ({ metadata: { name, uid } }: KubeObject, kind: string, referen
   reference.kind === kind && (reference.name === name || reference.uid === uid)
 
 /**
- * The owners that a claim of an ordinal should have, where they are others than it has. `pod` is that of the ordinal, if there
- * is one. A claim that somebody else controls is left to them.
+ * The owners that a claim of an ordinal should have, where they are others than it has. `pod` is that of the ordinal,
+ * if there is one. A claim that somebody else controls is left to them.
  */
 export function claimOwners(
   present: readonly OwnerReference[],

@@ -8,7 +8,8 @@ import { planOf, type Step } from './plan.ts'
 type States = Readonly<Record<number, PodState | readonly [PodState, keyof typeof revisions]>>
 type Spec = Partial<NonNullable<StatefulSet['spec']>>
 
-const word = (step: Step): string => `${step.do === 'create' ? '+' : step.do === 'delete' ? '-' : '~'}${step.pod.metadata.name?.slice('web-'.length)}`
+const word = (step: Step): string =>
+  `${step.do === 'create' ? '+' : step.do === 'delete' ? '-' : '~'}${step.pod.metadata.name?.slice('web-'.length)}`
 const steps = (spec: Spec, states: States, updating = false, obeysMaxUnavailable = false): string =>
   planOf(situation(aSet(spec), pods(states, aSet(spec)), { updating, obeysMaxUnavailable }))
     .phases.flat()
@@ -43,8 +44,18 @@ test('pods go in reverse order, each when those after it have gone', () => {
     ['waits for the last to be gone', { replicas: 1 }, { 0: 'ready', 1: 'ready', 2: 'going' }, ''],
     ['then the next', { replicas: 1 }, { 0: 'ready', 1: 'ready' }, '-1'],
     ['waits for one that stays to be ready', { replicas: 1 }, { 0: 'running', 1: 'ready' }, ''],
-    ['waits for one that goes later to be ready', { replicas: 1 }, { 0: 'ready', 1: 'ready', 2: 'running', 3: 'running' }, ''],
-    ['an unhealthy one may go when it is the first unhealthy', { replicas: 1 }, { 0: 'ready', 1: 'ready', 2: 'running' }, '-2'],
+    [
+      'waits for one that goes later to be ready',
+      { replicas: 1 },
+      { 0: 'ready', 1: 'ready', 2: 'running', 3: 'running' },
+      '',
+    ],
+    [
+      'an unhealthy one may go when it is the first unhealthy',
+      { replicas: 1 },
+      { 0: 'ready', 1: 'ready', 2: 'running' },
+      '-2',
+    ],
     ['to nothing', { replicas: 0 }, { 0: 'ready' }, '-0'],
     ['those below the start', { replicas: 2, ordinals: { start: 1 } }, { 0: 'ready', 1: 'ready', 2: 'ready' }, '-0'],
     ['missing ones come before others go', { replicas: 2 }, { 0: 'ready', 2: 'ready' }, '+1'],
@@ -59,7 +70,8 @@ test('a parallel set waits for nobody', () => {
     ['all that are too many', { replicas: 1 }, { 0: 'pending', 1: 'running', 2: 'ready', 3: 'going' }, '-2 -1'],
     ['both', { ordinals: { start: 2 }, replicas: 2 }, { 0: 'ready', 3: 'failed' }, '+2 -3 -0'],
   ]
-  for (const [title, spec, states, expected] of cases) assert.equal(steps({ ...parallel, ...spec }, states), expected, title)
+  for (const [title, spec, states, expected] of cases)
+    assert.equal(steps({ ...parallel, ...spec }, states), expected, title)
 })
 
 test('an update replaces pods from the last to the first', () => {
@@ -91,7 +103,12 @@ test('MaxUnavailableStatefulSet: an update replaces as many pods at once as may 
     ['a share of less than one is one', rolling({ maxUnavailable: '1%' }), old, '-2'],
     ['scaling down goes first', { replicas: 2 }, old, '-2'],
     ['scaling up goes first', { replicas: 4 }, old, '+3'],
-    ['parallel: those that are unavailable count', { ...parallel, ...rolling({ maxUnavailable: 2 }) }, { ...old, 0: ['pending', 'new'] }, '-2'],
+    [
+      'parallel: those that are unavailable count',
+      { ...parallel, ...rolling({ maxUnavailable: 2 }) },
+      { ...old, 0: ['pending', 'new'] },
+      '-2',
+    ],
     ['parallel: old ones that are of no use go at once', parallel, { 0: 'running', 1: 'ready', 2: 'pending' }, '-2 -0'],
     ['parallel: none more than allowed', parallel, { ...old, 1: 'going' }, ''],
   ]
@@ -104,7 +121,9 @@ test('a pod comes back as it was below the partition, and as it shall be above',
     const [step] = planOf(situation(set, pods(states, set), { updating: true })).phases.flat()
     return step && revisionNameOf(step.pod)
   }
-  const rolling = (rollingUpdate?: object) => ({ updateStrategy: { type: 'RollingUpdate', ...(rollingUpdate && { rollingUpdate }) } })
+  const rolling = (rollingUpdate?: object) => ({
+    updateStrategy: { type: 'RollingUpdate', ...(rollingUpdate && { rollingUpdate }) },
+  })
   assert.equal(revisionOf(rolling({ partition: 2 }), { 0: 'ready' }), 'web-old')
   assert.equal(revisionOf(rolling({ partition: 1 }), { 0: 'ready' }), 'web-new')
   assert.equal(revisionOf(rolling({ partition: 0 }), {}), 'web-new')

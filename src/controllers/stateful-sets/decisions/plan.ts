@@ -1,6 +1,7 @@
 /**
- * Decides what becomes of a StatefulSet's pods next. In order, unless the set says `Parallel`: none is made before all with lower
- * ordinals are available, none taken away before all with higher ones have gone, and scaling goes before updating.
+ * Decides what becomes of a StatefulSet's pods next. In order, unless the set says `Parallel`: none is made before all
+ * with lower ordinals are available, none taken away before all with higher ones have gone, and scaling goes before
+ * updating.
  */
 import type { Pod } from '../../../client/kinds.ts'
 import { hasEnded } from '../../pods/phase.ts'
@@ -9,17 +10,37 @@ import { claimName, claimTemplates } from '../claims/claim.ts'
 import { isStale } from '../claims/owners.ts'
 import { podName, replicasOf, startOf } from '../identity.ts'
 import { correctedMember, memberOf } from '../member.ts'
-import { isDeleted, isHealthy, isRunningAndAvailable, type Members, membersOf, type SetRevision, type Situation } from './situation.ts'
+import {
+  isDeleted,
+  isHealthy,
+  isRunningAndAvailable,
+  type Members,
+  membersOf,
+  type SetRevision,
+  type Situation,
+} from './situation.ts'
 import { outdatedPods } from './update.ts'
 
 export type Step =
   | { readonly do: 'create'; readonly pod: Pod; readonly claims: ClaimChanges }
   | { readonly do: 'delete'; readonly pod: Pod }
-  /** `isWrong`: the pod itself is not what it should be. `isUpdate`: it counts as an update of the pod, which events tell. */
-  | { readonly do: 'correct'; readonly pod: Pod; readonly isWrong: boolean; readonly claims: ClaimChanges; readonly isUpdate: boolean }
+  /**
+   * `isWrong`: the pod itself is not what it should be. `isUpdate`: it counts as an update of the pod, which events
+   * tell.
+   */
+  | {
+      readonly do: 'correct'
+      readonly pod: Pod
+      readonly isWrong: boolean
+      readonly claims: ClaimChanges
+      readonly isUpdate: boolean
+    }
 
 export interface Plan {
-  /** Those of a phase may be done at once if the set is parallel; the phases, and all else, one after the other until one fails. */
+  /**
+   * Those of a phase may be done at once if the set is parallel; the phases, and all else, one after the other until
+   * one fails.
+   */
   readonly phases: readonly (readonly Step[])[]
   /** How many of the deletions are for the update. */
   readonly outdated: number
@@ -38,7 +59,9 @@ export function planOf(situation: Situation): Plan {
     phases.push(steps)
     if (waits) return { phases, outdated: 0 }
   }
-  const going = new Set(phases.flatMap((steps) => steps.flatMap((step) => (step.do === 'delete' ? step.pod.metadata.name : []))))
+  const going = new Set(
+    phases.flatMap((steps) => steps.flatMap((step) => (step.do === 'delete' ? step.pod.metadata.name : []))),
+  )
   const outdated = outdatedPods(members, situation)
   const update = outdated.filter(({ metadata }) => !going.has(metadata.name))
   return { phases: [...phases, update.map((pod) => ({ do: 'delete', pod }))], outdated: outdated.length }
@@ -76,7 +99,9 @@ function creation(ordinal: number, situation: Situation): Step[] {
   const { set, claim } = situation
   const name = podName(set, ordinal)
   // Claims that go with the pod before have to be gone before the next one has claims of the same names.
-  const stale = claimTemplates(set).some((template) => isStale(claim(claimName(set, template, ordinal))?.metadata.ownerReferences ?? [], name, undefined))
+  const stale = claimTemplates(set).some((template) =>
+    isStale(claim(claimName(set, template, ordinal))?.metadata.ownerReferences ?? [], name, undefined),
+  )
   if (stale) return []
   const pod = memberOf(set, revisionFor(ordinal, situation), ordinal)
   return [{ do: 'create', pod, claims: claimChanges(set, pod, claim) }]
@@ -105,14 +130,20 @@ function correction(pod: Pod, { set, claim }: Situation, claimsOnly: boolean): S
 function condemnedClaims({ condemned }: Members, { set, claim }: Situation): Phase {
   const steps = condemned.flatMap((pod): Step[] => {
     const claims = claimChanges(set, pod, claim)
-    return claims.changed.length ? [{ do: 'correct', pod, isWrong: false, claims: { ...claims, missing: [] }, isUpdate: false }] : []
+    return claims.changed.length
+      ? [{ do: 'correct', pod, isWrong: false, claims: { ...claims, missing: [] }, isUpdate: false }]
+      : []
   })
   return { steps, waits: false }
 }
 
-/** In order, all that the set wants is available here: only pods that go can be unhealthy, and the lowest of those may go first. */
+/**
+ * In order, all that the set wants is available here: only pods that go can be unhealthy, and the lowest of those may
+ * go first.
+ */
 function condemnedSteps({ condemned }: Members, situation: Situation): Phase {
-  if (isParallel(situation)) return { steps: condemned.filter((pod) => !isDeleted(pod)).map((pod) => ({ do: 'delete', pod })), waits: false }
+  if (isParallel(situation))
+    return { steps: condemned.filter((pod) => !isDeleted(pod)).map((pod) => ({ do: 'delete', pod })), waits: false }
   const [last] = condemned
   if (!last) return { steps: [], waits: false }
   const firstUnhealthy = condemned.findLast((pod) => !isHealthy(pod, situation))

@@ -53,4 +53,5 @@ export const isRunningAndAvailable = (pod: Pod, { set, now }: Pick<Situation, 's
   isRunningAndReady(pod) && isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)
 
 /** Whether it counts on a pod: one that is deleted is as good as gone. */
-export const isHealthy = (pod: Pod, situation: Pick<Situation, 'set' | 'now'>): boolean => isRunningAndAvailable(pod, situation) && !isDeleted(pod)
+export const isHealthy = (pod: Pod, situation: Pick<Situation, 'set' | 'now'>): boolean =>
+  isRunningAndAvailable(pod, situation) && !isDeleted(pod)

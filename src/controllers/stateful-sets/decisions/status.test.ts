@@ -4,7 +4,11 @@ import { aSet, pods, situation } from '../set-for-tests.ts'
 import { statusOf, withoutNoughts } from './status.ts'
 
 const summary = (of: Parameters<typeof statusOf>[0], outdated = 0): unknown[] => {
-  const { replicas, readyReplicas, availableReplicas, currentReplicas, updatedReplicas, currentRevision } = statusOf(of, 0, outdated)
+  const { replicas, readyReplicas, availableReplicas, currentReplicas, updatedReplicas, currentRevision } = statusOf(
+    of,
+    0,
+    outdated,
+  )
   return [replicas, readyReplicas, availableReplicas, currentReplicas, updatedReplicas, currentRevision]
 }
 
@@ -20,7 +24,14 @@ test('an update is through when all pods are there, new and ready', () => {
   const through = pods({ 0: ['ready', 'new'], 1: ['ready', 'new'], 2: ['ready', 'new'] })
   assert.deepEqual(summary(situation(aSet(), through, { updating: true })), [3, 3, 3, 3, 3, 'web-new'])
   assert.deepEqual(summary(situation(aSet(), through.slice(1), { updating: true })), [2, 2, 2, 0, 2, 'web-old'])
-  assert.deepEqual(summary(situation(aSet({ updateStrategy: { type: 'OnDelete' } }), through, { updating: true })), [3, 3, 3, 0, 3, 'web-old'])
+  assert.deepEqual(summary(situation(aSet({ updateStrategy: { type: 'OnDelete' } }), through, { updating: true })), [
+    3,
+    3,
+    3,
+    0,
+    3,
+    'web-old',
+  ])
   assert.deepEqual(summary(situation(aSet({ replicas: 0 }), [], { updating: true })), [0, 0, 0, 0, 0, 'web-new'])
 })
 

@@ -18,7 +18,8 @@ export function statusOf(situation: Situation, collisions: number, outdated: num
   }
   const currentReplicas = Math.max(0, kept.filter((name) => name === current.name).length - outdated)
   const isThrough =
-    set.spec?.updateStrategy?.type !== 'OnDelete' && [counts.updatedReplicas, counts.readyReplicas, counts.replicas].every((count) => count === replicasOf(set))
+    set.spec?.updateStrategy?.type !== 'OnDelete' &&
+    [counts.updatedReplicas, counts.readyReplicas, counts.replicas].every((count) => count === replicasOf(set))
   return {
     ...(set.status?.conditions && { conditions: set.status.conditions }),
     observedGeneration: set.metadata.generation,
@@ -31,7 +32,12 @@ export function statusOf(situation: Situation, collisions: number, outdated: num
 }
 
 /** A status without the counts that are nought, as it is stored. */
-export const withoutNoughts = ({ readyReplicas, currentReplicas, updatedReplicas, ...status }: StatefulSetStatus): StatefulSetStatus => ({
+export const withoutNoughts = ({
+  readyReplicas,
+  currentReplicas,
+  updatedReplicas,
+  ...status
+}: StatefulSetStatus): StatefulSetStatus => ({
   ...status,
   ...(readyReplicas && { readyReplicas }),
   ...(currentReplicas && { currentReplicas }),

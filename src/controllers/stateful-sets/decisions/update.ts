@@ -25,14 +25,20 @@ function nextOne(candidates: readonly (Pod | undefined)[], situation: Situation)
 }
 
 /** As many as are allowed to be unavailable, with those that are so already. */
-function upToMaxUnavailable(pods: readonly (Pod | undefined)[], candidates: readonly (Pod | undefined)[], situation: Situation): Pod[] {
+function upToMaxUnavailable(
+  pods: readonly (Pod | undefined)[],
+  candidates: readonly (Pod | undefined)[],
+  situation: Situation,
+): Pod[] {
   const { set, update } = situation
   const unavailable = pods.filter((pod) => !pod || !isHealthy(pod, situation)).length
   const old = candidates
     .filter((pod) => pod !== undefined)
     .filter((pod) => revisionNameOf(pod) !== update.name && !isDeleted(pod))
     .reverse()
-  const available = old.filter((pod) => isRunningAndAvailable(pod, situation)).slice(0, Math.max(0, maxUnavailable(set) - unavailable))
+  const available = old
+    .filter((pod) => isRunningAndAvailable(pod, situation))
+    .slice(0, Math.max(0, maxUnavailable(set) - unavailable))
   // One that is of no use already costs nothing. (In order, all are available when it comes to updates.)
   return [...old.filter((pod) => !isRunningAndAvailable(pod, situation)), ...available]
 }

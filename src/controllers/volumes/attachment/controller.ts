@@ -1,4 +1,7 @@
-/** Has volumes attached to the nodes whose pods use them, and detached when nobody does: CSI drivers do it, this asks them by VolumeAttachments. */
+/**
+ * Has volumes attached to the nodes whose pods use them, and detached when nobody does: CSI drivers do it, this asks
+ * them by VolumeAttachments.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import { type Controller, looked, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
@@ -38,13 +41,25 @@ export interface AttachmentOptions {
   readonly now: () => number
 }
 
-const byNode = ({ spec }: Pod): readonly string[] => (spec?.nodeName && claimsOfAny(spec.volumes) ? [spec.nodeName] : [])
-const claimsOfAny = (of: NonNullable<Pod['spec']>['volumes']): boolean => of?.some((volume) => volume.persistentVolumeClaim || volume.ephemeral) ?? false
+const byNode = ({ spec }: Pod): readonly string[] =>
+  spec?.nodeName && claimsOfAny(spec.volumes) ? [spec.nodeName] : []
+const claimsOfAny = (of: NonNullable<Pod['spec']>['volumes']): boolean =>
+  of?.some((volume) => volume.persistentVolumeClaim || volume.ephemeral) ?? false
 const attachmentsByNode = ({ spec }: VolumeAttachment): readonly string[] => (spec?.nodeName ? [spec.nodeName] : [])
 const attachmentsByVolume = (attachment: VolumeAttachment): readonly string[] => [volumeName(attachment)]
 
-export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, registry = new MetricsRegistry(), now }: AttachmentOptions): Controller {
-  const forced = registry.counter('attachdetach_controller_forced_detaches', 'Number of times the A/D Controller performed a forced detach', ['reason'])
+export function attachDetach({
+  maxWaitForUnmountMs,
+  syncPeriodMs,
+  neverForce,
+  registry = new MetricsRegistry(),
+  now,
+}: AttachmentOptions): Controller {
+  const forced = registry.counter(
+    'attachdetach_controller_forced_detaches',
+    'Number of times the A/D Controller performed a forced detach',
+    ['reason'],
+  )
   /** Nodes that wait for a volume that another one has, by the volume. */
   const waiting = new Map<string, Set<string>>()
   /** Since when nobody uses what a node still holds, by the attachment; in ms. */
@@ -56,7 +71,10 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
   async function reconcile(name: string, context: ReconcileContext): Promise<void> {
     const { caches, again } = context
     const node = caches.get(nodes, '', name)
-    const attachments = [...caches.by(volumeAttachments, attachmentsByNode, name), ...[...fresh.values()].filter(({ spec }) => spec?.nodeName === name)]
+    const attachments = [
+      ...caches.by(volumeAttachments, attachmentsByNode, name),
+      ...[...fresh.values()].filter(({ spec }) => spec?.nodeName === name),
+    ]
     if (node && node.metadata.annotations?.[managed] !== 'true') return
     if (!node && attachments.length === 0) return
     const sources = sourcesOf(context)
@@ -67,10 +85,12 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
       wanted: wantedVolumes(here, sources),
       attachments,
       elsewhere: (volume) =>
-        [...caches.by(volumeAttachments, attachmentsByVolume, volume), ...[...fresh.values()].filter((made) => volumeName(made) === volume)].filter(
-          ({ spec }) => spec?.nodeName !== name,
-        ),
-      usersElsewhere: (volume) => usersOf(volume, context).filter(({ spec }) => spec?.nodeName && spec.nodeName !== name),
+        [
+          ...caches.by(volumeAttachments, attachmentsByVolume, volume),
+          ...[...fresh.values()].filter((made) => volumeName(made) === volume),
+        ].filter(({ spec }) => spec?.nodeName !== name),
+      usersElsewhere: (volume) =>
+        usersOf(volume, context).filter(({ spec }) => spec?.nodeName && spec.nodeName !== name),
       volume: sources.volume,
       hasWaited: (attachment) => !neverForce && now() - (unusedSince.get(attachment) ?? now()) >= maxWaitForUnmountMs,
     })
@@ -82,10 +102,17 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
     }
     for (const reason of plan.forced) forced([reason]).add()
     await attach(name, plan, context)
-    outcomes.tell(name, plan, attachments, (volume) => usersOf(volume, context).filter((pod) => here.includes(pod)), context)
+    outcomes.tell(
+      name,
+      plan,
+      attachments,
+      (volume) => usersOf(volume, context).filter((pod) => here.includes(pod)),
+      context,
+    )
     for (const attachment of plan.held) {
       if (!unusedSince.has(attachment)) unusedSince.set(attachment, now())
-      if (!isHealthy(node)) again(name, Math.max(0, (unusedSince.get(attachment) ?? now()) + maxWaitForUnmountMs - now()) + 1)
+      if (!isHealthy(node))
+        again(name, Math.max(0, (unusedSince.get(attachment) ?? now()) + maxWaitForUnmountMs - now()) + 1)
     }
     const held = new Set(plan.held)
     for (const { metadata } of attachments) if (!held.has(metadata.name ?? '')) unusedSince.delete(metadata.name ?? '')
@@ -101,7 +128,11 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
     }
   }
 
-  async function attach(nodeName: string, { attach: missing }: AttachmentPlan, { client }: ReconcileContext): Promise<void> {
+  async function attach(
+    nodeName: string,
+    { attach: missing }: AttachmentPlan,
+    { client }: ReconcileContext,
+  ): Promise<void> {
     for (const { name, wanted } of missing) {
       const attachment: VolumeAttachment = {
         apiVersion: 'storage.k8s.io/v1',
@@ -121,7 +152,11 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
     }
   }
 
-  async function reportAttached(name: string, { attached }: AttachmentPlan, { caches, client }: ReconcileContext): Promise<void> {
+  async function reportAttached(
+    name: string,
+    { attached }: AttachmentPlan,
+    { caches, client }: ReconcileContext,
+  ): Promise<void> {
     const node = caches.get(nodes, '', name)
     if (!node || isDeepStrictEqual(node.status?.volumesAttached ?? [], attached)) return
     const { resourceVersion } = node.metadata
@@ -172,5 +207,7 @@ function sourcesOf({ caches }: ReconcileContext): VolumeSources {
 function usersOf(volume: string, { caches }: ReconcileContext): Pod[] {
   const found = caches.get(volumes, '', volume)
   const key = found && claimKey(found)
-  return key === undefined ? [] : [...caches.by(pods, claimsOfPod, key)].filter((pod) => pod.spec?.nodeName && !hasEnded(pod))
+  return key === undefined
+    ? []
+    : [...caches.by(pods, claimsOfPod, key)].filter((pod) => pod.spec?.nodeName && !hasEnded(pod))
 }

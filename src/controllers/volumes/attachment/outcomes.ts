@@ -1,4 +1,6 @@
-/** What pods are told of the volumes that are attached for them: each outcome once, and a failure again after a while. */
+/**
+ * What pods are told of the volumes that are attached for them: each outcome once, and a failure again after a while.
+ */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { Pod, VolumeAttachment } from '../../../client/kinds.ts'
 import { type AttachmentPlan, volumeName } from './plan.ts'
@@ -51,11 +53,23 @@ export class AttachmentOutcomes {
       if (status?.attached) {
         // What was attached before this controller began was told by the one before it.
         if (before && before.text !== 'attached')
-          for (const pod of users(volume)) events.tell(pod, 'Normal', 'SuccessfulAttachVolume', `AttachVolume.Attach succeeded for volume "${volume}" `)
+          for (const pod of users(volume))
+            events.tell(
+              pod,
+              'Normal',
+              'SuccessfulAttachVolume',
+              `AttachVolume.Attach succeeded for volume "${volume}" `,
+            )
         this.#told.set(name, { text: 'attached', at: this.#now() })
       } else if (failure) {
         if (this.#isNews(name, failure))
-          for (const pod of users(volume)) events.tell(pod, 'Warning', 'FailedAttachVolume', `AttachVolume.Attach failed for volume "${volume}" : ${failure}`)
+          for (const pod of users(volume))
+            events.tell(
+              pod,
+              'Warning',
+              'FailedAttachVolume',
+              `AttachVolume.Attach failed for volume "${volume}" : ${failure}`,
+            )
       } else if (!before) this.asked(name)
     }
   }

@@ -64,7 +64,10 @@ test('what nobody uses is detached when the node has let go of it, or never will
   const attachments = [attachment('n')]
   assert.equal(planned({ attachments }, false), 'detach')
   assert.equal(planned({ attachments, node: nodeOf({ ...inUse, ...ready }) }, false), 'held attached')
-  assert.equal(planned({ attachments, node: nodeOf({ ...inUse, ...ready }), hasWaited: () => true }, false), 'held attached')
+  assert.equal(
+    planned({ attachments, node: nodeOf({ ...inUse, ...ready }), hasWaited: () => true }, false),
+    'held attached',
+  )
   assert.equal(planned({ attachments, node: nodeOf(inUse), hasWaited: () => true }, false), 'detach')
   assert.equal(planned({ attachments, node: nodeOf(inUse, 'node.kubernetes.io/out-of-service') }, false), 'detach')
   assert.equal(planned({ attachments, node: undefined }, false), 'detach')
@@ -81,5 +84,8 @@ test('who has a volume is named in its own namespace, and counted in others', ()
   assert.equal(multiAttach('v', pods, []), `${start}exclusively attached to one node and can't be attached to another`)
   assert.equal(multiAttach('v', pods, [pod('b'), pod('a')]), `${start}used by pod(s) a, b`)
   assert.equal(multiAttach('v', pods, [pod('b', 'x')]), `${start}used by 1 pod(s) in different namespaces`)
-  assert.equal(multiAttach('v', pods, [pod('a'), pod('b', 'x')]), `${start}used by pod(s) a and 1 pod(s) in different namespaces`)
+  assert.equal(
+    multiAttach('v', pods, [pod('a'), pod('b', 'x')]),
+    `${start}used by pod(s) a and 1 pod(s) in different namespaces`,
+  )
 })

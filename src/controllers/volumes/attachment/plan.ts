@@ -56,7 +56,10 @@ export function planAttachments(state: NodeState): AttachmentPlan {
   const going = unused.filter(({ metadata }) => !metadata.deletionTimestamp)
   const isHeld = (attachment: VolumeAttachment): boolean => mountedOn(state, attachment) && !lossOf(state, attachment)
   const detach = going.filter((attachment) => !isHeld(attachment))
-  const reported = attachments.filter((attachment) => attachment.status?.attached && !detach.includes(attachment) && !attachment.metadata.deletionTimestamp)
+  const reported = attachments.filter(
+    (attachment) =>
+      attachment.status?.attached && !detach.includes(attachment) && !attachment.metadata.deletionTimestamp,
+  )
   return {
     attach,
     blocked,
@@ -101,9 +104,12 @@ export const isHealthy = (node: Node | undefined): boolean =>
 /** In upstream's words: pods of other namespaces are counted, not named. */
 export function multiAttach(volume: string, pods: readonly Pod[], users: readonly Pod[]): string {
   const start = `Multi-Attach error for volume "${volume}" `
-  if (users.length === 0) return `${start}Volume is already exclusively attached to one node and can't be attached to another`
+  if (users.length === 0)
+    return `${start}Volume is already exclusively attached to one node and can't be attached to another`
   const namespace = pods[0]?.metadata.namespace
-  const known = users.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name ?? '')
+  const known = users
+    .filter(({ metadata }) => metadata.namespace === namespace)
+    .map(({ metadata }) => metadata.name ?? '')
   const others = users.length - known.length
   const counted = `${others} pod(s) in different namespaces`
   if (known.length === 0) return `${start}Volume is already used by ${counted}`

@@ -52,4 +52,5 @@ export function wantedVolumes(pods: Iterable<Pod>, sources: VolumeSources): Read
 const shared = new Set(['ReadWriteMany', 'ReadOnlyMany'])
 
 /** Whether a volume may be attached to several nodes at once. */
-export const isShareable = ({ spec }: PersistentVolume): boolean => spec?.accessModes?.some((mode) => shared.has(mode)) ?? false
+export const isShareable = ({ spec }: PersistentVolume): boolean =>
+  spec?.accessModes?.some((mode) => shared.has(mode)) ?? false

@@ -2,7 +2,12 @@
 
 import { bindCompleted, boundByController, has, selectedNode } from '../../../api/core/storage/binding/annotations.ts'
 import { bestVolume, isFor, mismatch } from '../../../api/core/storage/binding/matching.ts'
-import { claimClass, defaultClass, namesClass, waitsForConsumer } from '../../../api/core/storage/binding/storage-class.ts'
+import {
+  claimClass,
+  defaultClass,
+  namesClass,
+  waitsForConsumer,
+} from '../../../api/core/storage/binding/storage-class.ts'
 import type { EventType } from '../../../client/events/event-recorder.ts'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../client/kinds.ts'
 
@@ -39,7 +44,10 @@ export function planClaim(claim: PersistentVolumeClaim, around: ClaimSurrounding
   return claim.spec?.volumeName ? planNamed(claim, claim.spec.volumeName, around) : planUnbound(claim, around)
 }
 
-const lost = (reason: string, message: string): ClaimPlan => ({ step: 'lose', told: { type: 'Warning', reason, message } })
+const lost = (reason: string, message: string): ClaimPlan => ({
+  step: 'lose',
+  told: { type: 'Warning', reason, message },
+})
 
 /** The claim was bound: what it was bound to has to be there, and its own. */
 function planBound(claim: PersistentVolumeClaim, { volume: find }: ClaimSurroundings): ClaimPlan {
@@ -59,11 +67,17 @@ function planNamed(claim: PersistentVolumeClaim, name: string, { volume: find }:
   if (!volume.spec?.claimRef) {
     const why = mismatch(volume, claim)
     if (why === undefined) return { step: 'bind', volume }
-    return { step: 'wait', told: { type: 'Warning', reason: 'VolumeMismatch', message: `Cannot bind to requested volume "${name}": ${why}` } }
+    return {
+      step: 'wait',
+      told: { type: 'Warning', reason: 'VolumeMismatch', message: `Cannot bind to requested volume "${name}": ${why}` },
+    }
   }
   if (isFor(volume, claim)) return { step: 'bind', volume }
   if (has(claim, boundByController)) return { step: 'wait' }
-  return { step: 'wait', told: { type: 'Warning', reason: 'FailedBinding', message: `volume "${name}" already bound to a different claim.` } }
+  return {
+    step: 'wait',
+    told: { type: 'Warning', reason: 'FailedBinding', message: `volume "${name}" already bound to a different claim.` },
+  }
 }
 
 function planUnbound(claim: PersistentVolumeClaim, around: ClaimSurroundings): ClaimPlan {
@@ -81,11 +95,24 @@ function planUnbound(claim: PersistentVolumeClaim, around: ClaimSurroundings): C
   if (className) return { step: 'provision', className }
   return {
     step: 'wait',
-    told: { type: 'Normal', reason: 'FailedBinding', message: 'no persistent volumes available for this claim and no storage class is set' },
+    told: {
+      type: 'Normal',
+      reason: 'FailedBinding',
+      message: 'no persistent volumes available for this claim and no storage class is set',
+    },
   }
 }
 
 function consumerAwaited(pods: readonly string[]): Told {
-  if (pods.length === 0) return { type: 'Normal', reason: 'WaitForFirstConsumer', message: 'waiting for first consumer to be created before binding' }
-  return { type: 'Normal', reason: 'WaitForPodScheduled', message: `waiting for ${pods.length > 1 ? 'pods' : 'pod'} ${pods.join(',')} to be scheduled` }
+  if (pods.length === 0)
+    return {
+      type: 'Normal',
+      reason: 'WaitForFirstConsumer',
+      message: 'waiting for first consumer to be created before binding',
+    }
+  return {
+    type: 'Normal',
+    reason: 'WaitForPodScheduled',
+    message: `waiting for ${pods.length > 1 ? 'pods' : 'pod'} ${pods.join(',')} to be scheduled`,
+  }
 }

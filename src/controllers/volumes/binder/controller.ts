@@ -1,4 +1,6 @@
-/** Finds volumes for claims, has them made where there are none, and decides what becomes of those that are given back. */
+/**
+ * Finds volumes for claims, has them made where there are none, and decides what becomes of those that are given back.
+ */
 
 import { suits } from '../../../api/core/storage/binding/matching.ts'
 import { claimClass, isDefault, volumeClass } from '../../../api/core/storage/binding/storage-class.ts'
@@ -41,7 +43,13 @@ export interface BinderOptions {
   readonly now: () => number
 }
 
-export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, registry, now }: BinderOptions): Controller {
+export function volumeBinder({
+  syncPeriodMs,
+  dynamicProvisioning,
+  hostPath,
+  registry,
+  now,
+}: BinderOptions): Controller {
   const ofVolumes = new Latest<PersistentVolume>(volumes)
   const ofClaims = new Latest<PersistentVolumeClaim>(claims)
   const writes = new BinderWrites(ofVolumes, ofClaims)
@@ -72,7 +80,16 @@ export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, regi
         return writes.claimStatus(claim, 'Pending', undefined, context)
       case 'provision':
         if (!dynamicProvisioning) return
-        return tell(await provision(claim, plan.className, caches.get(storageClasses, '', plan.className), hostPath, writes, context))
+        return tell(
+          await provision(
+            claim,
+            plan.className,
+            caches.get(storageClasses, '', plan.className),
+            hostPath,
+            writes,
+            context,
+          ),
+        )
       case 'nothing':
         return
       default:
@@ -85,12 +102,18 @@ export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, regi
     const known = ofVolumes.get(caches, '', name)
     if (!known) return tellings.forget(name)
     const finalizers = finalizersFor(known)
-    const volume = finalizers ? await writes.volume({ ...known, metadata: { ...known.metadata, finalizers } }, context) : known
+    const volume = finalizers
+      ? await writes.volume({ ...known, metadata: { ...known.metadata, finalizers } }, context)
+      : known
     const [namespace = '', claimName = ''] = claimKey(volume)?.split('/') ?? []
     const cached = claimName ? ofClaims.get(caches, namespace, claimName) : undefined
     const first = planVolume(volume, cached)
-    // Its data may go now. The claim may have been made, and been given this volume by others, a moment ago: the server knows.
-    const plan = first.step === 'release' && !isGivenBack(volume) ? planVolume(volume, await context.client.find(claims, namespace, claimName)) : first
+    // Its data may go now. The claim may have been made, and been given this volume by others, a moment ago: the server
+    // knows.
+    const plan =
+      first.step === 'release' && !isGivenBack(volume)
+        ? planVolume(volume, await context.client.find(claims, namespace, claimName))
+        : first
     switch (plan.step) {
       case 'phase':
         await writes.volumePhase(volume, plan.phase, context)
@@ -102,16 +125,26 @@ export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, regi
       case 'mismatch': {
         const why = 'due to incompatible volumeMode.'
         const told = { type: 'Warning', reason: 'VolumeMismatch' } as const
-        const ofVolume = { ...told, message: `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claimName}" ${why}` }
+        const ofVolume = {
+          ...told,
+          message: `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claimName}" ${why}`,
+        }
         if (!tellings.isNew(name, ofVolume)) return
         events.tell(volume, ofVolume.type, ofVolume.reason, ofVolume.message)
-        events.tell(plan.claim, told.type, told.reason, `Cannot bind PersistentVolume "${name}" to requested PersistentVolumeClaim ${why}`)
+        events.tell(
+          plan.claim,
+          told.type,
+          told.reason,
+          `Cannot bind PersistentVolume "${name}" to requested PersistentVolumeClaim ${why}`,
+        )
         return
       }
       case 'release': {
-        const released = volume.status?.phase === 'Failed' ? volume : await writes.volumePhase(volume, 'Released', context)
+        const released =
+          volume.status?.phase === 'Failed' ? volume : await writes.volumePhase(volume, 'Released', context)
         const isFailed = await reclaim(released, hostPath, writes, context)
-        if (isFailed && tellings.isNew(name, { type: 'Warning', reason: 'Failed', message: 'tried again later' })) again(name, syncPeriodMs)
+        if (isFailed && tellings.isNew(name, { type: 'Warning', reason: 'Failed', message: 'tried again later' }))
+          again(name, syncPeriodMs)
         return
       }
       default:
@@ -159,14 +192,18 @@ export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, regi
           if (key) yield key
           for (const claim of caches.by(claims, claimsByVolume, name)) yield keyOf(claim)
           // Whoever waits for one like it.
-          if (!key) for (const claim of caches.by(claims, unboundClaims, `class ${volumeClass(volume)}`)) if (suits(volume, claim)) yield keyOf(claim)
+          if (!key)
+            for (const claim of caches.by(claims, unboundClaims, `class ${volumeClass(volume)}`))
+              if (suits(volume, claim)) yield keyOf(claim)
         },
       }),
       watched({
         resource: storageClasses,
         *keys(storageClass: StorageClass, caches) {
-          for (const claim of caches.by(claims, unboundClaims, `class ${storageClass.metadata.name}`)) yield keyOf(claim)
-          if (isDefault(storageClass)) for (const claim of caches.by(claims, unboundClaims, noClassNamed)) yield keyOf(claim)
+          for (const claim of caches.by(claims, unboundClaims, `class ${storageClass.metadata.name}`))
+            yield keyOf(claim)
+          if (isDefault(storageClass))
+            for (const claim of caches.by(claims, unboundClaims, noClassNamed)) yield keyOf(claim)
         },
       }),
       watched({
@@ -185,11 +222,13 @@ export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, regi
       if (registry) volumeMetrics(registry, { volumes: () => caches.all(volumes), claims: () => caches.all(claims) })
     },
     // What has gone meanwhile brings its own change.
-    reconcile: (key, context) => (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)).catch(unlessGone),
+    reconcile: (key, context) =>
+      (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)).catch(unlessGone),
   }
 }
 
-const isGivenBack = ({ status }: PersistentVolume): boolean => status?.phase === 'Released' || status?.phase === 'Failed'
+const isGivenBack = ({ status }: PersistentVolume): boolean =>
+  status?.phase === 'Released' || status?.phase === 'Failed'
 
 /** Pods without a node, by their claims. */
 const waitingPods = (pod: Pod): readonly string[] => (pod.spec?.nodeName ? [] : claimsOfPod(pod))

@@ -14,7 +14,8 @@ export function volumesByClaim(volume: PersistentVolume): readonly string[] {
 }
 
 /** Volumes that no claim has, by their class. */
-export const freeVolumesByClass = (volume: PersistentVolume): readonly string[] => (volume.spec?.claimRef ? [] : [`class ${volumeClass(volume)}`])
+export const freeVolumesByClass = (volume: PersistentVolume): readonly string[] =>
+  volume.spec?.claimRef ? [] : [`class ${volumeClass(volume)}`]
 
 /** What stands for claims that say nothing of a class. */
 export const noClassNamed = 'no class named'
@@ -26,4 +27,5 @@ export function unboundClaims(claim: PersistentVolumeClaim): readonly string[] {
 }
 
 /** Claims by the volume that they name. */
-export const claimsByVolume = ({ spec }: PersistentVolumeClaim): readonly string[] => (spec?.volumeName ? [spec.volumeName] : [])
+export const claimsByVolume = ({ spec }: PersistentVolumeClaim): readonly string[] =>
+  spec?.volumeName ? [spec.volumeName] : []

@@ -4,7 +4,8 @@ import { type PersistentVolume, persistentVolumes } from '../../../client/kinds.
 import { volumeOf } from './binder-fixture.ts'
 import { Latest } from './latest.ts'
 
-const at = (resourceVersion: string): PersistentVolume => volumeOf('v', {}, { metadata: { name: 'v', resourceVersion } })
+const at = (resourceVersion: string): PersistentVolume =>
+  volumeOf('v', {}, { metadata: { name: 'v', resourceVersion } })
 
 /** What is seen of a volume that the cache has in that version. */
 function seen(latest: Latest<PersistentVolume>, cached?: PersistentVolume): string | undefined {

@@ -26,15 +26,22 @@ export function volumeMetrics(registry: MetricsRegistry, known: KnownVolumes): v
     labelsOf: (object: T) => readonly string[] | undefined,
   ): void => registry.gauge(`pv_collector_${name}`, `Gauge measuring ${what}`, labels, () => tallied(all(), labelsOf))
   const volume = (name: string, what: string, isMeant: (phase: string | undefined) => boolean): void =>
-    gauge(`${name}_pv_count`, `number of persistent volume currently ${what}`, ['storage_class'], known.volumes, ({ spec, status }) =>
-      isMeant(status?.phase) ? [spec?.storageClassName ?? ''] : undefined,
+    gauge(
+      `${name}_pv_count`,
+      `number of persistent volume currently ${what}`,
+      ['storage_class'],
+      known.volumes,
+      ({ spec, status }) => (isMeant(status?.phase) ? [spec?.storageClassName ?? ''] : undefined),
     )
   volume('bound', 'bound', (phase) => phase === 'Bound')
   volume('unbound', 'unbound', (phase) => phase !== 'Bound')
-  gauge('total_pv_count', 'total number of persistent volumes', ['plugin_name', 'volume_mode'], known.volumes, (object) => [
-    pluginOf(object),
-    object.spec?.volumeMode ?? 'Filesystem',
-  ])
+  gauge(
+    'total_pv_count',
+    'total number of persistent volumes',
+    ['plugin_name', 'volume_mode'],
+    known.volumes,
+    (object) => [pluginOf(object), object.spec?.volumeMode ?? 'Filesystem'],
+  )
   const claim = (name: string, isMeant: (phase: string | undefined) => boolean): void =>
     gauge(
       `${name}_pvc_count`,
@@ -42,7 +49,9 @@ export function volumeMetrics(registry: MetricsRegistry, known: KnownVolumes): v
       ['namespace', 'storage_class', 'volume_attributes_class'],
       known.claims,
       ({ metadata, spec, status }) =>
-        isMeant(status?.phase) ? [metadata.namespace ?? '', spec?.storageClassName ?? '', spec?.volumeAttributesClassName ?? ''] : undefined,
+        isMeant(status?.phase)
+          ? [metadata.namespace ?? '', spec?.storageClassName ?? '', spec?.volumeAttributesClassName ?? '']
+          : undefined,
     )
   claim('bound', (phase) => phase === 'Bound')
   claim('unbound', (phase) => phase !== 'Bound')
@@ -54,7 +63,10 @@ function pluginOf({ spec }: PersistentVolume): string {
 }
 
 /** How many have the same labels; those without labels are left out. */
-function tallied<T>(objects: Iterable<T>, labelsOf: (object: T) => readonly string[] | undefined): Iterable<readonly [readonly string[], number]> {
+function tallied<T>(
+  objects: Iterable<T>,
+  labelsOf: (object: T) => readonly string[] | undefined,
+): Iterable<readonly [readonly string[], number]> {
   const tally = new Map<string, { readonly labels: readonly string[]; count: number }>()
   for (const object of objects) {
     const labels = labelsOf(object)

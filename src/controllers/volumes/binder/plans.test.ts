@@ -16,7 +16,12 @@ const usual = { 'storageclass.kubernetes.io/is-default-class': 'true' }
 const waiting = classOf('waiting', { volumeBindingMode: 'WaitForFirstConsumer' })
 
 /** The step for a claim, and what is told: `wait FailedBinding`. */
-function stepOf(claim: PersistentVolumeClaim, volumes: PersistentVolume[] = [], classes: StorageClass[] = [], pods: string[] = []): string {
+function stepOf(
+  claim: PersistentVolumeClaim,
+  volumes: PersistentVolume[] = [],
+  classes: StorageClass[] = [],
+  pods: string[] = [],
+): string {
   const plan = planClaim(claim, {
     volume: (name) => volumes.find(({ metadata }) => metadata.name === name),
     candidates: () => volumes,
@@ -24,7 +29,14 @@ function stepOf(claim: PersistentVolumeClaim, volumes: PersistentVolume[] = [], 
     storageClasses: () => classes,
     waitingPods: () => pods,
   })
-  const detail = 'told' in plan ? plan.told?.reason : 'volume' in plan ? plan.volume.metadata.name : 'className' in plan ? plan.className : undefined
+  const detail =
+    'told' in plan
+      ? plan.told?.reason
+      : 'volume' in plan
+        ? plan.volume.metadata.name
+        : 'className' in plan
+          ? plan.className
+          : undefined
   return detail ? `${plan.step} ${detail}` : plan.step
 }
 
@@ -51,7 +63,11 @@ test('a class that waits for a consumer waits until the scheduler has a node', (
   const free = volumeOf('v', { storageClassName: 'waiting' })
   assert.equal(stepOf(claim, [free], [waiting]), 'wait WaitForFirstConsumer')
   assert.equal(stepOf(claim, [free], [waiting], ['p']), 'wait WaitForPodScheduled')
-  const chosen = claimOf('c', { storageClassName: 'waiting' }, { annotations: { 'volume.kubernetes.io/selected-node': 'n' } })
+  const chosen = claimOf(
+    'c',
+    { storageClassName: 'waiting' },
+    { annotations: { 'volume.kubernetes.io/selected-node': 'n' } },
+  )
   assert.equal(stepOf(chosen, [], [waiting]), 'provision waiting')
 })
 
@@ -86,7 +102,10 @@ test('a volume follows its claim', () => {
   assert.equal(step(volumeOf('v', { claimRef: mine })), 'release')
   assert.equal(step(volumeOf('v', { claimRef: ref('c', 'before') }), claimOf('c')), 'release')
   assert.equal(step(volumeOf('v', { claimRef: mine }), claimOf('c')), 'look at claim')
-  assert.equal(step(volumeOf('v', { claimRef: mine }, { metadata: { deletionTimestamp: 'now' } }), claimOf('c')), 'unbind')
+  assert.equal(
+    step(volumeOf('v', { claimRef: mine }, { metadata: { deletionTimestamp: 'now' } }), claimOf('c')),
+    'unbind',
+  )
   assert.equal(step(volumeOf('v', { claimRef: mine, volumeMode: 'Block' }), claimOf('c')), 'mismatch')
   assert.equal(step(volumeOf('v', { claimRef: mine }), claimOf('c', { volumeName: 'other' })), 'unbind')
   const made = volumeOf(
@@ -100,7 +119,9 @@ test('a volume follows its claim', () => {
 test('a volume that was made here is held as long as its policy is Delete', () => {
   const made = { annotations: { 'pv.kubernetes.io/provisioned-by': 'kubernetes.io/host-path' } }
   const held = { ...made, finalizers: ['other', 'kubernetes.io/pv-controller'] }
-  assert.deepEqual(finalizersFor(volumeOf('v', { persistentVolumeReclaimPolicy: 'Delete' }, { metadata: made })), ['kubernetes.io/pv-controller'])
+  assert.deepEqual(finalizersFor(volumeOf('v', { persistentVolumeReclaimPolicy: 'Delete' }, { metadata: made })), [
+    'kubernetes.io/pv-controller',
+  ])
   assert.deepEqual(finalizersFor(volumeOf('v', {}, { metadata: held })), ['other'])
   assert.equal(finalizersFor(volumeOf('v', {}, { metadata: made })), undefined)
   assert.equal(finalizersFor(volumeOf('v', { persistentVolumeReclaimPolicy: 'Delete' })), undefined)

@@ -15,7 +15,10 @@ export class Tellings {
     this.#now = now
   }
 
-  /** Whether to tell it now; if so, it counts as told. Whoever asks again after the time is told yes, even if a timer was early. */
+  /**
+   * Whether to tell it now; if so, it counts as told. Whoever asks again after the time is told yes, even if a timer
+   * was early.
+   */
   isNew(key: string, { reason, message }: Told): boolean {
     const text = `${reason} ${message}`
     const last = this.#last.get(key)

@@ -33,7 +33,10 @@ export function planVolume(volume: PersistentVolume, claim: PersistentVolumeClai
 
 const inTree = 'kubernetes.io/'
 
-/** The finalizers of a volume whose provisioner is in here (`isOurs`): it is held exactly as long as its policy is Delete. Undefined where they are right. */
+/**
+ * The finalizers of a volume whose provisioner is in here (`isOurs`): it is held exactly as long as its policy is
+ * Delete. Undefined where they are right.
+ */
 export function finalizersFor(volume: PersistentVolume): string[] | undefined {
   const { finalizers = [], annotations } = volume.metadata
   if (!annotations?.[provisionedBy]?.startsWith(inTree)) return undefined

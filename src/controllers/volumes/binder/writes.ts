@@ -4,7 +4,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { annotated, bindCompleted, boundByController, has } from '../../../api/core/storage/binding/annotations.ts'
 import { boundVolume } from '../../../api/core/storage/binding/bind-volume.ts'
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
-import { persistentVolumeClaims as claims, type PersistentVolume, type PersistentVolumeClaim, persistentVolumes as volumes } from '../../../client/kinds.ts'
+import {
+  persistentVolumeClaims as claims,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  persistentVolumes as volumes,
+} from '../../../client/kinds.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import type { Told } from './claim-plan.ts'
 import type { Latest } from './latest.ts'
@@ -21,7 +26,10 @@ export class BinderWrites {
     this.#claims = ofClaims
   }
 
-  /** First the volume says whose it is, then the claim what it has: whoever stops in between, the rest follows from what is written. */
+  /**
+   * First the volume says whose it is, then the claim what it has: whoever stops in between, the rest follows from what
+   * is written.
+   */
   async bind(volume: PersistentVolume, claim: PersistentVolumeClaim, context: ReconcileContext): Promise<void> {
     const owned = await this.#volumeToClaim(volume, claim, context)
     const bound = await this.volumePhase(owned, 'Bound', context)
@@ -43,7 +51,12 @@ export class BinderWrites {
   }
 
   /** `told` goes out only with a change of phase. */
-  async volumePhase(volume: PersistentVolume, phase: VolumePhase, { client, events }: ReconcileContext, told?: Told): Promise<PersistentVolume> {
+  async volumePhase(
+    volume: PersistentVolume,
+    phase: VolumePhase,
+    { client, events }: ReconcileContext,
+    told?: Told,
+  ): Promise<PersistentVolume> {
     if (volume.status?.phase === phase) return volume
     const status = { ...volume.status, phase }
     delete status.message
@@ -81,25 +94,42 @@ export class BinderWrites {
     await this.volumePhase(free, 'Available', context)
   }
 
-  async #volumeToClaim(volume: PersistentVolume, claim: PersistentVolumeClaim, context: ReconcileContext): Promise<PersistentVolume> {
+  async #volumeToClaim(
+    volume: PersistentVolume,
+    claim: PersistentVolumeClaim,
+    context: ReconcileContext,
+  ): Promise<PersistentVolume> {
     const bound = boundVolume(volume, claim)
     return bound === volume ? volume : this.volume(bound, context)
   }
 
-  async #claimToVolume(claim: PersistentVolumeClaim, { metadata: { name } }: PersistentVolume, context: ReconcileContext): Promise<PersistentVolumeClaim> {
+  async #claimToVolume(
+    claim: PersistentVolumeClaim,
+    { metadata: { name } }: PersistentVolume,
+    context: ReconcileContext,
+  ): Promise<PersistentVolumeClaim> {
     const isNamed = claim.spec?.volumeName === name
     if (isNamed && has(claim, bindCompleted)) return claim
     const named = { ...claim, spec: { ...claim.spec, volumeName: name } }
-    return this.claim(annotated(named, { ...(!isNamed && { [boundByController]: 'yes' }), [bindCompleted]: 'yes' }), context)
+    return this.claim(
+      annotated(named, { ...(!isNamed && { [boundByController]: 'yes' }), [bindCompleted]: 'yes' }),
+      context,
+    )
   }
 }
 
 /** A claim's size is told when it becomes bound, and is then a matter of who expands it. */
-export function statusOf(claim: PersistentVolumeClaim, phase: ClaimPhase, volume: PersistentVolume | undefined): NonNullable<PersistentVolumeClaim['status']> {
+export function statusOf(
+  claim: PersistentVolumeClaim,
+  phase: ClaimPhase,
+  volume: PersistentVolume | undefined,
+): NonNullable<PersistentVolumeClaim['status']> {
   const { accessModes: _, capacity, currentVolumeAttributesClassName, ...rest } = claim.status ?? {}
   if (!volume) return { ...rest, phase }
   const { accessModes = [], capacity: has, volumeAttributesClassName } = volume.spec ?? {}
-  const isNew = claim.status?.phase !== phase && (!capacity?.storage || compareQuantities(capacity.storage, has?.storage ?? '0') !== 0)
+  const isNew =
+    claim.status?.phase !== phase &&
+    (!capacity?.storage || compareQuantities(capacity.storage, has?.storage ?? '0') !== 0)
   const size = isNew ? has : capacity
   const attributes = claim.status?.phase === phase ? currentVolumeAttributesClassName : volumeAttributesClassName
   return {

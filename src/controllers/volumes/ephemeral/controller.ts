@@ -33,11 +33,15 @@ export function ephemeralVolumes(concurrency: number, registry = new MetricsRegi
     component: 'ephemeral_volume',
     concurrency,
     watches: [
-      watched({ resource: pods, keys: (pod) => (hasEphemeral(pod) && !isLeaving(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : []) }),
+      watched({
+        resource: pods,
+        keys: (pod) => (hasEphemeral(pod) && !isLeaving(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : []),
+      }),
       watched({
         resource: claims,
         *keys({ metadata: { namespace, name } }, caches) {
-          for (const pod of caches.by(pods, claimsOfPod, `${namespace}/${name}`)) if (hasEphemeral(pod)) yield `${namespace}/${pod.metadata.name}`
+          for (const pod of caches.by(pods, claimsOfPod, `${namespace}/${name}`))
+            if (hasEphemeral(pod)) yield `${namespace}/${pod.metadata.name}`
         },
       }),
     ],
@@ -52,7 +56,9 @@ export function ephemeralVolumes(concurrency: number, registry = new MetricsRegi
           const there = caches.get(claims, namespace, claim.metadata.name ?? '')
           if (!there) await create(claim, client)
           else if (!isControlledBy(there, pod))
-            throw new Error(`PVC ${namespace}/${there.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`)
+            throw new Error(
+              `PVC ${namespace}/${there.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`,
+            )
         } catch (error) {
           // The pod will go with its namespace.
           if (isNamespaceTerminating(error)) return

@@ -2,7 +2,12 @@
 
 import { provisionedBy } from '../../../api/core/storage/binding/annotations.ts'
 import { type Controller, watched } from '../../../client/controller/controller.ts'
-import { persistentVolumeClaims as claims, type PersistentVolume, type PersistentVolumeClaim, persistentVolumes as volumes } from '../../../client/kinds.ts'
+import {
+  persistentVolumeClaims as claims,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  persistentVolumes as volumes,
+} from '../../../client/kinds.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import { hostPathProvisioner } from '../binder/provision/host-path.ts'
 
@@ -13,7 +18,10 @@ export interface Growth {
 }
 
 /** How a bound claim wants to grow; undefined where it does not. Only its own volume may. */
-export function growthOf({ metadata, spec, status }: PersistentVolumeClaim, volume: PersistentVolume | undefined): Growth | undefined {
+export function growthOf(
+  { metadata, spec, status }: PersistentVolumeClaim,
+  volume: PersistentVolume | undefined,
+): Growth | undefined {
   const asked = spec?.resources?.requests?.storage
   const has = status?.capacity?.storage
   if (status?.phase !== 'Bound' || !asked || !has || compareQuantities(asked, has) <= 0) return undefined
@@ -29,7 +37,10 @@ export const volumeExpander = (): Controller => {
     component: 'volume_expand',
     watches: [
       watched({ resource: claims }),
-      watched({ resource: volumes, keys: ({ spec }) => (spec?.claimRef?.uid ? [`${spec.claimRef.namespace}/${spec.claimRef.name}`] : []) }),
+      watched({
+        resource: volumes,
+        keys: ({ spec }) => (spec?.claimRef?.uid ? [`${spec.claimRef.namespace}/${spec.claimRef.name}`] : []),
+      }),
     ],
     async reconcile(key, { client, caches, events }) {
       const [namespace = '', name = ''] = key.split('/')
@@ -42,7 +53,8 @@ export const volumeExpander = (): Controller => {
       }
       const { to, isAtHand } = growth
       if (!isAtHand || !volume) {
-        if (told.get(key) !== to) events.tell(claim, 'Normal', 'ExternalExpanding', 'waiting for an external controller to expand this PVC')
+        if (told.get(key) !== to)
+          events.tell(claim, 'Normal', 'ExternalExpanding', 'waiting for an external controller to expand this PVC')
         told.set(key, to)
         return
       }

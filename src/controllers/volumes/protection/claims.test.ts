@@ -4,7 +4,9 @@ import type { Pod } from '../../../client/kinds.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { uses } from './claims.ts'
 
-const pod = (more: { phase?: string; deleted?: boolean; nodeName?: string; volumes?: NonNullable<Pod['spec']>['volumes'] } = {}): Pod => ({
+const pod = (
+  more: { phase?: string; deleted?: boolean; nodeName?: string; volumes?: NonNullable<Pod['spec']>['volumes'] } = {},
+): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { namespace: 'ns', name: 'p', ...(more.deleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },

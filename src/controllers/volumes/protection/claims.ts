@@ -17,7 +17,10 @@ export const claimProtection: Controller = {
   watches: [
     watched({
       resource: claims,
-      keys: (claim) => (isLeaving(claim) || lacksFinalizer(claim, finalizer) ? [`${claim.metadata.namespace}/${claim.metadata.name}`] : []),
+      keys: (claim) =>
+        isLeaving(claim) || lacksFinalizer(claim, finalizer)
+          ? [`${claim.metadata.namespace}/${claim.metadata.name}`]
+          : [],
     }),
     watched({
       resource: pods,
@@ -33,7 +36,8 @@ export const claimProtection: Controller = {
   async reconcile(key, { client, caches }) {
     const [namespace = '', name = ''] = key.split('/')
     const claim = caches.get(claims, namespace, name)
-    if (claim && lacksFinalizer(claim, finalizer)) return void (await client.update(claims, withFinalizer(claim, finalizer)).catch(unlessGone))
+    if (claim && lacksFinalizer(claim, finalizer))
+      return void (await client.update(claims, withFinalizer(claim, finalizer)).catch(unlessGone))
     if (!claim || !isLeaving(claim)) return
     for (const pod of caches.by(pods, claimsOfPod, key)) if (uses(pod)) return
     // A pod that came just now may not be known yet, and the claim does not come back.
@@ -44,4 +48,5 @@ export const claimProtection: Controller = {
 }
 
 /** Whether a pod may still write to its claims: one that nobody runs, or that has ended and was deleted, does not. */
-export const uses = (pod: Pod): boolean => Boolean(pod.spec?.nodeName) && !(pod.metadata.deletionTimestamp && hasEnded(pod))
+export const uses = (pod: Pod): boolean =>
+  Boolean(pod.spec?.nodeName) && !(pod.metadata.deletionTimestamp && hasEnded(pod))

@@ -3,4 +3,5 @@ import { hasFinalizer } from '../../../client/objects/finalizers.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 
 /** Not for one that is deleted: it would never go. */
-export const lacksFinalizer = (object: KubeObject, finalizer: string): boolean => !object.metadata.deletionTimestamp && !hasFinalizer(object, finalizer)
+export const lacksFinalizer = (object: KubeObject, finalizer: string): boolean =>
+  !object.metadata.deletionTimestamp && !hasFinalizer(object, finalizer)

@@ -1,4 +1,7 @@
-/** Lets deleted volumes go when no claim is bound to them any more: all carry a finalizer (StorageObjectInUseProtection). */
+/**
+ * Lets deleted volumes go when no claim is bound to them any more: all carry a finalizer
+ * (StorageObjectInUseProtection).
+ */
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { persistentVolumes as volumes } from '../../../client/kinds.ts'
 import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
@@ -12,8 +15,14 @@ export const volumeProtection: Controller = {
   watches: [watched({ resource: volumes })],
   async reconcile(name, { client, caches }) {
     const volume = caches.get(volumes, '', name)
-    if (volume && lacksFinalizer(volume, finalizer)) return void (await client.update(volumes, withFinalizer(volume, finalizer)).catch(unlessGone))
-    if (!volume?.metadata.deletionTimestamp || volume.status?.phase === 'Bound' || !volume.metadata.finalizers?.includes(finalizer)) return
+    if (volume && lacksFinalizer(volume, finalizer))
+      return void (await client.update(volumes, withFinalizer(volume, finalizer)).catch(unlessGone))
+    if (
+      !volume?.metadata.deletionTimestamp ||
+      volume.status?.phase === 'Bound' ||
+      !volume.metadata.finalizers?.includes(finalizer)
+    )
+      return
     await client.update(volumes, withoutFinalizer(volume, finalizer)).catch(unlessGone)
   },
 }

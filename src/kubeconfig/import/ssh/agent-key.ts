@@ -1,8 +1,22 @@
-/** One key of an agent: where somebody has chosen keys, the agent may sign with these, and no others are shown to the host. */
+/**
+ * One key of an agent: where somebody has chosen keys, the agent may sign with these, and no others are shown to the
+ * host.
+ */
 import { readFileSync } from 'node:fs'
-import ssh2, { type BaseAgent, type IdentityCallback, type ParsedKey, type PublicKeyEntry, type SignCallback, type SigningRequestOptions } from 'ssh2'
+import ssh2, {
+  type BaseAgent,
+  type IdentityCallback,
+  type ParsedKey,
+  type PublicKeyEntry,
+  type SignCallback,
+  type SigningRequestOptions,
+} from 'ssh2'
 
-type AgentIdentity = Buffer | ParsedKey | string | { readonly pubKey: ParsedKey | Buffer | string | PublicKeyEntry['pubKey'] }
+type AgentIdentity =
+  | Buffer
+  | ParsedKey
+  | string
+  | { readonly pubKey: ParsedKey | Buffer | string | PublicKeyEntry['pubKey'] }
 
 /** The agent at `socket` with the key whose public half lies beside `file`; undefined where there is none. */
 export function agentWithKey(socket: string, file: string): BaseAgent | undefined {
@@ -29,7 +43,12 @@ class OneKeyAgent extends ssh2.BaseAgent {
     )
   }
 
-  override sign(key: string | Buffer | ParsedKey, data: Buffer, options: SigningRequestOptions | SignCallback, callback?: SignCallback): void {
+  override sign(
+    key: string | Buffer | ParsedKey,
+    data: Buffer,
+    options: SigningRequestOptions | SignCallback,
+    callback?: SignCallback,
+  ): void {
     if (typeof options === 'function') this.#agent.sign(key, data, options)
     else this.#agent.sign(key, data, options, callback)
   }

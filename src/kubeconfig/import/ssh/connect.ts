@@ -52,8 +52,16 @@ export async function connect(host: SshHost, options: SshOptions): Promise<SshCo
       const before = clients.at(-1)
       const way = before && (await forwarded(before, route[index - 1]!, hop))
       // Those behind others are reached through them.
-      const program = before === undefined && hop.proxyCommand !== undefined ? proxyProgram(hop.proxyCommand, hop.alias) : undefined
-      clients.push(await connected(hop, hop === settings ? options : { ...options, password: undefined }, way ?? program?.way, program))
+      const program =
+        before === undefined && hop.proxyCommand !== undefined ? proxyProgram(hop.proxyCommand, hop.alias) : undefined
+      clients.push(
+        await connected(
+          hop,
+          hop === settings ? options : { ...options, password: undefined },
+          way ?? program?.way,
+          program,
+        ),
+      )
     }
     return { client: clients.at(-1)!, settings, close }
   } catch (error) {
@@ -68,13 +76,24 @@ function jumpsTo(settings: SshSettings, options: SshOptions): SshSettings[] {
   while (jumps[0] && jumps[0].jumps.length > 0 && options.jumps === undefined) {
     jumps = [...jumps[0].jumps.map((jump) => sshSettings(jump, options)), ...jumps]
     if (jumps.length > maxJumps)
-      throw new ExplainedError(`the way to ${settings.alias} leads over more than ${maxJumps} machines: look for a circle of ProxyJump in ~/.ssh/config`)
+      throw new ExplainedError(
+        `the way to ${settings.alias} leads over more than ${maxJumps} machines: look for a circle of ProxyJump ` +
+          'in ~/.ssh/config',
+      )
   }
   return jumps
 }
 
-/** A client that has logged in; `way` is what connects to the machine, if it is not reached directly, and `program` what makes that. */
-async function connected(settings: SshSettings, options: SshOptions, way?: Duplex, program?: ProxyProgram): Promise<Client> {
+/**
+ * A client that has logged in; `way` is what connects to the machine, if it is not reached directly, and `program` what
+ * makes that.
+ */
+async function connected(
+  settings: SshSettings,
+  options: SshOptions,
+  way?: Duplex,
+  program?: ProxyProgram,
+): Promise<Client> {
   const { hostName, port, user, alias } = settings
   const keys = hostKeys(settings)
   const client = new ssh2.Client()
@@ -82,7 +101,8 @@ async function connected(settings: SshSettings, options: SshOptions, way?: Duple
   const deadline = new Deadline(settings.connectTimeoutMs, () =>
     reject(
       new ExplainedError(
-        `${alias} (${hostName}:${port}) did not answer within ${settings.connectTimeoutMs / 1000} s: see whether it is up, and whether the port is right`,
+        `${alias} (${hostName}:${port}) did not answer within ${settings.connectTimeoutMs / 1000} s: see whether ` +
+          'it is up, and whether the port is right',
       ),
     ),
   )
@@ -91,14 +111,19 @@ async function connected(settings: SshSettings, options: SshOptions, way?: Duple
     secret: (question) => deadline.pausedFor(options.asker!.secret(question)),
     confirm: (question, usual) => deadline.pausedFor(options.asker!.confirm(question, usual)),
   }
-  const access = logIn({ settings, password: options.password, keysChosen: (options.identityFiles?.length ?? 0) > 0, asker }, reject)
+  const access = logIn(
+    { settings, password: options.password, keysChosen: (options.identityFiles?.length ?? 0) > 0, asker },
+    reject,
+  )
   // A program on the way knows better why.
   const lost = (error: ExplainedError): void => void (program ? program.ended.then(reject) : reject(error))
   // An answer that comes later is for nobody, and ssh2 cannot take it.
   let gone = false
   client
     .on('ready', resolve)
-    .on('error', (error: ClientError) => (error.level === 'client-authentication' ? reject(access.failure()) : lost(explained(error, settings))))
+    .on('error', (error: ClientError) =>
+      error.level === 'client-authentication' ? reject(access.failure()) : lost(explained(error, settings)),
+    )
     .on('close', () => {
       gone = true
       lost(new ExplainedError(`${alias} (${hostName}:${port}) ended the connection: see its log for why`))
@@ -143,7 +168,13 @@ function preferred(known: readonly string[]): ServerHostKeyAlgorithm[] {
 function forwarded(client: Client, from: SshSettings, { hostName, port }: SshSettings): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     client.forwardOut('127.0.0.1', 0, hostName, port, (error, stream) => {
-      if (error) reject(new ExplainedError(`${from.alias}, which is on the way, cannot reach ${hostName}:${port}: ${reasonOf(error)}`, { cause: error }))
+      if (error)
+        reject(
+          new ExplainedError(
+            `${from.alias}, which is on the way, cannot reach ${hostName}:${port}: ${reasonOf(error)}`,
+            { cause: error },
+          ),
+        )
       else resolve(stream)
     })
   })
@@ -156,9 +187,14 @@ function explained(error: ClientError, { alias, hostName, port }: SshSettings): 
   switch (errorCode(error)) {
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new ExplainedError(`there is no machine called ${hostName}: look at the name, or at HostName in ~/.ssh/config`, { cause: error })
+      return new ExplainedError(
+        `there is no machine called ${hostName}: look at the name, or at HostName in ~/.ssh/config`,
+        { cause: error },
+      )
     case 'ECONNREFUSED':
-      return new ExplainedError(`nobody listens at ${at}: see whether sshd runs there, and whether the port is right`, { cause: error })
+      return new ExplainedError(`nobody listens at ${at}: see whether sshd runs there, and whether the port is right`, {
+        cause: error,
+      })
     default:
       return new ExplainedError(`cannot connect to ${at} by SSH: ${reasonOf(error)}`, { cause: error })
   }

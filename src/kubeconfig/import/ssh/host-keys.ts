@@ -4,7 +4,16 @@ import { dirname } from 'node:path'
 import { ExplainedError, errorCode, reasonOf } from '../../../lib/explained-error.ts'
 import { makeDirectory } from '../../../lib/files/make-directory.ts'
 import type { Asker } from './asker.ts'
-import { judge, type KnownHost, keyFingerprint, keyType, knownHostLine, knownHostName, linesFor, parseKnownHosts } from './known-hosts.ts'
+import {
+  judge,
+  type KnownHost,
+  keyFingerprint,
+  keyType,
+  knownHostLine,
+  knownHostName,
+  linesFor,
+  parseKnownHosts,
+} from './known-hosts.ts'
 import type { SshSettings } from './ssh-settings.ts'
 
 export interface HostKeys {
@@ -30,11 +39,14 @@ export function hostKeys(settings: SshSettings): HostKeys {
           return
         case 'revoked':
           throw new ExplainedError(
-            `the key of ${name} (${fingerprintOf(key)}) is revoked at ${placeOf(verdict.known)}: do not trust this machine; ask who runs it`,
+            `the key of ${name} (${fingerprintOf(key)}) is revoked at ${placeOf(verdict.known)}: do not trust ` +
+              'this machine; ask who runs it',
           )
         case 'changed':
           throw new ExplainedError(
-            `the key of ${name} has changed: it shows ${fingerprintOf(key)}, and ${placeOf(verdict.known)} says ${fingerprintOf(verdict.known.key)}; somebody may be in between: if the change is right, remove the old key by ssh-keygen -R '${name}' -f ${verdict.known.file}`,
+            `the key of ${name} has changed: it shows ${fingerprintOf(key)}, and ${placeOf(verdict.known)} says ` +
+              `${fingerprintOf(verdict.known.key)}; somebody may be in between: if the change is right, remove the ` +
+              `old key by ssh-keygen -R '${name}' -f ${verdict.known.file}`,
           )
         case 'unknown':
           await unknown(settings, name, key, verdict.authority, asker)
@@ -43,31 +55,51 @@ export function hostKeys(settings: SshSettings): HostKeys {
   }
 }
 
-async function unknown(settings: SshSettings, name: string, key: Buffer, authority: KnownHost | undefined, asker: Asker | undefined): Promise<void> {
-  const signed = authority ? ` (${placeOf(authority)} trusts it by a certificate authority, and t8s does not read certificates of hosts)` : ''
+async function unknown(
+  settings: SshSettings,
+  name: string,
+  key: Buffer,
+  authority: KnownHost | undefined,
+  asker: Asker | undefined,
+): Promise<void> {
+  const signed = authority
+    ? ` (${placeOf(authority)} trusts it by a certificate authority, and t8s does not read certificates of hosts)`
+    : ''
   const [file = ''] = settings.knownHostsFiles
   if (settings.unknownHosts === 'refuse') {
     throw new ExplainedError(
-      `${name} is not known${signed}, and StrictHostKeyChecking is yes: add its key ${fingerprintOf(key)} to ${file}, by ssh-keyscan, after comparing it`,
+      `${name} is not known${signed}, and StrictHostKeyChecking is yes: add its key ${fingerprintOf(key)} to ` +
+        `${file}, by ssh-keyscan, after comparing it`,
     )
   }
   if (settings.unknownHosts === 'ask') {
     if (!asker) {
       throw new ExplainedError(
-        `${name} is not known${signed}, and nobody is at a terminal to be asked about its key ${fingerprintOf(key)}: connect once by ssh, or add it to ${file} by ssh-keyscan after comparing it`,
+        `${name} is not known${signed}, and nobody is at a terminal to be asked about its key ` +
+          `${fingerprintOf(key)}: connect once by ssh, or add it to ${file} by ssh-keyscan after comparing it`,
       )
     }
-    const agreed = await asker.confirm(`${name} is not known${signed}. Its key is ${fingerprintOf(key)}. Trust it from now on?`, false)
+    const agreed = await asker.confirm(
+      `${name} is not known${signed}. Its key is ${fingerprintOf(key)}. Trust it from now on?`,
+      false,
+    )
     if (!agreed) throw new ExplainedError(`${name} was not trusted: nothing was changed`)
   }
   try {
     makeDirectory(dirname(file), 0o700)
     const present = textAt(file)
-    appendFileSync(file, `${present === '' || present.endsWith('\n') ? '' : '\n'}${knownHostLine(name, key, settings.hashKnownHosts)}`, { mode: 0o600 })
+    appendFileSync(
+      file,
+      `${present === '' || present.endsWith('\n') ? '' : '\n'}${knownHostLine(name, key, settings.hashKnownHosts)}`,
+      { mode: 0o600 },
+    )
   } catch (error) {
-    throw new ExplainedError(`cannot add ${name} to ${file}: ${reasonOf(error)}; make it writable, or name another file by UserKnownHostsFile`, {
-      cause: error,
-    })
+    throw new ExplainedError(
+      `cannot add ${name} to ${file}: ${reasonOf(error)}; make it writable, or name another file by UserKnownHostsFile`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 

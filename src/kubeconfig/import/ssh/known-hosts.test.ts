@@ -8,7 +8,8 @@ const key = (type: string, content = 'x'): Buffer => {
   return Buffer.concat([length, Buffer.from(type + content)])
 }
 const line = (names: string, blob: Buffer): string => `${names} ${keyType(blob)} ${blob.toString('base64')}`
-const verdict = (text: string, name: string, blob: Buffer): string => judge(linesFor(parseKnownHosts(text, 'FILE'), name), blob).is
+const verdict = (text: string, name: string, blob: Buffer): string =>
+  judge(linesFor(parseKnownHosts(text, 'FILE'), name), blob).is
 
 const ed25519 = key('ssh-ed25519')
 
@@ -35,7 +36,10 @@ test('another key is a change, of whatever kind it is; a revoked one is refused'
 })
 
 test('an authority is told, and lines that are none are passed over', () => {
-  const found = judge(linesFor(parseKnownHosts(`# no\n\nbroken line\n@cert-authority ${line('*.com', ed25519)}`, 'FILE'), 'a.com'), ed25519)
+  const found = judge(
+    linesFor(parseKnownHosts(`# no\n\nbroken line\n@cert-authority ${line('*.com', ed25519)}`, 'FILE'), 'a.com'),
+    ed25519,
+  )
   assert.deepEqual([found.is, found.is === 'unknown' && found.authority?.line], ['unknown', 4])
 })
 

@@ -22,17 +22,22 @@ export type Verdict =
 /** The lines of a file; those that are none are passed over, as ssh does. */
 export function parseKnownHosts(text: string, file: string): KnownHost[] {
   return text.split('\n').flatMap((content, index) => {
-    const [, marker, names, type, key] = /^\s*(?:@(revoked|cert-authority)\s+)?([^\s#@]\S*)\s+(\S+)\s+([A-Za-z0-9+/=]+)/.exec(content) ?? []
+    const [, marker, names, type, key] =
+      /^\s*(?:@(revoked|cert-authority)\s+)?([^\s#@]\S*)\s+(\S+)\s+([A-Za-z0-9+/=]+)/.exec(content) ?? []
     if (!names || !type || !key) return []
-    return [{ marker: marker as KnownHost['marker'], names, type, key: Buffer.from(key, 'base64'), file, line: index + 1 }]
+    return [
+      { marker: marker as KnownHost['marker'], names, type, key: Buffer.from(key, 'base64'), file, line: index + 1 },
+    ]
   })
 }
 
 /** The name of a host in such files: with its port, unless that is SSH's own. */
-export const knownHostName = (host: string, port: number): string => (port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`)
+export const knownHostName = (host: string, port: number): string =>
+  port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`
 
 /** The lines for a host. */
-export const linesFor = (lines: readonly KnownHost[], name: string): KnownHost[] => lines.filter(({ names }) => matches(names, name))
+export const linesFor = (lines: readonly KnownHost[], name: string): KnownHost[] =>
+  lines.filter(({ names }) => matches(names, name))
 
 /** What `lines`, those for the host, say of the key that it shows. */
 export function judge(lines: readonly KnownHost[], key: Buffer): Verdict {
@@ -58,7 +63,8 @@ export function keyType(key: Buffer): string {
 }
 
 /** As ssh-keygen -l shows it. */
-export const keyFingerprint = (key: Buffer): string => `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+export const keyFingerprint = (key: Buffer): string =>
+  `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 
 function matches(names: string, name: string): boolean {
   if (names.startsWith('|1|')) {
@@ -70,7 +76,8 @@ function matches(names: string, name: string): boolean {
   return patterns.some((pattern) => wildcard(pattern, name))
 }
 
-const hashedName = (name: string, salt: Buffer): string => `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update(name).digest('base64')}`
+const hashedName = (name: string, salt: Buffer): string =>
+  `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update(name).digest('base64')}`
 
 /** `*` and `?`, in time that grows with pattern times text. */
 function wildcard(pattern: string, text: string): boolean {

@@ -1,4 +1,7 @@
-/** The ways to log in, one after the other: a password that was given alone, else agent, keys, and a password that is asked for. */
+/**
+ * The ways to log in, one after the other: a password that was given alone, else agent, keys, and a password that is
+ * asked for.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import type { AnyAuthMethod, AuthenticationType, AuthHandlerMiddleware, ParsedKey } from 'ssh2'
 import ssh2 from 'ssh2'
@@ -47,9 +50,14 @@ export function logIn(options: LogInOptions, broken: (error: unknown) => void): 
     },
     failure() {
       const { user, alias } = options.settings
-      const next = options.password === undefined ? 'name a key by -i, or give a password by -p' : 'give the right password, or leave it out to use a key'
+      const next =
+        options.password === undefined
+          ? 'name a key by -i, or give a password by -p'
+          : 'give the right password, or leave it out to use a key'
       const what = tried.length > 0 ? `tried ${[...new Set(tried)].join(', ')}` : 'there was nothing to try'
-      return new ExplainedError(`${alias} does not let ${user} in (${what}; it takes ${taken.join(', ') || 'nothing'}): ${next}`)
+      return new ExplainedError(
+        `${alias} does not let ${user} in (${what}; it takes ${taken.join(', ') || 'nothing'}): ${next}`,
+      )
     },
   }
 }
@@ -99,7 +107,11 @@ async function* waysIn(
 }
 
 /** Answers what the server asks, such as PAM. */
-function interactive(username: string, answer: (prompt: string) => Promise<string>, broken: (error: unknown) => void): AnyAuthMethod {
+function interactive(
+  username: string,
+  answer: (prompt: string) => Promise<string>,
+  broken: (error: unknown) => void,
+): AnyAuthMethod {
   return {
     type: 'keyboard-interactive',
     username,
@@ -113,7 +125,10 @@ function interactive(username: string, answer: (prompt: string) => Promise<strin
   }
 }
 
-/** The key of a file; undefined if it has a pass phrase that nobody can be asked for. Rejects with an ExplainedError for a chosen one that cannot be used. */
+/**
+ * The key of a file; undefined if it has a pass phrase that nobody can be asked for. Rejects with an ExplainedError for
+ * a chosen one that cannot be used.
+ */
 async function loadKey(file: string, asker: Asker | undefined, chosen: boolean): Promise<ParsedKey | undefined> {
   let content: Buffer
   try {
@@ -125,7 +140,11 @@ async function loadKey(file: string, asker: Asker | undefined, chosen: boolean):
   let key = parsed(content)
   if (key instanceof Error && /passphrase|encrypted/i.test(key.message)) {
     if (!asker) {
-      if (chosen) throw new ExplainedError(`the key ${file} has a pass phrase, and nobody is at a terminal to be asked for it: add it to the agent by ssh-add`)
+      if (chosen)
+        throw new ExplainedError(
+          `the key ${file} has a pass phrase, and nobody is at a terminal to be asked for it: add it to the ` +
+            'agent by ssh-add',
+        )
       return undefined
     }
     for (let attempt = 0; attempt < tries && key instanceof Error; attempt++) {
@@ -135,7 +154,8 @@ async function loadKey(file: string, asker: Asker | undefined, chosen: boolean):
     if (key instanceof Error) throw new ExplainedError(`the pass phrase of ${file} was wrong: nothing was changed`)
   }
   if (!(key instanceof Error)) return key
-  if (chosen) throw new ExplainedError(`${file} is no private key that can be used (${key.message}): name another by -i`)
+  if (chosen)
+    throw new ExplainedError(`${file} is no private key that can be used (${key.message}): name another by -i`)
   return undefined
 }
 

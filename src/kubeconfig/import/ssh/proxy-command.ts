@@ -1,4 +1,6 @@
-/** The way to a machine through a program (ProxyCommand of ssh_config(5)): what it writes and reads is the connection. */
+/**
+ * The way to a machine through a program (ProxyCommand of ssh_config(5)): what it writes and reads is the connection.
+ */
 import { spawn } from 'node:child_process'
 import { Duplex } from 'node:stream'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
@@ -11,7 +13,10 @@ export interface ProxyProgram {
 
 const maxComplaint = 1000
 
-/** Runs the command in a shell, as ssh does, and hangs up on it when nothing more is sent. `alias` is the machine, for sentences. */
+/**
+ * Runs the command in a shell, as ssh does, and hangs up on it when nothing more is sent. `alias` is the machine, for
+ * sentences.
+ */
 export function proxyProgram(command: string, alias: string): ProxyProgram {
   const child = spawn('/bin/sh', ['-c', `exec ${command}`], { stdio: 'pipe' })
   const way = Duplex.from({ readable: child.stdout, writable: child.stdin })
@@ -31,6 +36,8 @@ export function proxyProgram(command: string, alias: string): ProxyProgram {
     way.destroy()
   }
   child.on('error', (error) => end(`cannot be run: ${reasonOf(error)}`))
-  child.on('close', (code, signal) => end(`ended with ${[code ?? signal, complaint.trim().split('\n').at(-1)].filter((part) => part !== '').join(': ')}`))
+  child.on('close', (code, signal) =>
+    end(`ended with ${[code ?? signal, complaint.trim().split('\n').at(-1)].filter((part) => part !== '').join(': ')}`),
+  )
   return { way, ended }
 }

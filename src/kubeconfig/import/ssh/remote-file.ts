@@ -7,7 +7,9 @@ import type { SshAddress } from './ssh-address.ts'
 export interface RemoteFiles {
   /** The name of the machine as others reach it. */
   readonly hostName: string
-  /** Rejects with an ExplainedError for what cannot be read. Paths that are not absolute start from the home directory. */
+  /**
+   * Rejects with an ExplainedError for what cannot be read. Paths that are not absolute start from the home directory.
+   */
   read(path: string): Promise<Buffer>
   close(): void
 }
@@ -24,14 +26,21 @@ export async function remoteFiles(address: SshAddress, options: SshOptions): Pro
   const at = `${settings.user}@${settings.alias}`
   return {
     hostName: settings.hostName,
-    read: (path) => inTime(sftp ? bySftp(sftp, path, at) : byCat(client, path, at), `${at} did not send ${path} within ${readTimeoutMs / 1000} s: try again`),
+    read: (path) =>
+      inTime(
+        sftp ? bySftp(sftp, path, at) : byCat(client, path, at),
+        `${at} did not send ${path} within ${readTimeoutMs / 1000} s: try again`,
+      ),
     close,
   }
 }
 
 /** Undefined where the server has none. */
 const sftpOf = (client: Client): Promise<SFTPWrapper | undefined> =>
-  inTime(new Promise((resolve) => client.sftp((error, sftp) => resolve(error ? undefined : sftp))), 'the machine did not begin SFTP: try again')
+  inTime(
+    new Promise((resolve) => client.sftp((error, sftp) => resolve(error ? undefined : sftp))),
+    'the machine did not begin SFTP: try again',
+  )
 
 function bySftp(sftp: SFTPWrapper, path: string, at: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -39,7 +48,8 @@ function bySftp(sftp: SFTPWrapper, path: string, at: string): Promise<Buffer> {
     sftp.stat(path, (error, stats) => {
       if (error) fail(error)
       else if (!stats.isFile()) reject(unreadable(path, at, 'it is no file'))
-      else if (stats.size > maxBytes) reject(unreadable(path, at, `it has ${stats.size} bytes, which no kubeconfig has`))
+      else if (stats.size > maxBytes)
+        reject(unreadable(path, at, `it has ${stats.size} bytes, which no kubeconfig has`))
       else sftp.readFile(path, (error, content) => (error ? fail(error) : resolve(content)))
     })
   })
@@ -86,7 +96,9 @@ function words(error: Error): string {
 }
 
 function unreadable(path: string, at: string, why: string, cause?: Error): ExplainedError {
-  const next = /permission denied/i.test(why) ? ': log in as who may read it, such as root' : ': see which file it is there'
+  const next = /permission denied/i.test(why)
+    ? ': log in as who may read it, such as root'
+    : ': see which file it is there'
   return new ExplainedError(`cannot read ${path} as ${at} (${why})${next}`, { cause })
 }
 

@@ -9,19 +9,38 @@ test('addresses say user, host, port and path', () => {
     path: '/etc/kubernetes/kubectl.kubeconfig',
   })
   assert.deepEqual(parseSshAddress('ssh://node:2222/a%20b'), { host: 'node', port: 2222, path: '/a b' })
-  assert.deepEqual(parseSshAddress('ssh://a.b%40c@[fd00::1]:22/x'), { user: 'a.b@c', host: 'fd00::1', port: 22, path: '/x' })
+  assert.deepEqual(parseSshAddress('ssh://a.b%40c@[fd00::1]:22/x'), {
+    user: 'a.b@c',
+    host: 'fd00::1',
+    port: 22,
+    path: '/x',
+  })
   assert.deepEqual(parseSshAddress('ssh://node/~/.kube/config'), { host: 'node', path: '.kube/config' })
   assert.deepEqual(parseSshHost('me@gate:22'), { user: 'me', host: 'gate', port: 22 })
 })
 
 test('others are refused with what is wrong', () => {
-  for (const text of ['ssh://', 'ssh:///x', 'ssh://@node/x', 'ssh://a:b:c/x', 'ssh://-oProxyCommand=x/x', 'ssh://node:port/x', 'ssh://n%zz@node/x']) {
-    assert.throws(() => parseSshAddress(text), /is no address of a file: it should look like ssh:\/\/USER@HOST:PORT\//, text)
+  for (const text of [
+    'ssh://',
+    'ssh:///x',
+    'ssh://@node/x',
+    'ssh://a:b:c/x',
+    'ssh://-oProxyCommand=x/x',
+    'ssh://node:port/x',
+    'ssh://n%zz@node/x',
+  ]) {
+    assert.throws(
+      () => parseSshAddress(text),
+      /is no address of a file: it should look like ssh:\/\/USER@HOST:PORT\//,
+      text,
+    )
   }
-  for (const text of ['ssh://node', 'ssh://node/', 'ssh://node/etc/']) assert.throws(() => parseSshAddress(text), /names no file/)
+  for (const text of ['ssh://node', 'ssh://node/', 'ssh://node/etc/'])
+    assert.throws(() => parseSshAddress(text), /names no file/)
   assert.throws(() => parseSshAddress('ssh://node:0/x'), /ports go from 1 to 65535/)
   assert.throws(
     () => parseSshAddress('ssh://me:secret@node/x'),
-    (error) => error instanceof Error && /has a password in it/.test(error.message) && !error.message.includes('secret'),
+    (error) =>
+      error instanceof Error && /has a password in it/.test(error.message) && !error.message.includes('secret'),
   )
 })

@@ -17,7 +17,8 @@ export interface SshAddress extends SshHost {
 export function parseSshAddress(text: string): SshAddress {
   const [, authority, path] = /^ssh:\/\/([^/]*)(\/.*)?$/i.exec(text) ?? []
   if (!authority) throw noAddress(text)
-  if (!path || path.endsWith('/')) throw new ExplainedError(`${text} names no file: say which, such as ssh://${authority}/etc/kubernetes/admin.conf`)
+  if (!path || path.endsWith('/'))
+    throw new ExplainedError(`${text} names no file: say which, such as ssh://${authority}/etc/kubernetes/admin.conf`)
   const decoded = decode(path, text)
   return { ...parseSshHost(authority, text), path: decoded.startsWith('/~/') ? decoded.slice(3) : decoded }
 }
@@ -31,9 +32,11 @@ export function parseSshHost(text: string, whole = text): SshHost {
   if (!host || user === '' || host.startsWith('-')) throw noAddress(whole)
   if (user?.includes(':'))
     throw new ExplainedError(
-      `${whole.replace(/:[^/@]*@/, ':…@')} has a password in it, which lists of processes would show: ask for it with --password-fd, or leave it out to be asked`,
+      `${whole.replace(/:[^/@]*@/, ':…@')} has a password in it, which lists of processes would show: ask for it ` +
+        'with --password-fd, or leave it out to be asked',
     )
-  if (port && (Number(port) < 1 || Number(port) > 65_535)) throw new ExplainedError(`${whole} has the port ${port}: ports go from 1 to 65535`)
+  if (port && (Number(port) < 1 || Number(port) > 65_535))
+    throw new ExplainedError(`${whole} has the port ${port}: ports go from 1 to 65535`)
   return { host, ...(user && { user }), ...(port && { port: Number(port) }) }
 }
 
@@ -46,4 +49,6 @@ function decode(text: string, whole: string): string {
 }
 
 const noAddress = (text: string): ExplainedError =>
-  new ExplainedError(`${text} is no address of a file: it should look like ssh://USER@HOST:PORT/etc/kubernetes/admin.conf`)
+  new ExplainedError(
+    `${text} is no address of a file: it should look like ssh://USER@HOST:PORT/etc/kubernetes/admin.conf`,
+  )

@@ -7,7 +7,10 @@ import type { SshHost } from './ssh-address.ts'
 import { type SshSettings, sshSettings } from './ssh-settings.ts'
 
 /** Settings by a configuration, without the machine's own. */
-function settingsBy(t: TestContext, text: string): { readonly home: string; readonly of: (host: SshHost, environment?: NodeJS.ProcessEnv) => SshSettings } {
+function settingsBy(
+  t: TestContext,
+  text: string,
+): { readonly home: string; readonly of: (host: SshHost, environment?: NodeJS.ProcessEnv) => SshSettings } {
   const home = mkdtempSync(join(tmpdir(), 't8s-ssh-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
   mkdirSync(join(home, '.ssh'))
@@ -22,7 +25,10 @@ test('without a word, everything is as usual', (t) => {
     { host: 'node' },
     { USER: 'me', SSH_AUTH_SOCK: '/agent' },
   )
-  assert.deepEqual([alias, hostName, port, user, agent, unknownHosts, jumps], ['node', 'node', 22, 'me', '/agent', 'ask', []])
+  assert.deepEqual(
+    [alias, hostName, port, user, agent, unknownHosts, jumps],
+    ['node', 'node', 22, 'me', '/agent', 'ask', []],
+  )
   assert.deepEqual(
     identityFiles,
     ['id_rsa', 'id_ecdsa', 'id_ed25519'].map((name) => join(home, '.ssh', name)),
@@ -50,7 +56,10 @@ Host *
 `,
   )
   const node = of({ host: 'node' }, { USER: 'me', SSH_AUTH_SOCK: '/agent' })
-  assert.deepEqual([node.hostName, node.user, node.port, node.agent, node.unknownHosts], ['node.example.com', 'admin', 2222, undefined, 'accept'])
+  assert.deepEqual(
+    [node.hostName, node.user, node.port, node.agent, node.unknownHosts],
+    ['node.example.com', 'admin', 2222, undefined, 'accept'],
+  )
   assert.deepEqual(node.identityFiles, [join(home, 'a'), join(home, 'b_admin')])
   assert.deepEqual(node.jumps, [{ user: 'one', host: 'gate', port: 22 }, { host: 'two' }])
   assert.deepEqual(node.knownHostsFiles.slice(0, 2), [join(home, 'known'), '/etc/known_node.example.com'])

@@ -1,4 +1,7 @@
-/** What ~/.ssh/config and /etc/ssh/ssh_config say of a host (ssh_config(5)), as far as reading a file from it is concerned. */
+/**
+ * What ~/.ssh/config and /etc/ssh/ssh_config say of a host (ssh_config(5)), as far as reading a file from it is
+ * concerned.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -50,7 +53,10 @@ const usualTimeoutMs = 20_000
 const maxIncludes = 16
 
 /** Throws an ExplainedError for a file that cannot be read, or that cannot be understood. */
-export function sshSettings(host: SshHost, { home, environment, configFile, identityFiles }: SshSettingsOptions): SshSettings {
+export function sshSettings(
+  host: SshHost,
+  { home, environment, configFile, identityFiles }: SshSettingsOptions,
+): SshSettings {
   const own = join(home, '.ssh')
   const files = configFile ? [configFile] : [join(own, 'config'), '/etc/ssh/ssh_config']
   // What is said first counts, for single values; keys add up.
@@ -64,8 +70,17 @@ export function sshSettings(host: SshHost, { home, environment, configFile, iden
     const expanded = withTokens(text.replace(/^~(?=\/|$)/, home))
     return isAbsolute(expanded) ? expanded : join(own, expanded)
   }
-  const tokens: Readonly<Record<string, string>> = { '%': '%', h: hostName, d: home, n: host.host, r: user, p: String(port), u: environment.USER ?? user }
-  const withTokens = (text: string): string => text.replace(/%([%hdnrpu])/g, (_, letter: string) => tokens[letter] ?? '')
+  const tokens: Readonly<Record<string, string>> = {
+    '%': '%',
+    h: hostName,
+    d: home,
+    n: host.host,
+    r: user,
+    p: String(port),
+    u: environment.USER ?? user,
+  }
+  const withTokens = (text: string): string =>
+    text.replace(/%([%hdnrpu])/g, (_, letter: string) => tokens[letter] ?? '')
   const list = (name: string): string[] => {
     const first = said.find((values) => texts(values[name.toLowerCase()]).length > 0)
     return texts(first?.[name.toLowerCase()])
@@ -88,7 +103,8 @@ export function sshSettings(host: SshHost, { home, environment, configFile, iden
         ? chosenKeys.filter((file) => file !== 'none').map(path)
         : usualKeys.map((key) => join(own, key)),
     identitiesOnly: one('IdentitiesOnly')?.toLowerCase() === 'yes' || (identityFiles?.length ?? 0) > 0,
-    agent: agent === 'none' ? undefined : agent === 'SSH_AUTH_SOCK' ? environment.SSH_AUTH_SOCK || undefined : path(agent),
+    agent:
+      agent === 'none' ? undefined : agent === 'SSH_AUTH_SOCK' ? environment.SSH_AUTH_SOCK || undefined : path(agent),
     knownHostsFiles: [
       ...(known.length > 0 ? known.map(path) : [join(own, 'known_hosts'), join(own, 'known_hosts2')]),
       ...globalKnownHosts(list('GlobalKnownHostsFile')),
@@ -104,7 +120,9 @@ export function sshSettings(host: SshHost, { home, environment, configFile, iden
 
 /** How the machine is reached, if not directly: of ProxyCommand and ProxyJump, the one that is said first counts. */
 function wayOf(said: readonly Said[]): { readonly command?: string; readonly jump?: string } {
-  const [first] = said.flatMap((values) => Object.entries(values).filter(([name]) => name === 'proxycommand' || name === 'proxyjump'))
+  const [first] = said.flatMap((values) =>
+    Object.entries(values).filter(([name]) => name === 'proxycommand' || name === 'proxyjump'),
+  )
   const text = first && texts(first[1]).join(' ')
   if (!text || text.toLowerCase() === 'none') return {}
   return first[0] === 'proxycommand' ? { command: text } : { jump: text }
@@ -115,11 +133,13 @@ function checkWords(host: string, words: readonly string[]): void {
   const odd = words.find((word) => /[\s\p{Cc}'"`$\\;&<>|(){}]/u.test(word) || word.startsWith('-'))
   if (odd !== undefined)
     throw new ExplainedError(
-      `${host} is reached by a ProxyCommand, and ${JSON.stringify(odd)} could be more than a name to it: mend HostName and User in ~/.ssh/config`,
+      `${host} is reached by a ProxyCommand, and ${JSON.stringify(odd)} could be more than a name to it: mend ` +
+        'HostName and User in ~/.ssh/config',
     )
 }
 
-const globalKnownHosts = (said: readonly string[]): readonly string[] => (said.length > 0 ? said : ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2'])
+const globalKnownHosts = (said: readonly string[]): readonly string[] =>
+  said.length > 0 ? said : ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2']
 
 function unknownHosts(said = 'ask'): UnknownHosts {
   switch (said.toLowerCase()) {
@@ -144,7 +164,9 @@ function computed(file: string, { host, user }: SshHost, own: string, required: 
     const config = SSHConfig.parse(withIncludes(text, file.startsWith('/etc/') ? '/etc/ssh' : own, 0))
     return config.compute({ Host: host, ...(user && { User: user }) }, { ignoreCase: true, matchExec: false })
   } catch (error) {
-    throw new ExplainedError(`cannot understand ${file}: ${reasonOf(error)}; mend it, or name another by -F`, { cause: error })
+    throw new ExplainedError(`cannot understand ${file}: ${reasonOf(error)}; mend it, or name another by -F`, {
+      cause: error,
+    })
   }
 }
 
@@ -177,6 +199,10 @@ function texts(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   if (!Array.isArray(value)) return []
   return value.flatMap((item: unknown) =>
-    typeof item === 'string' ? [item] : typeof item === 'object' && item !== null && 'val' in item ? [String(item.val)] : [],
+    typeof item === 'string'
+      ? [item]
+      : typeof item === 'object' && item !== null && 'val' in item
+        ? [String(item.val)]
+        : [],
   )
 }

@@ -4,6 +4,7 @@
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (limit === 0) return true
-  for (const member of Array.isArray(value) ? value : Object.values(value)) if (isDeeperThan(member, limit - 1)) return true
+  for (const member of Array.isArray(value) ? value : Object.values(value))
+    if (isDeeperThan(member, limit - 1)) return true
   return false
 }

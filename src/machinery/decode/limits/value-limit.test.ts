@@ -6,10 +6,16 @@ import { checkValues, decode, maxValues } from '../index.ts'
 const tooMany = { code: 413, message: `Request entity too large: an object may have at most ${maxValues} values` }
 
 test('members and items are counted at all levels, what stands in texts is not', () => {
-  checkValues(JSON.stringify({ data: Object.fromEntries(Array.from({ length: maxValues - 10 }, (_, i) => [`k${i}`, ',[{'])) }))
+  checkValues(
+    JSON.stringify({ data: Object.fromEntries(Array.from({ length: maxValues - 10 }, (_, i) => [`k${i}`, ',[{'])) }),
+  )
   checkValues(JSON.stringify({ a: '{,"'.repeat(1_000_000) }))
   checkValues(JSON.stringify(Array(maxValues - 1).fill({})))
-  for (const value of [Array(maxValues + 1).fill(0), Array(maxValues / 2 + 1).fill([0]), { a: Array(maxValues + 1).fill({}) }])
+  for (const value of [
+    Array(maxValues + 1).fill(0),
+    Array(maxValues / 2 + 1).fill([0]),
+    { a: Array(maxValues + 1).fill({}) },
+  ])
     assert.throws(() => checkValues(JSON.stringify(value)), tooMany)
 })
 

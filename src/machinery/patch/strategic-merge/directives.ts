@@ -14,11 +14,19 @@ export const isDirective = (item: unknown): item is JsonObject => isObject(item)
 
 /** A value that the object gets new: without directives, items to delete and null members. */
 export function withoutDirectives(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter((item) => !(isDirective(item) && item[patchDirective] !== 'merge')).map(withoutDirectives)
+  if (Array.isArray(value))
+    return value.filter((item) => !(isDirective(item) && item[patchDirective] !== 'merge')).map(withoutDirectives)
   if (!isObject(value)) return value
   const out: JsonObject = {}
   for (const name of Object.keys(value)) {
-    if (value[name] === null || name === patchDirective || name === retainKeys || name.startsWith(order) || name.startsWith(deletion)) continue
+    if (
+      value[name] === null ||
+      name === patchDirective ||
+      name === retainKeys ||
+      name.startsWith(order) ||
+      name.startsWith(deletion)
+    )
+      continue
     setOwn(out, name, withoutDirectives(value[name]))
   }
   return out

@@ -1,6 +1,6 @@
 /**
- * Merging lists by key, or as sets of scalars, and the order of what comes out: the patch's items keep the patch's order,
- * the server's keep theirs, and where nothing relates the two, the patch's come first.
+ * Merging lists by key, or as sets of scalars, and the order of what comes out: the patch's items keep the patch's
+ * order, the server's keep theirs, and where nothing relates the two, the patch's come first.
  */
 
 import { isObject, type JsonObject } from '../../fields/json.ts'
@@ -14,12 +14,16 @@ type MergeItems = (before: JsonObject, patch: JsonObject) => JsonObject
 /** What tells an item apart: the value of the merge key, or the scalar itself. */
 function identity(item: unknown, mergeKey: string): unknown {
   if (!mergeKey) return item
-  if (!isObject(item)) throw internal(`expected a map[string]interface {}, but received a ${Array.isArray(item) ? '[]interface {}' : typeof item}`)
+  if (!isObject(item))
+    throw internal(
+      `expected a map[string]interface {}, but received a ${Array.isArray(item) ? '[]interface {}' : typeof item}`,
+    )
   if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey)
   return item[mergeKey]
 }
 
-const noMergeKey = (item: JsonObject, mergeKey: string): StatusError => internal(`map: ${goValue(item)} does not contain declared merge key: ${mergeKey}`)
+const noMergeKey = (item: JsonObject, mergeKey: string): StatusError =>
+  internal(`map: ${goValue(item)} does not contain declared merge key: ${mergeKey}`)
 
 const kindOf = (item: unknown): string => (Array.isArray(item) ? 'list' : isObject(item) ? 'map' : typeof item)
 
@@ -28,7 +32,8 @@ function kindOfItems(...lists: readonly List[]): string {
   let kind: string | undefined
   for (const item of lists.flat()) {
     const other = kindOf(item)
-    if (other === 'list') throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
+    if (other === 'list')
+      throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
     if (kind !== undefined && kind !== other) throw internal(`list element types are not identical: ${goValue(lists)}`)
     kind = other
   }
@@ -36,7 +41,13 @@ function kindOfItems(...lists: readonly List[]): string {
 }
 
 /** The list with the patch merged in; with `deletes`, the patch names scalars to take out. */
-export function mergeLists(before: List, patch: List, mergeKey: string, deletes: boolean, mergeItems: MergeItems): List {
+export function mergeLists(
+  before: List,
+  patch: List,
+  mergeKey: string,
+  deletes: boolean,
+  mergeItems: MergeItems,
+): List {
   if (before.length === 0 && patch.length === 0) return before
   if (kindOfItems(before, patch) !== 'map') {
     if (deletes) {
@@ -49,7 +60,8 @@ export function mergeLists(before: List, patch: List, mergeKey: string, deletes:
   const { kept, given } = afterDirectives(before as readonly JsonObject[], patch as readonly JsonObject[], mergeKey)
   const merged = [...kept]
   const known = new Map<unknown, number>()
-  const note = (item: JsonObject, place: number): void => void (known.has(item[mergeKey]) || known.set(item[mergeKey], place))
+  const note = (item: JsonObject, place: number): void =>
+    void (known.has(item[mergeKey]) || known.set(item[mergeKey], place))
   merged.forEach(note)
   for (const item of given) {
     const place = known.get(identity(item, mergeKey))
@@ -94,12 +106,16 @@ function afterDirectives(
   return replace ? { kept: given.map((item) => withoutDirectives(item) as JsonObject), given: [] } : { kept, given }
 }
 
-/** The items in order: those of `first` as they stand there, the others as they stand in `server`, both interleaved by `server`. */
+/**
+ * The items in order: those of `first` as they stand there, the others as they stand in `server`, both interleaved by
+ * `server`.
+ */
 function arrange<T>(items: readonly T[], first: List, server: List, mergeKey: string): T[] {
   const firstPlaces = places(first, mergeKey)
   const serverPlaces = places(server, mergeKey)
   const placeIn = (index: ReadonlyMap<unknown, number>) => (item: T) => index.get(identity(item, mergeKey))
-  const sortBy = (list: T[], place: (item: T) => number | undefined): T[] => list.sort((a, b) => (place(a) ?? 0) - (place(b) ?? 0))
+  const sortBy = (list: T[], place: (item: T) => number | undefined): T[] =>
+    list.sort((a, b) => (place(a) ?? 0) - (place(b) ?? 0))
   const inFirst = placeIn(firstPlaces)
   const inServer = placeIn(serverPlaces)
   const left = sortBy(
@@ -114,7 +130,8 @@ function arrange<T>(items: readonly T[], first: List, server: List, mergeKey: st
   let i = 0
   for (const item of right) {
     const place = inServer(item)
-    while (i < left.length && place !== undefined && (inServer(left[i]!) ?? Number.POSITIVE_INFINITY) < place) out.push(left[i++]!)
+    while (i < left.length && place !== undefined && (inServer(left[i]!) ?? Number.POSITIVE_INFINITY) < place)
+      out.push(left[i++]!)
     out.push(item)
   }
   return [...out, ...left.slice(i)]
@@ -129,11 +146,22 @@ function places(list: List, mergeKey: string): Map<unknown, number> {
   return out
 }
 
-/** The list that `$setElementOrder` gives, from what is there and what the patch says; undefined when there is neither. */
-export function orderedMerge(before: unknown, patch: unknown, wanted: List, mergeKey: string, merge: (before: List, patch: List) => List): List | undefined {
+/**
+ * The list that `$setElementOrder` gives, from what is there and what the patch says; undefined when there is neither.
+ */
+export function orderedMerge(
+  before: unknown,
+  patch: unknown,
+  wanted: List,
+  mergeKey: string,
+  merge: (before: List, patch: List) => List,
+): List | undefined {
   for (const list of [before, patch])
     if (list !== undefined && !Array.isArray(list))
-      throw internal(`expected a []interface {}, but received a ${isObject(list) ? 'map[string]interface {}' : list === null ? '%!s(<nil>)' : typeof list}`)
+      throw internal(
+        'expected a []interface {}, but received a ' +
+          `${isObject(list) ? 'map[string]interface {}' : list === null ? '%!s(<nil>)' : typeof list}`,
+      )
   const there = before as List | undefined
   const given = patch as List | undefined
   if (given === undefined) {
@@ -148,9 +176,13 @@ export function orderedMerge(before: unknown, patch: unknown, wanted: List, merg
 /** The items that the patch gives must stand in the order list, in the same order. */
 function checkOrder(patch: List, wanted: List, mergeKey: string): void {
   if (wanted.length === 0 || patch.length === 0) return
-  if (mergeKey && patch.some((item) => !isObject(item))) throw badRequest('invalid patch format of setElementOrder list')
+  if (mergeKey && patch.some((item) => !isObject(item)))
+    throw badRequest('invalid patch format of setElementOrder list')
   const given = patch.filter((item) => !isDirective(item))
   let i = 0
   for (const item of wanted) if (i < given.length && identity(given[i], mergeKey) === identity(item, mergeKey)) i++
-  if (i < given.length) throw internal(`The order in patch list:\n${goValue(patch)}\n doesn't match $setElementOrder list:\n${goValue(wanted)}\n`)
+  if (i < given.length)
+    throw internal(
+      `The order in patch list:\n${goValue(patch)}\n doesn't match $setElementOrder list:\n${goValue(wanted)}\n`,
+    )
 }

@@ -43,7 +43,8 @@ export function mergeMembers(original: JsonObject, given: JsonObject, type: Fiel
 
 function wholeMap(patch: JsonObject): JsonObject {
   if (patch[patchDirective] === 'delete') return {}
-  if (patch[patchDirective] !== 'replace') throw internal(`unknown patch type: ${goValue(patch[patchDirective])} in map: ${goValue(patch)}`)
+  if (patch[patchDirective] !== 'replace')
+    throw internal(`unknown patch type: ${goValue(patch[patchDirective])} in map: ${goValue(patch)}`)
   const { [patchDirective]: _, ...rest } = patch
   return rest
 }
@@ -56,7 +57,8 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   delete patch[retainKeys]
   if (!Array.isArray(keys)) throw wrong
   const kept = new Set<unknown>(keys)
-  for (const name of Object.keys(patch)) if (patch[name] !== null && !name.startsWith(deletion) && !name.startsWith(order) && !kept.has(name)) throw wrong
+  for (const name of Object.keys(patch))
+    if (patch[name] !== null && !name.startsWith(deletion) && !name.startsWith(order) && !kept.has(name)) throw wrong
   return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)))
 }
 
@@ -68,9 +70,14 @@ function mergeOrdered(out: JsonObject, patch: JsonObject, type: FieldType | unde
     delete patch[key]
     const name = key[order.length] === '/' ? key.slice(order.length + 1) : undefined
     if (name === undefined) throw badRequest('invalid patch format of setElementOrder list')
-    if (!Array.isArray(wanted)) throw internal(`expected a []interface {}, but received a ${isObject(wanted) ? 'map[string]interface {}' : typeof wanted}`)
+    if (!Array.isArray(wanted))
+      throw internal(
+        `expected a []interface {}, but received a ${isObject(wanted) ? 'map[string]interface {}' : typeof wanted}`,
+      )
     const strategy = memberStrategy(type, name)
-    const merged = orderedMerge(own(out, name), own(patch, name), wanted, strategy.mergeKey, (a, b) => mergeList(a, b, strategy, false))
+    const merged = orderedMerge(own(out, name), own(patch, name), wanted, strategy.mergeKey, (a, b) =>
+      mergeList(a, b, strategy, false),
+    )
     delete patch[name]
     if (merged) setOwn(out, name, merged)
   }
@@ -96,7 +103,12 @@ function mergeMember(out: JsonObject, given: string, value: unknown, type: Field
   else if (bothMaps) setOwn(out, name, strategy.replace ? value : mergeMembers(before, value, strategy.type))
 }
 
-function mergeList(before: readonly unknown[], patch: readonly unknown[], { type, merge, mergeKey }: Strategy, deletes: boolean): readonly unknown[] {
+function mergeList(
+  before: readonly unknown[],
+  patch: readonly unknown[],
+  { type, merge, mergeKey }: Strategy,
+  deletes: boolean,
+): readonly unknown[] {
   if (!merge) return patch.some(isDirective) ? (withoutDirectives(patch) as unknown[]) : patch
   const items = type?.kind === 'array' ? type.items : undefined
   return mergeLists(before, patch, mergeKey, deletes, (a, b) => mergeMembers(a, b, items))

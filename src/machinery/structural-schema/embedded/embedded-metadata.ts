@@ -1,4 +1,6 @@
-/** What embedded resources (`x-kubernetes-embedded-resource`) share with all others: apiVersion, kind and ObjectMeta. */
+/**
+ * What embedded resources (`x-kubernetes-embedded-resource`) share with all others: apiVersion, kind and ObjectMeta.
+ */
 import { setOwn } from '../../../lib/own.ts'
 import { DecodeError, decode } from '../../decode/index.ts'
 import { isObject, type JsonObject, sortMembers } from '../../fields/json.ts'
@@ -12,10 +14,16 @@ import { objectMetaType } from './object-meta.ts'
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
 /** Calls `visit` for every embedded resource in a value, outer ones first, until it answers true. */
-function visitEmbedded(value: unknown, schema: StructuralSchema | undefined, path: string, visit: (resource: JsonObject, path: string) => boolean): boolean {
+function visitEmbedded(
+  value: unknown,
+  schema: StructuralSchema | undefined,
+  path: string,
+  visit: (resource: JsonObject, path: string) => boolean,
+): boolean {
   if (!schema?.has.embedded || typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) if (visitEmbedded(value[i], schema.items, `${path}[${i}]`, visit)) return true
+    for (let i = 0; i < value.length; i++)
+      if (visitEmbedded(value[i], schema.items, `${path}[${i}]`, visit)) return true
     return false
   }
   if (!isObject(value)) return false
@@ -29,7 +37,10 @@ function visitEmbedded(value: unknown, schema: StructuralSchema | undefined, pat
   return false
 }
 
-/** Metadata of embedded resources becomes what ObjectMeta has; what it has not is told. Metadata that is no ObjectMeta stays as it is. */
+/**
+ * Metadata of embedded resources becomes what ObjectMeta has; what it has not is told. Metadata that is no ObjectMeta
+ * stays as it is.
+ */
 export function pruneMetadata(object: unknown, schema: StructuralSchema, path: string, pruned: string[]): void {
   visitEmbedded(object, schema, path, (resource, at) => {
     if (!isObject(resource.metadata)) return false
@@ -50,7 +61,10 @@ function decodedMetadata(metadata: unknown): ReturnType<typeof decode> | DecodeE
   }
 }
 
-/** The first embedded resource whose apiVersion, kind or metadata cannot be decoded: such objects are no valid input at all (400). */
+/**
+ * The first embedded resource whose apiVersion, kind or metadata cannot be decoded: such objects are no valid input at
+ * all (400).
+ */
 export function embeddedDecodeFault(object: unknown, schema: StructuralSchema, path = ''): FieldError | undefined {
   let fault: FieldError | undefined
   visitEmbedded(object, schema, path, (resource, at) => {
@@ -66,7 +80,9 @@ function decodeFault(resource: JsonObject, path: string): FieldError | undefined
       return invalidValue(join(path, name), sortMembers(resource[name]), 'must be a string')
   if (!Object.hasOwn(resource, 'metadata') || resource.metadata === null) return undefined
   const decoded = decodedMetadata(resource.metadata)
-  return decoded instanceof DecodeError ? invalidValue(join(path, 'metadata'), sortMembers(resource.metadata), decoded.message) : undefined
+  return decoded instanceof DecodeError
+    ? invalidValue(join(path, 'metadata'), sortMembers(resource.metadata), decoded.message)
+    : undefined
 }
 
 /** What is wrong with embedded resources. */
@@ -91,12 +107,21 @@ function resourceFaults(resource: JsonObject, path: string, faults: FieldError[]
   else if (kind === '') faults.push(invalidValue(join(path, 'kind'), '', 'must not be empty'))
   else if (typeof kind === 'string') {
     const messages = dns1035Label(kind.toLowerCase())
-    if (messages.length > 0) faults.push(invalidValue(join(path, 'kind'), kind, `may have mixed case, but should otherwise match: ${messages.join(',')}`))
+    if (messages.length > 0)
+      faults.push(
+        invalidValue(
+          join(path, 'kind'),
+          kind,
+          `may have mixed case, but should otherwise match: ${messages.join(',')}`,
+        ),
+      )
   }
   if (isObject(resource.metadata) && !decode) {
     const meta: ObjectMeta = { ...resource.metadata }
     // Names are not required here, but followed by the rule that all kinds keep.
     if (!meta.name) meta.name = 'fakename'
-    faults.push(...validateMetadata(meta, { namespaced: Boolean(meta.namespace), nameRule: pathSegment }, join(path, 'metadata')))
+    faults.push(
+      ...validateMetadata(meta, { namespaced: Boolean(meta.namespace), nameRule: pathSegment }, join(path, 'metadata')),
+    )
   }
 }

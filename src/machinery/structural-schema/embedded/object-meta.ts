@@ -1,4 +1,7 @@
-/** ObjectMeta's type, for the metadata of resources embedded in custom objects: they have no other kind to decode them by. */
+/**
+ * ObjectMeta's type, for the metadata of resources embedded in custom objects: they have no other kind to decode them
+ * by.
+ */
 import type { Field, FieldType, StructType } from '../../schema.ts'
 
 const field = (type: FieldType): Field => ({ type, keepsEmpty: false })

@@ -31,13 +31,25 @@ const rootOf =
   (name: string): Surround =>
   (value) => ({ ...typeMeta, [name]: value })
 
-function walk(schema: StructuralSchema, path: string, checks: DefaultChecks, resource: StructuralSchema, surround: Surround | undefined): FieldError[] {
+function walk(
+  schema: StructuralSchema,
+  path: string,
+  checks: DefaultChecks,
+  resource: StructuralSchema,
+  surround: Surround | undefined,
+): FieldError[] {
   if (!schema.has.defaults) return []
   const nearest = schema.embedded ? schema : resource
   const inMeta = schema.embedded ? undefined : surround
-  const faults = schema.default === undefined ? [] : inMeta ? metaFaults(schema, path, nearest, inMeta) : ownFaults(schema, path, checks)
+  const faults =
+    schema.default === undefined
+      ? []
+      : inMeta
+        ? metaFaults(schema, path, nearest, inMeta)
+        : ownFaults(schema, path, checks)
   // None are allowed below additionalProperties of metadata; elsewhere they are looked at when they are used.
-  if (schema.items) faults.push(...walk(schema.items, `${path}.items`, checks, nearest, inMeta && ((value) => inMeta([value]))))
+  if (schema.items)
+    faults.push(...walk(schema.items, `${path}.items`, checks, nearest, inMeta && ((value) => inMeta([value]))))
   for (const [name, property] of schema.properties ?? []) {
     const meta = schema.embedded && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
     const around = meta ? rootOf(name) : inMeta && ((value: unknown) => inMeta({ [name]: value }))
@@ -67,12 +79,27 @@ export function isPruned(value: unknown, schema: StructuralSchema): boolean {
 }
 
 /** A default in a resource's metadata is valid if the resource is with it. */
-function metaFaults(schema: StructuralSchema, path: string, resource: StructuralSchema, surround: Surround): FieldError[] {
+function metaFaults(
+  schema: StructuralSchema,
+  path: string,
+  resource: StructuralSchema,
+  surround: Surround,
+): FieldError[] {
   const at = `${path}.default`
   const object = surround(schema.default)
   const decode = embeddedDecodeFault(object, { ...resource, has: { ...resource.has, embedded: true } })
-  const faults = decode ? [decode] : isObject(object) ? embeddedFaults(object, { ...resource, has: { ...resource.has, embedded: true } }) : []
+  const faults = decode
+    ? [decode]
+    : isObject(object)
+      ? embeddedFaults(object, { ...resource, has: { ...resource.has, embedded: true } })
+      : []
   if (faults.length === 0) return valueFaults(schema.default, schema, at)
   const texts = faults.map(({ field, message }) => `${field}: ${message}`)
-  return [invalidValue(at, schema.default, `must result in valid metadata: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`)]
+  return [
+    invalidValue(
+      at,
+      schema.default,
+      `must result in valid metadata: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`,
+    ),
+  ]
 }

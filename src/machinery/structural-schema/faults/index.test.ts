@@ -27,19 +27,27 @@ describe('a structural schema', () => {
       'f.anyOf[0].x-kubernetes-list-type: Forbidden: must be undefined to be structural',
       'f.anyOf[0].type: Invalid value: "string": must be array if x-kubernetes-list-type is specified',
     ],
-    [{ 'x-kubernetes-int-or-string': true, allOf: [{ anyOf: [{ type: 'integer' }, { type: 'string' }] }, { pattern: '^a' }] }],
+    [
+      {
+        'x-kubernetes-int-or-string': true,
+        allOf: [{ anyOf: [{ type: 'integer' }, { type: 'string' }] }, { pattern: '^a' }],
+      },
+    ],
     [
       { type: 'object', 'x-kubernetes-embedded-resource': true, additionalProperties: string },
       'f.additionalProperties: Forbidden: must not be used if x-kubernetes-embedded-resource is set',
-      'f.properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
+      'f.properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without ' +
+        'x-kubernetes-preserve-unknown-fields',
     ],
     [
       { ...string, pattern: '(' },
-      'f.pattern: Invalid value: "(": must be a valid regular expression, but isn\'t: error parsing regexp: missing closing ): `(`',
+      'f.pattern: Invalid value: "(": must be a valid regular expression, but isn\'t: error parsing regexp: ' +
+        'missing closing ): `(`',
     ],
     [
       { type: 'null' },
-      'f.type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"',
+      'f.type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", ' +
+        '"string"',
       'f.type: Forbidden: type cannot be set to null, use nullable as an alternative',
     ],
     [
@@ -64,21 +72,30 @@ describe('a structural schema', () => {
         items: { type: 'object', required: ['k'], properties: { k: { ...string, nullable: true } } },
       },
       'f.x-kubernetes-list-map-keys: Invalid value: ["k","k"]: must not contain duplicate entries',
-      'f.items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
-      'f.items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
+      'f.items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot ' +
+        'be nullable',
+      'f.items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot ' +
+        'be nullable',
     ],
-    [{ ...string, 'x-kubernetes-validations': [{ rule: ' ' }] }, 'f.x-kubernetes-validations[0].rule: Required value: rule is not specified'],
+    [
+      { ...string, 'x-kubernetes-validations': [{ rule: ' ' }] },
+      'f.x-kubernetes-validations[0].rule: Required value: rule is not specified',
+    ],
     [
       { ...string, 'x-kubernetes-validations': [{ rule: 'a\nb', reason: 'Because', fieldPath: '.x' }] },
       'f.x-kubernetes-validations[0].message: Required value: message must be specified if rule contains line breaks',
-      'f.x-kubernetes-validations[0].reason: Unsupported value: "Because": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
+      'f.x-kubernetes-validations[0].reason: Unsupported value: "Because": supported values: ' +
+        '"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
       'f.x-kubernetes-validations[0].fieldPath: Invalid value: ".x": must be a valid path',
     ],
   ]
-  for (const [schema, ...expected] of cases) test(`${JSON.stringify(schema)}`, () => assert.deepEqual(field(schema), expected))
+  for (const [schema, ...expected] of cases)
+    test(`${JSON.stringify(schema)}`, () => assert.deepEqual(field(schema), expected))
 
   test('is an object at the root, without additionalProperties', () => {
-    assert.deepEqual(told({ type: 'array', items: string }), ['.type: Invalid value: "array": must be object at the root'])
+    assert.deepEqual(told({ type: 'array', items: string }), [
+      '.type: Invalid value: "array": must be object at the root',
+    ])
     assert.deepEqual(told({ type: 'object', nullable: true, additionalProperties: string }), [
       '.nullable: Forbidden: nullable cannot be true at the root',
       '.additionalProperties: Forbidden: must not be used at the root',
@@ -95,7 +112,10 @@ describe('a structural schema', () => {
   })
 
   test('restricts names in metadata only', () => {
-    const metadata = (properties: Record<string, SchemaSource>): SchemaSource => ({ type: 'object', properties: { metadata: { type: 'object', properties } } })
+    const metadata = (properties: Record<string, SchemaSource>): SchemaSource => ({
+      type: 'object',
+      properties: { metadata: { type: 'object', properties } },
+    })
     assert.deepEqual(told(metadata({ name: { ...string, maxLength: 9 } })), [])
     assert.equal(told(metadata({ labels: { type: 'object' } })).length, 1)
   })
@@ -108,7 +128,10 @@ describe('a structural schema', () => {
 
   test('says little at the root when there is a status subresource', () => {
     assert.match(
-      told({ type: 'object', anyOf: [{ required: ['spec'] }], properties: { spec: { type: 'object' } } }, { status: true })[0] ?? '',
+      told(
+        { type: 'object', anyOf: [{ required: ['spec'] }], properties: { spec: { type: 'object' } } },
+        { status: true },
+      )[0] ?? '',
       /only \[Description Type .* XValidations] fields are allowed/,
     )
   })
@@ -116,8 +139,12 @@ describe('a structural schema', () => {
 
 describe('defaults', () => {
   test('are valid', () => {
-    assert.deepEqual(field({ type: 'integer', default: 'one' }), ['f.default: Invalid value: "string":  in body must be of type integer: "string"'])
-    assert.deepEqual(field({ type: 'object', required: ['n'], properties: { n: string }, default: {} }), ['f.default.n: Required value'])
+    assert.deepEqual(field({ type: 'integer', default: 'one' }), [
+      'f.default: Invalid value: "string":  in body must be of type integer: "string"',
+    ])
+    assert.deepEqual(field({ type: 'object', required: ['n'], properties: { n: string }, default: {} }), [
+      'f.default.n: Required value',
+    ])
   })
 
   test('have nothing that would be pruned, unless an older definition had it', () => {
@@ -127,9 +154,13 @@ describe('defaults', () => {
   })
 
   test('are not set in top-level metadata', () => {
-    assert.deepEqual(told({ type: 'object', properties: { metadata: { type: 'object', properties: { name: { ...string, default: 'a' } } } } }), [
-      '.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata',
-    ])
+    assert.deepEqual(
+      told({
+        type: 'object',
+        properties: { metadata: { type: 'object', properties: { name: { ...string, default: 'a' } } } },
+      }),
+      ['.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata'],
+    )
   })
 
   test('in the metadata of embedded resources make it valid metadata', () => {
@@ -139,7 +170,10 @@ describe('defaults', () => {
       properties: { metadata: { type: 'object', properties: { name: { ...string, default: initial } } } },
     })
     assert.deepEqual(field(embedded('a')), [])
-    assert.match(field(embedded('a/b'))[0] ?? '', /must result in valid metadata: metadata.name: Invalid value: "a\/b": may not contain '\/'/)
+    assert.match(
+      field(embedded('a/b'))[0] ?? '',
+      /must result in valid metadata: metadata.name: Invalid value: "a\/b": may not contain '\/'/,
+    )
   })
 })
 

@@ -12,23 +12,34 @@ export interface SchemaChecks {
   readonly status?: boolean
   /** Schemas of the object that is replaced: what was wrong there already may stay so. */
   readonly old?: readonly SchemaSource[]
-  /** What is wrong with rules (`x-kubernetes-validations`). Asked of sound schemas only; rules at or above one that is in `faulty` are not to be compiled. */
+  /**
+   * What is wrong with rules (`x-kubernetes-validations`). Asked of sound schemas only; rules at or above one that is
+   * in `faulty` are not to be compiled.
+   */
   readonly ruleFaults?: (source: SchemaSource, path: string, faulty: ReadonlySet<SchemaSource>) => readonly FieldError[]
   /** What rules say of a default. */
   readonly defaultRuleFaults?: (value: unknown, schema: StructuralSchema, path: string) => readonly FieldError[]
 }
 
 /** `path` leads to the schema: `spec.validation.openAPIV3Schema`. Empty when objects can be held against the schema. */
-export function structuralFaults(source: SchemaSource, path: string, { status, old, ruleFaults, defaultRuleFaults }: SchemaChecks = {}): FieldError[] {
+export function structuralFaults(
+  source: SchemaSource,
+  path: string,
+  { status, old, ruleFaults, defaultRuleFaults }: SchemaChecks = {},
+): FieldError[] {
   const faults: FieldError[] = []
   if (status) faults.push(...statusRootFaults(source, path))
   if (source.nullable) faults.push(forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root'))
-  const had = (has: (schema: SchemaSource) => boolean): boolean => old?.some((schema) => anySchema(schema, has)) ?? false
+  const had = (has: (schema: SchemaSource) => boolean): boolean =>
+    old?.some((schema) => anySchema(schema, has)) ?? false
   const unsupported = anySchema(source, hasUnsupported)
   let sound = false
   if (!unsupported) {
     const structure = nonStructuralFaults(source, path)
-    const found = structure.length > 0 ? structure : defaultFaults(source, path, { pruned: !old?.some(hasUnprunedDefaults), ruleFaults: defaultRuleFaults })
+    const found =
+      structure.length > 0
+        ? structure
+        : defaultFaults(source, path, { pruned: !old?.some(hasUnprunedDefaults), ruleFaults: defaultRuleFaults })
     sound = found.length === 0
     faults.push(...found)
   }
@@ -83,9 +94,23 @@ const atRoot: ReadonlyMap<string, string> = new Map([
 
 function statusRootFaults(source: SchemaSource, path: string): FieldError[] {
   if (source.type && source.type !== 'object')
-    return [invalidValue(`${path}.type`, source.type, 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled')]
-  const more = Object.entries(source).some(([name, value]) => !atRoot.has(name) && value !== undefined && value !== null && value !== false && value !== '')
+    return [
+      invalidValue(
+        `${path}.type`,
+        source.type,
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+      ),
+    ]
+  const more = Object.entries(source).some(
+    ([name, value]) => !atRoot.has(name) && value !== undefined && value !== null && value !== false && value !== '',
+  )
   if (!more) return []
   const allowed = [...atRoot.values()].join(' ')
-  return [invalidValue(path, source, `only [${allowed}] fields are allowed at the root of the schema if the status subresource is enabled`)]
+  return [
+    invalidValue(
+      path,
+      source,
+      `only [${allowed}] fields are allowed at the root of the schema if the status subresource is enabled`,
+    ),
+  ]
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a schema is structural (KEP-1178): types stand outside of `allOf`, `anyOf`, `oneOf` and `not`, which may only narrow what is
- * specified, and metadata is left alone.
+ * Whether a schema is structural (KEP-1178): types stand outside of `allOf`, `anyOf`, `oneOf` and `not`, which may only
+ * narrow what is specified, and metadata is left alone.
  */
 import { linearRegexp, RegexpSyntaxError } from '../../../lib/linear-regexp/index.ts'
 import { jsonEqual } from '../../fields/json.ts'
@@ -51,24 +51,37 @@ function invariants(schema: SchemaSource, level: Level, path: string): FieldErro
 
   if (type === 'array' && !items) faults.push(required(`${path}.items`, 'must be specified'))
   if (items) faults.push(...invariants(items, 'item', `${path}.items`))
-  for (const [name, property] of properties) faults.push(...invariants(property, 'field', `${path}.properties[${name}]`))
+  for (const [name, property] of properties)
+    faults.push(...invariants(property, 'field', `${path}.properties[${name}]`))
   const others = othersOf(schema)
-  if (hasOthers && level === 'root') faults.push(forbiddenField(`${path}.additionalProperties`, 'must not be used at the root'))
+  if (hasOthers && level === 'root')
+    faults.push(forbiddenField(`${path}.additionalProperties`, 'must not be used at the root'))
   if (others) faults.push(...invariants(others, 'field', `${path}.additionalProperties`))
 
   const exclusive = 'must be false if x-kubernetes-int-or-string is true'
-  if (intOrString && preserves) faults.push(invalidValue(`${path}.x-kubernetes-preserve-unknown-fields`, true, exclusive))
+  if (intOrString && preserves)
+    faults.push(invalidValue(`${path}.x-kubernetes-preserve-unknown-fields`, true, exclusive))
   if (intOrString && embedded) faults.push(invalidValue(`${path}.x-kubernetes-embedded-resource`, true, exclusive))
   faults.push(...junctors(schema, path, isIntOrString(schema.anyOf), isIntOrString(schema.allOf?.[0]?.anyOf)))
 
   const object = 'must be object if x-kubernetes-embedded-resource is true'
-  if (embedded && type !== 'object') faults.push(type === '' ? required(`${path}.type`, object) : invalidValue(`${path}.type`, type, object))
+  if (embedded && type !== 'object')
+    faults.push(type === '' ? required(`${path}.type`, object) : invalidValue(`${path}.type`, type, object))
   else if (type === '' && !intOrString && !preserves) faults.push(required(`${path}.type`, untyped[level]))
-  if (embedded && hasOthers) faults.push(forbiddenField(`${path}.additionalProperties`, 'must not be used if x-kubernetes-embedded-resource is set'))
-  if (level === 'root' && type !== '' && type !== 'object') faults.push(invalidValue(`${path}.type`, type, 'must be object at the root'))
+  if (embedded && hasOthers)
+    faults.push(
+      forbiddenField(`${path}.additionalProperties`, 'must not be used if x-kubernetes-embedded-resource is set'),
+    )
+  if (level === 'root' && type !== '' && type !== 'object')
+    faults.push(invalidValue(`${path}.type`, type, 'must be object at the root'))
   faults.push(...metadataFaults(schema, level, embedded, path))
   if (embedded && !preserves && properties.length === 0)
-    faults.push(required(`${path}.properties`, 'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields'))
+    faults.push(
+      required(
+        `${path}.properties`,
+        'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
+      ),
+    )
   return faults
 }
 
@@ -78,39 +91,59 @@ function metadataFaults(schema: SchemaSource, level: Level, embedded: boolean, p
   const resource = level === 'root' || embedded
   for (const name of ['kind', 'apiVersion']) {
     const property = resource ? propertyOf(schema, name) : undefined
-    if (property && property.type !== 'string') faults.push(invalidValue(`${path}.properties[${name}].type`, property.type ?? '', 'must be string'))
+    if (property && property.type !== 'string')
+      faults.push(invalidValue(`${path}.properties[${name}].type`, property.type ?? '', 'must be string'))
   }
   const metadata = propertyOf(schema, 'metadata')
   if (!metadata) return faults
   const at = `${path}.properties[metadata]`
-  if (resource && metadata.type !== 'object') faults.push(invalidValue(`${at}.type`, metadata.type ?? '', 'must be object'))
+  if (resource && metadata.type !== 'object')
+    faults.push(invalidValue(`${at}.type`, metadata.type ?? '', 'must be object'))
   if (level === 'root' && specifiesMore(metadata))
-    faults.push(forbiddenField(at, 'must not specify anything other than name and generateName, but metadata is implicitly specified'))
+    faults.push(
+      forbiddenField(
+        at,
+        'must not specify anything other than name and generateName, but metadata is implicitly specified',
+      ),
+    )
   return faults
 }
 
 function specifiesMore({ type, default: initial, properties, externalDocs, example, ...more }: SchemaSource): boolean {
-  return Object.keys(properties ?? {}).some((name) => name !== 'name' && name !== 'generateName') || Object.values(more).some(isSet)
+  return (
+    Object.keys(properties ?? {}).some((name) => name !== 'name' && name !== 'generateName') ||
+    Object.values(more).some(isSet)
+  )
 }
 
 /** Whether Go's value would be something else than zero. */
 const isSet = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== false && value !== '' && !(Array.isArray(value) && value.length === 0)
+  value !== undefined &&
+  value !== null &&
+  value !== false &&
+  value !== '' &&
+  !(Array.isArray(value) && value.length === 0)
 
 const intOrStringForm = [{ type: 'integer' }, { type: 'string' }]
 
 /** The one way in which `anyOf` may say types. */
-const isIntOrString = (anyOf: readonly SchemaSource[] | undefined): boolean => anyOf?.length === 2 && jsonEqual(anyOf, intOrStringForm)
+const isIntOrString = (anyOf: readonly SchemaSource[] | undefined): boolean =>
+  anyOf?.length === 2 && jsonEqual(anyOf, intOrStringForm)
 
 function junctors(schema: SchemaSource, path: string, skipAnyOf: boolean, skipFirstAllOf: boolean): FieldError[] {
   const faults: FieldError[] = []
-  if (!skipAnyOf) for (const [i, branch] of (schema.anyOf ?? []).entries()) faults.push(...nested(branch, `${path}.anyOf[${i}]`))
-  for (const [i, branch] of (schema.allOf ?? []).entries()) faults.push(...nested(branch, `${path}.allOf[${i}]`, skipFirstAllOf && i === 0))
+  if (!skipAnyOf)
+    for (const [i, branch] of (schema.anyOf ?? []).entries()) faults.push(...nested(branch, `${path}.anyOf[${i}]`))
+  for (const [i, branch] of (schema.allOf ?? []).entries())
+    faults.push(...nested(branch, `${path}.allOf[${i}]`, skipFirstAllOf && i === 0))
   for (const [i, branch] of (schema.oneOf ?? []).entries()) faults.push(...nested(branch, `${path}.oneOf[${i}]`))
   if (schema.not) faults.push(...nested(schema.not, `${path}.not`))
   if (schema.pattern) {
     const why = patternFault(schema.pattern)
-    if (why) faults.push(invalidValue(`${path}.pattern`, schema.pattern, `must be a valid regular expression, but isn't: ${why}`))
+    if (why)
+      faults.push(
+        invalidValue(`${path}.pattern`, schema.pattern, `must be a valid regular expression, but isn't: ${why}`),
+      )
   }
   return faults
 }
@@ -153,12 +186,18 @@ function nested(schema: SchemaSource, path: string, skipAnyOf = false): FieldErr
     if (must === 'undefined' ? (value ?? undefined) !== undefined : isSet(value))
       faults.push(forbiddenField(`${path}.${keyword}`, `must be ${must} to be structural`))
   }
-  if (propertyOf(schema, 'metadata')) faults.push(forbiddenField(`${path}.properties[metadata]`, 'must not be specified in a nested context'))
+  if (propertyOf(schema, 'metadata'))
+    faults.push(forbiddenField(`${path}.properties[metadata]`, 'must not be specified in a nested context'))
   return faults
 }
 
 /** Everything that a junctor of the root mentions has to be specified outside of it. */
-function completeness(schema: SchemaSource, outside: SchemaSource | undefined, outsidePath: string, path: string): FieldError[] {
+function completeness(
+  schema: SchemaSource,
+  outside: SchemaSource | undefined,
+  outsidePath: string,
+  path: string,
+): FieldError[] {
   const branches: (readonly [SchemaSource, string])[] = []
   if (schema.not) branches.push([schema.not, `${path}.not`])
   for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const)
@@ -166,8 +205,14 @@ function completeness(schema: SchemaSource, outside: SchemaSource | undefined, o
   return branches.flatMap(([branch, at]) => nestedCompleteness(branch, outside, outsidePath, at))
 }
 
-function nestedCompleteness(schema: SchemaSource, outside: SchemaSource | undefined, outsidePath: string, path: string): FieldError[] {
-  if (!outside) return [fieldError('FieldValueRequired', outsidePath, `Required value: because it is defined in ${path}`)]
+function nestedCompleteness(
+  schema: SchemaSource,
+  outside: SchemaSource | undefined,
+  outsidePath: string,
+  path: string,
+): FieldError[] {
+  if (!outside)
+    return [fieldError('FieldValueRequired', outsidePath, `Required value: because it is defined in ${path}`)]
   const faults = completeness(schema, outside, outsidePath, path)
   const items = itemsOf(schema)
   if (items) faults.push(...nestedCompleteness(items, itemsOf(outside), `${outsidePath}.items`, `${path}.items`))

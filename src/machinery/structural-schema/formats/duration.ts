@@ -30,7 +30,9 @@ const units: readonly (readonly [bigint, readonly string[]])[] = [
 
 export const isDuration = (text: string): boolean => isGoDuration(text) || durationInWords(text) !== undefined
 
-/** Nanoseconds of `3 days`; undefined if it is none. At least one of the units has to be known, others count nothing. */
+/**
+ * Nanoseconds of `3 days`; undefined if it is none. At least one of the units has to be known, others count nothing.
+ */
 export function durationInWords(text: string): bigint | undefined {
   let total: bigint | undefined
   words.lastIndex = 0
@@ -39,7 +41,8 @@ export function durationInWords(text: string): bigint | undefined {
     const count = BigInt((match?.[1] ?? '').slice(0, 25))
     if (!match || count > 2n ** 63n - 1n) return undefined
     const unit = (match[2] ?? '').toLowerCase()
-    for (const [size, names] of units) if (names.includes(unit) || unit.startsWith(names.at(-1) ?? '')) total = (total ?? 0n) + count * size
+    for (const [size, names] of units)
+      if (names.includes(unit) || unit.startsWith(names.at(-1) ?? '')) total = (total ?? 0n) + count * size
   }
   return total === undefined ? undefined : BigInt.asIntN(64, total)
 }

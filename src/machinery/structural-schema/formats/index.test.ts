@@ -9,11 +9,17 @@ const formats: Readonly<Record<string, { readonly good: readonly string[]; reado
     bad: ['', 'example.com', 'a b', 'http://a b/', 'http://x:port/', '/%zz'],
   },
   email: { good: ['a@example.com', 'A B <a@b>', '"quoted x"@b'], bad: ['nobody', '@b', 'a@', 'a b@c', 'a..b@c'] },
-  hostname: { good: ['example.com', '1a.b2', 'a', 'x-y.example.london'], bad: ['', '-a', 'a_b', 'a..b', 'a.b', `${'a'.repeat(64)}.com`] },
+  hostname: {
+    good: ['example.com', '1a.b2', 'a', 'x-y.example.london'],
+    bad: ['', '-a', 'a_b', 'a..b', 'a.b', `${'a'.repeat(64)}.com`],
+  },
   ipv4: { good: ['10.1.2.3'], bad: ['10.1.2', '::1', '010.1.2.3'] },
   ipv6: { good: ['::1', '2001:db8::1', '::ffff:1.2.3.4'], bad: ['10.1.2.3', ':::', 'fe80::1%eth0'] },
   cidr: { good: ['10.0.0.0/8', '2001:db8::/64'], bad: ['10.0.0.0', '10.0.0.0/33', '10.0.0.0/08'] },
-  mac: { good: ['01:23:45:67:89:ab', '01-23-45-67-89-AB', '0123.4567.89ab'], bad: ['01:23:45:67:89', '01:23-45:67:89:ab'] },
+  mac: {
+    good: ['01:23:45:67:89:ab', '01-23-45-67-89-AB', '0123.4567.89ab'],
+    bad: ['01:23:45:67:89', '01:23-45:67:89:ab'],
+  },
   uuid: { good: ['C56A4180-65AA-42EC-A945-5FD21DEC0538', 'c56a418065aa42eca9455fd21dec0538'], bad: ['c56a4180'] },
   uuid3: { good: ['bcd02e22-68f0-3046-a512-327cca9def8f'], bad: ['bcd02e22-68f0-4046-a512-327cca9def8f'] },
   uuid4: { good: ['025b0d74-00a2-4048-bf57-227c5111bb34'], bad: ['025b0d74-00a2-4048-cf57-227c5111bb34'] },
@@ -46,7 +52,8 @@ for (const [format, { good, bad }] of Object.entries(formats))
   })
 
 test('formats that nobody knows, and those of other types, are not checked', () => {
-  for (const name of ['int32', 'int64', 'double', 'no-such-format', 'constructor', '']) assert.equal(formatCheck(name), undefined)
+  for (const name of ['int32', 'int64', 'double', 'no-such-format', 'constructor', ''])
+    assert.equal(formatCheck(name), undefined)
   const checked: readonly (readonly [type: string, format: string, is: boolean])[] = [
     ['string', 'email', true],
     ['', 'email', true],
@@ -66,6 +73,13 @@ test('formats that nobody knows, and those of other types, are not checked', () 
 test('long texts take no more than linear time', () => {
   const long = 'a'.repeat(200_000)
   for (const format of Object.keys(formats))
-    for (const text of [long, '1'.repeat(200_000), `${'a.'.repeat(100_000)}!`, `${'1s'.repeat(100_000)}!`, `"${long}`, `${'a '.repeat(100_000)}<`])
+    for (const text of [
+      long,
+      '1'.repeat(200_000),
+      `${'a.'.repeat(100_000)}!`,
+      `${'1s'.repeat(100_000)}!`,
+      `"${long}`,
+      `${'a '.repeat(100_000)}<`,
+    ])
       formatCheck(format)?.(text)
 })

@@ -1,13 +1,23 @@
 /**
- * Formats that custom resources are held to: of texts, those that every supported version of Kubernetes knows, and the two of 1.34;
- * of numbers, as of 1.36, what they are read into. Others are documentation, which writers are warned of.
+ * Formats that custom resources are held to: of texts, those that every supported version of Kubernetes knows, and the
+ * two of 1.34; of numbers, as of 1.36, what they are read into. Others are documentation, which writers are warned of.
  */
 import { isInt64 } from '../../../lib/exact-json.ts'
 import { own } from '../../../lib/own.ts'
 import { isDuration } from './duration.ts'
 import { isCidr, isEmail, isHostname, isIPv4Format, isIPv6Format, isMac, isRequestUri } from './network.ts'
 import { isCreditCard, isIsbn10, isIsbn13, isUuid } from './numbers.ts'
-import { isBase64, isDate, isDateTime, isHexColor, isLongName, isObjectId, isRgbColor, isShortName, isSsn } from './texts.ts'
+import {
+  isBase64,
+  isDate,
+  isDateTime,
+  isHexColor,
+  isLongName,
+  isObjectId,
+  isRgbColor,
+  isShortName,
+  isSsn,
+} from './texts.ts'
 
 export type FormatCheck = (text: string) => boolean
 export type NumberCheck = (value: number | bigint) => boolean
@@ -51,11 +61,18 @@ const ranges: Readonly<Record<string, Readonly<Record<string, NumberCheck>>>> = 
   number: { float, double: () => true },
 }
 
-/** The check of a format of texts by its name, in which dashes do not count (`date-time`); undefined for formats that are not checked. */
+/**
+ * The check of a format of texts by its name, in which dashes do not count (`date-time`); undefined for formats that
+ * are not checked.
+ */
 export const formatCheck = (name: string): FormatCheck | undefined => own(formats, name.replaceAll('-', ''))
 
-/** The check of a format of numbers; integers without one are of 64 bits. Undefined for types and formats that are not checked. */
-export const numberCheck = (type: string, format: string): NumberCheck | undefined => own(own(ranges, type) ?? {}, format)
+/**
+ * The check of a format of numbers; integers without one are of 64 bits. Undefined for types and formats that are not
+ * checked.
+ */
+export const numberCheck = (type: string, format: string): NumberCheck | undefined =>
+  own(own(ranges, type) ?? {}, format)
 
 /** Whether a format means something for values of a type; of no type, they may be texts. */
 export const isChecked = (type: string, format: string): boolean =>

@@ -21,7 +21,11 @@ export function isCidr(text: string): boolean {
 export const isMac = (text: string): boolean =>
   [6, 8, 20].some((bytes) => {
     const more = `{${bytes - 1}}`
-    if (new RegExp(`^[0-9a-f]{2}(:[0-9a-f]{2})${more}$`, 'i').test(text) || new RegExp(`^[0-9a-f]{2}(-[0-9a-f]{2})${more}$`, 'i').test(text)) return true
+    if (
+      new RegExp(`^[0-9a-f]{2}(:[0-9a-f]{2})${more}$`, 'i').test(text) ||
+      new RegExp(`^[0-9a-f]{2}(-[0-9a-f]{2})${more}$`, 'i').test(text)
+    )
+      return true
     return new RegExp(`^[0-9a-f]{4}(\\.[0-9a-f]{4}){${bytes / 2 - 1}}$`, 'i').test(text)
   })
 
@@ -29,7 +33,9 @@ const label = /^[a-zA-Z0-9\p{S}\p{L}](?:[a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\
 const lastLabel = /^[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]){1,62}$/u
 const onlyLabel = /^[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?$/u
 
-/** RFC 1034 names whose labels may begin with digits and hold symbols; the last of several has two characters at least. */
+/**
+ * RFC 1034 names whose labels may begin with digits and hold symbols; the last of several has two characters at least.
+ */
 export function isHostname(text: string): boolean {
   const bytes = Buffer.byteLength(text)
   if (bytes > 255) return false
@@ -59,12 +65,17 @@ export function isRequestUri(text: string): boolean {
 
 function isAuthority(text: string): boolean {
   const at = text.lastIndexOf('@')
-  if (at >= 0 && (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(text.slice(0, at)) || unescapable.test(text.slice(0, at)))) return false
+  if (at >= 0 && (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(text.slice(0, at)) || unescapable.test(text.slice(0, at))))
+    return false
   const host = text.slice(at + 1)
   if (host.startsWith('[')) return /^\[[^\]]*\](:\d*)?$/.test(host)
   const colon = host.lastIndexOf(':')
   const name = colon < 0 ? host : host.slice(0, colon)
-  return (colon < 0 || /^\d*$/.test(host.slice(colon + 1))) && !/[ <>"\\^`{|}]/.test(name) && !/%(?!25|[89A-Fa-f][0-9A-Fa-f])/.test(name)
+  return (
+    (colon < 0 || /^\d*$/.test(host.slice(colon + 1))) &&
+    !/[ <>"\\^`{|}]/.test(name) &&
+    !/%(?!25|[89A-Fa-f][0-9A-Fa-f])/.test(name)
+  )
 }
 
 const atom = "[A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~\\u0080-\\u{10ffff}]+"

@@ -5,13 +5,14 @@ import { Findings, goNumber } from './findings.ts'
 import { bits, typeName, type Validator, validatorOf } from './validator.ts'
 
 /**
- * Adds what is wrong with a value. `old` is the value it replaces, or `none`: faults of values that did not change are left out
- * (KEP-4008).
+ * Adds what is wrong with a value. `old` is the value it replaces, or `none`: faults of values that did not change are
+ * left out (KEP-4008).
  */
 export function check(value: unknown, validator: Validator, path: string, old: unknown, found: Findings): void {
   const before = found.list.length
   checkValue(value, validator, path, old, found)
-  if (found.list.length > before && old !== none && isUnchanged(value, old, validator.schema)) found.list.length = before
+  if (found.list.length > before && old !== none && isUnchanged(value, old, validator.schema))
+    found.list.length = before
 }
 
 function checkValue(value: unknown, validator: Validator, path: string, old: unknown, found: Findings): void {
@@ -28,12 +29,14 @@ function checkValue(value: unknown, validator: Validator, path: string, old: unk
     found.matches++
     checkType(value, type, validator, path, found)
   }
-  if (validator.plain && type !== bits.object && type !== bits.array && (type !== bits.number || !validator.checkRange)) return
+  if (validator.plain && type !== bits.object && type !== bits.array && (type !== bits.number || !validator.checkRange))
+    return
   if (validator.joins) checkJunctors(value, validator, path, old, found)
   if (typeof value === 'string') checkText(value, validator, path, found)
   else if (typeof value === 'number' || typeof value === 'bigint') checkNumber(value, validator, path, found)
   else if (Array.isArray(value)) checkItems(value, validator, path, old, found)
-  if (validator.enum && !validator.enum.some((it) => it !== null && jsonEqual(it, value))) found.notIn(path, value, validator.enum)
+  if (validator.enum && !validator.enum.some((it) => it !== null && jsonEqual(it, value)))
+    found.notIn(path, value, validator.enum)
   if (isObject(value)) checkObject(value, validator, path, old, found)
 }
 
@@ -55,7 +58,13 @@ function typeOf(value: unknown): number {
 /** Go's name of the number's type, where a format meets a value that is no text. */
 const goFormat = (type: number): string => (type === bits.integer ? 'int64' : type === bits.number ? 'float64' : '')
 
-function checkType(value: unknown, type: number, { types, typeText, format }: Validator, path: string, found: Findings): void {
+function checkType(
+  value: unknown,
+  type: number,
+  { types, typeText, format }: Validator,
+  path: string,
+  found: Findings,
+): void {
   const numeric = (types & (bits.integer | bits.number)) !== 0
   const fits = (types & type) !== 0 || (type === bits.integer && (types & bits.number) !== 0)
   if (format !== '') {
@@ -79,10 +88,12 @@ function checkText(text: string, validator: Validator, path: string, found: Find
   const { maxLength, minLength, patternText, checkFormat, format } = validator
   const long = maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength
   if (long) found.longer(path, maxLength)
-  else if (minLength !== undefined && codePoints(text) < minLength) found.invalid(path, text, `should be at least ${minLength} chars long`)
+  else if (minLength !== undefined && codePoints(text) < minLength)
+    found.invalid(path, text, `should be at least ${minLength} chars long`)
   else if (patternText !== '') {
     const matches = validator.matches(text)
-    if (matches instanceof Error) found.invalid(path, text, `should match '${patternText}, but pattern is invalid: ${matches.message}'`)
+    if (matches instanceof Error)
+      found.invalid(path, text, `should match '${patternText}, but pattern is invalid: ${matches.message}'`)
     else if (!matches) found.invalid(path, text, `should match '${patternText}'`)
   }
   if (!checkFormat) return
@@ -92,7 +103,8 @@ function checkText(text: string, validator: Validator, path: string, found: Find
 
 function codePoints(text: string): number {
   let count = text.length
-  for (let i = 0; i < text.length - 1; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) count--
+  for (let i = 0; i < text.length - 1; i++)
+    if ((text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) count--
   return count
 }
 
@@ -117,7 +129,8 @@ function checkNumber(value: number | bigint, validator: Validator, path: string,
   }
   // Whole numbers are held against whole bounds, if the format has room for these.
   const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
-  const bound = (it: number, what: string): number | bigint => (isWithin(it, what) && isInteger ? wholeNumber(Math.trunc(it)) : it)
+  const bound = (it: number, what: string): number | bigint =>
+    isWithin(it, what) && isInteger ? wholeNumber(Math.trunc(it)) : it
   isWithin(value, 'Checked')
   if (multipleOf !== undefined) {
     isWithin(multipleOf, 'MultipleOf')
@@ -136,7 +149,8 @@ function checkNumber(value: number | bigint, validator: Validator, path: string,
 }
 
 function isMultiple(value: number | bigint, factor: number): boolean {
-  if (typeof value === 'bigint') return Number.isInteger(factor) ? value % BigInt(factor) === 0n : isMultiple(Number(value), factor)
+  if (typeof value === 'bigint')
+    return Number.isInteger(factor) ? value % BigInt(factor) === 0n : isMultiple(Number(value), factor)
   if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0
   return isWhole(factor < 1 ? (1 / factor) * value : value / factor)
 }
@@ -146,23 +160,36 @@ function checkMultiple(value: number | bigint, factor: number, path: string, fou
   else if (!isMultiple(value, factor)) found.invalid(path, value, `should be a multiple of ${goNumber(factor)}`)
 }
 
-function checkItems(list: readonly unknown[], { minItems, maxItems, schema }: Validator, path: string, old: unknown, found: Findings): void {
+function checkItems(
+  list: readonly unknown[],
+  { minItems, maxItems, schema }: Validator,
+  path: string,
+  old: unknown,
+  found: Findings,
+): void {
   found.matches += 2
   if (schema.items) {
     const items = validatorOf(schema.items)
     const before = correlatedItems(old, schema)
     for (let i = 0; i < list.length; i++) check(list[i], items, `${path}[${i}]`, before ? before(list[i]) : none, found)
   }
-  if (minItems !== undefined && list.length < minItems) found.invalid(path, list.length, `should have at least ${minItems} items`)
+  if (minItems !== undefined && list.length < minItems)
+    found.invalid(path, list.length, `should have at least ${minItems} items`)
   if (maxItems !== undefined && list.length > maxItems) found.more(path, list.length, maxItems, 'items')
 }
 
 const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
 /** Checks the number of an object's members; the members themselves are checked whatever it is. */
-function checkSize(object: JsonObject, { minProperties, maxProperties }: Validator, path: string, found: Findings): void {
+function checkSize(
+  object: JsonObject,
+  { minProperties, maxProperties }: Validator,
+  path: string,
+  found: Findings,
+): void {
   const size = Object.keys(object).length
-  if (minProperties !== undefined && size < minProperties) found.invalid(path, size, `should have at least ${minProperties} properties`)
+  if (minProperties !== undefined && size < minProperties)
+    found.invalid(path, size, `should have at least ${minProperties} properties`)
   else if (maxProperties !== undefined && size > maxProperties) found.more(path, size, maxProperties, 'properties')
 }
 
@@ -182,7 +209,13 @@ function checkObject(object: JsonObject, validator: Validator, path: string, old
   if (required) for (const name of required) if (!Object.hasOwn(object, name)) found.missing(`${path}.${name}`)
 }
 
-function checkJunctors(value: unknown, { allOf, anyOf, oneOf, not }: Validator, path: string, old: unknown, found: Findings): void {
+function checkJunctors(
+  value: unknown,
+  { allOf, anyOf, oneOf, not }: Validator,
+  path: string,
+  old: unknown,
+  found: Findings,
+): void {
   found.matches++
   const run = (validator: Validator): Findings => {
     const findings = new Findings()
@@ -206,7 +239,8 @@ function checkJunctors(value: unknown, { allOf, anyOf, oneOf, not }: Validator, 
     else {
       found.unjoined(
         path,
-        `must validate one and only one schema (oneOf). ${valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`}`,
+        'must validate one and only one schema (oneOf). ' +
+          `${valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`}`,
       )
       if (valid.length === 0) found.merge(results.reduce((best, it) => (it.matches > best.matches ? it : best)))
     }
@@ -215,7 +249,8 @@ function checkJunctors(value: unknown, { allOf, anyOf, oneOf, not }: Validator, 
     const results = allOf.map(run)
     for (const result of results) found.merge(result)
     const valid = results.filter(({ list }) => list.length === 0).length
-    if (valid < allOf.length) found.unjoined(path, `must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`)
+    if (valid < allOf.length)
+      found.unjoined(path, `must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`)
   }
   if (not && run(not).list.length === 0) found.unjoined(path, 'must not validate the schema (not)')
 }

@@ -1,4 +1,7 @@
-/** Which old value a new one replaces: faults that were there before do not keep the rest of an object from changing (KEP-4008). */
+/**
+ * Which old value a new one replaces: faults that were there before do not keep the rest of an object from changing
+ * (KEP-4008).
+ */
 import { writeJson } from '../../../lib/exact-json.ts'
 import { own } from '../../../lib/own.ts'
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
@@ -7,8 +10,14 @@ import type { StructuralSchema } from '../schema.ts'
 /** There is no old value, or it cannot be told which it was. */
 export const none: unique symbol = Symbol('none')
 
-/** Finds the old item that an item of a list replaces; undefined for lists without keys, whose items are not known again. */
-export function correlatedItems(old: unknown, { keywords }: StructuralSchema): ((item: unknown) => unknown) | undefined {
+/**
+ * Finds the old item that an item of a list replaces; undefined for lists without keys, whose items are not known
+ * again.
+ */
+export function correlatedItems(
+  old: unknown,
+  { keywords }: StructuralSchema,
+): ((item: unknown) => unknown) | undefined {
   const keys = keywords['x-kubernetes-list-type'] === 'map' ? keywords['x-kubernetes-list-map-keys'] : undefined
   if (!keys?.length || !Array.isArray(old)) return undefined
   const place = (item: JsonObject): string => writeJson(keys.map((key) => own(item, key)))

@@ -1,7 +1,18 @@
-/** What validation finds in a value: faults in upstream's words, and how well the value fits, by which `anyOf` and `oneOf` choose what to tell. */
+/**
+ * What validation finds in a value: faults in upstream's words, and how well the value fits, by which `anyOf` and
+ * `oneOf` choose what to tell.
+ */
 import { writeJson } from '../../../lib/exact-json.ts'
 import { sortMembers } from '../../fields/json.ts'
-import { type FieldError, fieldError, invalidValue, notSupported, required, tooLong, tooMany } from '../../validation/field-error.ts'
+import {
+  type FieldError,
+  fieldError,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+} from '../../validation/field-error.ts'
 
 export interface Finding {
   /** Equal texts are told once. */
@@ -40,7 +51,9 @@ export class Findings {
   /** The value has another type or format. */
   mistyped(path: string, wanted: string, found: string): void {
     const text = `${path} in body must be of type ${wanted}: ${JSON.stringify(found)}`
-    this.add(text, (prefix) => fieldError('FieldValueTypeInvalid', fieldOf(prefix, path), `Invalid value: ${JSON.stringify(found)}: ${text}`))
+    this.add(text, (prefix) =>
+      fieldError('FieldValueTypeInvalid', fieldOf(prefix, path), `Invalid value: ${JSON.stringify(found)}: ${text}`),
+    )
   }
 
   invalid(path: string, value: unknown, what: string): void {
@@ -61,7 +74,9 @@ export class Findings {
   /** The schema itself asks for what cannot be. */
   badFactor(path: string, factor: number): void {
     const text = `factor MultipleOf declared for ${path} must be positive: ${goNumber(factor)}`
-    this.add(text, (prefix) => fieldError('FieldValueInvalid', fieldOf(prefix, path), `Invalid value: ${goNumber(factor)}: ${text}`))
+    this.add(text, (prefix) =>
+      fieldError('FieldValueInvalid', fieldOf(prefix, path), `Invalid value: ${goNumber(factor)}: ${text}`),
+    )
   }
 
   missing(path: string): void {
@@ -80,7 +95,9 @@ export class Findings {
   }
 
   more(path: string, count: number, most: number, of: 'items' | 'properties'): void {
-    this.add(`${path} in body should have at most ${most} ${of}`, (prefix) => tooMany(fieldOf(prefix, path), count, most))
+    this.add(`${path} in body should have at most ${most} ${of}`, (prefix) =>
+      tooMany(fieldOf(prefix, path), count, most),
+    )
   }
 
   /** `allOf` and its like do not hold. */
@@ -90,7 +107,10 @@ export class Findings {
 
   /** A number, or one of its schema, does not fit the format. */
   outOfRange(path: string, what: string, type: string, format: string): void {
-    this.#unplaced(`${what} value must be of type ${type} ${format === '' ? '(default format)' : `with format ${format}`} in ${path}`)
+    this.#unplaced(
+      `${what} value must be of type ${type} ${format === '' ? '(default format)' : `with format ${format}`} in ` +
+        `${path}`,
+    )
   }
 
   /** Upstream names no field. */

@@ -9,12 +9,18 @@ const integer: SchemaSource = { type: 'integer' }
 /** What is said of `f`. */
 function told(f: SchemaSource, value: unknown, old?: unknown, options?: ValueOptions): string[] {
   const schema = structuralSchema({ type: 'object', properties: { f } })
-  return schemaFaults({ f: value }, schema, old === undefined ? undefined : { f: old }, options).map(({ field, message }) => `${field}: ${message}`)
+  return schemaFaults({ f: value }, schema, old === undefined ? undefined : { f: old }, options).map(
+    ({ field, message }) => `${field}: ${message}`,
+  )
 }
 
 const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: string[]])[] = [
   [{ ...integer, minimum: 1 }, 0, 'f: Invalid value: 0: f in body should be greater than or equal to 1'],
-  [{ type: 'number', minimum: 0, exclusiveMinimum: true }, 0, 'f: Invalid value: 0: f in body should be greater than 0'],
+  [
+    { type: 'number', minimum: 0, exclusiveMinimum: true },
+    0,
+    'f: Invalid value: 0: f in body should be greater than 0',
+  ],
   [{ ...integer, maximum: 10, exclusiveMaximum: true }, 10, 'f: Invalid value: 10: f in body should be less than 10'],
   [{ type: 'number', multipleOf: 0.1 }, 0.3],
   [{ type: 'number', multipleOf: 0.5 }, 0.7, 'f: Invalid value: 0.7: f in body should be a multiple of 0.5'],
@@ -42,20 +48,56 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
   ],
   [{ type: 'number' }, 2n ** 63n - 1n],
   [string, 2n ** 60n, 'f: Invalid value: "integer": f in body must be of type string: "integer"'],
-  [{ ...integer, maximum: 2 ** 53 }, 2n ** 53n + 1n, 'f: Invalid value: 9007199254740993: f in body should be less than or equal to 9007199254740992'],
+  [
+    { ...integer, maximum: 2 ** 53 },
+    2n ** 53n + 1n,
+    'f: Invalid value: 9007199254740993: f in body should be less than or equal to 9007199254740992',
+  ],
   [{ ...integer, maximum: 2 ** 62 }, 2n ** 62n],
-  [{ ...integer, maximum: 2 ** 62 }, 2n ** 62n + 1n, 'f: Invalid value: 4611686018427387905: f in body should be less than or equal to 4611686018427387904'],
-  [{ ...integer, minimum: 10, exclusiveMinimum: true }, -(2n ** 60n), 'f: Invalid value: -1152921504606846976: f in body should be greater than 10'],
+  [
+    { ...integer, maximum: 2 ** 62 },
+    2n ** 62n + 1n,
+    'f: Invalid value: 4611686018427387905: f in body should be less than or equal to 4611686018427387904',
+  ],
+  [
+    { ...integer, minimum: 10, exclusiveMinimum: true },
+    -(2n ** 60n),
+    'f: Invalid value: -1152921504606846976: f in body should be greater than 10',
+  ],
   [{ ...integer, multipleOf: 3 }, 2n ** 60n - 1n],
-  [{ ...integer, multipleOf: 3 }, 2n ** 60n, 'f: Invalid value: 1152921504606846976: f in body should be a multiple of 3'],
-  [{ ...integer, multipleOf: 2 }, 2 ** 53 - 1, 'f: Invalid value: 9007199254740991: f in body should be a multiple of 2'],
+  [
+    { ...integer, multipleOf: 3 },
+    2n ** 60n,
+    'f: Invalid value: 1152921504606846976: f in body should be a multiple of 3',
+  ],
+  [
+    { ...integer, multipleOf: 2 },
+    2 ** 53 - 1,
+    'f: Invalid value: 9007199254740991: f in body should be a multiple of 2',
+  ],
   [{ ...integer, multipleOf: 0 }, 1, 'f: Invalid value: 0: factor MultipleOf declared for f must be positive: 0'],
   [{ ...integer, enum: [2n ** 53n + 1n] }, 2n ** 53n + 1n],
-  [{ ...integer, enum: [2n ** 53n + 1n] }, 2n ** 53n, 'f: Unsupported value: 9007199254740992: supported values: "9007199254740993"'],
-  [{ ...integer, format: 'int32' }, 2n ** 53n, '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f'],
+  [
+    { ...integer, enum: [2n ** 53n + 1n] },
+    2n ** 53n,
+    'f: Unsupported value: 9007199254740992: supported values: "9007199254740993"',
+  ],
+  [
+    { ...integer, format: 'int32' },
+    2n ** 53n,
+    '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f',
+  ],
   [{ type: 'array', 'x-kubernetes-list-type': 'set', items: integer }, [2n ** 53n, 2n ** 53n + 1n]],
-  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: integer }, [2n ** 53n, 2n ** 53n], 'f[1]: Duplicate value: 9007199254740992'],
-  [{ ...integer, format: 'int32' }, 2 ** 31, '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f'],
+  [
+    { type: 'array', 'x-kubernetes-list-type': 'set', items: integer },
+    [2n ** 53n, 2n ** 53n],
+    'f[1]: Duplicate value: 9007199254740992',
+  ],
+  [
+    { ...integer, format: 'int32' },
+    2 ** 31,
+    '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f',
+  ],
   [{ ...integer, format: 'int32' }, -(2 ** 31)],
   [{ ...integer, format: 'int64' }, 2 ** 40],
   [
@@ -65,11 +107,19 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
     '<nil>: Invalid value: "": Checked value must be of type integer with format int64 in f',
   ],
   [{ ...integer, format: 'uint32' }, 2 ** 40],
-  [{ type: 'number', format: 'float' }, 3.5e38, '<nil>: Invalid value: "": Checked value must be of type number with format float in f'],
+  [
+    { type: 'number', format: 'float' },
+    3.5e38,
+    '<nil>: Invalid value: "": Checked value must be of type number with format float in f',
+  ],
   [{ type: 'number', format: 'float' }, 0.1],
   [{ type: 'number', format: 'double' }, 3.5e38],
   [{ type: 'number', format: 'int32' }, 3.5e38],
-  [{ ...integer, format: 'int32', maximum: 2 ** 32 - 1 }, 5, '<nil>: Invalid value: "": Maximum boundary value must be of type integer with format int32 in f'],
+  [
+    { ...integer, format: 'int32', maximum: 2 ** 32 - 1 },
+    5,
+    '<nil>: Invalid value: "": Maximum boundary value must be of type integer with format int32 in f',
+  ],
   [
     { ...integer, format: 'int32', minimum: 0.5, multipleOf: 0.5 },
     0,
@@ -84,15 +134,35 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
     'f: Invalid value: "float64": f in body must be of type int32: "float64"',
     '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f',
   ],
-  [{ type: 'array', items: string, format: 'cidr' }, 'x', 'f: Invalid value: "string": f in body must be of type array: "string"'],
-  [{ 'x-kubernetes-int-or-string': true }, true, 'f: Invalid value: "boolean": f in body must be of type integer,string: "boolean"'],
+  [
+    { type: 'array', items: string, format: 'cidr' },
+    'x',
+    'f: Invalid value: "string": f in body must be of type array: "string"',
+  ],
+  [
+    { 'x-kubernetes-int-or-string': true },
+    true,
+    'f: Invalid value: "boolean": f in body must be of type integer,string: "boolean"',
+  ],
   [string, null, 'f: Invalid value: "null": f in body must be of type string: "null"'],
-  [{ ...string, format: 'date' }, '2023-02-29', 'f: Invalid value: "2023-02-29": f in body must be of type date: "2023-02-29"'],
+  [
+    { ...string, format: 'date' },
+    '2023-02-29',
+    'f: Invalid value: "2023-02-29": f in body must be of type date: "2023-02-29"',
+  ],
   [{ ...string, format: 'unheard-of' }, 'x'],
   [{ type: 'array', items: string, minItems: 1 }, [], 'f: Invalid value: 0: f in body should have at least 1 items'],
   [{ type: 'array', items: string, maxItems: 1 }, ['a', 'b'], 'f: Too many: 2: must have at most 1 items'],
-  [{ type: 'array', items: string }, ['a', 1], 'f[1]: Invalid value: "integer": f[1] in body must be of type string: "integer"'],
-  [{ type: 'object', additionalProperties: integer, maxProperties: 1 }, { a: 1, b: 2 }, 'f: Too many: 2: must have at most 1 items'],
+  [
+    { type: 'array', items: string },
+    ['a', 1],
+    'f[1]: Invalid value: "integer": f[1] in body must be of type string: "integer"',
+  ],
+  [
+    { type: 'object', additionalProperties: integer, maxProperties: 1 },
+    { a: 1, b: 2 },
+    'f: Too many: 2: must have at most 1 items',
+  ],
   [{ type: 'object', required: ['a'], properties: { a: string } }, {}, 'f.a: Required value'],
   [
     { type: 'object', minProperties: 1, required: ['a'], properties: { a: string } },
@@ -124,9 +194,18 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
     { a: '', b: '' },
     '<nil>: Invalid value: "": "f" must validate one and only one schema (oneOf). Found 2 valid alternatives',
   ],
-  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: string }, ['a', 'b', 'a', 'a'], 'f[2]: Duplicate value: "a"'],
   [
-    { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'], items: { type: 'object', properties: { k: string } } },
+    { type: 'array', 'x-kubernetes-list-type': 'set', items: string },
+    ['a', 'b', 'a', 'a'],
+    'f[2]: Duplicate value: "a"',
+  ],
+  [
+    {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['k'],
+      items: { type: 'object', properties: { k: string } },
+    },
     [{ k: 'a' }, { k: 'b' }, { k: 'a' }],
     'f[2]: Duplicate value: {"k":"a"}',
   ],
@@ -151,7 +230,11 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
     ],
     'f[1]: Duplicate value: {"a":"\\u003c","b":1}',
   ],
-  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: { ...string, nullable: true } }, [null, null], 'f[1]: Duplicate value: null'],
+  [
+    { type: 'array', 'x-kubernetes-list-type': 'set', items: { ...string, nullable: true } },
+    [null, null],
+    'f[1]: Duplicate value: null',
+  ],
   [
     { type: 'object', 'x-kubernetes-embedded-resource': true },
     { apiVersion: '', kind: '' },
@@ -162,13 +245,17 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
     { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
     { kind: 'a_b', metadata: { name: 'a/b' } },
     'f.apiVersion: Required value',
-    "f.kind: Invalid value: \"a_b\": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
+    'f.kind: Invalid value: "a_b": may have mixed case, but should otherwise match: a DNS-1035 label must ' +
+      "consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an " +
+      "alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is " +
+      "'[a-z]([-a-z0-9]*[a-z0-9])?')",
     'f.metadata.name: Invalid value: "a/b": may not contain \'/\'',
   ],
 ]
 
 for (const [schema, value, ...expected] of cases)
-  test(`${writeJson(value)} ${expected.length ? 'does not fit' : 'fits'} ${writeJson(schema)}`, () => assert.deepEqual(told(schema, value), expected))
+  test(`${writeJson(value)} ${expected.length ? 'does not fit' : 'fits'} ${writeJson(schema)}`, () =>
+    assert.deepEqual(told(schema, value), expected))
 
 describe('ratcheting', () => {
   const short: SchemaSource = { ...string, maxLength: 1 }
@@ -190,7 +277,8 @@ describe('ratcheting', () => {
     assert.equal(told(keyed, [{ k: 'b', v: 'long' }], [{ k: 'a', v: 'long' }]).length, 1)
   })
 
-  test('does not know items of other lists again', () => assert.equal(told({ type: 'array', items: short }, ['long', 'a'], ['long']).length, 1))
+  test('does not know items of other lists again', () =>
+    assert.equal(told({ type: 'array', items: short }, ['long', 'a'], ['long']).length, 1))
 
   test('lists that had duplicates may keep them', () => {
     const set: SchemaSource = { type: 'array', 'x-kubernetes-list-type': 'set', items: string }
@@ -204,19 +292,30 @@ describe('rules', () => {
   const ruleFaults = () => [{ reason: 'FieldValueInvalid', field: 'f', message: 'no' }] as const
 
   test('are asked after everything else', () => {
-    assert.deepEqual(told(ruled, 'a', undefined, { ruleFaults }), ['f: Invalid value: "a": f in body should be at least 2 chars long', 'f: no'])
+    assert.deepEqual(told(ruled, 'a', undefined, { ruleFaults }), [
+      'f: Invalid value: "a": f in body should be at least 2 chars long',
+      'f: no',
+    ])
   })
 
   test('are not asked about values of another type', () => {
-    assert.match(told(ruled, 1, undefined, { ruleFaults })[1] ?? '', /^<nil>: Invalid value: null: some validation rules were not checked/)
+    assert.match(
+      told(ruled, 1, undefined, { ruleFaults })[1] ?? '',
+      /^<nil>: Invalid value: null: some validation rules were not checked/,
+    )
   })
 })
 
 test('a write to /status looks at values in the status; messages name them from there, fields from the object', () => {
   const hash: SchemaSource = { ...integer, format: 'int32' }
-  const schema = structuralSchema({ type: 'object', properties: { spec: string, status: { type: 'object', properties: { n: integer, hash } } } })
+  const schema = structuralSchema({
+    type: 'object',
+    properties: { spec: string, status: { type: 'object', properties: { n: integer, hash } } },
+  })
   assert.deepEqual(
-    schemaFaults({ spec: 1, status: { n: 'x', hash: 2 ** 31 } }, schema, undefined, { statusOnly: true }).map(({ field, message }) => `${field}: ${message}`),
+    schemaFaults({ spec: 1, status: { n: 'x', hash: 2 ** 31 } }, schema, undefined, { statusOnly: true }).map(
+      ({ field, message }) => `${field}: ${message}`,
+    ),
     [
       'status.n: Invalid value: "string": n in body must be of type integer: "string"',
       'status: Invalid value: "": Checked value must be of type integer with format int32 in hash',

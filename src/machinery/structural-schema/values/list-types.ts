@@ -17,21 +17,29 @@ function visit(value: unknown, schema: StructuralSchema | undefined, path: strin
     const type = schema.keywords['x-kubernetes-list-type']
     if (type === 'set') repeated(value, value, path, faults)
     else if (type === 'map') mapFaults(value, schema.keywords['x-kubernetes-list-map-keys'] ?? [], path, faults)
-    if (schema.items?.has.listTypes) for (let i = 0; i < value.length; i++) visit(value[i], schema.items, `${path}[${i}]`, faults)
+    if (schema.items?.has.listTypes)
+      for (let i = 0; i < value.length; i++) visit(value[i], schema.items, `${path}[${i}]`, faults)
     return
   }
   if (!isObject(value)) return
   for (const name in value) {
     const below = memberSchema(schema, name)
     if (!below?.has.listTypes) continue
-    visit(value[name], below, schema.properties?.has(name) ? (path === '' ? name : `${path}.${name}`) : `${path}[${name}]`, faults)
+    visit(
+      value[name],
+      below,
+      schema.properties?.has(name) ? (path === '' ? name : `${path}.${name}`) : `${path}[${name}]`,
+      faults,
+    )
   }
 }
 
 function mapFaults(list: readonly unknown[], keys: readonly string[], path: string, faults: FieldError[]): void {
   const odd = list.findIndex((item) => item !== null && !isObject(item))
   if (odd >= 0) {
-    faults.push(invalidValue(`${path}[${odd}]`, sortMembers(list[odd]), 'must be an object for an array of list-type map'))
+    faults.push(
+      invalidValue(`${path}[${odd}]`, sortMembers(list[odd]), 'must be an object for an array of list-type map'),
+    )
     return
   }
   const places = list.map((item) => {

@@ -1,4 +1,7 @@
-/** One schema, ready to look at values: keywords as plain fields, patterns and formats as functions that are made when first needed. */
+/**
+ * One schema, ready to look at values: keywords as plain fields, patterns and formats as functions that are made when
+ * first needed.
+ */
 import { type LinearRegexp, linearRegexp, RegexpSyntaxError } from '../../../lib/linear-regexp/index.ts'
 import { type FormatCheck, formatCheck, isChecked, type NumberCheck, numberCheck } from '../formats/index.ts'
 import type { StructuralSchema } from '../schema.ts'
@@ -103,7 +106,10 @@ const given = (value: number | undefined): number | undefined => value ?? undefi
 
 const validators = new WeakMap<StructuralSchema, Validator>()
 
-/** The validator of a schema: made when the first value is looked at (of large schemas objects use a few fields), kept as long as the schema. */
+/**
+ * The validator of a schema: made when the first value is looked at (of large schemas objects use a few fields), kept
+ * as long as the schema.
+ */
 export function validatorOf(schema: StructuralSchema): Validator {
   let validator = validators.get(schema)
   if (!validator) validators.set(schema, (validator = new Validator(schema)))

@@ -31,7 +31,9 @@ const none: AffinityTerms = { required: [], preferred: [] }
 export function affinityTerms(affinity: PodAffinity | undefined, namespace: string): AffinityTerms {
   if (!affinity) return none
   return {
-    required: (affinity.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => affinityTerm(term, namespace)),
+    required: (affinity.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) =>
+      affinityTerm(term, namespace),
+    ),
     preferred: (affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm, weight }) => ({
       term: affinityTerm(podAffinityTerm, namespace),
       weight,
@@ -39,7 +41,10 @@ export function affinityTerms(affinity: PodAffinity | undefined, namespace: stri
   }
 }
 
-function affinityTerm({ topologyKey, labelSelector, namespaces = [], namespaceSelector }: Term, namespace: string): AffinityTerm {
+function affinityTerm(
+  { topologyKey, labelSelector, namespaces = [], namespaceSelector }: Term,
+  namespace: string,
+): AffinityTerm {
   return {
     topologyKey,
     selector: labelSelectorOf(labelSelector),
@@ -48,11 +53,20 @@ function affinityTerm({ topologyKey, labelSelector, namespaces = [], namespaceSe
   }
 }
 
-/** Whether the term means a pod of this namespace with these labels. `namespaceLabels` is asked only where it matters. */
-export function termMatches(term: AffinityTerm, namespace: string, labels: Labels, namespaceLabels: (namespace: string) => Labels | undefined): boolean {
+/**
+ * Whether the term means a pod of this namespace with these labels. `namespaceLabels` is asked only where it matters.
+ */
+export function termMatches(
+  term: AffinityTerm,
+  namespace: string,
+  labels: Labels,
+  namespaceLabels: (namespace: string) => Labels | undefined,
+): boolean {
   if (!term.namespaces.has(namespace)) {
     const { namespaceSelector } = term
-    const isMeant = namespaceSelector.everything || (namespaceSelector.requirements.length > 0 && namespaceSelector.matches(namespaceLabels(namespace)))
+    const isMeant =
+      namespaceSelector.everything ||
+      (namespaceSelector.requirements.length > 0 && namespaceSelector.matches(namespaceLabels(namespace)))
     if (!isMeant) return false
   }
   return term.selector.matches(labels)

@@ -22,7 +22,8 @@ test('ports stand against each other by number, protocol and address', () => {
     [['80', '81'], ['82', '81'], true],
     [['80'], [], false],
   ]
-  for (const [taken, wanted, expected] of cases) assert.equal(portsClash(wanted.map(port), taken.map(port)), expected, `${wanted} beside ${taken}`)
+  for (const [taken, wanted, expected] of cases)
+    assert.equal(portsClash(wanted.map(port), taken.map(port)), expected, `${wanted} beside ${taken}`)
 })
 
 test('containers and sidecars take ports, init containers do not', () => {
@@ -35,7 +36,10 @@ test('containers and sidecars take ports, init containers do not', () => {
         { name: 'i', ports: [{ containerPort: 1, hostPort: 1 }] },
         { name: 's', restartPolicy: 'Always', ports: [{ containerPort: 2, hostPort: 2, protocol: 'UDP' }] },
       ],
-      containers: [{ name: 'c', ports: [{ containerPort: 3 }, { containerPort: 4, hostPort: 4, hostIP: '10.0.0.1' }] }, { name: 'd' }],
+      containers: [
+        { name: 'c', ports: [{ containerPort: 3 }, { containerPort: 4, hostPort: 4, hostIP: '10.0.0.1' }] },
+        { name: 'd' },
+      ],
     },
   }
   assert.deepEqual(hostPortsOf(pod), [port('10.0.0.1:4'), port('UDP/2')])

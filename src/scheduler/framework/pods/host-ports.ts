@@ -28,4 +28,5 @@ const clashes = (a: HostPort, b: HostPort): boolean =>
   a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === everyAddress || b.ip === everyAddress)
 
 /** Whether two lists want the same port. */
-export const portsClash = (wanted: readonly HostPort[], used: readonly HostPort[]): boolean => wanted.some((one) => used.some((other) => clashes(one, other)))
+export const portsClash = (wanted: readonly HostPort[], used: readonly HostPort[]): boolean =>
+  wanted.some((one) => used.some((other) => clashes(one, other)))

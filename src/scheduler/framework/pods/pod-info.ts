@@ -59,7 +59,13 @@ export class PodInfo {
   }
 
   get hasAffinity(): boolean {
-    return this.requiredAffinity.length + this.preferredAffinity.length + this.requiredAntiAffinity.length + this.preferredAntiAffinity.length > 0
+    return (
+      this.requiredAffinity.length +
+        this.preferredAffinity.length +
+        this.requiredAntiAffinity.length +
+        this.preferredAntiAffinity.length >
+      0
+    )
   }
 }
 

@@ -7,7 +7,11 @@ import { podRequests } from './pod-requests.ts'
 const mi = 1024 * 1024
 
 type PodSpec = NonNullable<Pod['spec']>
-const asks = (requests?: Record<string, string>, more: object = {}) => ({ name: 'c', ...(requests && { resources: { requests } }), ...more })
+const asks = (requests?: Record<string, string>, more: object = {}) => ({
+  name: 'c',
+  ...(requests && { resources: { requests } }),
+  ...more,
+})
 const sidecar = (requests?: Record<string, string>) => asks(requests, { restartPolicy: 'Always' })
 const pod = (spec: Partial<PodSpec>, status?: Pod['status']): Pod => ({
   apiVersion: 'v1',
@@ -22,7 +26,14 @@ const resized = (status: object, infeasible = false): Pod['status'] => ({
 })
 
 test('amounts are rounded up, cpu to thousandths and the others to whole units', () => {
-  const amounts = resourcesOf({ cpu: '0.0001', memory: '1500m', 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', pods: '110' })
+  const amounts = resourcesOf({
+    cpu: '0.0001',
+    memory: '1500m',
+    'ephemeral-storage': '1Gi',
+    'hugepages-2Mi': '4Mi',
+    'example.com/gpu': '2',
+    pods: '110',
+  })
   assert.equal(amounts.milliCPU, 1)
   assert.equal(amounts.memory, 2)
   assert.equal(amountOf(amounts, 'ephemeral-storage'), 1024 * mi)
@@ -35,7 +46,10 @@ test('amounts are rounded up, cpu to thousandths and the others to whole units',
   )
   const sum = resourcesOf({ cpu: '1', 'example.com/gpu': '1' })
   add(sum, amounts)
-  assert.deepEqual([sum.milliCPU, sum.memory, amountOf(sum, 'example.com/gpu'), amountOf(sum, 'hugepages-2Mi')], [1001, 2, 3, 4 * mi])
+  assert.deepEqual(
+    [sum.milliCPU, sum.memory, amountOf(sum, 'example.com/gpu'), amountOf(sum, 'hugepages-2Mi')],
+    [1001, 2, 3, 4 * mi],
+  )
   add(sum, amounts, -1)
   assert.deepEqual([sum.milliCPU, sum.memory, amountOf(sum, 'example.com/gpu'), amountOf(sum, 'none')], [1000, 0, 1, 0])
 })
@@ -49,8 +63,18 @@ test('a pod takes what upstream counts for it', () => {
       { cpu: 1500, memory: 3 * mi },
       { cpu: 1500, memory: 3 * mi },
     ],
-    ['zero is said', pod({ containers: [asks({ cpu: '0', memory: '0' })] }), { cpu: 0, memory: 0 }, { cpu: 0, memory: 0 }],
-    ['one is missing', pod({ containers: [asks({ cpu: '1' })] }), { cpu: 1000, memory: 0 }, { cpu: 1000, memory: 200 * mi }],
+    [
+      'zero is said',
+      pod({ containers: [asks({ cpu: '0', memory: '0' })] }),
+      { cpu: 0, memory: 0 },
+      { cpu: 0, memory: 0 },
+    ],
+    [
+      'one is missing',
+      pod({ containers: [asks({ cpu: '1' })] }),
+      { cpu: 1000, memory: 0 },
+      { cpu: 1000, memory: 200 * mi },
+    ],
     [
       'the largest init container',
       pod({
@@ -64,7 +88,11 @@ test('a pod takes what upstream counts for it', () => {
       'sidecars beside those and what starts after them',
       pod({
         containers: [asks({ cpu: '1', memory: '1Mi' })],
-        initContainers: [sidecar({ cpu: '1', memory: '1Mi' }), asks({ cpu: '3', memory: '1Mi' }), sidecar({ cpu: '1', memory: '1Mi' })],
+        initContainers: [
+          sidecar({ cpu: '1', memory: '1Mi' }),
+          asks({ cpu: '3', memory: '1Mi' }),
+          sidecar({ cpu: '1', memory: '1Mi' }),
+        ],
       }),
       { cpu: 4000, memory: 3 * mi },
       { cpu: 4000, memory: 3 * mi },
@@ -77,7 +105,11 @@ test('a pod takes what upstream counts for it', () => {
     ],
     [
       'the pod as a whole',
-      pod({ containers: [asks({ cpu: '1' })], resources: { requests: { cpu: '2', memory: '5Mi' } }, overhead: { cpu: '100m' } }),
+      pod({
+        containers: [asks({ cpu: '1' })],
+        resources: { requests: { cpu: '2', memory: '5Mi' } },
+        overhead: { cpu: '100m' },
+      }),
       { cpu: 2100, memory: 5 * mi },
       { cpu: 2100, memory: 5 * mi },
     ],
@@ -91,14 +123,20 @@ test('a pod takes what upstream counts for it', () => {
       'one that is being made smaller keeps what it has been given',
       pod(
         { containers: [asks({ cpu: '1', memory: '1Mi' })] },
-        resized({ allocatedResources: { cpu: '2', memory: '1Mi' }, resources: { requests: { cpu: '3', memory: '1Mi' } } }),
+        resized({
+          allocatedResources: { cpu: '2', memory: '1Mi' },
+          resources: { requests: { cpu: '3', memory: '1Mi' } },
+        }),
       ),
       { cpu: 3000, memory: mi },
       { cpu: 3000, memory: mi },
     ],
     [
       'one that cannot be made larger takes what it has',
-      pod({ containers: [asks({ cpu: '9', memory: '1Mi' })] }, resized({ allocatedResources: { cpu: '2', memory: '1Mi' } }, true)),
+      pod(
+        { containers: [asks({ cpu: '9', memory: '1Mi' })] },
+        resized({ allocatedResources: { cpu: '2', memory: '1Mi' } }, true),
+      ),
       { cpu: 2000, memory: mi },
       { cpu: 2000, memory: mi },
     ],
@@ -121,7 +159,10 @@ test('a pod takes what upstream counts for it', () => {
 
 test('extended resources of init containers and containers', () => {
   const { requests } = podRequests(
-    pod({ containers: [asks({ 'example.com/gpu': '1' }), asks({ 'example.com/gpu': '1' })], initContainers: [asks({ 'example.com/gpu': '3' })] }),
+    pod({
+      containers: [asks({ 'example.com/gpu': '1' }), asks({ 'example.com/gpu': '1' })],
+      initContainers: [asks({ 'example.com/gpu': '3' })],
+    }),
   )
   assert.deepEqual([...requests.scalar], [['example.com/gpu', 3]])
 })

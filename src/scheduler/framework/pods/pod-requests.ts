@@ -1,4 +1,7 @@
-/** What a pod takes of its node: containers at once, init containers one after the other, sidecars beside both, overhead, or what it asks for as a whole. */
+/**
+ * What a pod takes of its node: containers at once, init containers one after the other, sidecars beside both,
+ * overhead, or what it asks for as a whole.
+ */
 import { podRequests as listOfRequests } from '../../../api/core/pod/resources/pod-resources.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
@@ -10,7 +13,10 @@ const assumed = { cpu: '100m', memory: '200Mi' } as const
 export interface PodRequests {
   /** What it asks for, or still has while it is being resized (KEP-1287). */
   readonly requests: Readonly<Resources>
-  /** With something assumed for containers that ask for no cpu or no memory: only for scores, or all such pods would go to one node. */
+  /**
+   * With something assumed for containers that ask for no cpu or no memory: only for scores, or all such pods would go
+   * to one node.
+   */
   readonly nonZero: Readonly<Pick<Resources, 'milliCPU' | 'memory'>>
 }
 
@@ -39,12 +45,17 @@ function shared(requests: PodRequests): PodRequests {
   return requests
 }
 
-/** A pod that asks for something as a whole leaves open only what it does not name at all. Undefined if nothing is missing. */
+/**
+ * A pod that asks for something as a whole leaves open only what it does not name at all. Undefined if nothing is
+ * missing.
+ */
 function missingOf({ spec }: Pod, list: ResourceList): Record<string, string> | undefined {
   const whole = spec?.resources?.requests
   const isMissing = (name: string): boolean => {
     if (whole) return own(list, name) === undefined
-    return [spec?.containers, spec?.initContainers].some((containers) => containers?.some(({ resources }) => own(resources?.requests, name) === undefined))
+    return [spec?.containers, spec?.initContainers].some((containers) =>
+      containers?.some(({ resources }) => own(resources?.requests, name) === undefined),
+    )
   }
   const missing = Object.entries(assumed).filter(([name]) => isMissing(name))
   return missing.length > 0 ? Object.fromEntries(missing) : undefined

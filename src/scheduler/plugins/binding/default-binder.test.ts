@@ -18,7 +18,14 @@ test('a pod is bound by its name and uid; what the server refuses is an error', 
     const isFirst = asked.length === 1
     const status = isFirst
       ? { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 }
-      : { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 409, reason: 'Conflict', message: 'pod p is already assigned to node "m"' }
+      : {
+          kind: 'Status',
+          apiVersion: 'v1',
+          status: 'Failure',
+          code: 409,
+          reason: 'Conflict',
+          message: 'pod p is already assigned to node "m"',
+        }
     response.writeHead(status.code, { 'Content-Type': 'application/json' }).end(JSON.stringify(status))
   })
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
@@ -33,7 +40,12 @@ test('a pod is bound by its name and uid; what the server refuses is an error', 
   assert.equal(await plugin.bind?.(pod, 'n'), undefined)
   assert.deepEqual(asked[0], {
     path: '/api/v1/namespaces/default/pods/p/binding',
-    body: { apiVersion: 'v1', kind: 'Binding', metadata: { namespace: 'default', name: 'p', uid: 'uid-of-p' }, target: { kind: 'Node', name: 'n' } },
+    body: {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { namespace: 'default', name: 'p', uid: 'uid-of-p' },
+      target: { kind: 'Node', name: 'n' },
+    },
   })
   const status = await plugin.bind?.(pod, 'n')
   assert.deepEqual([status?.code, status?.reasons], ['Error', ['pod p is already assigned to node "m"']])

@@ -8,7 +8,12 @@ export const defaultBinder = pluginFactory({
     async bind({ namespace, name, pod }, node) {
       const { uid } = pod.metadata
       // With its uid, so that no pod that came into its place is meant.
-      const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name, ...(uid && { uid }) }, target: { kind: 'Node', name: node } }
+      const binding = {
+        apiVersion: 'v1',
+        kind: 'Binding',
+        metadata: { namespace, name, ...(uid && { uid }) },
+        target: { kind: 'Node', name: node },
+      }
       try {
         await client.createUnder(pods, namespace, name, 'binding', binding)
         return undefined

@@ -1,4 +1,6 @@
-/** Writes a pod's claims once its node is known, and takes back what was written for one that cannot be bound after all. */
+/**
+ * Writes a pod's claims once its node is known, and takes back what was written for one that cannot be bound after all.
+ */
 import { keyOf } from '../../../client/informers/object-store.ts'
 import type { Handle, PodInfo } from '../../framework/index.ts'
 import { Waiters } from '../waiters.ts'
@@ -30,7 +32,9 @@ export class ClaimBinding {
     const written: ResourceClaim[] = []
     for (const claim of state.claims) {
       const at = state.toAllocate.findIndex((one) => one.claim === claim)
-      const current = isReservedFor(claim, pod) ? claim : await publish(claim, found?.allocations[at], pod, this.#handle)
+      const current = isReservedFor(claim, pod)
+        ? claim
+        : await publish(claim, found?.allocations[at], pod, this.#handle)
       if (current !== claim) this.#tracker.wrote(current)
       written.push(current)
     }
@@ -41,21 +45,38 @@ export class ClaimBinding {
 
   async #waitFor(slow: readonly ResourceClaim[], { pod }: PodInfo, node: string, signal: AbortSignal): Promise<void> {
     const note = `waiting for binding conditions for device on node ${node}`
-    this.#handle.tell({ regarding: pod, type: 'Normal', reason: 'BindingConditionsPending', action: 'Scheduling', note })
+    this.#handle.tell({
+      regarding: pod,
+      type: 'Normal',
+      reason: 'BindingConditionsPending',
+      action: 'Scheduling',
+      note,
+    })
     const now = this.#handle.now()
     const leftOf = (claim: ResourceClaim): number => timeLeft(claim, this.#timeoutMs, now)
     const oldest = slow.reduce((one, other) => (leftOf(other) < leftOf(one) ? other : one))
     const left = Math.min(this.#timeoutMs, leftOf(oldest))
-    await this.#waiters.until(() => slow.every((claim) => isReady(this.#currentOf(claim))), left, signal, `claim ${oldest.metadata.name} binding timeout`)
+    await this.#waiters.until(
+      () => slow.every((claim) => isReady(this.#currentOf(claim))),
+      left,
+      signal,
+      `claim ${oldest.metadata.name} binding timeout`,
+    )
   }
 
-  /** Begins to take back what was written. Should this fail, the controller does the same, or the pod's next attempt. */
+  /**
+   * Begins to take back what was written. Should this fail, the controller does the same, or the pod's next attempt.
+   */
   undo(state: Filtering, pod: PodInfo): void {
     if (state.made) void this.#takeAway(state.made)
     for (const claim of state.claims) void this.#giveBack(claim, pod)
   }
 
-  async #bindExtended(state: Filtering, { claim, allocation, mappings }: ExtendedClaim, pod: PodInfo): Promise<ResourceClaim> {
+  async #bindExtended(
+    state: Filtering,
+    { claim, allocation, mappings }: ExtendedClaim,
+    pod: PodInfo,
+  ): Promise<ResourceClaim> {
     const { client } = this.#handle
     const made = await create(claim, client)
     state.made = made
@@ -70,7 +91,8 @@ export class ClaimBinding {
   #currentOf(claim: ResourceClaim): ResourceClaim {
     const { namespace = '', name = '', uid } = claim.metadata
     const current = this.#tracker.get(namespace, name)
-    if (current?.metadata.uid !== uid || !current) throw new Error(`claim ${namespace}/${name} got deleted in the meantime`)
+    if (current?.metadata.uid !== uid || !current)
+      throw new Error(`claim ${namespace}/${name} got deleted in the meantime`)
     return current
   }
 
@@ -79,7 +101,9 @@ export class ClaimBinding {
     try {
       await remove(claim, this.#handle.client)
     } catch (error) {
-      this.#handle.log(`claim ${keyOf(claim)} could not be removed: ${error instanceof Error ? error.message : String(error)}`)
+      this.#handle.log(
+        `claim ${keyOf(claim)} could not be removed: ${error instanceof Error ? error.message : String(error)}`,
+      )
     }
   }
 
@@ -91,7 +115,10 @@ export class ClaimBinding {
     try {
       await giveBackReservation(current, pod, this.#handle.client)
     } catch (error) {
-      this.#handle.log(`claim ${keyOf(claim)} stays reserved for pod ${pod.key}: ${error instanceof Error ? error.message : String(error)}`)
+      this.#handle.log(
+        `claim ${keyOf(claim)} stays reserved for pod ${pod.key}: ` +
+          `${error instanceof Error ? error.message : String(error)}`,
+      )
     }
   }
 }

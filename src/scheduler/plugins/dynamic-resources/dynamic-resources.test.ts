@@ -23,20 +23,36 @@ const aSlice = (name: string, spec: Partial<ResourceSlice['spec']>): ResourceSli
   apiVersion: 'resource.k8s.io/v1',
   kind: 'ResourceSlice',
   metadata: { name },
-  spec: { driver, nodeName: 'a', ...spec, pool: { name: spec.nodeName ?? 'a', generation: 1, resourceSliceCount: 1, ...spec.pool } },
+  spec: {
+    driver,
+    nodeName: 'a',
+    ...spec,
+    pool: { name: spec.nodeName ?? 'a', generation: 1, resourceSliceCount: 1, ...spec.pool },
+  },
 })
 const asks = (more: Partial<ExactRequest> = {}): Request => ({
   name: 'r',
-  exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', ...(more.allocationMode !== 'All' && { count: 1 }), ...more },
+  exactly: {
+    deviceClassName: 'gpu',
+    allocationMode: 'ExactCount',
+    ...(more.allocationMode !== 'All' && { count: 1 }),
+    ...more,
+  },
 })
-const aClaim = (name: string, requests: Request[], devices: object = {}, status: ResourceClaim['status'] = {}): ResourceClaim => ({
+const aClaim = (
+  name: string,
+  requests: Request[],
+  devices: object = {},
+  status: ResourceClaim['status'] = {},
+): ResourceClaim => ({
   apiVersion: 'resource.k8s.io/v1',
   kind: 'ResourceClaim',
   metadata: { namespace: 'default', name, uid: `uid-of-${name}` },
   spec: { devices: { requests, ...devices } },
   status,
 })
-const aPodWith = (...claims: string[]) => aPod('p', { resourceClaims: claims.map((resourceClaimName) => ({ name: resourceClaimName, resourceClaimName })) })
+const aPodWith = (...claims: string[]) =>
+  aPod('p', { resourceClaims: claims.map((resourceClaimName) => ({ name: resourceClaimName, resourceClaimName })) })
 const taken = (name: string, device: string, more: object = {}): ResourceClaim =>
   aClaim(name, [], {}, { allocation: { devices: { results: [{ request: 'r', driver, pool: 'a', device, ...more }] } } })
 
@@ -57,7 +73,8 @@ function onNodeA(claims: ResourceClaim[], slices: ResourceSlice[], others: KubeO
   const state = prepared.state as { byNode: Map<string, { allocations: Allocation[] }> }
   const reasons = plugin.filter?.(state, pod, a)?.reasons
   if (reasons) return reasons.join(', ')
-  const named = (allocation: Allocation): string => (allocation.devices?.results ?? []).map(({ request, device }) => `${request}=${device}`).join(' ')
+  const named = (allocation: Allocation): string =>
+    (allocation.devices?.results ?? []).map(({ request, device }) => `${request}=${device}`).join(' ')
   return state.byNode.get('a')?.allocations.map(named).join('; ') ?? 'as allocated'
 }
 
@@ -76,13 +93,43 @@ test('devices are found, one for each that is asked for', () => {
     ['all', [aClaim('c', [asks({ allocationMode: 'All' })])], two, [], 'r=g0 r=g1'],
     ['all, of which one is taken', [aClaim('c', [asks({ allocationMode: 'All' })])], two, [taken('t', 'g1')], no],
     ['what is taken is left out', [aClaim('c', [asks()])], two, [taken('t', 'g0')], 'r=g1'],
-    ['who looks after a device shares it', [aClaim('c', [asks({ adminAccess: true })])], two, [taken('t', 'g0')], 'r=g0'],
+    [
+      'who looks after a device shares it',
+      [aClaim('c', [asks({ adminAccess: true })])],
+      two,
+      [taken('t', 'g0')],
+      'r=g0',
+    ],
     ['who is looked after shares it', [aClaim('c', [asks()])], two, [taken('t', 'g0', { adminAccess: true })], 'r=g0'],
-    ['by expression', [aClaim('c', [asks(cel(`device.attributes["${driver}"].model == "y"`))])], [gpus(model('g0', 'x'), model('g1', 'y'))], [], 'r=g1'],
-    ['of one model', [aClaim('c', [asks({ count: 2 })], same)], [gpus(model('g0', 'x'), model('g1', 'y'), model('g2', 'y'))], [], 'r=g1 r=g2'],
-    ['of different models', [aClaim('c', [asks({ count: 2 })], distinct)], [gpus(model('g0', 'x'), model('g1', 'x'), model('g2', 'y'))], [], 'r=g0 r=g2'],
+    [
+      'by expression',
+      [aClaim('c', [asks(cel(`device.attributes["${driver}"].model == "y"`))])],
+      [gpus(model('g0', 'x'), model('g1', 'y'))],
+      [],
+      'r=g1',
+    ],
+    [
+      'of one model',
+      [aClaim('c', [asks({ count: 2 })], same)],
+      [gpus(model('g0', 'x'), model('g1', 'y'), model('g2', 'y'))],
+      [],
+      'r=g1 r=g2',
+    ],
+    [
+      'of different models',
+      [aClaim('c', [asks({ count: 2 })], distinct)],
+      [gpus(model('g0', 'x'), model('g1', 'x'), model('g2', 'y'))],
+      [],
+      'r=g0 r=g2',
+    ],
     ['of one model, without attributes', [aClaim('c', [asks({ count: 2 })], same)], two, [], no],
-    ['tainted', [aClaim('c', [asks()])], [gpus(gpu('g0', { taints: [{ key: 'k', effect: 'NoSchedule' }] }), gpu('g1'))], [], 'r=g1'],
+    [
+      'tainted',
+      [aClaim('c', [asks()])],
+      [gpus(gpu('g0', { taints: [{ key: 'k', effect: 'NoSchedule' }] }), gpu('g1'))],
+      [],
+      'r=g1',
+    ],
     [
       'tolerated',
       [aClaim('c', [asks({ tolerations: [{ key: 'k', operator: 'Exists' }] })])],
@@ -90,13 +137,31 @@ test('devices are found, one for each that is asked for', () => {
       [],
       'r=g0',
     ],
-    ['of another driver', [aClaim('c', [asks()])], [aSlice('s', { driver: 'other.example.com', devices: [gpu('g0')] })], [], no],
+    [
+      'of another driver',
+      [aClaim('c', [asks()])],
+      [aSlice('s', { driver: 'other.example.com', devices: [gpu('g0')] })],
+      [],
+      no,
+    ],
     ['of another node', [aClaim('c', [asks()])], [aSlice('s', { nodeName: 'b', devices: [gpu('g0')] })], [], no],
-    ['of all nodes', [aClaim('c', [asks()])], [aSlice('s', { nodeName: undefined, allNodes: true, devices: [gpu('g0')] })], [], 'r=g0'],
+    [
+      'of all nodes',
+      [aClaim('c', [asks()])],
+      [aSlice('s', { nodeName: undefined, allNodes: true, devices: [gpu('g0')] })],
+      [],
+      'r=g0',
+    ],
     [
       'each on its node',
       [aClaim('c', [asks()])],
-      [aSlice('s', { nodeName: undefined, perDeviceNodeSelection: true, devices: [gpu('g0', { nodeName: 'b' }), gpu('g1', { nodeName: 'a' })] })],
+      [
+        aSlice('s', {
+          nodeName: undefined,
+          perDeviceNodeSelection: true,
+          devices: [gpu('g0', { nodeName: 'b' }), gpu('g1', { nodeName: 'a' })],
+        }),
+      ],
       [],
       'r=g1',
     ],
@@ -110,13 +175,23 @@ test('devices are found, one for each that is asked for', () => {
     [
       'of the newest slices',
       [aClaim('c', [asks()])],
-      [gpus(gpu('old')), aSlice('s', { devices: [gpu('new')], pool: { name: 'a', generation: 2, resourceSliceCount: 1 } })],
+      [
+        gpus(gpu('old')),
+        aSlice('s', { devices: [gpu('new')], pool: { name: 'a', generation: 2, resourceSliceCount: 1 } }),
+      ],
       [],
       'r=new',
     ],
-    ['of a pool that has one twice', [aClaim('c', [asks()])], [gpus(gpu('g0'), gpu('g0'))], [], 'invalid resource pools were encountered'],
+    [
+      'of a pool that has one twice',
+      [aClaim('c', [asks()])],
+      [gpus(gpu('g0'), gpu('g0'))],
+      [],
+      'invalid resource pools were encountered',
+    ],
   ]
-  for (const [title, claims, slices, others, expected] of cases) assert.equal(onNodeA(claims, slices, others), expected, title)
+  for (const [title, claims, slices, others, expected] of cases)
+    assert.equal(onNodeA(claims, slices, others), expected, title)
 })
 
 test('of alternatives the first that can be had is taken', () => {
@@ -134,7 +209,8 @@ test('of alternatives the first that can be had is taken', () => {
 })
 
 test('parts of a device share its counters', () => {
-  const part = (name: string, memory: string): Device => gpu(name, { consumesCounters: [{ counterSet: 'card', counters: { memory: { value: memory } } }] })
+  const part = (name: string, memory: string): Device =>
+    gpu(name, { consumesCounters: [{ counterSet: 'card', counters: { memory: { value: memory } } }] })
   const pool = { name: 'a', generation: 1, resourceSliceCount: 2 }
   const slices = [
     aSlice('counters', { pool, sharedCounters: [{ name: 'card', counters: { memory: { value: '8Gi' } } }] }),
@@ -160,7 +236,13 @@ test('shared devices are taken in parts, as their policy says', () => {
   assert.equal(onNodeA([aClaim('c', [asks()])], [gpus(card)], [share('7Gi')]), 'r=card')
   assert.equal(onNodeA([aClaim('c', [asks({ capacity: { requests: { bandwidth: '1' } } })])], [gpus(card)]), no)
   // One request has each device once.
-  assert.equal(onNodeA([aClaim('c', [{ name: 'r', exactly: { ...wants('1Gi').exactly, deviceClassName: 'gpu', count: 2 } }])], [gpus(card)]), no)
+  assert.equal(
+    onNodeA(
+      [aClaim('c', [{ name: 'r', exactly: { ...wants('1Gi').exactly, deviceClassName: 'gpu', count: 2 } }])],
+      [gpus(card)],
+    ),
+    no,
+  )
   // A card that is for one alone now, while somebody has a share of it still.
   const whole = gpu('card', { capacity: { memory: { value: '8Gi' } } })
   assert.equal(onNodeA([aClaim('c', [asks()])], [gpus(whole)], [share('1Gi')]), no)
@@ -168,31 +250,53 @@ test('shared devices are taken in parts, as their policy says', () => {
 })
 
 test('all devices are all that can give what is asked for', () => {
-  const card = (name: string, memory?: string) => gpu(name, { allowMultipleAllocations: true, ...(memory && { capacity: { memory: { value: memory } } }) })
+  const card = (name: string, memory?: string) =>
+    gpu(name, { allowMultipleAllocations: true, ...(memory && { capacity: { memory: { value: memory } } }) })
   const claim = aClaim('c', [asks({ allocationMode: 'All', capacity: { requests: { memory: '2Gi' } } })])
   const cards = gpus(card('large', '8Gi'), card('small', '1Gi'), card('none'))
   assert.equal(onNodeA([claim], [cards]), 'r=large')
   const share = taken('t', 'large', { shareID: 's', consumedCapacity: { memory: '7Gi' } })
   assert.equal(
-    onNodeA([claim], [cards, aSlice('more', { driver, pool: { name: 'b', generation: 1, resourceSliceCount: 1 }, devices: [card('other', '2Gi')] })], [share]),
+    onNodeA(
+      [claim],
+      [
+        cards,
+        aSlice('more', {
+          driver,
+          pool: { name: 'b', generation: 1, resourceSliceCount: 1 },
+          devices: [card('other', '2Gi')],
+        }),
+      ],
+      [share],
+    ),
     'r=other',
   )
   assert.equal(onNodeA([claim], [cards], [share]), no)
 })
 
-test('a claim that wants more devices than a claim can have is refused at once; alternatives that want fewer are found at once', () => {
-  const many = (count: number) => gpus(...Array.from({ length: count }, (_, at) => gpu(`g${String(at).padStart(2, '0')}`)))
-  const tooMany = /^Error: claim default\/c: number of requested devices 33 exceeds the claim limit of 32$/
-  assert.throws(() => onNodeA([aClaim('c', [asks({ count: 33 })])], []), tooMany)
-  assert.throws(() => onNodeA([aClaim('c', [asks({ count: 32 }), { ...asks(), name: 's' }])], [many(40)]), tooMany)
-  assert.throws(() => onNodeA([aClaim('c', [asks({ allocationMode: 'All' })])], [many(33)]), tooMany)
-  const either = (name: string): Request => ({
-    name,
-    firstAvailable: [32, 16].map((count) => ({ name: `of-${count}`, deviceClassName: 'gpu', allocationMode: 'ExactCount', count })),
-  })
-  const found = onNodeA([aClaim('c', [either('r'), either('s')])], [many(64)]).split(' ')
-  assert.deepEqual([found.length, found[0], found[16]], [32, 'r/of-16=g00', 's/of-16=g16'])
-})
+test(
+  'a claim that wants more devices than a claim can have is refused at once; alternatives that want fewer are ' +
+    'found at once',
+  () => {
+    const many = (count: number) =>
+      gpus(...Array.from({ length: count }, (_, at) => gpu(`g${String(at).padStart(2, '0')}`)))
+    const tooMany = /^Error: claim default\/c: number of requested devices 33 exceeds the claim limit of 32$/
+    assert.throws(() => onNodeA([aClaim('c', [asks({ count: 33 })])], []), tooMany)
+    assert.throws(() => onNodeA([aClaim('c', [asks({ count: 32 }), { ...asks(), name: 's' }])], [many(40)]), tooMany)
+    assert.throws(() => onNodeA([aClaim('c', [asks({ allocationMode: 'All' })])], [many(33)]), tooMany)
+    const either = (name: string): Request => ({
+      name,
+      firstAvailable: [32, 16].map((count) => ({
+        name: `of-${count}`,
+        deviceClassName: 'gpu',
+        allocationMode: 'ExactCount',
+        count,
+      })),
+    })
+    const found = onNodeA([aClaim('c', [either('r'), either('s')])], [many(64)]).split(' ')
+    assert.deepEqual([found.length, found[0], found[16]], [32, 'r/of-16=g00', 's/of-16=g16'])
+  },
+)
 
 test('pools are searched driver by driver, and not used where they name counters that they have not', () => {
   const aPool = (name: string, of: string, devices: Device[]) => aSlice(name, { driver: of, devices })
@@ -205,7 +309,10 @@ test('pools are searched driver by driver, and not used where they name counters
 })
 
 test('devices are searched for as long as it takes if no limit is set', () => {
-  const cluster = { nodes, objects: [aClass('gpu'), gpus(...'abcdefgh'.split('').map((name) => gpu(name))), aClaim('c', [asks({ count: 9 })])] }
+  const cluster = {
+    nodes,
+    objects: [aClass('gpu'), gpus(...'abcdefgh'.split('').map((name) => gpu(name))), aClaim('c', [asks({ count: 9 })])],
+  }
   const snapshot = snapshotOf(cluster)
   let now = 0
   const handle = { ...handleOf(cluster, snapshot), now: () => now++ }
@@ -235,7 +342,14 @@ test('why claims keep a pod from all nodes', () => {
     ],
     [
       'in use by as many as can be',
-      [aClaim('c', [], {}, { allocation: {}, reservedFor: new Array(256).fill({ resource: 'pods', name: 'q', uid: 'q' }) })],
+      [
+        aClaim(
+          'c',
+          [],
+          {},
+          { allocation: {}, reservedFor: new Array(256).fill({ resource: 'pods', name: 'q', uid: 'q' }) },
+        ),
+      ],
       all('resourceclaim in use'),
     ],
     [
@@ -245,15 +359,25 @@ test('why claims keep a pod from all nodes', () => {
           'c',
           [],
           {},
-          { allocation: { nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['b'] }] }] } } },
+          {
+            allocation: {
+              nodeSelector: {
+                nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['b'] }] }],
+              },
+            },
+          },
         ),
       ],
       { a: 'resourceclaim not available on the node', b: '' },
     ],
   ]
-  for (const [title, objects, expected] of cases) assert.deepEqual(filterWith(dynamicResources, pod, { nodes, objects }), expected, title)
+  for (const [title, objects, expected] of cases)
+    assert.deepEqual(filterWith(dynamicResources, pod, { nodes, objects }), expected, title)
   const generated = aPod('p', { resourceClaims: [{ name: 'x', resourceClaimTemplateName: 't' }] })
-  assert.deepEqual(filterWith(dynamicResources, generated, { nodes }), all('pod "default/p": ResourceClaim not created yet'))
+  assert.deepEqual(
+    filterWith(dynamicResources, generated, { nodes }),
+    all('pod "default/p": ResourceClaim not created yet'),
+  )
   assert.deepEqual(filterWith(dynamicResources, aPod('p'), { nodes }), all(''))
 })
 
@@ -290,7 +414,9 @@ test('allocations say where the devices can be used, and how they are set up', (
   const snapshot = snapshotOf(cluster)
   const plugin = makePlugin(dynamicResources, cluster, handleOf(cluster, snapshot))
   const pod = new PodInfo(aPodWith('c'))
-  const prepared = plugin.preFilter?.(pod, snapshot) as { state: { byNode: Map<string, { allocations: Allocation[] }> } }
+  const prepared = plugin.preFilter?.(pod, snapshot) as {
+    state: { byNode: Map<string, { allocations: Allocation[] }> }
+  }
   for (const node of snapshot.nodes) plugin.filter?.(prepared.state, pod, node)
   assert.deepEqual(prepared.state.byNode.get('a')?.allocations, [
     {
@@ -308,8 +434,17 @@ test('allocations say where the devices can be used, and how they are set up', (
 
 test('devices that need time are ready when their conditions say so', () => {
   const claim = (...conditions: string[]): ResourceClaim => {
-    const status = taken('c', 'g0', { bindingConditions: ['Attached', 'Prepared'], bindingFailureConditions: ['Broken'] }).status
-    const told = conditions.map((type) => ({ type, status: 'True', reason: 'x', message: '', lastTransitionTime: 'now' }))
+    const status = taken('c', 'g0', {
+      bindingConditions: ['Attached', 'Prepared'],
+      bindingFailureConditions: ['Broken'],
+    }).status
+    const told = conditions.map((type) => ({
+      type,
+      status: 'True',
+      reason: 'x',
+      message: '',
+      lastTransitionTime: 'now',
+    }))
     return aClaim('c', [], {}, { ...status, devices: [{ driver, pool: 'a', device: 'g0', conditions: told }] })
   }
   assert.equal(isReady(claim()), false)
@@ -321,10 +456,29 @@ test('devices that need time are ready when their conditions say so', () => {
 test('devices that failed, or take too long, are not used anywhere: they are given back', () => {
   const claim = (allocationTimestamp: string, ...failures: string[]): ResourceClaim => {
     const allocation = {
-      devices: { results: [{ request: 'r', driver, pool: 'a', device: 'g0', bindingConditions: ['Attached'], bindingFailureConditions: ['Broken'] }] },
+      devices: {
+        results: [
+          {
+            request: 'r',
+            driver,
+            pool: 'a',
+            device: 'g0',
+            bindingConditions: ['Attached'],
+            bindingFailureConditions: ['Broken'],
+          },
+        ],
+      },
     }
     const told = failures.map((type) => ({ type, status: 'True', reason: 'x', message: '', lastTransitionTime: 'now' }))
-    return aClaim('c', [], {}, { allocation: { ...allocation, allocationTimestamp }, devices: [{ driver, pool: 'a', device: 'g0', conditions: told }] })
+    return aClaim(
+      'c',
+      [],
+      {},
+      {
+        allocation: { ...allocation, allocationTimestamp },
+        devices: [{ driver, pool: 'a', device: 'g0', conditions: told }],
+      },
+    )
   }
   const [now, longAgo] = [new Date().toISOString(), '2026-01-01T00:00:00Z']
   const elsewhere = 'resourceclaim not available on the node'
@@ -342,7 +496,11 @@ test('extended resources that a class stands for are devices where the node has 
   const all = [own, ...nodes]
   assert.deepEqual(filterWith(dynamicResources, pod, { nodes: all, objects }), { own: '', a: '', b: no })
   assert.deepEqual(filterWith(nodeResourcesFit, pod, { nodes: all, objects }), { own: '', a: '', b: '' })
-  assert.deepEqual(filterWith(nodeResourcesFit, pod, { nodes: all }), { own: '', a: `Insufficient ${resource}`, b: `Insufficient ${resource}` })
+  assert.deepEqual(filterWith(nodeResourcesFit, pod, { nodes: all }), {
+    own: '',
+    a: `Insufficient ${resource}`,
+    b: `Insufficient ${resource}`,
+  })
   assert.deepEqual(filterWith(dynamicResources, pod, { nodes: all }), { own: '', a: '', b: '' })
 })
 
@@ -354,7 +512,10 @@ test('containers that end before others begin use the devices of these', () => {
     restartPolicy,
     resources: { requests: { cpu: '1', [resource]: amount } },
   })
-  const pod = aPod('p', { initContainers: [container('first', '3'), container('sidecar', '1', 'Always')], containers: [container('main', '1')] })
+  const pod = aPod('p', {
+    initContainers: [container('first', '3'), container('sidecar', '1', 'Always')],
+    containers: [container('main', '1')],
+  })
   const { requests, mappings } = requestsOf(new PodInfo(pod), new Map([[resource, 'gpu']]))
   assert.deepEqual(
     requests.map(({ name, exactly }) => `${name} ${exactly?.count}`),
@@ -371,7 +532,10 @@ test('containers that end before others begin use the devices of these', () => {
     ],
   )
 
-  const sharing = aPod('p', { initContainers: [container('first', '1'), container('second', '3'), container('third', '2')], containers: [] })
+  const sharing = aPod('p', {
+    initContainers: [container('first', '1'), container('second', '3'), container('third', '2')],
+    containers: [],
+  })
   const shared = requestsOf(new PodInfo(sharing), new Map([[resource, 'gpu']]))
   assert.deepEqual(
     shared.requests.map(({ name, exactly }) => `${name} ${exactly?.count}`),

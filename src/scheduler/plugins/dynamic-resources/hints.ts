@@ -14,13 +14,21 @@ export const events = (claims: Claims): readonly EventRegistration[] => [
   on(
     'Pod',
     ['UpdateGeneratedResourceClaim'],
-    (pod, _before, after) => after !== undefined && after.metadata.uid === pod.pod.metadata.uid && typeof claimsOf(new PodInfo(after), claims) !== 'string',
+    (pod, _before, after) =>
+      after !== undefined &&
+      after.metadata.uid === pod.pod.metadata.uid &&
+      typeof claimsOf(new PodInfo(after), claims) !== 'string',
   ),
   on('DeviceClass', ['Add', 'Update']),
   on('ResourceSlice', ['Add', 'Update']),
 ]
 
-function claimMayHelp(pod: PodInfo, before: ResourceClaim | undefined, after: ResourceClaim | undefined, claims: Claims): boolean {
+function claimMayHelp(
+  pod: PodInfo,
+  before: ResourceClaim | undefined,
+  after: ResourceClaim | undefined,
+  claims: Claims,
+): boolean {
   const found = claimsOf(pod, claims)
   if (typeof found === 'string') return false
   // Somebody gave devices back: they may be what the pod needs.

@@ -54,19 +54,29 @@ export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
     validate({ filterTimeout, bindingTimeout }, path) {
       const binding = parseDurationMs(bindingTimeout)
       return [
-        ...(parseDurationMs(filterTimeout) === undefined ? [invalidValue(`${path}.filterTimeout`, filterTimeout, 'must be zero or positive')] : []),
-        ...(binding === undefined || binding < 1000 ? [invalidValue(`${path}.bindingTimeout`, bindingTimeout, 'must be at least 1 second')] : []),
+        ...(parseDurationMs(filterTimeout) === undefined
+          ? [invalidValue(`${path}.filterTimeout`, filterTimeout, 'must be zero or positive')]
+          : []),
+        ...(binding === undefined || binding < 1000
+          ? [invalidValue(`${path}.bindingTimeout`, bindingTimeout, 'must be at least 1 second')]
+          : []),
       ]
     },
   },
   make,
 })
 
-/** For pods without claims: there is nothing that could be given back, and nothing worth a word (docs/decisions/0033-reasons-worth-reading.md). */
+/**
+ * For pods without claims: there is nothing that could be given back, and nothing worth a word
+ * (docs/decisions/0033-reasons-worth-reading.md).
+ */
 const nothingToGive: PostFilterResult = { status: unschedulable() }
 
 function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Filtering> {
-  const [filterTimeoutMs = 0, bindingTimeoutMs = 0] = [parseDurationMs(args.filterTimeout), parseDurationMs(args.bindingTimeout)]
+  const [filterTimeoutMs = 0, bindingTimeoutMs = 0] = [
+    parseDurationMs(args.filterTimeout),
+    parseDurationMs(args.bindingTimeout),
+  ]
   const classes = handle.lister(deviceClasses)
   const slices = handle.lister(resourceSlices)
   const tracker = new ClaimTracker(handle)
@@ -92,8 +102,12 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
         const fault = faultOf(claim, pod)
         if (fault !== undefined) return unresolvable(fault)
       }
-      const toAllocate = claims.filter(({ status }) => !status?.allocation).map((claim) => claimToAllocate(claim, classNamed, selectors))
-      const places = claims.flatMap(({ status }) => (status?.allocation?.nodeSelector ? [nodeSelectorOf(status.allocation.nodeSelector)] : []))
+      const toAllocate = claims
+        .filter(({ status }) => !status?.allocation)
+        .map((claim) => claimToAllocate(claim, classNamed, selectors))
+      const places = claims.flatMap(({ status }) =>
+        status?.allocation?.nodeSelector ? [nodeSelectorOf(status.allocation.nodeSelector)] : [],
+      )
       const former = resources.size > 0 ? leftOver(pod, tracker.in(pod.namespace)) : undefined
       const hasLost = claims.some(isUseless)
       return { state: { claims, places, hasLost, toAllocate, resources, leftOver: former, byNode: new Map() } }
@@ -139,7 +153,8 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
 
     needsPreBind: (state, pod, node) =>
       state !== undefined &&
-      (state.byNode.get(node)?.extended !== undefined || state.claims.some((claim) => !isReservedFor(claim, pod) || hasBindingConditions(claim))),
+      (state.byNode.get(node)?.extended !== undefined ||
+        state.claims.some((claim) => !isReservedFor(claim, pod) || hasBindingConditions(claim))),
 
     async preBind(state, pod, node, signal) {
       if (!state) return undefined
@@ -154,12 +169,16 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
 
   /** Why a claim keeps the pod from all nodes. */
   function faultOf(claim: ResourceClaim, pod: PodInfo): string | undefined {
-    if (claim.status?.allocation) return !mayBeReserved(claim) && !isReservedFor(claim, pod) ? 'resourceclaim in use' : undefined
+    if (claim.status?.allocation)
+      return !mayBeReserved(claim) && !isReservedFor(claim, pod) ? 'resourceclaim in use' : undefined
     const { namespace, name } = claim.metadata
     if (tracker.isInFlight(claim)) return `resource claim ${namespace}/${name} is in the process of being allocated`
     for (const { name: request, exactly, firstAvailable = [] } of claim.spec.devices?.requests ?? []) {
-      const wanted = exactly ? [[request, exactly.deviceClassName]] : firstAvailable.map((one) => [`${request}/${one.name}`, one.deviceClassName])
-      for (const [of, className = ''] of wanted) if (!classNamed(className)) return `request ${of}: device class ${className} does not exist`
+      const wanted = exactly
+        ? [[request, exactly.deviceClassName]]
+        : firstAvailable.map((one) => [`${request}/${one.name}`, one.deviceClassName])
+      for (const [of, className = ''] of wanted)
+        if (!classNamed(className)) return `request ${of}: device class ${className} does not exist`
     }
     return undefined
   }
@@ -180,15 +199,27 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     return missing.size > 0 ? requestsOf(pod, missing) : undefined
   }
 
-  function search(given: readonly ClaimToAllocate[], asked: Asked | undefined, pod: PodInfo, { node, name }: NodeInfo): Found | Status {
+  function search(
+    given: readonly ClaimToAllocate[],
+    asked: Asked | undefined,
+    pod: PodInfo,
+    { node, name }: NodeInfo,
+  ): Found | Status {
     try {
       const claims = asked ? [...given, claimToAllocate(claimFor(pod, asked.requests), classNamed, selectors)] : given
-      const limits = { deadline: filterTimeoutMs > 0 ? handle.now() + filterTimeoutMs : Number.POSITIVE_INFINITY, now: handle.now }
+      const limits = {
+        deadline: filterTimeoutMs > 0 ? handle.now() + filterTimeoutMs : Number.POSITIVE_INFINITY,
+        now: handle.now,
+      }
       const chosen = allocate(claims, poolsOf(node, slices), tracker.allocated, limits)
       if (!chosen) return noDevices
       const allocations = claims.map(({ claim }, at) => allocationOf(claim, chosen[at] ?? [], name))
       const [claim, allocation] = asked ? [claims.at(-1)?.claim, allocations.at(-1)] : []
-      return { allocations, rank: rankOf(claims, chosen), ...(asked && claim && allocation && { extended: { claim, allocation, mappings: asked.mappings } }) }
+      return {
+        allocations,
+        rank: rankOf(claims, chosen),
+        ...(asked && claim && allocation && { extended: { claim, allocation, mappings: asked.mappings } }),
+      }
     } catch (error) {
       if (error instanceof TimeIsUp) return timedOut
       if (error instanceof NodeFault) return unresolvable(error.message)

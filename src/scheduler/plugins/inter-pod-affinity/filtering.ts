@@ -1,6 +1,16 @@
-/** Which nodes required pod (anti-)affinity leaves: that of the pod itself, and the anti-affinity of pods that are there. */
+/**
+ * Which nodes required pod (anti-)affinity leaves: that of the pod itself, and the anti-affinity of pods that are
+ * there.
+ */
 import { own } from '../../../lib/own.ts'
-import { type AffinityTerm, type NodeInfo, type PodInfo, type Status, unresolvable, unschedulable } from '../../framework/index.ts'
+import {
+  type AffinityTerm,
+  type NodeInfo,
+  type PodInfo,
+  type Status,
+  unresolvable,
+  unschedulable,
+} from '../../framework/index.ts'
 import type { Counts, Share } from '../topology/counts.ts'
 import { addShare, allMatch, matches, type NamespaceLabels } from './terms.ts'
 
@@ -26,13 +36,15 @@ const unlabeled: NamespaceLabels = () => undefined
 /** What the pods of a node count for under affinity: all of the terms have to mean a pod. */
 export function sharesNear(terms: readonly AffinityTerm[], node: NodeInfo): Share[] {
   const shares: Share[] = []
-  for (const pod of node.pods) if (allMatch(terms, pod, unlabeled)) for (const term of terms) addShare(shares, term, node, 1)
+  for (const pod of node.pods)
+    if (allMatch(terms, pod, unlabeled)) for (const term of terms) addShare(shares, term, node, 1)
   return shares
 }
 
 export function sharesFar(terms: readonly AffinityTerm[], node: NodeInfo): Share[] {
   const shares: Share[] = []
-  for (const pod of node.pods) for (const term of terms) if (matches(term, pod, unlabeled)) addShare(shares, term, node, 1)
+  for (const pod of node.pods)
+    for (const term of terms) if (matches(term, pod, unlabeled)) addShare(shares, term, node, 1)
   return shares
 }
 
@@ -40,12 +52,20 @@ export function sharesFar(terms: readonly AffinityTerm[], node: NodeInfo): Share
 export function sharesAgainst(pod: PodInfo, node: NodeInfo, namespaceLabels: NamespaceLabels): Share[] {
   const shares: Share[] = []
   for (const other of node.podsWithRequiredAntiAffinity)
-    for (const term of other.requiredAntiAffinity) if (matches(term, pod, namespaceLabels)) addShare(shares, term, node, 1)
+    for (const term of other.requiredAntiAffinity)
+      if (matches(term, pod, namespaceLabels)) addShare(shares, term, node, 1)
   return shares
 }
 
 /** Counts one more pod (or, by -1, one less) on a node. */
-export function change(state: Filtering, pod: PodInfo, changed: PodInfo, node: NodeInfo, by: 1 | -1, namespaceLabels: NamespaceLabels): void {
+export function change(
+  state: Filtering,
+  pod: PodInfo,
+  changed: PodInfo,
+  node: NodeInfo,
+  by: 1 | -1,
+  namespaceLabels: NamespaceLabels,
+): void {
   const alone = (term: AffinityTerm, counts: Counts): void => {
     const domain = own(node.labels, term.topologyKey)
     if (domain !== undefined) counts.change(term.topologyKey, domain, by)

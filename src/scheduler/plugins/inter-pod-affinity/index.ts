@@ -29,17 +29,25 @@ export interface InterPodAffinityArgs {
 export const interPodAffinity: PluginFactory = pluginFactory<InterPodAffinityArgs>({
   name: 'InterPodAffinity',
   args: {
-    fields: { hardPodAffinityWeight: { kind: 'integer', format: 'int32' }, ignorePreferredTermsOfExistingPods: { kind: 'boolean' } },
+    fields: {
+      hardPodAffinityWeight: { kind: 'integer', format: 'int32' },
+      ignorePreferredTermsOfExistingPods: { kind: 'boolean' },
+    },
     withDefaults: (given) => ({ hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false, ...given }),
     validate: ({ hardPodAffinityWeight: weight }, path) =>
-      weight < 0 || weight > 100 ? [invalidValue(`${path}.hardPodAffinityWeight`, weight, 'not in valid range [0, 100]')] : [],
+      weight < 0 || weight > 100
+        ? [invalidValue(`${path}.hardPodAffinityWeight`, weight, 'not in valid range [0, 100]')]
+        : [],
   },
   make,
 })
 
 const noDomains = new Domains()
 
-function make({ hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: InterPodAffinityArgs, handle: Handle): Plugin<Filtering, Domains> {
+function make(
+  { hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: InterPodAffinityArgs,
+  handle: Handle,
+): Plugin<Filtering, Domains> {
   const known = handle.lister(namespaces)
   let namespacesVersion = 0
   known.onChange(() => {
@@ -51,7 +59,8 @@ function make({ hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: Int
   const textOf = (terms: readonly AffinityTerm[], wire: unknown, { namespace }: PodInfo): string =>
     terms.length === 0 ? '' : JSON.stringify([namespace, wire, terms.some(isByNamespaceLabels) ? namespacesVersion : 0])
   /** What others' terms see of a pod. */
-  const looks = ({ namespace, labels }: PodInfo): string => JSON.stringify([namespace, namespaceLabels(namespace), labels])
+  const looks = ({ namespace, labels }: PodInfo): string =>
+    JSON.stringify([namespace, namespaceLabels(namespace), labels])
   const [filterTallies, scoreTallies] = [new NodeTallies(), new NodeTallies()]
 
   return {
@@ -61,15 +70,29 @@ function make({ hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: Int
       const { requiredAffinity, requiredAntiAffinity } = pod
       const against = existing(pod, snapshot)
       if (against.isEmpty && requiredAffinity.length + requiredAntiAffinity.length === 0) return skip
-      const [affinity, antiAffinity] = [withNamedNamespaces(requiredAffinity, all), withNamedNamespaces(requiredAntiAffinity, all)]
+      const [affinity, antiAffinity] = [
+        withNamedNamespaces(requiredAffinity, all),
+        withNamedNamespaces(requiredAntiAffinity, all),
+      ]
       const { podAffinity, podAntiAffinity } = pod.pod.spec?.affinity ?? {}
       const nearText = textOf(requiredAffinity, podAffinity?.requiredDuringSchedulingIgnoredDuringExecution, pod)
       const farText = textOf(requiredAntiAffinity, podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, pod)
-      const near = nearText ? filterTallies.count(`near ${nearText}`, snapshot.nodes, (node) => sharesNear(affinity, node)) : noDomains
-      const far = farText ? filterTallies.count(`far ${farText}`, snapshot.nodes, (node) => sharesFar(antiAffinity, node)) : noDomains
-      return { state: { affinity, antiAffinity, near: new Counts(near), far: new Counts(far), against: new Counts(against) } }
+      const near = nearText
+        ? filterTallies.count(`near ${nearText}`, snapshot.nodes, (node) => sharesNear(affinity, node))
+        : noDomains
+      const far = farText
+        ? filterTallies.count(`far ${farText}`, snapshot.nodes, (node) => sharesFar(antiAffinity, node))
+        : noDomains
+      return {
+        state: { affinity, antiAffinity, near: new Counts(near), far: new Counts(far), against: new Counts(against) },
+      }
     },
-    copyState: ({ near, far, against, ...terms }) => ({ ...terms, near: near.copy(), far: far.copy(), against: against.copy() }),
+    copyState: ({ near, far, against, ...terms }) => ({
+      ...terms,
+      near: near.copy(),
+      far: far.copy(),
+      against: against.copy(),
+    }),
     addPod: (state, pod, added, node) => change(state, pod, added, node, 1, namespaceLabels),
     removePod: (state, pod, removed, node) => change(state, pod, removed, node, -1, namespaceLabels),
     filter,
@@ -80,14 +103,18 @@ function make({ hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: Int
       const { nodes, nodesWithAffinity } = handle.snapshot
       if (!prefers && (ignorePreferredTermsOfExistingPods || nodesWithAffinity.size === 0)) return skip
       const { podAffinity, podAntiAffinity } = pod.pod.spec?.affinity ?? {}
-      const wire = [podAffinity?.preferredDuringSchedulingIgnoredDuringExecution, podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution]
+      const wire = [
+        podAffinity?.preferredDuringSchedulingIgnoredDuringExecution,
+        podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution,
+      ]
       const text = textOf(
         [...preferredAffinity, ...preferredAntiAffinity].map(({ term }) => term),
         wire,
         pod,
       )
       const preferences = { near: preferredAffinity, far: preferredAntiAffinity }
-      const shares = (node: NodeInfo) => sharesOfPreferences(pod, preferences, node, hardPodAffinityWeight, namespaceLabels)
+      const shares = (node: NodeInfo) =>
+        sharesOfPreferences(pod, preferences, node, hardPodAffinityWeight, namespaceLabels)
       const domains = scoreTallies.count(`${text} ${looks(pod)}`, nodes, shares, prefers ? nodes : nodesWithAffinity)
       return domains.isEmpty ? skip : { state: domains }
     },
@@ -97,6 +124,11 @@ function make({ hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: Int
 
   function existing(pod: PodInfo, { nodes, nodesWithRequiredAntiAffinity }: Snapshot): Domains {
     if (nodesWithRequiredAntiAffinity.size === 0) return noDomains
-    return filterTallies.count(`against ${looks(pod)}`, nodes, (node) => sharesAgainst(pod, node, namespaceLabels), nodesWithRequiredAntiAffinity)
+    return filterTallies.count(
+      `against ${looks(pod)}`,
+      nodes,
+      (node) => sharesAgainst(pod, node, namespaceLabels),
+      nodesWithRequiredAntiAffinity,
+    )
   }
 }

@@ -12,9 +12,17 @@ type Term = NonNullable<NonNullable<Affinity['podAffinity']>['requiredDuringSche
 
 const zone = 'topology.kubernetes.io/zone'
 const hostname = 'kubernetes.io/hostname'
-const app = (value: string, topologyKey = zone, more: Partial<Term> = {}): Term => ({ topologyKey, labelSelector: { matchLabels: { app: value } }, ...more })
-const near = (...terms: Term[]): Affinity => ({ podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } })
-const far = (...terms: Term[]): Affinity => ({ podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } })
+const app = (value: string, topologyKey = zone, more: Partial<Term> = {}): Term => ({
+  topologyKey,
+  labelSelector: { matchLabels: { app: value } },
+  ...more,
+})
+const near = (...terms: Term[]): Affinity => ({
+  podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms },
+})
+const far = (...terms: Term[]): Affinity => ({
+  podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms },
+})
 const liked = (weight: number, term: Term): Affinity => ({
   podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight, podAffinityTerm: term }] },
 })
@@ -22,10 +30,24 @@ const disliked = (weight: number, term: Term): Affinity => ({
   podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight, podAffinityTerm: term }] },
 })
 
-const nodes = [aNode('a1', { labels: { [zone]: 'a' } }), aNode('a2', { labels: { [zone]: 'a' } }), aNode('b1', { labels: { [zone]: 'b' } }), aNode('x')]
-const pod = (name: string, labels: Record<string, string>, affinity?: Affinity, nodeName?: string, namespace = 'default'): Pod =>
-  aPod(name, { affinity, nodeName }, { labels, namespace })
-const namespace = (name: string, labels: Record<string, string>): Namespace => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })
+const nodes = [
+  aNode('a1', { labels: { [zone]: 'a' } }),
+  aNode('a2', { labels: { [zone]: 'a' } }),
+  aNode('b1', { labels: { [zone]: 'b' } }),
+  aNode('x'),
+]
+const pod = (
+  name: string,
+  labels: Record<string, string>,
+  affinity?: Affinity,
+  nodeName?: string,
+  namespace = 'default',
+): Pod => aPod(name, { affinity, nodeName }, { labels, namespace })
+const namespace = (name: string, labels: Record<string, string>): Namespace => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+})
 
 const short: Record<string, string> = {
   '': '',
@@ -49,8 +71,18 @@ test('required affinity and anti-affinity leave the nodes that upstream leaves',
     ['near a pod, on its node', pod('p', {}, near(app('web', hostname))), [web], ' affinity affinity affinity'],
     ['near nobody', pod('p', {}, near(app('web'))), [], nowhere],
     ['the first of its kind', pod('p', { app: 'web' }, near(app('web'))), [], '   affinity'],
-    ['not the first, for the other is elsewhere', pod('p', { app: 'web' }, near(app('web'))), [web], '  affinity affinity'],
-    ['all terms by one pod', pod('p', {}, near(app('web'), app('db'))), [web, pod('db', { app: 'db' }, undefined, 'a1')], nowhere],
+    [
+      'not the first, for the other is elsewhere',
+      pod('p', { app: 'web' }, near(app('web'))),
+      [web],
+      '  affinity affinity',
+    ],
+    [
+      'all terms by one pod',
+      pod('p', {}, near(app('web'), app('db'))),
+      [web, pod('db', { app: 'db' }, undefined, 'a1')],
+      nowhere,
+    ],
     [
       'two terms that one pod meets',
       pod('p', {}, near(app('web'), { topologyKey: hostname, labelSelector: { matchLabels: { tier: 'x' } } })),
@@ -63,14 +95,24 @@ test('required affinity and anti-affinity leave the nodes that upstream leaves',
     ['a pod that wants to be far from others', pod('p', { app: 'p' }), [pod('q', {}, far(app('r')), 'b1')], '   '],
     ['both', pod('p', { app: 'p' }, far(app('web'))), [web, pod('q', {}, far(app('p')), 'b1')], 'anti anti existing '],
     ['another namespace', pod('p', {}, near(app('web'))), [inOther], nowhere],
-    ['another namespace by name', pod('p', {}, near(app('web', zone, { namespaces: ['other'] }))), [inOther], 'affinity affinity  affinity'],
+    [
+      'another namespace by name',
+      pod('p', {}, near(app('web', zone, { namespaces: ['other'] }))),
+      [inOther],
+      'affinity affinity  affinity',
+    ],
     [
       'another namespace by labels',
       pod('p', {}, near(app('web', zone, { namespaceSelector: { matchLabels: { team: 'x' } } }))),
       [inOther],
       'affinity affinity  affinity',
     ],
-    ['all namespaces', pod('p', {}, far(app('web', zone, { namespaceSelector: {} }))), [web, inOther], 'anti anti anti '],
+    [
+      'all namespaces',
+      pod('p', {}, far(app('web', zone, { namespaceSelector: {} }))),
+      [web, inOther],
+      'anti anti anti ',
+    ],
     [
       'all namespaces, and one that is known by its pods only',
       pod('p', {}, far(app('web', zone, { namespaceSelector: {} }))),
@@ -85,7 +127,8 @@ test('required affinity and anti-affinity leave the nodes that upstream leaves',
     ],
     ['a selector that is missing means nobody', pod('p', {}, far({ topologyKey: zone })), [web], '   '],
   ]
-  for (const [title, of, pods, expected] of cases) assert.equal(verdicts(of, { pods, objects: namespaces }), expected, title)
+  for (const [title, of, pods, expected] of cases)
+    assert.equal(verdicts(of, { pods, objects: namespaces }), expected, title)
 })
 
 test('pods that would come and go count at once, on a copy', () => {
@@ -96,7 +139,8 @@ test('pods that would come and go count at once, on a copy', () => {
   const [a1, , b1] = snapshot.nodes as [NodeInfo, NodeInfo, NodeInfo]
   const prepared = plugin.preFilter?.(info, snapshot) as { state: Filtering }
   const state = plugin.copyState?.(prepared.state) as Filtering
-  const reason = (at: unknown, node: NodeInfo): string => short[plugin.filter?.(at, info, node)?.reasons[0] ?? ''] ?? '?'
+  const reason = (at: unknown, node: NodeInfo): string =>
+    short[plugin.filter?.(at, info, node)?.reasons[0] ?? ''] ?? '?'
   assert.equal(reason(state, a1), 'anti')
   const [web] = a1.pods as [PodInfo]
   plugin.removePod?.(state, info, web, a1)
@@ -133,10 +177,28 @@ test('preferences, of the pod and of others, score domains', () => {
     ['likes', pod('p', {}, liked(5, app('web'))), [web], {}, all],
     ['dislikes', pod('p', {}, disliked(5, app('web'))), [web], {}, { a1: 0, a2: 0, b1: 100, x: 100 }],
     ['is liked', pod('p', { app: 'p' }), [pod('q', {}, liked(5, app('p')), 'a1')], {}, all],
-    ['is disliked', pod('p', { app: 'p' }), [pod('q', {}, disliked(5, app('p')), 'a1')], {}, { a1: 0, a2: 0, b1: 100, x: 100 }],
+    [
+      'is disliked',
+      pod('p', { app: 'p' }),
+      [pod('q', {}, disliked(5, app('p')), 'a1')],
+      {},
+      { a1: 0, a2: 0, b1: 100, x: 100 },
+    ],
     ['is needed', pod('p', { app: 'p' }), [pod('q', {}, near(app('p')), 'a1')], {}, all],
-    ['is needed, which counts for nothing', pod('p', { app: 'p' }), [pod('q', {}, near(app('p')), 'a1')], { hardPodAffinityWeight: 0 }, {}],
-    ['is liked, which is ignored', pod('p', { app: 'p' }), [pod('q', {}, liked(5, app('p')), 'a1')], { ignorePreferredTermsOfExistingPods: true }, {}],
+    [
+      'is needed, which counts for nothing',
+      pod('p', { app: 'p' }),
+      [pod('q', {}, near(app('p')), 'a1')],
+      { hardPodAffinityWeight: 0 },
+      {},
+    ],
+    [
+      'is liked, which is ignored',
+      pod('p', { app: 'p' }),
+      [pod('q', {}, liked(5, app('p')), 'a1')],
+      { ignorePreferredTermsOfExistingPods: true },
+      {},
+    ],
     [
       'more and less',
       pod('p', {}, { ...liked(3, app('web')), ...disliked(1, app('db')) }),
@@ -145,13 +207,16 @@ test('preferences, of the pod and of others, score domains', () => {
       { a1: 66, a2: 66, b1: 100, x: 0 },
     ],
   ]
-  for (const [title, of, pods, args, expected] of cases) assert.deepEqual(scoreWith(interPodAffinity, of, { nodes, pods, args }), expected, title)
+  for (const [title, of, pods, args, expected] of cases)
+    assert.deepEqual(scoreWith(interPodAffinity, of, { nodes, pods, args }), expected, title)
 })
 
 test('changes that may help are those of pods and topologies that terms mean', () => {
   const plugin = makePlugin(interPodAffinity, { nodes })
   const hint = (resource: string, waits: Pod, before: unknown, after: unknown): boolean | undefined =>
-    plugin.events?.find((one) => one.resource === resource)?.mayHelp?.(new PodInfo(waits), before as never, after as never)
+    plugin.events
+      ?.find((one) => one.resource === resource)
+      ?.mayHelp?.(new PodInfo(waits), before as never, after as never)
   const web = pod('web', { app: 'web' }, undefined, 'a1')
   const other = pod('web', { app: 'other' }, undefined, 'a1')
   const cases: [string, boolean | undefined, boolean][] = [
@@ -165,26 +230,56 @@ test('changes that may help are those of pods and topologies that terms mean', (
       const waits = pod('p', {}, towards(app('web', zone, { namespaceSelector: { matchLabels: { team: 'x' } } })))
       return [title, hint('Namespace', waits, was && namespace('other', was), namespace('other', is)), expected]
     }),
-    ['the labels of its own namespace change', hint('Namespace', pod('p', {}), namespace('default', {}), namespace('default', { team: 'x' })), true],
-    ['its own namespace changes otherwise', hint('Namespace', pod('p', {}), namespace('default', {}), namespace('default', {})), false],
+    [
+      'the labels of its own namespace change',
+      hint('Namespace', pod('p', {}), namespace('default', {}), namespace('default', { team: 'x' })),
+      true,
+    ],
+    [
+      'its own namespace changes otherwise',
+      hint('Namespace', pod('p', {}), namespace('default', {}), namespace('default', {})),
+      false,
+    ],
     ['one that is wanted comes', hint('Pod', pod('p', {}, near(app('web'))), undefined, web), true],
     ['one that is not wanted comes', hint('Pod', pod('p', {}, far(app('web'))), undefined, web), false],
-    ['one without a node comes', hint('Pod', pod('p', {}, near(app('web'))), undefined, pod('q', { app: 'web' })), false],
+    [
+      'one without a node comes',
+      hint('Pod', pod('p', {}, near(app('web'))), undefined, pod('q', { app: 'web' })),
+      false,
+    ],
     ['one that is not wanted goes', hint('Pod', pod('p', {}, far(app('web'))), web, undefined), true],
-    ['one that wanted to be far goes', hint('Pod', pod('p', { app: 'p' }), pod('q', {}, far(app('p')), 'a1'), undefined), true],
+    [
+      'one that wanted to be far goes',
+      hint('Pod', pod('p', { app: 'p' }), pod('q', {}, far(app('p')), 'a1'), undefined),
+      true,
+    ],
     ['labels make it the one', hint('Pod', pod('p', {}, near(app('web'))), other, web), true],
     ['labels do not matter', hint('Pod', pod('p', {}, near(app('db'))), other, web), false],
     ['a node of no topology', hint('Node', pod('p', {}, near(app('web'))), undefined, aNode('n')), false],
     ['a node of a topology', hint('Node', pod('p', {}, near(app('web'))), undefined, nodes[0]), true],
-    ['a node changes its zone', hint('Node', pod('p', {}, far(app('web'))), aNode('n'), aNode('n', { labels: { [zone]: 'a' } })), true],
+    [
+      'a node changes its zone',
+      hint('Node', pod('p', {}, far(app('web'))), aNode('n'), aNode('n', { labels: { [zone]: 'a' } })),
+      true,
+    ],
     [
       'a node comes into one domain of two',
-      hint('Node', pod('p', {}, near(app('web'), app('web', 'rack'))), aNode('n'), aNode('n', { labels: { [zone]: 'a' } })),
+      hint(
+        'Node',
+        pod('p', {}, near(app('web'), app('web', 'rack'))),
+        aNode('n'),
+        aNode('n', { labels: { [zone]: 'a' } }),
+      ),
       true,
     ],
     [
       'a node leaves a domain, and is not where the pod has to be',
-      hint('Node', pod('p', {}, { ...near(app('web')), ...far(app('db', 'rack')) }), aNode('n', { labels: { rack: 'r' } }), aNode('n')),
+      hint(
+        'Node',
+        pod('p', {}, { ...near(app('web')), ...far(app('db', 'rack')) }),
+        aNode('n', { labels: { rack: 'r' } }),
+        aNode('n'),
+      ),
       true,
     ],
     [

@@ -1,6 +1,12 @@
 /** How well nodes suit preferred pod (anti-)affinity: that of the pod, and by symmetry that of pods that are there. */
 import { own } from '../../../lib/own.ts'
-import { type AffinityTerm, maxNodeScore, type NodeInfo, type PodInfo, type WeightedAffinityTerm } from '../../framework/index.ts'
+import {
+  type AffinityTerm,
+  maxNodeScore,
+  type NodeInfo,
+  type PodInfo,
+  type WeightedAffinityTerm,
+} from '../../framework/index.ts'
 import type { Domains, Share } from '../topology/counts.ts'
 import { addShare, matches, type NamespaceLabels } from './terms.ts'
 
@@ -10,8 +16,17 @@ export interface Preferences {
   readonly far: readonly WeightedAffinityTerm[]
 }
 
-/** What the pods of a node add to the scores of all nodes in the same domains. `hardWeight`: what a required affinity of theirs counts for. */
-export function sharesOfPreferences(pod: PodInfo, { near, far }: Preferences, node: NodeInfo, hardWeight: number, namespaceLabels: NamespaceLabels): Share[] {
+/**
+ * What the pods of a node add to the scores of all nodes in the same domains. `hardWeight`: what a required affinity of
+ * theirs counts for.
+ */
+export function sharesOfPreferences(
+  pod: PodInfo,
+  { near, far }: Preferences,
+  node: NodeInfo,
+  hardWeight: number,
+  namespaceLabels: NamespaceLabels,
+): Share[] {
   const shares: Share[] = []
   const count = (term: AffinityTerm, weight: number, meant: PodInfo): void => {
     if (weight !== 0 && matches(term, meant, namespaceLabels)) addShare(shares, term, node, weight)
@@ -46,5 +61,6 @@ export function normalize(scores: number[]): void {
     least = Math.min(least, value)
     most = Math.max(most, value)
   }
-  for (const [at, value] of scores.entries()) scores[at] = most > least ? Math.trunc(maxNodeScore * ((value - least) / (most - least))) : 0
+  for (const [at, value] of scores.entries())
+    scores[at] = most > least ? Math.trunc(maxNodeScore * ((value - least) / (most - least))) : 0
 }

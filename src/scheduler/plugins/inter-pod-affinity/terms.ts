@@ -8,21 +8,36 @@ import type { Share } from '../topology/counts.ts'
 
 export type NamespaceLabels = (namespace: string) => Labels | undefined
 
-/** Whether namespaces have to be looked at. Where all are meant they need not: a pod may be known before its namespace is. */
-export const isByNamespaceLabels = ({ namespaceSelector }: AffinityTerm): boolean => namespaceSelector.requirements.length > 0
+/**
+ * Whether namespaces have to be looked at. Where all are meant they need not: a pod may be known before its namespace
+ * is.
+ */
+export const isByNamespaceLabels = ({ namespaceSelector }: AffinityTerm): boolean =>
+  namespaceSelector.requirements.length > 0
 
-export const matches = (term: AffinityTerm, { namespace, labels }: PodInfo, namespaceLabels: NamespaceLabels): boolean =>
-  termMatches(term, namespace, labels, namespaceLabels)
+export const matches = (
+  term: AffinityTerm,
+  { namespace, labels }: PodInfo,
+  namespaceLabels: NamespaceLabels,
+): boolean => termMatches(term, namespace, labels, namespaceLabels)
 
 /** Whether all of at least one term mean the pod. */
 export const allMatch = (terms: readonly AffinityTerm[], pod: PodInfo, namespaceLabels: NamespaceLabels): boolean =>
   terms.length > 0 && terms.every((term) => matches(term, pod, namespaceLabels))
 
 /** Terms whose namespaces are all named: those that labels choose are looked up now. */
-export const withNamedNamespaces = (terms: readonly AffinityTerm[], namespaces: () => Iterable<Namespace>): readonly AffinityTerm[] =>
-  terms.map((term) => (isByNamespaceLabels(term) ? { ...term, namespaces: chosen(term, namespaces()), namespaceSelector: nothing } : term))
+export const withNamedNamespaces = (
+  terms: readonly AffinityTerm[],
+  namespaces: () => Iterable<Namespace>,
+): readonly AffinityTerm[] =>
+  terms.map((term) =>
+    isByNamespaceLabels(term) ? { ...term, namespaces: chosen(term, namespaces()), namespaceSelector: nothing } : term,
+  )
 
-function chosen({ namespaces: named, namespaceSelector }: AffinityTerm, namespaces: Iterable<Namespace>): ReadonlySet<string> {
+function chosen(
+  { namespaces: named, namespaceSelector }: AffinityTerm,
+  namespaces: Iterable<Namespace>,
+): ReadonlySet<string> {
   const all = new Set(named)
   for (const { metadata } of namespaces) if (namespaceSelector.matches(metadata.labels)) all.add(metadata.name ?? '')
   return all

@@ -1,7 +1,25 @@
-/** NodeResourcesBalancedAllocation: a pod rather goes where it makes the shares of cpu, memory and others that are taken more alike. */
+/**
+ * NodeResourcesBalancedAllocation: a pod rather goes where it makes the shares of cpu, memory and others that are taken
+ * more alike.
+ */
 import { duplicate, type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
-import { type ArgsKind, amountOf, maxNodeScore, type NodeInfo, type Plugin, pluginFactory, skip } from '../../framework/index.ts'
-import { type AskedResource, askedOf, type ResourceSpec, resourceSpecs, takenOf, withWeights } from './scored-resources.ts'
+import {
+  type ArgsKind,
+  amountOf,
+  maxNodeScore,
+  type NodeInfo,
+  type Plugin,
+  pluginFactory,
+  skip,
+} from '../../framework/index.ts'
+import {
+  type AskedResource,
+  askedOf,
+  type ResourceSpec,
+  resourceSpecs,
+  takenOf,
+  withWeights,
+} from './scored-resources.ts'
 
 interface Args {
   readonly resources: readonly ResourceSpec[]
@@ -36,7 +54,10 @@ export const nodeResourcesBalancedAllocation = pluginFactory<Args>({
   }),
 })
 
-/** 100 if the same share of all resources is taken, less the more the shares differ (by their standard deviation); with the pod, or without. */
+/**
+ * 100 if the same share of all resources is taken, less the more the shares differ (by their standard deviation); with
+ * the pod, or without.
+ */
 function balance(resources: readonly AskedResource[], node: NodeInfo, pods: 0 | 1): number {
   let count = 0
   let sum = 0
@@ -55,7 +76,13 @@ function balance(resources: readonly AskedResource[], node: NodeInfo, pods: 0 | 
   return Math.trunc((1 - deviation) * maxNodeScore)
 }
 
-function deviationFrom(mean: number, count: number, resources: readonly AskedResource[], node: NodeInfo, pods: 0 | 1): number {
+function deviationFrom(
+  mean: number,
+  count: number,
+  resources: readonly AskedResource[],
+  node: NodeInfo,
+  pods: 0 | 1,
+): number {
   let squares = 0
   for (const resource of resources) {
     const share = shareOf(resource, node, pods)

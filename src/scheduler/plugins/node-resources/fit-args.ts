@@ -37,7 +37,10 @@ export const fitArgs: ArgsKind<FitArgs> = {
   },
   withDefaults({ scoringStrategy, ...given }) {
     const resources = withWeights(scoringStrategy?.resources)
-    return { ...given, scoringStrategy: { ...scoringStrategy, type: scoringStrategy?.type || 'LeastAllocated', resources } }
+    return {
+      ...given,
+      scoringStrategy: { ...scoringStrategy, type: scoringStrategy?.type || 'LeastAllocated', resources },
+    }
   },
   validate({ ignoredResources = [], ignoredResourceGroups = [], scoringStrategy }, path) {
     const at = `${path}.scoringStrategy`
@@ -47,7 +50,9 @@ export const fitArgs: ArgsKind<FitArgs> = {
       ...ignoredResourceGroups.flatMap((group, i) => groupFaults(group, `${path}.ignoredResourceGroups[${i}]`)),
       ...(strategies.includes(type) ? [] : [notSupported(`${at}.type`, type, strategies)]),
       ...weightFaults(resources, `${at}.resources`),
-      ...(requestedToCapacityRatio || type === 'RequestedToCapacityRatio' ? shapeFaults(requestedToCapacityRatio?.shape ?? [], `${at}.shape`) : []),
+      ...(requestedToCapacityRatio || type === 'RequestedToCapacityRatio'
+        ? shapeFaults(requestedToCapacityRatio?.shape ?? [], `${at}.shape`)
+        : []),
     ]
   },
 }
@@ -60,7 +65,16 @@ const groupFaults = (group: string, path: string): FieldError[] => [
 function shapeFaults(shape: readonly ShapePoint[], path: string): FieldError[] {
   if (shape.length === 0) return [required(path, 'at least one point must be specified')]
   const turns = shape.findIndex(({ utilization }, i) => i > 0 && (shape[i - 1]?.utilization ?? 0) >= utilization)
-  const order = turns > 0 ? [invalidValue(`${path}[${turns}].utilization`, shape[turns]?.utilization, 'values must be sorted in increasing order')] : []
+  const order =
+    turns > 0
+      ? [
+          invalidValue(
+            `${path}[${turns}].utilization`,
+            shape[turns]?.utilization,
+            'values must be sorted in increasing order',
+          ),
+        ]
+      : []
   const ranges = shape.flatMap(({ utilization, score }, i) => [
     ...inRange(utilization, 100, `${path}[${i}].utilization`),
     ...inRange(score, 10, `${path}[${i}].score`),

@@ -10,9 +10,17 @@ import { nodeResourcesFit } from './fit.ts'
 type PodSpec = NonNullable<Pod['spec']>
 
 const gpu = 'example.com/gpu'
-const allocatable = { cpu: '2', memory: '4Gi', 'ephemeral-storage': '10Gi', pods: '3', [gpu]: '2', 'hugepages-2Mi': '64Mi' }
+const allocatable = {
+  cpu: '2',
+  memory: '4Gi',
+  'ephemeral-storage': '10Gi',
+  pods: '3',
+  [gpu]: '2',
+  'hugepages-2Mi': '64Mi',
+}
 const node = aNode('n', { allocatable })
-const there = (name: string, requests: Record<string, string> = {}): Pod => aPod(name, { ...asking(requests), nodeName: 'n' })
+const there = (name: string, requests: Record<string, string> = {}): Pod =>
+  aPod(name, { ...asking(requests), nodeName: 'n' })
 
 /** The reasons against the pod, and whether eviction may help. */
 function verdict(pod: Pod, pods: Pod[], args?: Record<string, unknown>): string {
@@ -26,26 +34,73 @@ function verdict(pod: Pod, pods: Pod[], args?: Record<string, unknown>): string 
 }
 
 test('a pod goes where there is room for all that it asks for', () => {
-  const init = (requests: Record<string, string>, more: object = {}) => ({ initContainers: [{ name: 'i', image: 'i', resources: { requests }, ...more }] })
+  const init = (requests: Record<string, string>, more: object = {}) => ({
+    initContainers: [{ name: 'i', image: 'i', resources: { requests }, ...more }],
+  })
   const cases: [string, Partial<PodSpec>, Pod[], string][] = [
     ['nothing asked', {}, [there('a', { cpu: '2' })], 'fits'],
     ['no more pods', {}, [there('a'), there('b'), there('c')], 'Too many pods'],
-    ['no more pods, and no cpu', asking({ cpu: '2' }), [there('a', { cpu: '1' }), there('b'), there('c')], 'Too many pods, Insufficient cpu'],
+    [
+      'no more pods, and no cpu',
+      asking({ cpu: '2' }),
+      [there('a', { cpu: '1' }), there('b'), there('c')],
+      'Too many pods, Insufficient cpu',
+    ],
     ['exactly', asking({ cpu: '1', memory: '1Gi' }), [there('a', { cpu: '1', memory: '3Gi' })], 'fits'],
     ['cpu', asking({ cpu: '1001m' }), [there('a', { cpu: '1' })], 'Insufficient cpu'],
     ['memory', asking({ memory: '2Gi' }), [there('a', { memory: '3Gi' })], 'Insufficient memory'],
-    ['cpu and memory', asking({ cpu: '2', memory: '2Gi' }), [there('a', { cpu: '1', memory: '3Gi' })], 'Insufficient cpu, Insufficient memory'],
+    [
+      'cpu and memory',
+      asking({ cpu: '2', memory: '2Gi' }),
+      [there('a', { cpu: '1', memory: '3Gi' })],
+      'Insufficient cpu, Insufficient memory',
+    ],
     ['more than the node has', asking({ cpu: '3' }), [], 'never: Insufficient cpu'],
-    ['more than the node has of one', asking({ cpu: '3', memory: '2Gi' }), [there('a', { memory: '3Gi' })], 'never: Insufficient cpu, Insufficient memory'],
-    ['ephemeral storage', asking({ 'ephemeral-storage': '6Gi' }), [there('a', { 'ephemeral-storage': '6Gi' })], 'Insufficient ephemeral-storage'],
+    [
+      'more than the node has of one',
+      asking({ cpu: '3', memory: '2Gi' }),
+      [there('a', { memory: '3Gi' })],
+      'never: Insufficient cpu, Insufficient memory',
+    ],
+    [
+      'ephemeral storage',
+      asking({ 'ephemeral-storage': '6Gi' }),
+      [there('a', { 'ephemeral-storage': '6Gi' })],
+      'Insufficient ephemeral-storage',
+    ],
     ['an extended resource', asking({ [gpu]: '2' }), [there('a', { [gpu]: '1' })], `Insufficient ${gpu}`],
-    ['one that the node does not have', asking({ 'example.com/fpga': '1' }), [], 'never: Insufficient example.com/fpga'],
+    [
+      'one that the node does not have',
+      asking({ 'example.com/fpga': '1' }),
+      [],
+      'never: Insufficient example.com/fpga',
+    ],
     ['none of one that the node does not have', asking({ 'example.com/fpga': '0' }), [], 'fits'],
-    ['huge pages', asking({ 'hugepages-2Mi': '64Mi' }), [there('a', { 'hugepages-2Mi': '2Mi' })], 'Insufficient hugepages-2Mi'],
+    [
+      'huge pages',
+      asking({ 'hugepages-2Mi': '64Mi' }),
+      [there('a', { 'hugepages-2Mi': '2Mi' })],
+      'Insufficient hugepages-2Mi',
+    ],
     ['an init container', init({ cpu: '2' }), [there('a', { cpu: '1' })], 'Insufficient cpu'],
-    ['a sidecar', { ...asking({ cpu: '1' }), ...init({ cpu: '1' }, { restartPolicy: 'Always' }) }, [there('a', { cpu: '500m' })], 'Insufficient cpu'],
-    ['overhead', { ...asking({ cpu: '1' }), overhead: { cpu: '500m' } }, [there('a', { cpu: '1' })], 'Insufficient cpu'],
-    ['the pod as a whole', { resources: { requests: { cpu: '1500m' } } }, [there('a', { cpu: '1' })], 'Insufficient cpu'],
+    [
+      'a sidecar',
+      { ...asking({ cpu: '1' }), ...init({ cpu: '1' }, { restartPolicy: 'Always' }) },
+      [there('a', { cpu: '500m' })],
+      'Insufficient cpu',
+    ],
+    [
+      'overhead',
+      { ...asking({ cpu: '1' }), overhead: { cpu: '500m' } },
+      [there('a', { cpu: '1' })],
+      'Insufficient cpu',
+    ],
+    [
+      'the pod as a whole',
+      { resources: { requests: { cpu: '1500m' } } },
+      [there('a', { cpu: '1' })],
+      'Insufficient cpu',
+    ],
     ['a full node, and nothing asked of what is full', asking({ memory: '1Gi' }), [there('a', { cpu: '5' })], 'fits'],
   ]
   for (const [title, spec, pods, expected] of cases) assert.equal(verdict(aPod('p', spec), pods), expected, title)
@@ -65,7 +120,10 @@ test('extended resources can be left to somebody else', () => {
 
 test('reasons are per node', () => {
   const cluster = { nodes: [node, aNode('m')], pods: [there('a', { cpu: '1' })] }
-  assert.deepEqual(filterWith(nodeResourcesFit, aPod('p', asking({ cpu: '1500m' })), cluster), { n: 'Insufficient cpu', m: '' })
+  assert.deepEqual(filterWith(nodeResourcesFit, aPod('p', asking({ cpu: '1500m' })), cluster), {
+    n: 'Insufficient cpu',
+    m: '',
+  })
 })
 
 test('what helps: pods that go or shrink, nodes that come or grow', () => {
@@ -82,7 +140,12 @@ test('what helps: pods that go or shrink, nodes that come or grow', () => {
 
   const sized = (cpu: string, pods = '110'): Node => aNode('n', { allocatable: { cpu, pods } })
   const nodeEvent = (before: Node | undefined, after: Node) =>
-    mayHelp(nodeResourcesFit, pod, { resource: 'Node', action: before ? 'UpdateAllocatable' : 'Add', ...(before && { before }), after })
+    mayHelp(nodeResourcesFit, pod, {
+      resource: 'Node',
+      action: before ? 'UpdateAllocatable' : 'Add',
+      ...(before && { before }),
+      after,
+    })
   assert.equal(nodeEvent(undefined, sized('1')), true)
   assert.equal(nodeEvent(undefined, sized('500m')), false)
   assert.equal(nodeEvent(sized('500m'), sized('1')), true)
@@ -100,7 +163,12 @@ const aClass = (name: string, extendedResourceName?: string): DeviceClass => ({
 test('a class helps whose devices are asked for as an extended resource, when it begins to stand for it', () => {
   const pod = aPod('p', asking({ [gpu]: '1', 'deviceclass.resource.kubernetes.io/fast': '1' }))
   const event = (before: DeviceClass | undefined, after: DeviceClass) =>
-    mayHelp(nodeResourcesFit, pod, { resource: 'DeviceClass', action: before ? 'Update' : 'Add', ...(before && { before }), after })
+    mayHelp(nodeResourcesFit, pod, {
+      resource: 'DeviceClass',
+      action: before ? 'Update' : 'Add',
+      ...(before && { before }),
+      after,
+    })
   assert.equal(event(undefined, aClass('fast')), true)
   assert.equal(event(undefined, aClass('slow')), false)
   assert.equal(event(undefined, aClass('slow', gpu)), true)
@@ -114,7 +182,12 @@ test('a node helps that has all but what a class stands for', () => {
   const pod = aPod('p', asking({ cpu: '1', [gpu]: '1' }))
   const sized = (cpu: string): Node => aNode('n', { allocatable: { cpu } })
   const helps = (objects: DeviceClass[], before: Node | undefined, after: Node) =>
-    mayHelp(nodeResourcesFit, pod, { resource: 'Node', action: before ? 'UpdateAllocatable' : 'Add', ...(before && { before }), after }, { objects })
+    mayHelp(
+      nodeResourcesFit,
+      pod,
+      { resource: 'Node', action: before ? 'UpdateAllocatable' : 'Add', ...(before && { before }), after },
+      { objects },
+    )
   assert.equal(helps([], undefined, sized('1')), false)
   assert.equal(helps([aClass('fast', gpu)], undefined, sized('1')), true)
   assert.equal(helps([aClass('fast', gpu)], undefined, sized('500m')), false)

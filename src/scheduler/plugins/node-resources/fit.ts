@@ -1,6 +1,17 @@
 /** NodeResourcesFit: a pod goes where there is room for what it asks for, and rather where its strategy says. */
 import type { DeviceClass, Node, Pod } from '../../../client/kinds.ts'
-import { amountOf, NodeInfo, on, type Plugin, PodInfo, pluginFactory, resourcesOf, type Status, unresolvable, unschedulable } from '../../framework/index.ts'
+import {
+  amountOf,
+  NodeInfo,
+  on,
+  type Plugin,
+  PodInfo,
+  pluginFactory,
+  resourcesOf,
+  type Status,
+  unresolvable,
+  unschedulable,
+} from '../../framework/index.ts'
 import { classesByResource, resourcesOfClass } from '../dynamic-resources/extended/classes.ts'
 import { type FitArgs, fitArgs, type ScoringStrategy } from './fit-args.ts'
 import { type AskedResource, askedOf } from './scored-resources.ts'
@@ -10,10 +21,14 @@ import { leastAllocated, mostAllocated, requestedToCapacityRatio, type Strategy 
 export const nodeResourcesFit = pluginFactory<FitArgs>({
   name: 'NodeResourcesFit',
   args: fitArgs,
-  make({ ignoredResources = [], ignoredResourceGroups = [], scoringStrategy }, handle): Plugin<Demand, readonly AskedResource[]> {
+  make(
+    { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy },
+    handle,
+  ): Plugin<Demand, readonly AskedResource[]> {
     const names = new Set(ignoredResources)
     const groups = new Set(ignoredResourceGroups)
-    const demand = (pod: PodInfo): Demand => demandOf(pod, (name) => names.has(name) || groups.has(name.slice(0, name.indexOf('/'))))
+    const demand = (pod: PodInfo): Demand =>
+      demandOf(pod, (name) => names.has(name) || groups.has(name.slice(0, name.indexOf('/'))))
     const strategy = strategyOf(scoringStrategy)
     const refusal = refusals()
     const classOf = classesByResource(handle)
@@ -48,7 +63,10 @@ function strategyOf({ type, requestedToCapacityRatio: ratio }: ScoringStrategy):
   return type === 'RequestedToCapacityRatio' ? requestedToCapacityRatio(ratio?.shape ?? []) : leastAllocated
 }
 
-/** The statuses that tell of shortfalls: there are few, and a full cluster asks for one for every node. Where the whole node is too small, eviction does not help. */
+/**
+ * The statuses that tell of shortfalls: there are few, and a full cluster asks for one for every node. Where the whole
+ * node is too small, eviction does not help.
+ */
 function refusals(): (lacking: readonly Shortfall[]) => Status {
   const known = new Map<string, Status>()
   return (lacking) => {
@@ -65,7 +83,10 @@ function refusals(): (lacking: readonly Shortfall[]) => Status {
   }
 }
 
-/** A pod with a node that goes frees what it had; one that is made smaller, if it is something that the waiting one asks for. */
+/**
+ * A pod with a node that goes frees what it had; one that is made smaller, if it is something that the waiting one asks
+ * for.
+ */
 function freesSomething(pod: PodInfo, before: Pod | undefined, after: Pod | undefined): boolean {
   if (!after) return Boolean(before?.spec?.nodeName || before?.status?.nominatedNodeName)
   if (after.metadata.uid === pod.uid) return true
@@ -81,9 +102,15 @@ function freesSomething(pod: PodInfo, before: Pod | undefined, after: Pod | unde
 }
 
 /** Whether a class stands for something that the pod asks for, which it did not before. */
-function standsForMore({ requests }: PodInfo, before: DeviceClass | undefined, after: DeviceClass | undefined): boolean {
+function standsForMore(
+  { requests }: PodInfo,
+  before: DeviceClass | undefined,
+  after: DeviceClass | undefined,
+): boolean {
   const known = before ? resourcesOfClass(before) : []
-  return after !== undefined && resourcesOfClass(after).some((name) => !known.includes(name) && requests.scalar.has(name))
+  return (
+    after !== undefined && resourcesOfClass(after).some((name) => !known.includes(name) && requests.scalar.has(name))
+  )
 }
 
 /** Whether a node has more of what is asked for than it had. */

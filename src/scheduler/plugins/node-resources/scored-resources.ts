@@ -24,7 +24,9 @@ export const withWeights = (specs: readonly Partial<ResourceSpec>[] | undefined)
 
 export const weightFaults = (specs: readonly ResourceSpec[], path: string): FieldError[] =>
   specs.flatMap(({ name, weight }, i) =>
-    weight > 0 && weight <= 100 ? [] : [invalidValue(`${path}[${i}].weight`, weight, `resource weight of ${name} not in valid range (0, 100]`)],
+    weight > 0 && weight <= 100
+      ? []
+      : [invalidValue(`${path}[${i}].weight`, weight, `resource weight of ${name} not in valid range (0, 100]`)],
   )
 
 /** A resource with what a pod asks of it. */
@@ -33,17 +35,26 @@ export interface AskedResource extends ResourceSpec {
 }
 
 /**
- * What a pod asks of the resources that nodes are scored by. Those that it does not ask for count only if every node has them:
- * cpu, memory and ephemeral storage. `nonZero`: containers that ask for no cpu or memory count for a little.
+ * What a pod asks of the resources that nodes are scored by. Those that it does not ask for count only if every node
+ * has them: cpu, memory and ephemeral storage. `nonZero`: containers that ask for no cpu or memory count for a little.
  */
-export function askedOf(specs: readonly ResourceSpec[], { requests, nonZeroRequests }: PodInfo, nonZero: boolean): readonly AskedResource[] {
+export function askedOf(
+  specs: readonly ResourceSpec[],
+  { requests, nonZeroRequests }: PodInfo,
+  nonZero: boolean,
+): readonly AskedResource[] {
   const from = nonZero ? { ...requests, ...nonZeroRequests } : requests
-  return specs.map((spec) => ({ ...spec, asked: amountOf(from, spec.name) })).filter(({ name, asked }) => asked > 0 || onEveryNode.has(name))
+  return specs
+    .map((spec) => ({ ...spec, asked: amountOf(from, spec.name) }))
+    .filter(({ name, asked }) => asked > 0 || onEveryNode.has(name))
 }
 
 const onEveryNode = new Set(['cpu', 'memory', 'ephemeral-storage'])
 
-/** How much of a resource the pods of a node ask for, with something for those that ask for no cpu or memory if `nonZero`. */
+/**
+ * How much of a resource the pods of a node ask for, with something for those that ask for no cpu or memory if
+ * `nonZero`.
+ */
 export function takenOf({ requested, nonZeroRequested }: NodeInfo, name: string, nonZero: boolean): number {
   if (nonZero && name === 'cpu') return nonZeroRequested.milliCPU
   if (nonZero && name === 'memory') return nonZeroRequested.memory

@@ -15,7 +15,8 @@ const nodes = (a: Record<string, string> = {}, b: Record<string, string> = {}) =
   aNode('a', { allocatable: { cpu: '4', memory: '10000', ...a } }),
   aNode('b', { allocatable: { cpu: '4', memory: '10000', ...b } }),
 ]
-const on = (nodeName: string, cpu: string, memory: string): Pod => aPod(`on-${nodeName}-${cpu}-${memory}`, { ...asking({ cpu, memory }), nodeName })
+const on = (nodeName: string, cpu: string, memory: string): Pod =>
+  aPod(`on-${nodeName}-${cpu}-${memory}`, { ...asking({ cpu, memory }), nodeName })
 const strategy = (type: string, more: object = {}) => ({ scoringStrategy: { type, ...more } })
 
 test('LeastAllocated prefers what is emptier', () => {
@@ -31,7 +32,9 @@ test('LeastAllocated prefers what is emptier', () => {
   // A container that asks for nothing counts for 100m and 200Mi.
   const large = [aNode('a', { allocatable: { cpu: '1', memory: '400Mi' } })]
   assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p'), { nodes: large }), { a: 70 })
-  assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p'), { nodes: large, pods: [aPod('q', { nodeName: 'a' })] }), { a: 40 })
+  assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p'), { nodes: large, pods: [aPod('q', { nodeName: 'a' })] }), {
+    a: 40,
+  })
 })
 
 test('resources have weights, and extended ones count for pods that ask for them', () => {
@@ -42,7 +45,10 @@ test('resources have weights, and extended ones count for pods that ask for them
     ],
   })
   const pod = aPod('p', asking({ cpu: '3', memory: '5000' }))
-  assert.deepEqual(scoreWith(nodeResourcesFit, pod, { nodes: nodes(), args: strategy('LeastAllocated', weights(2, 1)) }), { a: 33, b: 33 })
+  assert.deepEqual(
+    scoreWith(nodeResourcesFit, pod, { nodes: nodes(), args: strategy('LeastAllocated', weights(2, 1)) }),
+    { a: 33, b: 33 },
+  )
   const withGpu = {
     resources: [
       { name: 'cpu', weight: 1 },
@@ -51,8 +57,14 @@ test('resources have weights, and extended ones count for pods that ask for them
   }
   const args = strategy('LeastAllocated', withGpu)
   const some = nodes({ [gpu]: '4' }, { [gpu]: '8' })
-  assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p', asking({ cpu: '2', [gpu]: '2' })), { nodes: some, args }), { a: 50, b: 68 })
-  assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p', asking({ cpu: '2' })), { nodes: some, args }), { a: 50, b: 50 })
+  assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p', asking({ cpu: '2', [gpu]: '2' })), { nodes: some, args }), {
+    a: 50,
+    b: 68,
+  })
+  assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p', asking({ cpu: '2' })), { nodes: some, args }), {
+    a: 50,
+    b: 50,
+  })
 })
 
 test('MostAllocated prefers what is fuller', () => {
@@ -64,12 +76,18 @@ test('MostAllocated prefers what is fuller', () => {
     ['more than there is', { cpu: '3', memory: '9000' }, nodes(), [on('a', '2', '5000')], { a: 100, b: 82 }],
   ]
   for (const [title, requests, all, pods, expected] of cases)
-    assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p', asking(requests)), { nodes: all, pods, args }), expected, title)
+    assert.deepEqual(
+      scoreWith(nodeResourcesFit, aPod('p', asking(requests)), { nodes: all, pods, args }),
+      expected,
+      title,
+    )
 })
 
 test('RequestedToCapacityRatio follows the lines that it is given', () => {
   const shape = (...points: [number, number][]) =>
-    strategy('RequestedToCapacityRatio', { requestedToCapacityRatio: { shape: points.map(([utilization, score]) => ({ utilization, score })) } })
+    strategy('RequestedToCapacityRatio', {
+      requestedToCapacityRatio: { shape: points.map(([utilization, score]) => ({ utilization, score })) },
+    })
   const packing = shape([0, 0], [100, 10])
   const spreading = shape([0, 10], [100, 0])
   const peak = shape([10, 1], [50, 9], [90, 4])
@@ -81,7 +99,8 @@ test('RequestedToCapacityRatio follows the lines that it is given', () => {
     ['before the first point and behind the last', peak, [on('a', '3', '8000')], { a: 40, b: 35 }],
     ['what is worth nothing does not count', spreading, [on('a', '3', '0')], { a: 80, b: 78 }],
   ]
-  for (const [title, args, pods, expected] of cases) assert.deepEqual(scoreWith(nodeResourcesFit, pod, { nodes: nodes(), pods, args }), expected, title)
+  for (const [title, args, pods, expected] of cases)
+    assert.deepEqual(scoreWith(nodeResourcesFit, pod, { nodes: nodes(), pods, args }), expected, title)
 })
 
 test('balanced allocation prefers nodes that the pod makes more even', () => {
@@ -103,29 +122,50 @@ test('balanced allocation of three resources', () => {
   const args = { resources: [{ name: 'cpu' }, { name: 'memory' }, { name: gpu }] }
   const some = nodes({ [gpu]: '4' }, { [gpu]: '4' })
   const pod = aPod('p', asking({ cpu: '2', memory: '5000', [gpu]: '2' }))
-  assert.deepEqual(scoreWith(nodeResourcesBalancedAllocation, pod, { nodes: some, pods: [on('a', '1', '0')], args }), { a: 75, b: 75 })
+  assert.deepEqual(scoreWith(nodeResourcesBalancedAllocation, pod, { nodes: some, pods: [on('a', '1', '0')], args }), {
+    a: 75,
+    b: 75,
+  })
   const uneven = aPod('p', asking({ cpu: '4', memory: '0', [gpu]: '2' }))
   assert.deepEqual(scoreWith(nodeResourcesBalancedAllocation, uneven, { nodes: some, args }), { a: 54, b: 54 })
 })
 
 test('arguments that make no sense are refused', () => {
   const faults = (factory: PluginFactory, given: Record<string, unknown>): string[] =>
-    (factory.args?.validate?.(factory.args.withDefaults(given), 'args') ?? []).map(({ field, message }: FieldError) => `${field}: ${message}`)
-  const ratio = (shape: object[]) => ({ scoringStrategy: { type: 'RequestedToCapacityRatio', requestedToCapacityRatio: { shape } } })
+    (factory.args?.validate?.(factory.args.withDefaults(given), 'args') ?? []).map(
+      ({ field, message }: FieldError) => `${field}: ${message}`,
+    )
+  const ratio = (shape: object[]) => ({
+    scoringStrategy: { type: 'RequestedToCapacityRatio', requestedToCapacityRatio: { shape } },
+  })
   const cases: [PluginFactory, Record<string, unknown>, string[]][] = [
     [nodeResourcesFit, {}, []],
-    [nodeResourcesFit, { ignoredResourceGroups: ['a/b'] }, [`args.ignoredResourceGroups[0]: Invalid value: "a/b": resource group name can't contain '/'`]],
+    [
+      nodeResourcesFit,
+      { ignoredResourceGroups: ['a/b'] },
+      [`args.ignoredResourceGroups[0]: Invalid value: "a/b": resource group name can't contain '/'`],
+    ],
     [
       nodeResourcesFit,
       strategy('Random'),
-      ['args.scoringStrategy.type: Unsupported value: "Random": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"'],
+      [
+        'args.scoringStrategy.type: Unsupported value: "Random": supported values: "LeastAllocated", ' +
+          '"MostAllocated", "RequestedToCapacityRatio"',
+      ],
     ],
     [
       nodeResourcesFit,
       strategy('MostAllocated', { resources: [{ name: 'cpu', weight: 101 }] }),
-      ['args.scoringStrategy.resources[0].weight: Invalid value: 101: resource weight of cpu not in valid range (0, 100]'],
+      [
+        'args.scoringStrategy.resources[0].weight: Invalid value: 101: resource weight of cpu not in valid range ' +
+          '(0, 100]',
+      ],
     ],
-    [nodeResourcesFit, strategy('RequestedToCapacityRatio'), ['args.scoringStrategy.shape: Required value: at least one point must be specified']],
+    [
+      nodeResourcesFit,
+      strategy('RequestedToCapacityRatio'),
+      ['args.scoringStrategy.shape: Required value: at least one point must be specified'],
+    ],
     [
       nodeResourcesFit,
       ratio([
@@ -149,5 +189,6 @@ test('arguments that make no sense are refused', () => {
       ['args.resources[0].weight: Invalid value: 2: must be 1', 'args.resources[1].name: Duplicate value: "cpu"'],
     ],
   ]
-  for (const [factory, given, expected] of cases) assert.deepEqual(faults(factory, given), expected, JSON.stringify(given))
+  for (const [factory, given, expected] of cases)
+    assert.deepEqual(faults(factory, given), expected, JSON.stringify(given))
 })

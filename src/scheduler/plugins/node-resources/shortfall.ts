@@ -23,23 +23,35 @@ const nothing: Demand['scalars'] = []
 
 export function demandOf({ requests }: PodInfo, isIgnored: (name: string) => boolean): Demand {
   const { milliCPU, memory, ephemeralStorage, scalar } = requests
-  const scalars = scalar.size === 0 ? nothing : [...scalar].filter(([name, amount]) => amount > 0 && !(isExtendedResource(name) && isIgnored(name)))
+  const scalars =
+    scalar.size === 0
+      ? nothing
+      : [...scalar].filter(([name, amount]) => amount > 0 && !(isExtendedResource(name) && isIgnored(name)))
   return { cpu: milliCPU, memory, ephemeralStorage, scalars }
 }
 
 /** Whether there is room: the question that is asked most often. */
-export function fits({ cpu, memory, ephemeralStorage, scalars }: Demand, { allocatable, requested, pods }: NodeInfo): boolean {
+export function fits(
+  { cpu, memory, ephemeralStorage, scalars }: Demand,
+  { allocatable, requested, pods }: NodeInfo,
+): boolean {
   return (
     pods.length < allocatable.pods &&
     (cpu === 0 || cpu <= allocatable.milliCPU - requested.milliCPU) &&
     (memory === 0 || memory <= allocatable.memory - requested.memory) &&
     (ephemeralStorage === 0 || ephemeralStorage <= allocatable.ephemeralStorage - requested.ephemeralStorage) &&
-    (scalars.length === 0 || scalars.every(([name, amount]) => amount <= (allocatable.scalar.get(name) ?? 0) - (requested.scalar.get(name) ?? 0)))
+    (scalars.length === 0 ||
+      scalars.every(
+        ([name, amount]) => amount <= (allocatable.scalar.get(name) ?? 0) - (requested.scalar.get(name) ?? 0),
+      ))
   )
 }
 
 /** What there is too little of, in upstream's order; empty if the pod fits. */
-export function shortfalls({ cpu, memory, ephemeralStorage, scalars }: Demand, { allocatable, requested, pods }: NodeInfo): readonly Shortfall[] {
+export function shortfalls(
+  { cpu, memory, ephemeralStorage, scalars }: Demand,
+  { allocatable, requested, pods }: NodeInfo,
+): readonly Shortfall[] {
   const found: Shortfall[] = []
   const check = (resource: string, asked: number, taken: number, capacity: number): void => {
     if (asked > 0 && asked > capacity - taken) found.push({ resource, asked, taken, capacity })
@@ -48,6 +60,7 @@ export function shortfalls({ cpu, memory, ephemeralStorage, scalars }: Demand, {
   check('cpu', cpu, requested.milliCPU, allocatable.milliCPU)
   check('memory', memory, requested.memory, allocatable.memory)
   check('ephemeral-storage', ephemeralStorage, requested.ephemeralStorage, allocatable.ephemeralStorage)
-  for (const [name, amount] of scalars) check(name, amount, requested.scalar.get(name) ?? 0, allocatable.scalar.get(name) ?? 0)
+  for (const [name, amount] of scalars)
+    check(name, amount, requested.scalar.get(name) ?? 0, allocatable.scalar.get(name) ?? 0)
   return found
 }

@@ -1,4 +1,7 @@
-/** How good a node is by what would be left on it: the ways to score that NodeResourcesFit knows. All of them count in whole numbers, as upstream. */
+/**
+ * How good a node is by what would be left on it: the ways to score that NodeResourcesFit knows. All of them count in
+ * whole numbers, as upstream.
+ */
 import { amountOf, maxNodeScore, type NodeInfo } from '../../framework/index.ts'
 import { type AskedResource, takenOf } from './scored-resources.ts'
 
@@ -12,19 +15,30 @@ export interface ShapePoint {
 }
 
 /** Prefers what is emptier. */
-export const leastAllocated: Strategy = weighted((taken, capacity) => (taken > capacity ? 0 : Math.trunc(((capacity - taken) * maxNodeScore) / capacity)))
+export const leastAllocated: Strategy = weighted((taken, capacity) =>
+  taken > capacity ? 0 : Math.trunc(((capacity - taken) * maxNodeScore) / capacity),
+)
 
 /** Prefers what is fuller. Pods that ask for nothing count for a little, so it may be more than there is. */
-export const mostAllocated: Strategy = weighted((taken, capacity) => Math.trunc((Math.min(taken, capacity) * maxNodeScore) / capacity))
+export const mostAllocated: Strategy = weighted((taken, capacity) =>
+  Math.trunc((Math.min(taken, capacity) * maxNodeScore) / capacity),
+)
 
-/** Prefers by a function that the configuration draws as straight lines between points. What is worth nothing does not pull the others down. */
+/**
+ * Prefers by a function that the configuration draws as straight lines between points. What is worth nothing does not
+ * pull the others down.
+ */
 export function requestedToCapacityRatio(shape: readonly ShapePoint[]): Strategy {
   const points = shape.map(({ utilization, score }) => ({ utilization, score: score * (maxNodeScore / 10) }))
-  const scoreOf = (taken: number, capacity: number): number => onLines(points, taken > capacity ? 100 : Math.trunc((taken * 100) / capacity))
+  const scoreOf = (taken: number, capacity: number): number =>
+    onLines(points, taken > capacity ? 100 : Math.trunc((taken * 100) / capacity))
   return weighted((taken, capacity) => scoreOf(taken, capacity) || undefined, Math.round)
 }
 
-/** The average of what each resource of the node is worth. A resource that the node does not have does not count, nor does one without a score. */
+/**
+ * The average of what each resource of the node is worth. A resource that the node does not have does not count, nor
+ * does one without a score.
+ */
 function weighted(scoreOf: (taken: number, capacity: number) => number | undefined, rounded = Math.trunc): Strategy {
   return (resources, node) => {
     let sum = 0
@@ -46,7 +60,8 @@ function onLines(points: readonly ShapePoint[], utilization: number): number {
   for (const point of points) {
     if (utilization <= point.utilization) {
       if (!before) return point.score
-      const share = ((point.score - before.score) * (utilization - before.utilization)) / (point.utilization - before.utilization)
+      const share =
+        ((point.score - before.score) * (utilization - before.utilization)) / (point.utilization - before.utilization)
       return before.score + Math.trunc(share)
     }
     before = point

@@ -8,7 +8,11 @@ import { imageLocality } from './image-locality.ts'
 const mebibyte = 1024 * 1024
 
 /** By node: the score of a pod with these images, where nodes have images of so many MiB. */
-function scores(images: readonly string[], has: Readonly<Record<string, Readonly<Record<string, number>>>>, volumes: readonly string[] = []): number[] {
+function scores(
+  images: readonly string[],
+  has: Readonly<Record<string, Readonly<Record<string, number>>>>,
+  volumes: readonly string[] = [],
+): number[] {
   const cluster = { nodes: Object.keys(has).map((name) => aNode(name)) }
   const snapshot = snapshotOf(cluster)
   for (const node of snapshot.nodes) node.setImages(imagesOf(node))
@@ -20,11 +24,18 @@ function scores(images: readonly string[], has: Readonly<Record<string, Readonly
   )
   const plugin = makePlugin(imageLocality, cluster, handleOf(cluster, snapshot))
   const prepared = plugin.preScore?.(pod, snapshot.nodes, undefined)
-  return snapshot.nodes.map((node) => (prepared && 'state' in prepared ? (plugin.score?.(prepared.state, pod, node) ?? 0) : -1))
+  return snapshot.nodes.map((node) =>
+    prepared && 'state' in prepared ? (plugin.score?.(prepared.state, pod, node) ?? 0) : -1,
+  )
 
   function imagesOf({ name }: NodeInfo): Map<string, { sizeBytes: number; nodes: number }> {
     const nodesWith = (image: string) => Object.values(has).filter((own) => image in own).length
-    return new Map(Object.entries(has[name] ?? {}).map(([image, size]) => [image, { sizeBytes: size * mebibyte, nodes: nodesWith(image) }]))
+    return new Map(
+      Object.entries(has[name] ?? {}).map(([image, size]) => [
+        image,
+        { sizeBytes: size * mebibyte, nodes: nodesWith(image) },
+      ]),
+    )
   }
 }
 

@@ -1,4 +1,7 @@
-/** ImageLocality: a pod rather goes where its large images are already, unless few nodes have them: all of its kind would go there. */
+/**
+ * ImageLocality: a pod rather goes where its large images are already, unless few nodes have them: all of its kind
+ * would go there.
+ */
 import { maxNodeScore, type Plugin, type PodInfo, pluginFactory, skip } from '../../framework/index.ts'
 
 const mebibyte = 1024 * 1024
@@ -32,5 +35,7 @@ export const imageLocality = pluginFactory({
 function imagesOf({ pod: { spec } }: PodInfo): readonly string[] {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ image }) => image ?? '')
   const volumes = (spec?.volumes ?? []).flatMap(({ image }) => (image ? [image.reference ?? ''] : []))
-  return [...containers, ...volumes].map((image) => (image.lastIndexOf(':') > image.lastIndexOf('/') ? image : `${image}:latest`))
+  return [...containers, ...volumes].map((image) =>
+    image.lastIndexOf(':') > image.lastIndexOf('/') ? image : `${image}:latest`,
+  )
 }

@@ -10,9 +10,13 @@ type PodSpec = NonNullable<Pod['spec']>
 type Affinity = NonNullable<NonNullable<PodSpec['affinity']>['nodeAffinity']>
 type Term = NonNullable<Affinity['requiredDuringSchedulingIgnoredDuringExecution']>['nodeSelectorTerms'][number]
 
-const expression = (key: string, operator: string, ...values: string[]): Term => ({ matchExpressions: [{ key, operator, values }] })
+const expression = (key: string, operator: string, ...values: string[]): Term => ({
+  matchExpressions: [{ key, operator, values }],
+})
 const named = (...names: string[]): Term => ({ matchFields: [{ key: 'metadata.name', operator: 'In', values: names }] })
-const required = (...nodeSelectorTerms: Term[]): Affinity => ({ requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } })
+const required = (...nodeSelectorTerms: Term[]): Affinity => ({
+  requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms },
+})
 const preferred = (...terms: [number, Term][]): Affinity => ({
   preferredDuringSchedulingIgnoredDuringExecution: terms.map(([weight, preference]) => ({ weight, preference })),
 })
@@ -38,7 +42,12 @@ test('pods go where their selector and affinity say', () => {
     ['one of two terms', to(required(expression('cores', 'Exists'), expression('zone', 'In', 'y'))), '', ''],
     ['no terms', to(required()), not, not],
     ['an empty term', to(required({})), not, not],
-    ['selector and affinity', { nodeSelector: { zone: 'x' }, ...to(required(expression('zone', 'In', 'y'))) }, not, not],
+    [
+      'selector and affinity',
+      { nodeSelector: { zone: 'x' }, ...to(required(expression('zone', 'In', 'y'))) },
+      not,
+      not,
+    ],
     ['a name', to(required(named('a'))), '', notAsked],
     ['two names', to(required(named('a'), named('b'))), '', ''],
     ['a name and a label', to(required(...both)), not, notAsked],
@@ -51,13 +60,17 @@ test('pods go where their selector and affinity say', () => {
     ],
     ['a preference is none', to(preferred([1, expression('zone', 'In', 'z')])), '', ''],
   ]
-  for (const [title, spec, a, b] of cases) assert.deepEqual(filterWith(nodeAffinity, aPod('p', spec), { nodes }), { a, b }, title)
+  for (const [title, spec, a, b] of cases)
+    assert.deepEqual(filterWith(nodeAffinity, aPod('p', spec), { nodes }), { a, b }, title)
 })
 
 test('a profile can add what holds for all of its pods', () => {
   const args = { addedAffinity: required(expression('zone', 'In', 'x')) as Record<string, unknown> }
   assert.deepEqual(filterWith(nodeAffinity, aPod('p'), { nodes, args }), { a: '', b: enforced })
-  assert.deepEqual(filterWith(nodeAffinity, aPod('p', { nodeSelector: { zone: 'y' } }), { nodes, args }), { a: not, b: enforced })
+  assert.deepEqual(filterWith(nodeAffinity, aPod('p', { nodeSelector: { zone: 'y' } }), { nodes, args }), {
+    a: not,
+    b: enforced,
+  })
   const scores = scoreWith(nodeAffinity, aPod('p'), {
     nodes,
     args: { addedAffinity: preferred([5, expression('zone', 'In', 'y')]) as Record<string, unknown> },
@@ -73,7 +86,8 @@ test('preferences add up to scores', () => {
     ['one that nobody fulfils', to(preferred([10, expression('zone', 'In', 'z')])), { a: 0, b: 0 }],
     ['an empty one', to(preferred([10, {}], [1, expression('cores', 'Exists')])), { a: 100, b: 0 }],
   ]
-  for (const [title, spec, expected] of cases) assert.deepEqual(scoreWith(nodeAffinity, aPod('p', spec), { nodes }), expected, title)
+  for (const [title, spec, expected] of cases)
+    assert.deepEqual(scoreWith(nodeAffinity, aPod('p', spec), { nodes }), expected, title)
 })
 
 test('what helps: a node that is chosen and was not', () => {
@@ -86,7 +100,10 @@ test('what helps: a node that is chosen and was not', () => {
   assert.equal(mayHelp(nodeAffinity, pod, { resource: 'Node', action: 'UpdateTaint', before: b!, after: a! }), false)
   const args = { addedAffinity: required(expression('zone', 'In', 'y')) as Record<string, unknown> }
   assert.equal(mayHelp(nodeAffinity, aPod('p'), { resource: 'Node', action: 'Add', after: a! }, { args }), false)
-  assert.equal(mayHelp(nodeAffinity, aPod('p'), { resource: 'Node', action: 'UpdateLabel', before: a!, after: b! }, { args }), true)
+  assert.equal(
+    mayHelp(nodeAffinity, aPod('p'), { resource: 'Node', action: 'UpdateLabel', before: a!, after: b! }, { args }),
+    true,
+  )
 })
 
 test('what is no affinity cannot be added', () => {

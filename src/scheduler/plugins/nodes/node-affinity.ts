@@ -1,8 +1,17 @@
-/** NodeAffinity: pods go to nodes that they select by labels or names, or that the profile selects for them, and rather to those that they prefer. */
+/**
+ * NodeAffinity: pods go to nodes that they select by labels or names, or that the profile selects for them, and rather
+ * to those that they prefer.
+ */
 import { nodeSelectorTerm, nodeSelector as selectorFaults } from '../../../api/core/pod/validation/scheduling.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { int32, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
-import { type NodeMatcher, nodeNameField, nodeSelectorOf, nodeSelectorTermOf, requiredNodes } from '../../../machinery/selectors/node-selector.ts'
+import {
+  type NodeMatcher,
+  nodeNameField,
+  nodeSelectorOf,
+  nodeSelectorTermOf,
+  requiredNodes,
+} from '../../../machinery/selectors/node-selector.ts'
 import { type ArgsKind, on, type Plugin, pluginFactory, skip, unresolvable } from '../../framework/index.ts'
 import { inProportion } from '../normalize.ts'
 
@@ -34,7 +43,9 @@ const args: ArgsKind<Args> = {
     const terms = addedAffinity?.[required]
     return [
       ...(terms ? selectorFaults(terms, `${at}.${required}`) : []),
-      ...(addedAffinity?.[preferred] ?? []).flatMap(({ preference }, i) => nodeSelectorTerm(preference, `${at}.${preferred}[${i}].preference`)),
+      ...(addedAffinity?.[preferred] ?? []).flatMap(({ preference }, i) =>
+        nodeSelectorTerm(preference, `${at}.${preferred}[${i}].preference`),
+      ),
     ]
   },
 }
@@ -96,7 +107,9 @@ function namedNodes(selector: Required | undefined): ReadonlySet<string> | undef
   if (!selector?.nodeSelectorTerms.length) return undefined
   const all = new Set<string>()
   for (const { matchFields = [] } of selector.nodeSelectorTerms) {
-    const lists = matchFields.filter(({ key, operator }) => key === nodeNameField && operator === 'In').map(({ values = [] }) => values)
+    const lists = matchFields
+      .filter(({ key, operator }) => key === nodeNameField && operator === 'In')
+      .map(({ values = [] }) => values)
     const [first, ...others] = lists
     if (!first) return undefined
     for (const name of first) if (others.every((names) => names.includes(name))) all.add(name)

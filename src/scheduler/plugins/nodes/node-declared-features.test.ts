@@ -8,10 +8,20 @@ import { nodeDeclaredFeatures } from './node-declared-features.ts'
 
 const missing = "node(s) didn't match Pod's required features"
 const declares = (name: string, ...declaredFeatures: string[]) => aNode(name, { status: { declaredFeatures } })
-const restart = [{ name: 'c', image: 'i', restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }] }]
+const restart = [
+  {
+    name: 'c',
+    image: 'i',
+    restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }],
+  },
+]
 
 test('pods that need a feature go to nodes that declare it', () => {
-  const nodes = [aNode('none'), declares('restarts', 'RestartAllContainersOnContainerExits'), declares('users', 'UserNamespacesHostNetworkSupport')]
+  const nodes = [
+    aNode('none'),
+    declares('restarts', 'RestartAllContainersOnContainerExits'),
+    declares('users', 'UserNamespacesHostNetworkSupport'),
+  ]
   const cases: [string, Partial<NonNullable<Pod['spec']>>, string[]][] = [
     ['needs nothing', {}, ['', '', '']],
     ['a container restarts all', { containers: restart }, [missing, '', missing]],
@@ -20,7 +30,8 @@ test('pods that need a feature go to nodes that declare it', () => {
     ['both', { containers: restart, hostNetwork: true, hostUsers: false }, [missing, missing, missing]],
     ['user namespaces', { hostUsers: false }, ['', '', '']],
   ]
-  for (const [title, spec, expected] of cases) assert.deepEqual(Object.values(filterWith(nodeDeclaredFeatures, aPod('p', spec), { nodes })), expected, title)
+  for (const [title, spec, expected] of cases)
+    assert.deepEqual(Object.values(filterWith(nodeDeclaredFeatures, aPod('p', spec), { nodes })), expected, title)
 })
 
 test('what helps: a node that declares it now', () => {
@@ -28,8 +39,30 @@ test('what helps: a node that declares it now', () => {
   const able = declares('n', 'RestartAllContainersOnContainerExits')
   assert.equal(mayHelp(nodeDeclaredFeatures, pod, { resource: 'Node', action: 'Add', after: able }), true)
   assert.equal(mayHelp(nodeDeclaredFeatures, pod, { resource: 'Node', action: 'Add', after: aNode('n') }), false)
-  assert.equal(mayHelp(nodeDeclaredFeatures, pod, { resource: 'Node', action: 'UpdateDeclaredFeature', before: aNode('n'), after: able }), true)
-  assert.equal(mayHelp(nodeDeclaredFeatures, pod, { resource: 'Node', action: 'UpdateDeclaredFeature', before: able, after: able }), false)
-  assert.equal(mayHelp(nodeDeclaredFeatures, pod, { resource: 'Pod', action: 'Update', before: pod, after: aPod('p') }), true)
-  assert.equal(mayHelp(nodeDeclaredFeatures, pod, { resource: 'Pod', action: 'Update', before: pod, after: pod }), false)
+  assert.equal(
+    mayHelp(nodeDeclaredFeatures, pod, {
+      resource: 'Node',
+      action: 'UpdateDeclaredFeature',
+      before: aNode('n'),
+      after: able,
+    }),
+    true,
+  )
+  assert.equal(
+    mayHelp(nodeDeclaredFeatures, pod, {
+      resource: 'Node',
+      action: 'UpdateDeclaredFeature',
+      before: able,
+      after: able,
+    }),
+    false,
+  )
+  assert.equal(
+    mayHelp(nodeDeclaredFeatures, pod, { resource: 'Pod', action: 'Update', before: pod, after: aPod('p') }),
+    true,
+  )
+  assert.equal(
+    mayHelp(nodeDeclaredFeatures, pod, { resource: 'Pod', action: 'Update', before: pod, after: pod }),
+    false,
+  )
 })

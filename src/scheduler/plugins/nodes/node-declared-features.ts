@@ -1,4 +1,6 @@
-/** NodeDeclaredFeatures: a pod that needs a new feature of nodes goes to those that say that they have it (KEP-5328). */
+/**
+ * NodeDeclaredFeatures: a pod that needs a new feature of nodes goes to those that say that they have it (KEP-5328).
+ */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { on, type Plugin, pluginFactory, skip, unresolvable } from '../../framework/index.ts'
 
@@ -7,13 +9,17 @@ type PodSpec = NonNullable<Pod['spec']>
 /** The features that 1.36 knows, by the names that nodes declare, and which pods need them. */
 const features: Readonly<Record<string, (spec: PodSpec) => boolean>> = {
   RestartAllContainersOnContainerExits: ({ containers, initContainers = [] }) =>
-    [...containers, ...initContainers].some(({ restartPolicyRules }) => restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers')),
+    [...containers, ...initContainers].some(({ restartPolicyRules }) =>
+      restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
+    ),
   UserNamespacesHostNetworkSupport: ({ hostNetwork, hostUsers }) => hostNetwork === true && hostUsers === false,
 }
 
-const neededBy = ({ spec }: Pod): readonly string[] => (spec ? Object.keys(features).filter((name) => features[name]?.(spec)) : [])
+const neededBy = ({ spec }: Pod): readonly string[] =>
+  spec ? Object.keys(features).filter((name) => features[name]?.(spec)) : []
 
-const has = (node: Node, names: readonly string[]): boolean => names.every((name) => node.status?.declaredFeatures?.includes(name))
+const has = (node: Node, names: readonly string[]): boolean =>
+  names.every((name) => node.status?.declaredFeatures?.includes(name))
 
 const missing = unresolvable("node(s) didn't match Pod's required features")
 
@@ -25,7 +31,12 @@ export const nodeDeclaredFeatures = pluginFactory({
         const needed = neededBy(pod)
         return after !== undefined && has(after, needed) && !(before && has(before, needed))
       }),
-      on('Pod', ['Update'], ({ uid }, before, after) => after?.metadata.uid === uid && before !== undefined && `${neededBy(before)}` !== `${neededBy(after)}`),
+      on(
+        'Pod',
+        ['Update'],
+        ({ uid }, before, after) =>
+          after?.metadata.uid === uid && before !== undefined && `${neededBy(before)}` !== `${neededBy(after)}`,
+      ),
     ],
     preFilter({ pod }) {
       const needed = neededBy(pod)

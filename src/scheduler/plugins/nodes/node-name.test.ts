@@ -9,7 +9,12 @@ test('a pod that names a node goes there alone', () => {
   const cases: [string, string | undefined, Record<string, string>][] = [
     ['no name', undefined, { a: '', b: '' }],
     ['a name', 'a', { a: '', b: "node(s) didn't match the requested node name" }],
-    ['a name that there is not', 'c', { a: "node(s) didn't match the requested node name", b: "node(s) didn't match the requested node name" }],
+    [
+      'a name that there is not',
+      'c',
+      { a: "node(s) didn't match the requested node name", b: "node(s) didn't match the requested node name" },
+    ],
   ]
-  for (const [title, name, expected] of cases) assert.deepEqual(filterWith(nodeName, aPod('p', { nodeName: name }), cluster), expected, title)
+  for (const [title, name, expected] of cases)
+    assert.deepEqual(filterWith(nodeName, aPod('p', { nodeName: name }), cluster), expected, title)
 })

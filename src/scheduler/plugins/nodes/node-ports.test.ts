@@ -31,7 +31,11 @@ test('a pod goes where its host ports are free', () => {
   ]
   for (const [wanted, used, expected] of cases) {
     const cluster = { nodes: [aNode('n'), aNode('m')], pods: [taking('there', used, 'n')] }
-    assert.deepEqual(filterWith(nodePorts, taking('p', wanted), cluster), { n: expected, m: '' }, `${wanted} beside ${used}`)
+    assert.deepEqual(
+      filterWith(nodePorts, taking('p', wanted), cluster),
+      { n: expected, m: '' },
+      `${wanted} beside ${used}`,
+    )
   }
 })
 

@@ -17,7 +17,11 @@ test('pods do not go to cordoned nodes unless they tolerate it', () => {
     ['of another effect', [{ key, operator: 'Exists', effect: 'NoExecute' }], 'node(s) were unschedulable'],
   ]
   for (const [title, tolerations, expected] of cases)
-    assert.deepEqual(filterWith(nodeUnschedulable, aPod('p', { tolerations }), { nodes: [open, cordoned] }), { open: '', cordoned: expected }, title)
+    assert.deepEqual(
+      filterWith(nodeUnschedulable, aPod('p', { tolerations }), { nodes: [open, cordoned] }),
+      { open: '', cordoned: expected },
+      title,
+    )
 })
 
 test('what helps: a node that is open, and a toleration', () => {
@@ -25,9 +29,29 @@ test('what helps: a node that is open, and a toleration', () => {
   const tolerant = aPod('p', { tolerations: [{ key, operator: 'Exists' }] })
   assert.equal(mayHelp(nodeUnschedulable, pod, { resource: 'Node', action: 'Add', after: open }), true)
   assert.equal(mayHelp(nodeUnschedulable, pod, { resource: 'Node', action: 'Add', after: cordoned }), false)
-  assert.equal(mayHelp(nodeUnschedulable, pod, { resource: 'Node', action: 'UpdateTaint', before: cordoned, after: open }), true)
-  assert.equal(mayHelp(nodeUnschedulable, pod, { resource: 'Node', action: 'UpdateTaint', before: open, after: open }), false)
-  assert.equal(mayHelp(nodeUnschedulable, pod, { resource: 'Node', action: 'UpdateLabel', before: cordoned, after: open }), false)
-  assert.equal(mayHelp(nodeUnschedulable, pod, { resource: 'Pod', action: 'UpdateToleration', before: pod, after: tolerant }), true)
-  assert.equal(mayHelp(nodeUnschedulable, aPod('other'), { resource: 'Pod', action: 'UpdateToleration', before: pod, after: tolerant }), false)
+  assert.equal(
+    mayHelp(nodeUnschedulable, pod, { resource: 'Node', action: 'UpdateTaint', before: cordoned, after: open }),
+    true,
+  )
+  assert.equal(
+    mayHelp(nodeUnschedulable, pod, { resource: 'Node', action: 'UpdateTaint', before: open, after: open }),
+    false,
+  )
+  assert.equal(
+    mayHelp(nodeUnschedulable, pod, { resource: 'Node', action: 'UpdateLabel', before: cordoned, after: open }),
+    false,
+  )
+  assert.equal(
+    mayHelp(nodeUnschedulable, pod, { resource: 'Pod', action: 'UpdateToleration', before: pod, after: tolerant }),
+    true,
+  )
+  assert.equal(
+    mayHelp(nodeUnschedulable, aPod('other'), {
+      resource: 'Pod',
+      action: 'UpdateToleration',
+      before: pod,
+      after: tolerant,
+    }),
+    false,
+  )
 })

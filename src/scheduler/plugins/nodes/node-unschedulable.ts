@@ -11,8 +11,16 @@ export const nodeUnschedulable = pluginFactory({
   name: 'NodeUnschedulable',
   make: () => ({
     events: [
-      on('Node', ['Add', 'UpdateTaint'], (_, before, after) => (!before || before.spec?.unschedulable === true) && !after?.spec?.unschedulable),
-      on('Pod', ['UpdateToleration'], (pod, _, after) => after?.metadata.uid === pod.uid && isTolerated(taint, after.spec?.tolerations)),
+      on(
+        'Node',
+        ['Add', 'UpdateTaint'],
+        (_, before, after) => (!before || before.spec?.unschedulable === true) && !after?.spec?.unschedulable,
+      ),
+      on(
+        'Pod',
+        ['UpdateToleration'],
+        (pod, _, after) => after?.metadata.uid === pod.uid && isTolerated(taint, after.spec?.tolerations),
+      ),
     ],
     preFilter: (pod) => (toleratesIt(pod) ? skip : { state: undefined }),
     filter: (_state, _pod, { node }) => (node.spec?.unschedulable ? cordoned : undefined),

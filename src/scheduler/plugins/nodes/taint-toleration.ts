@@ -1,4 +1,7 @@
-/** TaintToleration: pods stay away from nodes whose taints they do not tolerate, and rather away from those that would rather have others. */
+/**
+ * TaintToleration: pods stay away from nodes whose taints they do not tolerate, and rather away from those that would
+ * rather have others.
+ */
 import type { Node } from '../../../client/kinds.ts'
 import { isTolerated, keepsAway, type Toleration } from '../../../machinery/selectors/toleration.ts'
 import { on, type Plugin, type PodInfo, pluginFactory, type Taint, unresolvable } from '../../framework/index.ts'
@@ -20,14 +23,21 @@ export const taintToleration = pluginFactory({
   make(): Plugin<undefined, readonly Toleration[]> {
     return {
       events: [
-        on('Node', ['Add', 'UpdateTaint'], (pod, before, after) => after !== undefined && (!before || isKeptAway(before, pod)) && !isKeptAway(after, pod)),
+        on(
+          'Node',
+          ['Add', 'UpdateTaint'],
+          (pod, before, after) =>
+            after !== undefined && (!before || isKeptAway(before, pod)) && !isKeptAway(after, pod),
+        ),
         on('Pod', ['UpdateToleration'], (pod, _, after) => after?.metadata.uid === pod.uid),
       ],
       filter(_state, pod, { taints }) {
         if (taints.length === 0) return undefined
         return untolerated(taints, pod) && notTolerated
       },
-      preScore: ({ pod }) => ({ state: pod.spec?.tolerations?.filter(({ effect }) => !effect || effect === 'PreferNoSchedule') ?? noTolerations }),
+      preScore: ({ pod }) => ({
+        state: pod.spec?.tolerations?.filter(({ effect }) => !effect || effect === 'PreferNoSchedule') ?? noTolerations,
+      }),
       score(tolerations, _pod, { taints }) {
         let count = 0
         for (const taint of taints) if (taint.effect === 'PreferNoSchedule' && !isTolerated(taint, tolerations)) count++

@@ -1,8 +1,17 @@
-/** Topology spread constraints of a pod, made ready: its own, or the scheduler's defaults for pods of one service or controller. */
+/**
+ * Topology spread constraints of a pod, made ready: its own, or the scheduler's defaults for pods of one service or
+ * controller.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
-import { type Labels, labelSelectorOf, type Selector, selectorOf, selectorText } from '../../../machinery/selectors/label-selector.ts'
+import {
+  type Labels,
+  labelSelectorOf,
+  type Selector,
+  selectorOf,
+  selectorText,
+} from '../../../machinery/selectors/label-selector.ts'
 import { type NodeMatcher, requiredNodes } from '../../../machinery/selectors/node-selector.ts'
 import { isTolerated, keepsAway } from '../../../machinery/selectors/toleration.ts'
 import type { NodeInfo, PodInfo } from '../../framework/index.ts'
@@ -25,22 +34,28 @@ export interface Constraint {
 export const constraintsOf = (list: readonly WireConstraint[], labels: Labels, when: WhenUnsatisfiable): Constraint[] =>
   list
     .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === when)
-    .map(({ maxSkew, topologyKey, labelSelector, minDomains, nodeAffinityPolicy, nodeTaintsPolicy, matchLabelKeys }) => ({
-      maxSkew,
-      topologyKey,
-      selector: withKeys(labelSelectorOf(labelSelector), matchLabelKeys ?? [], labels),
-      minDomains: minDomains ?? 1,
-      honorsAffinity: nodeAffinityPolicy !== 'Ignore',
-      honorsTaints: nodeTaintsPolicy === 'Honor',
-    }))
+    .map(
+      ({ maxSkew, topologyKey, labelSelector, minDomains, nodeAffinityPolicy, nodeTaintsPolicy, matchLabelKeys }) => ({
+        maxSkew,
+        topologyKey,
+        selector: withKeys(labelSelectorOf(labelSelector), matchLabelKeys ?? [], labels),
+        minDomains: minDomains ?? 1,
+        honorsAffinity: nodeAffinityPolicy !== 'Ignore',
+        honorsTaints: nodeTaintsPolicy === 'Honor',
+      }),
+    )
 
-/** A selector that asks for the pod's own values of some labels, too. The API server may have written them into it already. */
+/**
+ * A selector that asks for the pod's own values of some labels, too. The API server may have written them into it
+ * already.
+ */
 function withKeys(selector: Selector, keys: readonly string[], labels: Labels): Selector {
   const added = keys.flatMap((key) => {
     const value = own(labels, key)
     return value === undefined ? [] : [{ key, operator: '=' as const, values: [value] }]
   })
-  const isThere = (one: (typeof added)[number]): boolean => selector.requirements.some((other) => isDeepStrictEqual(one, other))
+  const isThere = (one: (typeof added)[number]): boolean =>
+    selector.requirements.some((other) => isDeepStrictEqual(one, other))
   // One that matches nothing stays so only without keys: upstream's way.
   return added.length === 0 ? selector : selectorOf([...added.filter((one) => !isThere(one)), ...selector.requirements])
 }
@@ -49,12 +64,20 @@ export const hasAllKeys = (constraints: readonly Constraint[], { labels }: NodeI
   constraints.every(({ topologyKey }) => own(labels, topologyKey) !== undefined)
 
 /** Whether a node counts for a constraint of the pod. */
-export function counts({ honorsAffinity, honorsTaints }: Constraint, { pod }: PodInfo, node: NodeInfo, required: NodeMatcher | undefined): boolean {
+export function counts(
+  { honorsAffinity, honorsTaints }: Constraint,
+  { pod }: PodInfo,
+  node: NodeInfo,
+  required: NodeMatcher | undefined,
+): boolean {
   if (honorsAffinity && required && !required(node.node)) return false
   return !honorsTaints || node.taints.every((taint) => !keepsAway(taint) || isTolerated(taint, pod.spec?.tolerations))
 }
 
-/** How many pods of a node a constraint is about. Those that are on their way out do not count, and none does for a selector that asks for nothing. */
+/**
+ * How many pods of a node a constraint is about. Those that are on their way out do not count, and none does for a
+ * selector that asks for nothing.
+ */
 function matchingPods({ selector }: Constraint, namespace: string, { pods }: NodeInfo): number {
   let count = 0
   if (selector.everything) return count
@@ -68,19 +91,29 @@ const counted = new WeakMap<NodeInfo, { readonly generation: number; readonly co
 /** The same, remembered until the node changes. `key` is of the namespace and the selector (`keyOfMeant`). */
 export function rememberedMatchingPods(constraint: Constraint, key: string, namespace: string, node: NodeInfo): number {
   let known = counted.get(node)
-  if (known?.generation !== node.generation) counted.set(node, (known = { generation: node.generation, counts: new Map() }))
+  if (known?.generation !== node.generation)
+    counted.set(node, (known = { generation: node.generation, counts: new Map() }))
   let count = known.counts.get(key)
   if (count === undefined) known.counts.set(key, (count = matchingPods(constraint, namespace, node)))
   return count
 }
 
-export const keyOfMeant = ({ selector }: Constraint, namespace: string): string => `${namespace} ${selector.everything} ${selectorText(selector)}`
+export const keyOfMeant = ({ selector }: Constraint, namespace: string): string =>
+  `${namespace} ${selector.everything} ${selectorText(selector)}`
 
 export const isMeant = (selector: Selector, namespace: string, other: PodInfo): boolean =>
   other.namespace === namespace && !other.pod.metadata.deletionTimestamp && selector.matches(other.labels)
 
-/** What a node adds: for each constraint (by its place in the list) the pods in its domain. `needsAllKeys`: nodes without one of the keys add nothing. */
-export function sharesOf(constraints: readonly Constraint[], pod: PodInfo, node: NodeInfo, needsAllKeys: boolean): Share[] {
+/**
+ * What a node adds: for each constraint (by its place in the list) the pods in its domain. `needsAllKeys`: nodes
+ * without one of the keys add nothing.
+ */
+export function sharesOf(
+  constraints: readonly Constraint[],
+  pod: PodInfo,
+  node: NodeInfo,
+  needsAllKeys: boolean,
+): Share[] {
   if (needsAllKeys && !hasAllKeys(constraints, node)) return []
   const required = requiredNodesOf(pod)
   return constraints.flatMap((constraint, at) => {
@@ -99,14 +132,27 @@ export function requiredNodesOf(pod: PodInfo): NodeMatcher | undefined {
 }
 
 /** All that shares of a node go by: what has the same text has the same counts. */
-export function textOf(constraints: readonly Constraint[], { namespace, pod: { spec } }: PodInfo, needsAllKeys: boolean): string {
+export function textOf(
+  constraints: readonly Constraint[],
+  { namespace, pod: { spec } }: PodInfo,
+  needsAllKeys: boolean,
+): string {
   const honorsAffinity = constraints.some((constraint) => constraint.honorsAffinity)
   const honorsTaints = constraints.some((constraint) => constraint.honorsTaints)
   return JSON.stringify([
     namespace,
     needsAllKeys,
-    constraints.map(({ topologyKey, selector, honorsAffinity: a, honorsTaints: b }) => [topologyKey, selector.everything, selectorText(selector), a, b]),
-    honorsAffinity && [spec?.nodeSelector, spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution],
+    constraints.map(({ topologyKey, selector, honorsAffinity: a, honorsTaints: b }) => [
+      topologyKey,
+      selector.everything,
+      selectorText(selector),
+      a,
+      b,
+    ]),
+    honorsAffinity && [
+      spec?.nodeSelector,
+      spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution,
+    ],
     honorsTaints && spec?.tolerations,
   ])
 }

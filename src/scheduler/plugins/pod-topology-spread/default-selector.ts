@@ -30,12 +30,14 @@ function serviceRequirements({ namespace, labels }: PodInfo, ofServices: Lister<
   const merged = new Map<string, string>()
   for (const { spec } of ofServices.in(namespace)) {
     const entries = Object.entries(spec?.selector ?? {})
-    if (entries.every(([key, value]) => own(labels, key) === value)) for (const [key, value] of entries) merged.set(key, value)
+    if (entries.every(([key, value]) => own(labels, key) === value))
+      for (const [key, value] of entries) merged.set(key, value)
   }
   return equalities(merged)
 }
 
-const equalities = (labels: Iterable<readonly [string, string]>): Requirement[] => [...labels].map(([key, value]) => ({ key, operator: '=', values: [value] }))
+const equalities = (labels: Iterable<readonly [string, string]>): Requirement[] =>
+  [...labels].map(([key, value]) => ({ key, operator: '=', values: [value] }))
 
 interface Sets {
   readonly ReplicationController: Lister<ReplicationController>
@@ -47,7 +49,9 @@ function controllerRequirements({ namespace, pod }: PodInfo, sets: Sets): readon
   const owner = controllerOf(pod)
   switch (owner && `${owner.apiVersion}/${owner.kind}`) {
     case 'v1/ReplicationController':
-      return equalities(Object.entries(sets.ReplicationController.get(namespace, owner?.name ?? '')?.spec?.selector ?? {}))
+      return equalities(
+        Object.entries(sets.ReplicationController.get(namespace, owner?.name ?? '')?.spec?.selector ?? {}),
+      )
     case 'apps/v1/ReplicaSet':
       return labelSelectorOf(sets.ReplicaSet.get(namespace, owner?.name ?? '')?.spec?.selector).requirements
     case 'apps/v1/StatefulSet':

@@ -8,35 +8,61 @@ import { type Constraint, counts, hasAllKeys, keyOfMeant, requiredNodesOf } from
 type ConstraintsOf = (pod: PodInfo) => readonly Constraint[]
 
 export const events = (constraintsOf: ConstraintsOf): readonly EventRegistration[] => [
-  on('Pod', ['Add', 'UpdateLabel', 'UpdateToleration', 'Delete'], (pod, before, after) => podMayHelp(pod, constraintsOf, before, after)),
-  on('Node', ['Add', 'Delete', 'UpdateLabel', 'UpdateTaint'], (pod, before, after) => nodeMayHelp(pod, constraintsOf(pod), before, after)),
+  on('Pod', ['Add', 'UpdateLabel', 'UpdateToleration', 'Delete'], (pod, before, after) =>
+    podMayHelp(pod, constraintsOf, before, after),
+  ),
+  on('Node', ['Add', 'Delete', 'UpdateLabel', 'UpdateTaint'], (pod, before, after) =>
+    nodeMayHelp(pod, constraintsOf(pod), before, after),
+  ),
 ]
 
 /** A pod that is counted comes or goes, or labels change whether it is. */
-function podMayHelp(pod: PodInfo, constraintsOf: ConstraintsOf, before: Pod | undefined, after: Pod | undefined): boolean {
-  if (before && after && after.metadata.uid === pod.pod.metadata.uid) return itselfMayHelp(constraintsOf, new PodInfo(before), new PodInfo(after))
+function podMayHelp(
+  pod: PodInfo,
+  constraintsOf: ConstraintsOf,
+  before: Pod | undefined,
+  after: Pod | undefined,
+): boolean {
+  if (before && after && after.metadata.uid === pod.pod.metadata.uid)
+    return itselfMayHelp(constraintsOf, new PodInfo(before), new PodInfo(after))
   const changed = after ?? before
   if (!changed?.spec?.nodeName || changed.metadata.namespace !== pod.namespace) return false
-  const isCounted = ({ selector }: Constraint, other: Pod | undefined): boolean => other !== undefined && selector.matches(new PodInfo(other).labels)
+  const isCounted = ({ selector }: Constraint, other: Pod | undefined): boolean =>
+    other !== undefined && selector.matches(new PodInfo(other).labels)
   return constraintsOf(pod).some((constraint) => isCounted(constraint, before) !== isCounted(constraint, after))
 }
 
-/** The pod itself is spread among others now (its services and `matchLabelKeys` go by its labels), or bears taints that keep nodes from counting. */
+/**
+ * The pod itself is spread among others now (its services and `matchLabelKeys` go by its labels), or bears taints that
+ * keep nodes from counting.
+ */
 function itselfMayHelp(constraintsOf: ConstraintsOf, before: PodInfo, after: PodInfo): boolean {
   const spread = (pod: PodInfo): readonly string[] =>
-    constraintsOf(pod).map((constraint) => `${keyOfMeant(constraint, pod.namespace)} ${constraint.selector.matches(pod.labels)}`)
+    constraintsOf(pod).map(
+      (constraint) => `${keyOfMeant(constraint, pod.namespace)} ${constraint.selector.matches(pod.labels)}`,
+    )
   if (!semanticallyEqual(spread(before), spread(after))) return true
   const bearsOthers = !semanticallyEqual(before.pod.spec?.tolerations, after.pod.spec?.tolerations)
   return bearsOthers && constraintsOf(after).some(({ honorsTaints }) => honorsTaints)
 }
 
 /** A domain comes, goes, or is counted from now on. */
-function nodeMayHelp(pod: PodInfo, constraints: readonly Constraint[], before: Node | undefined, after: Node | undefined): boolean {
+function nodeMayHelp(
+  pod: PodInfo,
+  constraints: readonly Constraint[],
+  before: Node | undefined,
+  after: Node | undefined,
+): boolean {
   const place = (node: Node | undefined): string => {
     const info = node && new NodeInfo(node)
     if (!info || !hasAllKeys(constraints, info)) return ''
     const required = requiredNodesOf(pod)
-    return JSON.stringify(constraints.map((constraint) => [own(info.labels, constraint.topologyKey), counts(constraint, pod, info, required)]))
+    return JSON.stringify(
+      constraints.map((constraint) => [
+        own(info.labels, constraint.topologyKey),
+        counts(constraint, pod, info, required),
+      ]),
+    )
   }
   return place(before) !== place(after)
 }

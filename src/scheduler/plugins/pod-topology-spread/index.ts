@@ -1,10 +1,28 @@
-/** PodTopologySpread: pods of a kind are spread over zones, nodes, or what else there is (KEP-895, 3022, 3094, 3243). */
+/**
+ * PodTopologySpread: pods of a kind are spread over zones, nodes, or what else there is (KEP-895, 3022, 3094, 3243).
+ */
 import { own } from '../../../lib/own.ts'
 import { everything } from '../../../machinery/selectors/label-selector.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../machinery/validation/field-error.ts'
 import { follows } from '../../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../../machinery/validation/names.ts'
-import { type Handle, type NodeInfo, type Plugin, type PodInfo, pluginFactory, skip, unresolvable, unschedulable } from '../../framework/index.ts'
+import {
+  type Handle,
+  type NodeInfo,
+  type Plugin,
+  type PodInfo,
+  pluginFactory,
+  skip,
+  unresolvable,
+  unschedulable,
+} from '../../framework/index.ts'
 import { Counts } from '../topology/counts.ts'
 import { NodeTallies } from '../topology/node-tally.ts'
 import {
@@ -69,8 +87,12 @@ function validate({ defaultConstraints, defaultingType }: PodTopologySpreadArgs,
     else errors.push(required(`${here}.topologyKey`, 'can not be empty'))
     const cases = ['DoNotSchedule', 'ScheduleAnyway']
     if (!whenUnsatisfiable) errors.push(required(`${here}.whenUnsatisfiable`, 'can not be empty'))
-    else if (!cases.includes(whenUnsatisfiable)) errors.push(notSupported(`${here}.whenUnsatisfiable`, whenUnsatisfiable, cases))
-    if (labelSelector) errors.push(forbiddenField(`${here}.labelSelector`, 'constraint must not define a selector, as they deduced for each pod'))
+    else if (!cases.includes(whenUnsatisfiable))
+      errors.push(notSupported(`${here}.whenUnsatisfiable`, whenUnsatisfiable, cases))
+    if (labelSelector)
+      errors.push(
+        forbiddenField(`${here}.labelSelector`, 'constraint must not define a selector, as they deduced for each pod'),
+      )
     const meant = `{${topologyKey}, ${whenUnsatisfiable}}`
     if (seen.has(meant)) errors.push(duplicate(here, meant))
     seen.add(meant)
@@ -78,7 +100,10 @@ function validate({ defaultConstraints, defaultingType }: PodTopologySpreadArgs,
   return errors
 }
 
-function make({ defaultConstraints, defaultingType }: PodTopologySpreadArgs, handle: Handle): Plugin<Filtering, Scoring> {
+function make(
+  { defaultConstraints, defaultingType }: PodTopologySpreadArgs,
+  handle: Handle,
+): Plugin<Filtering, Scoring> {
   const isSystem = defaultingType === 'System'
   const defaults = isSystem ? systemDefaults : defaultConstraints
   const selectorFor = defaults.length > 0 ? defaultSelectors(handle) : () => everything
@@ -93,7 +118,9 @@ function make({ defaultConstraints, defaultingType }: PodTopologySpreadArgs, han
     return selector.everything ? [] : found.map((constraint) => ({ ...constraint, selector }))
   }
   const count = (constraints: readonly Constraint[], pod: PodInfo, needsAllKeys: boolean) =>
-    tallies.count(textOf(constraints, pod, needsAllKeys), handle.snapshot.nodes, (node) => sharesOf(constraints, pod, node, needsAllKeys))
+    tallies.count(textOf(constraints, pod, needsAllKeys), handle.snapshot.nodes, (node) =>
+      sharesOf(constraints, pod, node, needsAllKeys),
+    )
 
   return {
     events: events((pod) => constraintsFor(pod, 'DoNotSchedule')),
@@ -104,7 +131,11 @@ function make({ defaultConstraints, defaultingType }: PodTopologySpreadArgs, han
       const counted = new Counts(count(constraints, pod, true))
       return { state: { constraints, counts: counted, least: leastOf(constraints, counted) } }
     },
-    copyState: ({ constraints, counts: counted, least }) => ({ constraints, counts: counted.copy(), least: [...least] }),
+    copyState: ({ constraints, counts: counted, least }) => ({
+      constraints,
+      counts: counted.copy(),
+      least: [...least],
+    }),
     addPod: (state, pod, added, node) => change(state, pod, added, node, 1),
     removePod: (state, pod, removed, node) => change(state, pod, removed, node, -1),
 
@@ -123,7 +154,9 @@ function make({ defaultConstraints, defaultingType }: PodTopologySpreadArgs, han
       if (constraints.length === 0) return skip
       // With the system's own defaults a node without a zone is still a node.
       const needsAllKeys = !isSystem || (pod.pod.spec?.topologySpreadConstraints ?? []).length > 0
-      return { state: scoringOf(constraints, pod.namespace, count(constraints, pod, needsAllKeys), nodes, needsAllKeys) }
+      return {
+        state: scoringOf(constraints, pod.namespace, count(constraints, pod, needsAllKeys), nodes, needsAllKeys),
+      }
     },
     score,
     normalize: (state, _, scores, nodes) => normalize(state, scores, nodes),

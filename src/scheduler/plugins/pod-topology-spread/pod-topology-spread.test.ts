@@ -31,7 +31,8 @@ const constraint = (topologyKey: string, more: Partial<WireConstraint> = {}): Wi
 const web = (constraints: WireConstraint[], spec: Partial<PodSpec> = {}, labels: Record<string, string> = {}): Pod =>
   aPod('p', { topologySpreadConstraints: constraints, ...spec }, { labels: { app: 'web', ...labels } })
 /** Pods of the app on these nodes. */
-const on = (...names: string[]): Pod[] => names.map((nodeName, at) => aPod(`q${at}`, { nodeName }, { labels: { app: 'web' } }))
+const on = (...names: string[]): Pod[] =>
+  names.map((nodeName, at) => aPod(`q${at}`, { nodeName }, { labels: { app: 'web' } }))
 
 const short: Record<string, string> = {
   '': 'ok',
@@ -44,7 +45,9 @@ const verdicts = (of: Pod, pods: Pod[], args = {}, objects: KubeObject[] = []): 
     .join(' ')
 
 test('constraints that have to hold leave the nodes that upstream leaves', () => {
-  const doomed = { ...aPod('old', { nodeName: 'a1' }, { labels: { app: 'web' }, deletionTimestamp: '2026-01-01T00:00:00Z' }) }
+  const doomed = {
+    ...aPod('old', { nodeName: 'a1' }, { labels: { app: 'web' }, deletionTimestamp: '2026-01-01T00:00:00Z' }),
+  }
   const all = 'ok ok ok ok ok'
   const cases: [string, Pod, Pod[], string][] = [
     ['no constraints', web([]), on('a1'), all],
@@ -55,30 +58,83 @@ test('constraints that have to hold leave the nodes that upstream leaves', () =>
     ['a skew of two', web([constraint(zone, { maxSkew: 2 })]), on('a1'), 'ok ok ok ok label'],
     ['even again', web([constraint(zone)]), on('a1', 'b1'), 'ok ok ok ok label'],
     ['by node', web([constraint(hostname)]), on('a1', 'a1', 'a2', 'b1'), 'skew skew skew ok ok'],
-    ['by zone and node', web([constraint(zone), constraint(hostname)]), on('a1', 'b1', 'b2'), 'skew ok skew skew label'],
-    ['of others', aPod('p', { topologySpreadConstraints: [constraint(zone)] }), on('a1', 'a1'), 'skew skew ok ok label'],
-    ['of others, even with the pod', aPod('p', { topologySpreadConstraints: [constraint(zone)] }), on('a1'), 'ok ok ok ok label'],
-    ['fewer domains than there have to be', web([constraint(zone, { minDomains: 3 })]), on('a1', 'b1'), 'skew skew skew skew label'],
+    [
+      'by zone and node',
+      web([constraint(zone), constraint(hostname)]),
+      on('a1', 'b1', 'b2'),
+      'skew ok skew skew label',
+    ],
+    [
+      'of others',
+      aPod('p', { topologySpreadConstraints: [constraint(zone)] }),
+      on('a1', 'a1'),
+      'skew skew ok ok label',
+    ],
+    [
+      'of others, even with the pod',
+      aPod('p', { topologySpreadConstraints: [constraint(zone)] }),
+      on('a1'),
+      'ok ok ok ok label',
+    ],
+    [
+      'fewer domains than there have to be',
+      web([constraint(zone, { minDomains: 3 })]),
+      on('a1', 'b1'),
+      'skew skew skew skew label',
+    ],
     ['as many as there have to be', web([constraint(zone, { minDomains: 2 })]), on('a1', 'b1'), 'ok ok ok ok label'],
-    ['domains that the pod cannot be in do not count', web([constraint(zone)], { nodeSelector: { disk: 'ssd' } }), on('b1'), 'ok ok ok ok label'],
-    ['unless they shall', web([constraint(zone, { nodeAffinityPolicy: 'Ignore' })], { nodeSelector: { disk: 'ssd' } }), on('b1'), 'ok ok skew skew label'],
+    [
+      'domains that the pod cannot be in do not count',
+      web([constraint(zone)], { nodeSelector: { disk: 'ssd' } }),
+      on('b1'),
+      'ok ok ok ok label',
+    ],
+    [
+      'unless they shall',
+      web([constraint(zone, { nodeAffinityPolicy: 'Ignore' })], { nodeSelector: { disk: 'ssd' } }),
+      on('b1'),
+      'ok ok skew skew label',
+    ],
     ['taints do not matter', web([constraint(hostname)]), on('a1', 'a2', 'b1', 'x'), 'skew skew skew ok skew'],
-    ['unless they shall', web([constraint(hostname, { nodeTaintsPolicy: 'Honor' })]), on('a1', 'a2', 'b1', 'x'), 'ok ok ok ok ok'],
+    [
+      'unless they shall',
+      web([constraint(hostname, { nodeTaintsPolicy: 'Honor' })]),
+      on('a1', 'a2', 'b1', 'x'),
+      'ok ok ok ok ok',
+    ],
     [
       'those of one revision',
       web([constraint(zone, { matchLabelKeys: ['rev', 'missing'] })], {}, { rev: '2' }),
       [...on('a1'), aPod('r', { nodeName: 'b1' }, { labels: { app: 'web', rev: '2' } })],
       'ok ok skew skew label',
     ],
-    ['a selector that asks for nothing counts nobody', web([constraint(zone, { labelSelector: {} })]), on('a1', 'a1', 'a1'), 'ok ok ok ok label'],
-    ['another namespace', web([constraint(zone)]), [aPod('o', { nodeName: 'a1' }, { labels: { app: 'web' }, namespace: 'other' })], 'ok ok ok ok label'],
+    [
+      'a selector that asks for nothing counts nobody',
+      web([constraint(zone, { labelSelector: {} })]),
+      on('a1', 'a1', 'a1'),
+      'ok ok ok ok label',
+    ],
+    [
+      'another namespace',
+      web([constraint(zone)]),
+      [aPod('o', { nodeName: 'a1' }, { labels: { app: 'web' }, namespace: 'other' })],
+      'ok ok ok ok label',
+    ],
   ]
   for (const [title, of, pods, expected] of cases) assert.equal(verdicts(of, pods), expected, title)
 })
 
 test('defaults are for pods of a service or a controller that have no constraints', () => {
-  const args = { defaultingType: 'List', defaultConstraints: [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' }] }
-  const service = { apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'default', name: 's' }, spec: { selector: { app: 'web' } } }
+  const args = {
+    defaultingType: 'List',
+    defaultConstraints: [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' }],
+  }
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 's' },
+    spec: { selector: { app: 'web' } },
+  }
   const set = {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
@@ -88,12 +144,18 @@ test('defaults are for pods of a service or a controller that have no constraint
   const owned = aPod(
     'p',
     {},
-    { labels: { app: 'web' }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'u', controller: true }] },
+    {
+      labels: { app: 'web' },
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'u', controller: true }],
+    },
   )
   assert.equal(verdicts(web([]), on('a1'), args), 'ok ok ok ok ok')
   assert.equal(verdicts(web([]), on('a1'), args, [service]), 'skew skew ok ok label')
   assert.equal(verdicts(owned, on('a1'), args, [set]), 'skew skew ok ok label')
-  assert.equal(verdicts(web([constraint(hostname)]), on('a1', 'a2', 'b1', 'b2'), args, [service]), 'skew skew skew skew ok')
+  assert.equal(
+    verdicts(web([constraint(hostname)]), on('a1', 'a2', 'b1', 'b2'), args, [service]),
+    'skew skew skew skew ok',
+  )
 })
 
 test('pods that would come and go count at once, on a copy', () => {
@@ -114,8 +176,14 @@ test('pods that would come and go count at once, on a copy', () => {
 })
 
 test('wishes score even spreading', () => {
-  const wish = (topologyKey: string, maxSkew = 1) => constraint(topologyKey, { whenUnsatisfiable: 'ScheduleAnyway', maxSkew })
-  const service = { apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'default', name: 's' }, spec: { selector: { app: 'web' } } }
+  const wish = (topologyKey: string, maxSkew = 1) =>
+    constraint(topologyKey, { whenUnsatisfiable: 'ScheduleAnyway', maxSkew })
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 's' },
+    spec: { selector: { app: 'web' } },
+  }
   const cases: [string, Pod, Pod[], KubeObject[], Record<string, number>][] = [
     ['none', web([]), on('a1'), [], {}],
     ['nobody there', web([wish(zone)]), [], [], { a1: 100, a2: 100, b1: 100, b2: 100, x: 0 }],
@@ -126,13 +194,18 @@ test('wishes score even spreading', () => {
     // Defaults: nodes weigh ln 7 and skew 3, zones (a, b and none) ln 5 and skew 5; the node without a zone is there.
     ['the defaults', web([]), on('a1', 'a1', 'b1'), [service], { a1: 15, a2: 46, b1: 38, b2: 53, x: 100 }],
   ]
-  for (const [title, of, pods, objects, expected] of cases) assert.deepEqual(scoreWith(podTopologySpread, of, { nodes, pods, objects }), expected, title)
+  for (const [title, of, pods, objects, expected] of cases)
+    assert.deepEqual(scoreWith(podTopologySpread, of, { nodes, pods, objects }), expected, title)
 })
 
 test('of the pod itself labels that it is spread by help, and tolerations where taints keep nodes from counting', () => {
   const tolerant = { tolerations: [{ key: 'k', operator: 'Exists' }] }
-  const helps = (action: 'UpdateLabel' | 'UpdateToleration', before: Pod, after: Pod, cluster: Pick<TestCluster, 'args' | 'objects'> = {}): boolean =>
-    mayHelp(podTopologySpread, after, { resource: 'Pod', action, before, after }, cluster)
+  const helps = (
+    action: 'UpdateLabel' | 'UpdateToleration',
+    before: Pod,
+    after: Pod,
+    cluster: Pick<TestCluster, 'args' | 'objects'> = {},
+  ): boolean => mayHelp(podTopologySpread, after, { resource: 'Pod', action, before, after }, cluster)
   const honors = [constraint(zone, { nodeTaintsPolicy: 'Honor' })]
   assert.equal(helps('UpdateToleration', web(honors), web(honors, tolerant)), true)
   assert.equal(helps('UpdateToleration', web([constraint(zone)]), web([constraint(zone)], tolerant)), false)
@@ -141,8 +214,16 @@ test('of the pod itself labels that it is spread by help, and tolerations where 
   const revisions = [constraint(zone, { matchLabelKeys: ['rev'] })]
   assert.equal(helps('UpdateLabel', web(revisions, {}, { rev: '1' }), web(revisions, {}, { rev: '2' })), true)
   // Without the label it is no longer a pod of the service, and not spread at all.
-  const args = { defaultingType: 'List', defaultConstraints: [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' }] }
-  const service = { apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'default', name: 's' }, spec: { selector: { app: 'web' } } }
+  const args = {
+    defaultingType: 'List',
+    defaultConstraints: [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' }],
+  }
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 's' },
+    spec: { selector: { app: 'web' } },
+  }
   assert.equal(helps('UpdateLabel', web([]), web([], {}, { app: 'other' }), { args, objects: [service] }), true)
   assert.equal(helps('UpdateLabel', web([]), web([], {}, { unrelated: '' }), { args, objects: [service] }), false)
 })
@@ -155,9 +236,15 @@ test('arguments are checked in upstream words', () => {
   const fine = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }
   assert.deepEqual(faults({}), [])
   assert.deepEqual(faults({ defaultingType: 'List', defaultConstraints: [fine] }), [])
-  assert.deepEqual(faults({ defaultConstraints: [fine] }), ['args.defaultingType: Invalid value: "System": when .defaultConstraints are not empty'])
-  assert.deepEqual(faults({ defaultingType: 'List', defaultConstraints: [{ ...fine, maxSkew: 0, labelSelector: {} }] }), [
-    'args.defaultConstraints[0].maxSkew: Invalid value: 0: not in valid range (0, inf)',
-    'args.defaultConstraints[0].labelSelector: Forbidden: constraint must not define a selector, as they deduced for each pod',
+  assert.deepEqual(faults({ defaultConstraints: [fine] }), [
+    'args.defaultingType: Invalid value: "System": when .defaultConstraints are not empty',
   ])
+  assert.deepEqual(
+    faults({ defaultingType: 'List', defaultConstraints: [{ ...fine, maxSkew: 0, labelSelector: {} }] }),
+    [
+      'args.defaultConstraints[0].maxSkew: Invalid value: 0: not in valid range (0, inf)',
+      'args.defaultConstraints[0].labelSelector: Forbidden: constraint must not define a selector, as they ' +
+        'deduced for each pod',
+    ],
+  )
 })

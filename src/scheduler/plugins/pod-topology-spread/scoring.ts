@@ -18,14 +18,29 @@ export interface Scoring {
 }
 
 /** What scores need, where one of `nodes` is to be chosen for a pod of this namespace. */
-export function scoringOf(constraints: readonly Constraint[], namespace: string, domains: Domains, nodes: readonly NodeInfo[], needsAllKeys: boolean): Scoring {
-  const ignored = new Set(needsAllKeys ? nodes.filter((node) => !hasAllKeys(constraints, node)).map(({ name }) => name) : [])
+export function scoringOf(
+  constraints: readonly Constraint[],
+  namespace: string,
+  domains: Domains,
+  nodes: readonly NodeInfo[],
+  needsAllKeys: boolean,
+): Scoring {
+  const ignored = new Set(
+    needsAllKeys ? nodes.filter((node) => !hasAllKeys(constraints, node)).map(({ name }) => name) : [],
+  )
   const left = ignored.size === 0 ? nodes : nodes.filter(({ name }) => !ignored.has(name))
   const weights = constraints.map(({ topologyKey }) => {
-    const size = topologyKey === hostname ? left.length : new Set(left.map(({ labels }) => own(labels, topologyKey) ?? '')).size
+    const size =
+      topologyKey === hostname ? left.length : new Set(left.map(({ labels }) => own(labels, topologyKey) ?? '')).size
     return Math.log(size + 2)
   })
-  return { constraints, domains, ignored, weights, keys: constraints.map((constraint) => keyOfMeant(constraint, namespace)) }
+  return {
+    constraints,
+    domains,
+    ignored,
+    weights,
+    keys: constraints.map((constraint) => keyOfMeant(constraint, namespace)),
+  }
 }
 
 /** The more pods there are already, the higher. Of a single node all pods are counted, whether it may count or not. */
@@ -36,7 +51,9 @@ export function score({ constraints, domains, ignored, weights, keys }: Scoring,
     const domain = own(node.labels, constraint.topologyKey)
     if (domain === undefined) return
     const isOne = constraint.topologyKey === hostname
-    const count = isOne ? rememberedMatchingPods(constraint, keys[at] ?? '', pod.namespace, node) : domains.amount(String(at), domain)
+    const count = isOne
+      ? rememberedMatchingPods(constraint, keys[at] ?? '', pod.namespace, node)
+      : domains.amount(String(at), domain)
     // A skew that is tolerated waters differences down.
     sum += count * (weights[at] ?? 0) + (constraint.maxSkew - 1)
   })

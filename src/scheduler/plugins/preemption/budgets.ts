@@ -20,7 +20,10 @@ export const budgetOf = ({ metadata, spec, status }: PodDisruptionBudget): Budge
 })
 
 /** Those whose going would break a budget, and the others, in the order given: what goes first uses the budget up. */
-export function splitByBudgets(pods: readonly PodInfo[], budgets: readonly Budget[]): { readonly violating: PodInfo[]; readonly harmless: PodInfo[] } {
+export function splitByBudgets(
+  pods: readonly PodInfo[],
+  budgets: readonly Budget[],
+): { readonly violating: PodInfo[]; readonly harmless: PodInfo[] } {
   const left = budgets.map(({ allowed }) => allowed)
   const violating: PodInfo[] = []
   const harmless: PodInfo[] = []
@@ -38,6 +41,7 @@ export function splitByBudgets(pods: readonly PodInfo[], budgets: readonly Budge
 
 /** A pod without labels is in no budget; one that is going already counts no more. */
 function covers({ namespace, selector, disrupted }: Budget, pod: PodInfo): boolean {
-  if (pod.namespace !== namespace || Object.keys(pod.labels).length === 0 || selector.requirements.length === 0) return false
+  if (pod.namespace !== namespace || Object.keys(pod.labels).length === 0 || selector.requirements.length === 0)
+    return false
   return selector.matches(pod.labels) && own(disrupted, pod.name) === undefined
 }

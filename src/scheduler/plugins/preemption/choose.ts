@@ -13,7 +13,8 @@ const offset = 2 ** 31
 const highest = ({ pods: [first] }: Victims): number => first?.priority ?? Number.NEGATIVE_INFINITY
 const sum = ({ pods }: Victims): number => pods.reduce((total, { priority }) => total + priority + offset, 0)
 /** When the first of the most important victims began. */
-const earliestStart = (victims: Victims): number => Math.min(...victims.pods.filter(({ priority }) => priority === highest(victims)).map(startOf))
+const earliestStart = (victims: Victims): number =>
+  Math.min(...victims.pods.filter(({ priority }) => priority === highest(victims)).map(startOf))
 
 /** In this order; the smallest number wins, and the next rule decides between equals. */
 const rules: readonly ((victims: Victims) => number)[] = [

@@ -32,12 +32,22 @@ const args: ArgsKind<PreemptionArgs> = {
   withDefaults: (given) => ({ minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 100, ...given }),
   validate({ minCandidateNodesPercentage: percentage, minCandidateNodesAbsolute: absolute }, path) {
     const errors: FieldError[] = []
-    if (percentage < 0 || percentage > 100) errors.push(invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'not in valid range [0, 100]'))
-    if (absolute < 0) errors.push(invalidValue(`${path}.minCandidateNodesAbsolute`, absolute, 'not in valid range [0, inf)'))
+    if (percentage < 0 || percentage > 100)
+      errors.push(invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'not in valid range [0, 100]'))
+    if (absolute < 0)
+      errors.push(invalidValue(`${path}.minCandidateNodesAbsolute`, absolute, 'not in valid range [0, inf)'))
     if (percentage === 0 && absolute === 0)
       errors.push(
-        invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'cannot be zero at the same time as minCandidateNodesAbsolute'),
-        invalidValue(`${path}.minCandidateNodesAbsolute`, absolute, 'cannot be zero at the same time as minCandidateNodesPercentage'),
+        invalidValue(
+          `${path}.minCandidateNodesPercentage`,
+          percentage,
+          'cannot be zero at the same time as minCandidateNodesAbsolute',
+        ),
+        invalidValue(
+          `${path}.minCandidateNodesAbsolute`,
+          absolute,
+          'cannot be zero at the same time as minCandidateNodesPercentage',
+        ),
       )
     return errors
   },
@@ -50,7 +60,10 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
   args,
   make(settings, handle): Plugin {
     const budgets = handle.lister(podDisruptionBudgets)
-    /** Pods whose victims are being deleted, by uid: they wait until that is done. What would have woken them meanwhile is noted. */
+    /**
+     * Pods whose victims are being deleted, by uid: they wait until that is done. What would have woken them meanwhile
+     * is noted.
+     */
     const preempting = new Map<string, { wasHeldBack: boolean }>()
 
     /** Deletes the victims in the background; the last one when the pod may be woken by it. */
@@ -72,7 +85,11 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
       }
     }
 
-    const conclude = (cycle: Cycle, candidates: readonly Candidate[], refusals: ReadonlyMap<string, Refusal>): PostFilterResult => {
+    const conclude = (
+      cycle: Cycle,
+      candidates: readonly Candidate[],
+      refusals: ReadonlyMap<string, Refusal>,
+    ): PostFilterResult => {
       const best = chooseCandidate(candidates)
       if (!best) {
         const absentReason = 'Preemption is not helpful for scheduling'
@@ -101,11 +118,20 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
       postFilter(cycle, refusals) {
         const objection = objectionTo(cycle, refusals, handle)
         if (objection) return { status: unschedulable(`preemption: ${objection}`) }
-        const { candidates, refusals: remaining } = tryNodes(cycle, refusals, settings, handle, [...budgets.all()].map(budgetOf))
+        const { candidates, refusals: remaining } = tryNodes(
+          cycle,
+          refusals,
+          settings,
+          handle,
+          [...budgets.all()].map(budgetOf),
+        )
         const extenders = handle.extenders.filter((extender) => extender.preempt && extender.isInterested(cycle.pod))
         if (extenders.length === 0 || candidates.length === 0) return conclude(cycle, candidates, remaining)
         return askExtenders(cycle.pod, extenders, candidates).then(
-          (left) => (left.length > 0 ? conclude(cycle, left, remaining) : { status: unschedulable('preemption: no candidate node for preemption') }),
+          (left) =>
+            left.length > 0
+              ? conclude(cycle, left, remaining)
+              : { status: unschedulable('preemption: no candidate node for preemption') },
           (error) => ({ status: failed(new Error(`preemption: ${reasonOf(error)}`, { cause: error })) }),
         )
       },
@@ -114,18 +140,27 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
 })
 
 /** Why the pod may not evict others, if it may not. */
-function objectionTo({ pod, snapshot }: Cycle, refusals: ReadonlyMap<string, Refusal>, handle: Handle): string | undefined {
+function objectionTo(
+  { pod, snapshot }: Cycle,
+  refusals: ReadonlyMap<string, Refusal>,
+  handle: Handle,
+): string | undefined {
   if (pod.pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
   const nominated = handle.nominatedNode(pod.uid)
   if (!nominated || refusals.get(nominated)?.status.code === 'UnschedulableAndUnresolvable') return undefined
   // The room that it has been promised is still being made.
-  const isBeingMade = snapshot.node(nominated)?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other))
+  const isBeingMade = snapshot
+    .node(nominated)
+    ?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other))
   return isBeingMade ? 'not eligible due to a terminating pod on the nominated node.' : undefined
 }
 
 const isBeingPreempted = ({ pod: { metadata, status } }: PodInfo): boolean =>
   metadata.deletionTimestamp !== undefined &&
-  (status?.conditions?.some(({ type, status: state, reason }) => type === 'DisruptionTarget' && state === 'True' && reason === 'PreemptionByScheduler') ??
+  (status?.conditions?.some(
+    ({ type, status: state, reason }) =>
+      type === 'DisruptionTarget' && state === 'True' && reason === 'PreemptionByScheduler',
+  ) ??
     false)
 
 /** Tries nodes where eviction may help, from a random one on, until there are enough candidates. */
@@ -137,7 +172,10 @@ function tryNodes(
   budgets: readonly ReturnType<typeof budgetOf>[],
 ): { readonly candidates: readonly Candidate[]; readonly refusals: ReadonlyMap<string, Refusal> } {
   const nodes = cycle.snapshot.nodes.filter(({ name }) => refusals.get(name)?.status.code === 'Unschedulable')
-  const wanted = Math.min(nodes.length, Math.max(minCandidateNodesAbsolute, Math.trunc((nodes.length * minCandidateNodesPercentage) / 100)))
+  const wanted = Math.min(
+    nodes.length,
+    Math.max(minCandidateNodesAbsolute, Math.trunc((nodes.length * minCandidateNodesPercentage) / 100)),
+  )
   const offset = Math.floor(random() * nodes.length)
   const candidates: Candidate[] = []
   const remaining = new Map<string, Refusal>()
@@ -156,7 +194,11 @@ function tryNodes(
 }
 
 /** What the extenders leave of the candidates. */
-async function askExtenders(pod: PodInfo, extenders: Handle['extenders'], candidates: readonly Candidate[]): Promise<readonly Candidate[]> {
+async function askExtenders(
+  pod: PodInfo,
+  extenders: Handle['extenders'],
+  candidates: readonly Candidate[],
+): Promise<readonly Candidate[]> {
   let victims = new Map(candidates.map((candidate) => [candidate.node, candidate.victims]))
   for (const { preempt, ignorable } of extenders) {
     if (!preempt) continue
@@ -178,6 +220,8 @@ function dismissLesser(handle: Handle, preemptor: PodInfo, node: string): void {
   const lesser = handle.nominatedPods(node).filter(({ priority }) => priority < preemptor.priority)
   handle.clearNominations(lesser)
   for (const pod of lesser)
-    clearNomination(handle, pod).catch((error) => handle.log(`the nomination of ${pod.key} could not be taken away: ${reasonOf(error)}`))
+    clearNomination(handle, pod).catch((error) =>
+      handle.log(`the nomination of ${pod.key} could not be taken away: ${reasonOf(error)}`),
+    )
   handle.activate(lesser.map(({ key }) => key))
 }

@@ -13,8 +13,17 @@ export async function evict(handle: Handle, victim: PodInfo, preemptor: PodInfo,
     handle.activate([victim.key])
   } else if (preparing) preparing.cancel('preempted by DefaultPreemption')
   else if (!(await remove(handle, victim))) return false
-  const note = `Preempted by pod ${preemptor.pod.metadata.uid} on node ${node}${waiting || preparing ? ' (in kube-scheduler memory).' : ''}`
-  handle.tell({ regarding: victim.pod, related: preemptor.pod, type: 'Normal', reason: 'Preempted', action: 'Preempting', note })
+  const note =
+    `Preempted by pod ${preemptor.pod.metadata.uid} on node ` +
+    `${node}${waiting || preparing ? ' (in kube-scheduler memory).' : ''}`
+  handle.tell({
+    regarding: victim.pod,
+    related: preemptor.pod,
+    type: 'Normal',
+    reason: 'Preempted',
+    action: 'Preempting',
+    note,
+  })
   return true
 }
 
@@ -29,7 +38,14 @@ async function remove({ client, profile, now }: Handle, { pod, namespace, name }
     observedGeneration: generation,
   }
   try {
-    await client.patch(podKind, namespace, name, { metadata: { uid }, status: { conditions: [condition] } }, 'strategic', 'status')
+    await client.patch(
+      podKind,
+      namespace,
+      name,
+      { metadata: { uid }, status: { conditions: [condition] } },
+      'strategic',
+      'status',
+    )
     await client.delete(podKind, namespace, name, { uid })
     return true
   } catch (error) {
@@ -42,5 +58,12 @@ async function remove({ client, profile, now }: Handle, { pod, namespace, name }
 /** Takes the nomination of pods away that have to look for room elsewhere. */
 export async function clearNomination({ client }: Handle, { pod, namespace, name }: PodInfo): Promise<void> {
   if (!pod.status?.nominatedNodeName) return
-  await client.patch(podKind, namespace, name, { metadata: { uid: pod.metadata.uid }, status: { nominatedNodeName: null } }, 'strategic', 'status')
+  await client.patch(
+    podKind,
+    namespace,
+    name,
+    { metadata: { uid: pod.metadata.uid }, status: { nominatedNodeName: null } },
+    'strategic',
+    'status',
+  )
 }

@@ -10,10 +10,16 @@ import { chooseCandidate } from './choose.ts'
 import { byImportance } from './importance.ts'
 
 const started = (minute: number): Pod['status'] => ({ startTime: `2026-01-01T00:0${minute}:00Z` })
-const aVictim = (name: string, priority: number, minute = 0): PodInfo => new PodInfo({ ...aPod(name, { priority }), status: started(minute) })
+const aVictim = (name: string, priority: number, minute = 0): PodInfo =>
+  new PodInfo({ ...aPod(name, { priority }), status: started(minute) })
 
 test('of two pods the more important is that of higher priority, or the older one', () => {
-  const pods = [aVictim('young', 1, 5), aVictim('old', 1, 1), aVictim('high', 2, 9), new PodInfo(aPod('unborn', { priority: 1 }))]
+  const pods = [
+    aVictim('young', 1, 5),
+    aVictim('old', 1, 1),
+    aVictim('high', 2, 9),
+    new PodInfo(aPod('unborn', { priority: 1 })),
+  ]
   assert.deepEqual(
     pods.sort(byImportance).map(({ name }) => name),
     ['high', 'old', 'young', 'unborn'],
@@ -21,12 +27,27 @@ test('of two pods the more important is that of higher priority, or the older on
 })
 
 test('the node is chosen whose victims are missed least', () => {
-  const candidate = (node: string, violations: number, ...pods: PodInfo[]) => ({ node, victims: { pods: pods.sort(byImportance), violations } })
+  const candidate = (node: string, violations: number, ...pods: PodInfo[]) => ({
+    node,
+    victims: { pods: pods.sort(byImportance), violations },
+  })
   const cases: [string, ReturnType<typeof candidate>[], string][] = [
     ['fewest broken budgets', [candidate('a', 1, aVictim('p', 0)), candidate('b', 0, aVictim('q', 9))], 'b'],
-    ['the lowest highest priority', [candidate('a', 0, aVictim('p', 5)), candidate('b', 0, aVictim('q', 4), aVictim('r', 4))], 'b'],
-    ['the lowest sum', [candidate('a', 0, aVictim('p', 5), aVictim('q', 3)), candidate('b', 0, aVictim('r', 5), aVictim('s', 1))], 'b'],
-    ['a sum counts negative priorities too', [candidate('a', 0, aVictim('p', 5), aVictim('q', -9)), candidate('b', 0, aVictim('r', 5))], 'b'],
+    [
+      'the lowest highest priority',
+      [candidate('a', 0, aVictim('p', 5)), candidate('b', 0, aVictim('q', 4), aVictim('r', 4))],
+      'b',
+    ],
+    [
+      'the lowest sum',
+      [candidate('a', 0, aVictim('p', 5), aVictim('q', 3)), candidate('b', 0, aVictim('r', 5), aVictim('s', 1))],
+      'b',
+    ],
+    [
+      'a sum counts negative priorities too',
+      [candidate('a', 0, aVictim('p', 5), aVictim('q', -9)), candidate('b', 0, aVictim('r', 5))],
+      'b',
+    ],
     ['the youngest', [candidate('a', 0, aVictim('p', 5, 1)), candidate('b', 0, aVictim('q', 5, 2))], 'b'],
     ['the first of equals', [candidate('a', 0, aVictim('p', 5)), candidate('b', 0, aVictim('q', 5))], 'a'],
   ]
@@ -34,7 +55,12 @@ test('the node is chosen whose victims are missed least', () => {
   assert.equal(chooseCandidate([]), undefined)
 })
 
-const aBudget = (name: string, matchLabels: Record<string, string>, disruptionsAllowed: number, disruptedPods = {}): PodDisruptionBudget => ({
+const aBudget = (
+  name: string,
+  matchLabels: Record<string, string>,
+  disruptionsAllowed: number,
+  disruptedPods = {},
+): PodDisruptionBudget => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
   metadata: { name, namespace: 'default' },
@@ -43,7 +69,9 @@ const aBudget = (name: string, matchLabels: Record<string, string>, disruptionsA
 })
 
 test('budgets are used up by the pods that would go, one after the other', () => {
-  const [first, second, other] = ['first', 'second', 'other'].map((name) => new PodInfo(aPod(name, {}, { labels: { app: name === 'other' ? 'b' : 'a' } })))
+  const [first, second, other] = ['first', 'second', 'other'].map(
+    (name) => new PodInfo(aPod(name, {}, { labels: { app: name === 'other' ? 'b' : 'a' } })),
+  )
   const bare = new PodInfo(aPod('bare'))
   const split = (...budgets: PodDisruptionBudget[]): readonly string[] =>
     splitByBudgets([first!, second!, other!, bare], budgets.map(budgetOf)).violating.map(({ name }) => name)
@@ -61,7 +89,10 @@ async function fullCluster(
   const cluster = new MemoryCluster()
   for (const name of options.nodes ?? ['a']) cluster.put(aNode(name, { allocatable: { cpu: '3' } }))
   for (const [name, priority] of Object.entries(priorities))
-    cluster.put({ ...aPod(name, { ...asking({ cpu: '1' }), nodeName: name[0], priority }, { labels: { app: name } }), status: started(0) } as Pod)
+    cluster.put({
+      ...aPod(name, { ...asking({ cpu: '1' }), nodeName: name[0], priority }, { labels: { app: name } }),
+      status: started(0),
+    } as Pod)
   cluster.put(...((options.more ?? []) as PodDisruptionBudget[]))
   return memoryScheduler({}, cluster)
 }
@@ -78,7 +109,10 @@ test('as few and as unimportant pods go as possible', async () => {
 })
 
 test('pods that a budget protects are spared where others can go', async () => {
-  const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 }, { more: [aBudget('a1', { app: 'a1' }, 0)] })
+  const { cluster, scheduler, until } = await fullCluster(
+    { a1: 1, a2: 2, a3: 3 },
+    { more: [aBudget('a1', { app: 'a1' }, 0)] },
+  )
   cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
   await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
   assert.deepEqual(
@@ -93,15 +127,20 @@ test('who may not preempt, or would gain nothing, says so', async () => {
   cluster.put(aNode('b', { allocatable: { cpu: '3' }, spec: { unschedulable: true } }))
   const message = async (name: string, spec: object): Promise<string> => {
     cluster.put(aPod(name, { ...asking({ cpu: '1' }), ...spec }))
-    const read = (): string | undefined => cluster.pod(name)?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message
+    const read = (): string | undefined =>
+      cluster.pod(name)?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message
     await until('the condition', () => read() !== undefined)
     return read() ?? ''
   }
   const filters = '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.'
-  assert.equal(await message('never', { priority: 10, preemptionPolicy: 'Never' }), `${filters} preemption: not eligible due to preemptionPolicy=Never.`)
+  assert.equal(
+    await message('never', { priority: 10, preemptionPolicy: 'Never' }),
+    `${filters} preemption: not eligible due to preemptionPolicy=Never.`,
+  )
   assert.equal(
     await message('lowest', { priority: 0 }),
-    `${filters} preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.`,
+    `${filters} preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 ` +
+      'Preemption is not helpful for scheduling.',
   )
   assert.match(scheduler.metrics.registry.render(), /scheduler_preemption_attempts_total 0/)
   await scheduler.stop()
@@ -119,7 +158,12 @@ test('who needs the port of one and the cores of another gets both, whoever of t
       cluster.put(victim)
     }
     const { scheduler, until } = await memoryScheduler({}, cluster)
-    cluster.put(aPod('urgent', { containers: [{ name: 'c', image: 'i', ports, resources: { requests: { cpu: '2' } } }], priority: 10 }))
+    cluster.put(
+      aPod('urgent', {
+        containers: [{ name: 'c', image: 'i', ports, resources: { requests: { cpu: '2' } } }],
+        priority: 10,
+      }),
+    )
     await until(`urgent has its place, ${last} goes last`, () => cluster.pod('urgent')?.spec?.nodeName === 'a')
     await scheduler.stop()
   }
@@ -142,7 +186,10 @@ test('pods that are going already are neither evicted again nor told of it', asy
 })
 
 test('who waits in Permit loses its place without being deleted, and looks for another', async () => {
-  const gate = pluginFactory({ name: 'Gate', make: () => ({ events: [], permit: (_state, pod) => (pod.priority === 0 ? wait(60_000) : undefined) }) })
+  const gate = pluginFactory({
+    name: 'Gate',
+    make: () => ({ events: [], permit: (_state, pod) => (pod.priority === 0 ? wait(60_000) : undefined) }),
+  })
   const profiles = [{ plugins: { permit: { enabled: [{ name: 'Gate' }] } } }]
   const cluster = new MemoryCluster()
   cluster.put(aNode('a', { allocatable: { cpu: '1' } }))
@@ -151,7 +198,12 @@ test('who waits in Permit loses its place without being deleted, and looks for a
   await until('lesser waits', () => scheduler.cache.assumedCount === 1)
   cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
   await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
-  assert.ok(cluster.events.some(({ name, note }) => name === 'lesser' && note === 'Preempted by pod uid-of-urgent on node a (in kube-scheduler memory).'))
+  assert.ok(
+    cluster.events.some(
+      ({ name, note }) =>
+        name === 'lesser' && note === 'Preempted by pod uid-of-urgent on node a (in kube-scheduler memory).',
+    ),
+  )
   cluster.put(aNode('b', { allocatable: { cpu: '1' } }))
   await until('lesser has another', () => scheduler.cache.nodeOf('uid-of-lesser') === 'b')
   await scheduler.stop()
@@ -164,7 +216,9 @@ test('who is being prepared for its binding is not deleted: that is called off, 
     make: () => ({
       needsPreBind: (_state, pod) => pod.priority === 0,
       preBind: async (_state, _pod, _node, signal) =>
-        prepared++ === 0 ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) : undefined,
+        prepared++ === 0
+          ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+          : undefined,
     }),
   })
   const profiles = [{ plugins: { preBind: { enabled: [{ name: 'Slow' }] } } }]
@@ -176,8 +230,17 @@ test('who is being prepared for its binding is not deleted: that is called off, 
   await until('lesser is expected', () => cluster.pod('lesser')?.status?.nominatedNodeName === 'a')
   cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
   await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
-  assert.ok(cluster.events.some(({ name, note }) => name === 'lesser' && note === 'Preempted by pod uid-of-urgent on node a (in kube-scheduler memory).'))
-  assert.ok(cluster.events.some(({ name, note }) => name === 'lesser' && note === 'running PreBind plugin "Slow": preempted by DefaultPreemption'))
+  assert.ok(
+    cluster.events.some(
+      ({ name, note }) =>
+        name === 'lesser' && note === 'Preempted by pod uid-of-urgent on node a (in kube-scheduler memory).',
+    ),
+  )
+  assert.ok(
+    cluster.events.some(
+      ({ name, note }) => name === 'lesser' && note === 'running PreBind plugin "Slow": preempted by DefaultPreemption',
+    ),
+  )
   assert.equal(cluster.pod('lesser')?.status?.nominatedNodeName, undefined)
   cluster.put(aNode('b', { allocatable: { cpu: '1' } }))
   await until('lesser has another', () => cluster.pod('lesser')?.spec?.nodeName === 'b')

@@ -1,5 +1,12 @@
 /** Which pods would have to go from one node for a pod to fit there: as few and as unimportant ones as possible. */
-import { type Cycle, type NodeInfo, type PodInfo, type Refusal, unresolvable, type Victims } from '../../framework/index.ts'
+import {
+  type Cycle,
+  type NodeInfo,
+  type PodInfo,
+  type Refusal,
+  unresolvable,
+  type Victims,
+} from '../../framework/index.ts'
 import { type Budget, splitByBudgets } from './budgets.ts'
 import { byImportance } from './importance.ts'
 

@@ -9,7 +9,11 @@ import { schedulingGates } from './scheduling-gates.ts'
 const empty = { nodes: [] }
 
 test('priority comes first, then who has waited longest', () => {
-  const queued = (priority: number | undefined, queuedAt: number): QueuedPod => ({ pod: new PodInfo(aPod('p', { priority })), queuedAt, attempts: 0 })
+  const queued = (priority: number | undefined, queuedAt: number): QueuedPod => ({
+    pod: new PodInfo(aPod('p', { priority })),
+    queuedAt,
+    attempts: 0,
+  })
   const cases: [QueuedPod, QueuedPod, boolean][] = [
     [queued(10, 5), queued(1, 0), true],
     [queued(1, 0), queued(10, 5), false],
@@ -19,7 +23,8 @@ test('priority comes first, then who has waited longest', () => {
     [queued(undefined, 9), queued(-1, 0), true],
   ]
   const { less } = makePlugin(prioritySort, empty)
-  for (const [a, b, expected] of cases) assert.equal(less?.(a, b), expected, `${a.pod.priority} since ${a.queuedAt}, ${b.pod.priority} since ${b.queuedAt}`)
+  for (const [a, b, expected] of cases)
+    assert.equal(less?.(a, b), expected, `${a.pod.priority} since ${a.queuedAt}, ${b.pod.priority} since ${b.queuedAt}`)
 })
 
 test('a pod with gates does not come into the queue', () => {

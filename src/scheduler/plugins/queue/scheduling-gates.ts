@@ -7,7 +7,9 @@ export const schedulingGates = pluginFactory({
     events: [on('Pod', ['UpdateSchedulingGatesEliminated'])],
     preEnqueue({ pod }) {
       const gates = pod.spec?.schedulingGates
-      return gates?.length ? unresolvable(`waiting for scheduling gates: [${gates.map(({ name }) => name).join(' ')}]`) : undefined
+      return gates?.length
+        ? unresolvable(`waiting for scheduling gates: [${gates.map(({ name }) => name).join(' ')}]`)
+        : undefined
     },
   }),
 })

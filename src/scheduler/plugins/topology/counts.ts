@@ -1,4 +1,7 @@
-/** How many pods of some sort there are in each domain of a topology (a zone, a node), and what would be if pods came or went. */
+/**
+ * How many pods of some sort there are in each domain of a topology (a zone, a node), and what would be if pods came or
+ * went.
+ */
 
 /** What a node adds to a domain. */
 export interface Share {
@@ -73,7 +76,10 @@ export class Counts {
   }
 
   copy(): Counts {
-    return new Counts(this.#domains, new Map([...this.#difference].map(([topology, amounts]) => [topology, new Map(amounts)])))
+    return new Counts(
+      this.#domains,
+      new Map([...this.#difference].map(([topology, amounts]) => [topology, new Map(amounts)])),
+    )
   }
 
   change(topology: string, domain: string, by: number): void {
@@ -88,7 +94,9 @@ export class Counts {
 
   /** Topologies that have domains. */
   get topologies(): Iterable<string> {
-    return this.#difference.size === 0 ? this.#domains.topologies : new Set([...this.#domains.topologies, ...this.#difference.keys()])
+    return this.#difference.size === 0
+      ? this.#domains.topologies
+      : new Set([...this.#domains.topologies, ...this.#difference.keys()])
   }
 
   size(topology: string): number {
@@ -99,7 +107,8 @@ export class Counts {
   least(topology: string): number {
     const difference = this.#difference.get(topology)
     let least = Number.POSITIVE_INFINITY
-    for (const [domain, amount] of this.#domains.of(topology)) least = Math.min(least, amount + (difference?.get(domain) ?? 0))
+    for (const [domain, amount] of this.#domains.of(topology))
+      least = Math.min(least, amount + (difference?.get(domain) ?? 0))
     return least
   }
 
@@ -108,7 +117,8 @@ export class Counts {
     if (this.#difference.size === 0) return this.#domains.isEmpty
     for (const topology of this.topologies) {
       for (const [domain] of this.#domains.of(topology)) if (this.amount(topology, domain) > 0) return false
-      for (const domain of this.#difference.get(topology)?.keys() ?? []) if (this.amount(topology, domain) > 0) return false
+      for (const domain of this.#difference.get(topology)?.keys() ?? [])
+        if (this.amount(topology, domain) > 0) return false
     }
     return true
   }

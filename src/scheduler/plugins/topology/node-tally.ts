@@ -1,4 +1,7 @@
-/** Keeps domains in step with the nodes of a snapshot: what a node adds is worked out again only when the node or its pods have changed. */
+/**
+ * Keeps domains in step with the nodes of a snapshot: what a node adds is worked out again only when the node or its
+ * pods have changed.
+ */
 import type { NodeInfo } from '../../framework/index.ts'
 import { Domains, type Share } from './counts.ts'
 
@@ -34,18 +37,24 @@ class NodeTally {
 }
 
 /**
- * Tallies by what is counted. What is asked for the first time is only counted: pods with labels of their own come once, and a tally
- * would be of no use to anybody else. Those that were not asked for in a while are forgotten: each holds something for every node.
+ * Tallies by what is counted. What is asked for the first time is only counted: pods with labels of their own come
+ * once, and a tally would be of no use to anybody else. Those that were not asked for in a while are forgotten: each
+ * holds something for every node.
  */
 export class NodeTallies {
   readonly #tallies = new Map<string, NodeTally>()
   readonly #askedOnce = new Set<string>()
 
   /**
-   * The domains as `nodes` make them. `what` names all that `sharesOf` goes by, beside the node; `relevant` are the nodes that may add
-   * anything at all.
+   * The domains as `nodes` make them. `what` names all that `sharesOf` goes by, beside the node; `relevant` are the
+   * nodes that may add anything at all.
    */
-  count(what: string, nodes: readonly NodeInfo[], sharesOf: (node: NodeInfo) => readonly Share[], relevant: Iterable<NodeInfo> = nodes): Domains {
+  count(
+    what: string,
+    nodes: readonly NodeInfo[],
+    sharesOf: (node: NodeInfo) => readonly Share[],
+    relevant: Iterable<NodeInfo> = nodes,
+  ): Domains {
     let tally = this.#tallies.get(what)
     if (!tally && !this.#askedOnce.delete(what)) {
       this.#askedOnce.add(what)

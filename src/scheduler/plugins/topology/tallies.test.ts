@@ -1,4 +1,6 @@
-/** Random pods and nodes come, go and change: what is counted node by node has to be what a count from scratch gives. */
+/**
+ * Random pods and nodes come, go and change: what is counted node by node has to be what a count from scratch gives.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
@@ -26,7 +28,9 @@ function randomPod(at: number, random: (below: number) => number): Pod {
   const labelSelector = { matchLabels: { app: `a${random(3)}` } }
   const term = { topologyKey, labelSelector }
   const required = { requiredDuringSchedulingIgnoredDuringExecution: [term] }
-  const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 + random(9), podAffinityTerm: term }] }
+  const preferred = {
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 + random(9), podAffinityTerm: term }],
+  }
   const whenUnsatisfiable = random(2) ? 'DoNotSchedule' : 'ScheduleAnyway'
   const specs: readonly Pod['spec'][] = [
     { containers: [] },
@@ -34,7 +38,10 @@ function randomPod(at: number, random: (below: number) => number): Pod {
     { containers: [], affinity: { podAffinity: required } },
     { containers: [], affinity: { podAffinity: preferred } },
     { containers: [], affinity: { podAntiAffinity: preferred } },
-    { containers: [], topologySpreadConstraints: [{ maxSkew: 1 + random(2), topologyKey, whenUnsatisfiable, labelSelector }] },
+    {
+      containers: [],
+      topologySpreadConstraints: [{ maxSkew: 1 + random(2), topologyKey, whenUnsatisfiable, labelSelector }],
+    },
   ]
   return aPod(`p${at}`, specs[random(specs.length)], { labels: { app } })
 }
@@ -43,7 +50,10 @@ function randomPod(at: number, random: (below: number) => number): Pod {
 function answers(plugin: Plugin, pod: PodInfo, snapshot: ReturnType<typeof snapshotOf>): unknown {
   const filtered = plugin.preFilter?.(pod, snapshot)
   const state = filtered && 'state' in filtered ? filtered.state : undefined
-  const refusals = state === undefined ? 'skipped' : snapshot.nodes.map((node) => plugin.filter?.(state, pod, node)?.reasons.join() ?? '')
+  const refusals =
+    state === undefined
+      ? 'skipped'
+      : snapshot.nodes.map((node) => plugin.filter?.(state, pod, node)?.reasons.join() ?? '')
   const scored = plugin.preScore?.(pod, snapshot.nodes, state)
   if (!scored || 'code' in scored) return [refusals, 'skipped']
   const scores = snapshot.nodes.map((node) => plugin.score?.(scored.state, pod, node) ?? 0)
@@ -53,7 +63,9 @@ function answers(plugin: Plugin, pod: PodInfo, snapshot: ReturnType<typeof snaps
 
 function check(factory: PluginFactory, seed: number): void {
   const random = sequence(seed)
-  const cluster = { nodes: Array.from({ length: 7 }, (_, at) => aNode(`n${at}`, at === 0 ? {} : { labels: { [zone]: `z${at % 3}` } })) }
+  const cluster = {
+    nodes: Array.from({ length: 7 }, (_, at) => aNode(`n${at}`, at === 0 ? {} : { labels: { [zone]: `z${at % 3}` } })),
+  }
   const snapshot = snapshotOf(cluster)
   // Snapshots of tests are made once: this one lives on.
   const nodes = snapshot.nodes as NodeInfo[]
@@ -68,10 +80,15 @@ function check(factory: PluginFactory, seed: number): void {
     else nodes.push(nodes.shift() as NodeInfo)
     const pod = new PodInfo(randomPod(1000 + step, random))
     const fresh = makePlugin(factory, cluster, handleOf(cluster, live))
-    assert.deepEqual(answers(plugin, pod, live), answers(fresh, pod, live), `${factory.name}, seed ${seed}, step ${step}`)
+    assert.deepEqual(
+      answers(plugin, pod, live),
+      answers(fresh, pod, live),
+      `${factory.name}, seed ${seed}, step ${step}`,
+    )
   }
 }
 
 test('what is counted node by node is what a count from scratch gives', () => {
-  for (let seed = 1; seed <= 20; seed++) for (const factory of [interPodAffinity, podTopologySpread]) check(factory, seed)
+  for (let seed = 1; seed <= 20; seed++)
+    for (const factory of [interPodAffinity, podTopologySpread]) check(factory, seed)
 })

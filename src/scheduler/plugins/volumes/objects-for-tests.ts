@@ -17,7 +17,11 @@ export const aVolume = (name: string, spec: VolumeSpec = {}, metadata: ObjectMet
 
 /** What keeps a volume on one node. */
 export const onlyOn = (...values: string[]): VolumeSpec => ({
-  nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values }] }] } },
+  nodeAffinity: {
+    required: {
+      nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values }] }],
+    },
+  },
 })
 
 /** A claim for 1Gi; one with a volume is bound. */
@@ -46,4 +50,7 @@ export const aClass = (name: string, more: Partial<StorageClass> = {}): StorageC
 
 /** A pod with these claims, on a node where one is named. */
 export const aPodWith = (name: string, claims: readonly string[], nodeName?: string): Pod =>
-  aPod(name, { nodeName, volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })) })
+  aPod(name, {
+    nodeName,
+    volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
+  })

@@ -6,7 +6,10 @@ import type { Lister, PodInfo } from '../../framework/index.ts'
 export type PodVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
 /** The claim of a volume: the one that it names, or the one that is made for it. */
-export function claimNameOf({ name: pod }: PodInfo, { name, persistentVolumeClaim, ephemeral }: PodVolume): string | undefined {
+export function claimNameOf(
+  { name: pod }: PodInfo,
+  { name, persistentVolumeClaim, ephemeral }: PodVolume,
+): string | undefined {
   if (persistentVolumeClaim) return persistentVolumeClaim.claimName
   return ephemeral ? `${pod}-${name}` : undefined
 }
@@ -31,7 +34,8 @@ export function claimsOf(pod: PodInfo, claims: Pick<Lister<PersistentVolumeClaim
 
 function faultOf(pod: PodInfo, claim: PersistentVolumeClaim, isEphemeral: boolean): string | undefined {
   const { name = '', deletionTimestamp } = claim.metadata
-  if (claim.status?.phase === 'Lost') return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName ?? ''}"`
+  if (claim.status?.phase === 'Lost')
+    return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName ?? ''}"`
   if (deletionTimestamp) return `persistentvolumeclaim "${name}" is being deleted`
   if (isEphemeral && controllerOf(claim)?.uid !== pod.pod.metadata.uid)
     return `PVC ${pod.namespace}/${name} was not created for pod ${pod.key} (pod is not owner)`
@@ -45,4 +49,7 @@ export const usesClaim = (pod: PodInfo, claim: PersistentVolumeClaim | undefined
 /** Zones of a volume that has several stand in one label. */
 export const zonesOf = (label: string): ReadonlySet<string> => new Set(label.split('__').map((zone) => zone.trim()))
 
-export type VolumeSource = Pick<NonNullable<PersistentVolume['spec']>, 'awsElasticBlockStore' | 'gcePersistentDisk' | 'azureDisk' | 'cinder' | 'vsphereVolume'>
+export type VolumeSource = Pick<
+  NonNullable<PersistentVolume['spec']>,
+  'awsElasticBlockStore' | 'gcePersistentDisk' | 'azureDisk' | 'cinder' | 'vsphereVolume'
+>

@@ -16,10 +16,14 @@ const verdicts = (factory: PluginFactory, of: Pod, objects: KubeObject[], pods: 
   Object.values(filterWith(factory, of, { nodes, objects, pods }))
 
 type PodVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
-const withVolume = (name: string, volume: Omit<PodVolume, 'name'>, nodeName?: string): Pod => aPod(name, { nodeName, volumes: [{ name: 'v', ...volume }] })
+const withVolume = (name: string, volume: Omit<PodVolume, 'name'>, nodeName?: string): Pod =>
+  aPod(name, { nodeName, volumes: [{ name: 'v', ...volume }] })
 
 test('VolumeRestrictions: disks and claims that are taken', () => {
-  const [disk, claim] = ['node(s) had no available disk', 'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode']
+  const [disk, claim] = [
+    'node(s) had no available disk',
+    'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
+  ]
   const gce = (pdName: string, readOnly?: boolean) => ({ gcePersistentDisk: { pdName, readOnly } })
   const ebs = (volumeID: string, readOnly?: boolean) => ({ awsElasticBlockStore: { volumeID, readOnly } })
   const rbd = (image: string, ...monitors: string[]) => ({ rbd: { image, monitors } })
@@ -36,17 +40,31 @@ test('VolumeRestrictions: disks and claims that are taken', () => {
     ['a target', withVolume('p', iscsi('t')), withVolume('q', iscsi('t'), 'a'), [disk, '', '']],
     ['a claim for one pod', aPodWith('p', ['one']), aPodWith('q', ['one'], 'a'), [claim, claim, claim]],
     ['a claim for many', aPodWith('p', ['many']), aPodWith('q', ['many'], 'a'), ['', '', '']],
-    ['a claim that is yet to be made', withVolume('p', { ephemeral: { volumeClaimTemplate: { spec: {} } } }), aPod('q'), ['', '', '']],
-    ['a claim that is not there', aPodWith('p', ['none']), aPod('q'), new Array<string>(3).fill('persistentvolumeclaim "none" not found')],
+    [
+      'a claim that is yet to be made',
+      withVolume('p', { ephemeral: { volumeClaimTemplate: { spec: {} } } }),
+      aPod('q'),
+      ['', '', ''],
+    ],
+    [
+      'a claim that is not there',
+      aPodWith('p', ['none']),
+      aPod('q'),
+      new Array<string>(3).fill('persistentvolumeclaim "none" not found'),
+    ],
   ]
   const objects = [aClaim('one', { accessModes: ['ReadWriteOncePod'] }), aClaim('many')]
-  for (const [title, of, other, expected] of cases) assert.deepEqual(verdicts(volumeRestrictions, of, objects, [other]), expected, title)
+  for (const [title, of, other, expected] of cases)
+    assert.deepEqual(verdicts(volumeRestrictions, of, objects, [other]), expected, title)
 })
 
 test('VolumeZone: pods go to the zones of their volumes', () => {
   const wrong = 'node(s) had no available volume zone'
   const all = (reason: string): string[] => [reason, reason, reason]
-  const labeled = (labels: Record<string, string>): KubeObject[] => [aClaim('c', { volumeName: 'v' }), aVolume('v', {}, { labels })]
+  const labeled = (labels: Record<string, string>): KubeObject[] => [
+    aClaim('c', { volumeName: 'v' }),
+    aVolume('v', {}, { labels }),
+  ]
   const cases: [string, KubeObject[], string[]][] = [
     ['no labels', labeled({}), all('')],
     // A node without zones is in a cluster without them.
@@ -57,7 +75,11 @@ test('VolumeZone: pods go to the zones of their volumes', () => {
     ['no claim', [], all('persistentvolumeclaim "c" not found')],
     ['no volume', [aClaim('c', { volumeName: 'v' })], all('persistentvolume "v" not found')],
     ['no class', [aClaim('c')], all('PersistentVolumeClaim had no pv name and storageClass name')],
-    ['a class that is not there', [aClaim('c', { storageClassName: 's' })], all('storageclass.storage.k8s.io "s" not found')],
+    [
+      'a class that is not there',
+      [aClaim('c', { storageClassName: 's' })],
+      all('storageclass.storage.k8s.io "s" not found'),
+    ],
     ['a class that waits', [aClaim('c', { storageClassName: 's' }), aClass('s')], all('')],
     [
       'a class that does not wait',
@@ -65,7 +87,8 @@ test('VolumeZone: pods go to the zones of their volumes', () => {
       all('PersistentVolume had no name'),
     ],
   ]
-  for (const [title, objects, expected] of cases) assert.deepEqual(verdicts(volumeZone, aPodWith('p', ['c']), objects), expected, title)
+  for (const [title, objects, expected] of cases)
+    assert.deepEqual(verdicts(volumeZone, aPodWith('p', ['c']), objects), expected, title)
 })
 
 test('NodeVolumeLimits: no more volumes of a driver than a node can attach', () => {
@@ -80,7 +103,13 @@ test('NodeVolumeLimits: no more volumes of a driver than a node can attach', () 
     aClaim(name, { volumeName: `pv-${name}` }),
     aVolume(`pv-${name}`, { csi: { driver, volumeHandle: name }, claimRef: { name, namespace: 'default' } }),
   ]
-  const objects = [...bound('c1'), ...bound('c2'), ...bound('other', 'e'), aClaim('new', { storageClassName: 's' }), aClass('s', { provisioner: 'd' })]
+  const objects = [
+    ...bound('c1'),
+    ...bound('c2'),
+    ...bound('other', 'e'),
+    aClaim('new', { storageClassName: 's' }),
+    aClass('s', { provisioner: 'd' }),
+  ]
   const limits = [csiNode('a', 'd', 1), csiNode('b', 'd')]
   const attached = {
     apiVersion: 'storage.k8s.io/v1',
@@ -88,8 +117,11 @@ test('NodeVolumeLimits: no more volumes of a driver than a node can attach', () 
     metadata: { name: 'va' },
     spec: { attacher: 'd', nodeName: 'a', source: { persistentVolumeName: 'pv-c1' } },
   }
-  const migrated = [csiNode('a', 'ebs.csi.aws.com', 1, { 'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs' })]
-  const ebs = (name: string, volumeID: string, nodeName?: string): Pod => withVolume(name, { awsElasticBlockStore: { volumeID } }, nodeName)
+  const migrated = [
+    csiNode('a', 'ebs.csi.aws.com', 1, { 'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs' }),
+  ]
+  const ebs = (name: string, volumeID: string, nodeName?: string): Pod =>
+    withVolume(name, { awsElasticBlockStore: { volumeID } }, nodeName)
   const cases: [string, Pod, KubeObject[], Pod[], string[]][] = [
     ['room', aPodWith('p', ['c1']), limits, [], ['', '', '']],
     ['no room', aPodWith('p', ['c1', 'c2']), limits, [], [full, '', '']],
@@ -101,5 +133,6 @@ test('NodeVolumeLimits: no more volumes of a driver than a node can attach', () 
     ['kinds of old', ebs('p', 'v1'), migrated, [ebs('q', 'v2', 'a')], [full, '', '']],
     ['kinds of old that the node does itself', ebs('p', 'v1'), [csiNode('a', 'ebs.csi.aws.com', 0)], [], ['', '', '']],
   ]
-  for (const [title, of, more, pods, expected] of cases) assert.deepEqual(verdicts(nodeVolumeLimits, of, [...objects, ...more], pods), expected, title)
+  for (const [title, of, more, pods, expected] of cases)
+    assert.deepEqual(verdicts(nodeVolumeLimits, of, [...objects, ...more], pods), expected, title)
 })

@@ -1,6 +1,6 @@
 /**
- * The streams of exec and attach, over SPDY or over a WebSocket: input, output, errors, what became of it, and the size of the terminal.
- * Which protocol is spoken is settled here; what is said is somebody else's.
+ * The streams of exec and attach, over SPDY or over a WebSocket: input, output, errors, what became of it, and the size
+ * of the terminal. Which protocol is spoken is settled here; what is said is somebody else's.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -24,7 +24,13 @@ interface WantedStreams {
   readonly stderr: boolean
 }
 
-const spdyVersions = ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io']
+const spdyVersions = [
+  'v5.channel.k8s.io',
+  'v4.channel.k8s.io',
+  'v3.channel.k8s.io',
+  'v2.channel.k8s.io',
+  'channel.k8s.io',
+]
 const webSocketVersions = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 /** A client that does not begin its streams is given up after this, in ms. */
 const beginMs = 30_000
@@ -41,8 +47,15 @@ export const exitStatus = (code: number): object =>
         details: { causes: [{ reason: 'ExitCode', message: `${code}` }] },
       }
 
-/** Accepts the client's upgrade; resolves when its streams are there, undefined for a protocol that is not spoken here. */
-export async function acceptCommand(request: IncomingMessage, socket: Duplex, head: Buffer, wanted: WantedStreams): Promise<RemoteCommand | undefined> {
+/**
+ * Accepts the client's upgrade; resolves when its streams are there, undefined for a protocol that is not spoken here.
+ */
+export async function acceptCommand(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  wanted: WantedStreams,
+): Promise<RemoteCommand | undefined> {
   const protocol = request.headers.upgrade?.toLowerCase()
   if (protocol === 'websocket') return overWebSocket(request, socket, head)
   if (protocol?.startsWith('spdy/3.1')) return overSpdy(request, socket, head, wanted)
@@ -62,14 +75,20 @@ export function switchProtocols(socket: Duplex, headers: Readonly<Record<string,
 }
 
 /** The version that is spoken: the first that the client names and we know. */
-export const settled = (offered: string | readonly string[] | undefined, known: readonly string[]): string | undefined =>
-  valuesOf(offered).find((version) => known.includes(version))
+export const settled = (
+  offered: string | readonly string[] | undefined,
+  known: readonly string[],
+): string | undefined => valuesOf(offered).find((version) => known.includes(version))
 
 function overWebSocket(request: IncomingMessage, socket: Duplex, head: Buffer): RemoteCommand | undefined {
   const version = settled(request.headers['sec-websocket-protocol'], webSocketVersions)
   const key = request.headers['sec-websocket-key']
   if (!version || !key) return undefined
-  switchProtocols(socket, { Upgrade: 'websocket', 'Sec-WebSocket-Accept': acceptOf(key), 'Sec-WebSocket-Protocol': version })
+  switchProtocols(socket, {
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Accept': acceptOf(key),
+    'Sec-WebSocket-Protocol': version,
+  })
   let input: (chunk: Buffer) => void = () => {}
   let inputEnded: () => void = () => {}
   const connection = new WebSocketConnection(socket, head, (data) => {
@@ -77,7 +96,8 @@ function overWebSocket(request: IncomingMessage, socket: Duplex, head: Buffer): 
     // The fifth version can say that a channel is over.
     else if (data[0] === closeChannel && data[1] === channels.stdin) inputEnded()
   })
-  const send = (channel: number, text: string): void => connection.send(Buffer.concat([Buffer.from([channel]), Buffer.from(text)]))
+  const send = (channel: number, text: string): void =>
+    connection.send(Buffer.concat([Buffer.from([channel]), Buffer.from(text)]))
   return {
     stdout: (text) => send(channels.stdout, text),
     stderr: (text) => send(channels.stderr, text),
@@ -98,7 +118,12 @@ function overWebSocket(request: IncomingMessage, socket: Duplex, head: Buffer): 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3 } as const
 const closeChannel = 255
 
-async function overSpdy(request: IncomingMessage, socket: Duplex, head: Buffer, wanted: WantedStreams): Promise<RemoteCommand | undefined> {
+async function overSpdy(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  wanted: WantedStreams,
+): Promise<RemoteCommand | undefined> {
   const version = settled(request.headers['x-stream-protocol-version'], spdyVersions)
   switchProtocols(socket, { Upgrade: 'SPDY/3.1', ...(version && { 'X-Stream-Protocol-Version': version }) })
   const streams = new Map<string, SpdyStream>()
@@ -128,7 +153,11 @@ async function overSpdy(request: IncomingMessage, socket: Duplex, head: Buffer, 
     exit(code) {
       // Before the fourth version the stream said what was wrong, in words, and nothing if all was well.
       const isPlain = version !== 'v4.channel.k8s.io' && version !== 'v5.channel.k8s.io'
-      const text = isPlain ? (code === 0 ? '' : `command terminated with exit code ${code}`) : JSON.stringify(exitStatus(code))
+      const text = isPlain
+        ? code === 0
+          ? ''
+          : `command terminated with exit code ${code}`
+        : JSON.stringify(exitStatus(code))
       const error = streams.get('error')
       if (text) error?.write(text)
       for (const name of ['stdout', 'stderr', 'error']) streams.get(name)?.end()

@@ -1,4 +1,7 @@
-/** A connection that speaks SPDY/3.1, from the side of a server: streams that the other side begins, each with headers and bytes both ways. */
+/**
+ * A connection that speaks SPDY/3.1, from the side of a server: streams that the other side begins, each with headers
+ * and bytes both ways.
+ */
 import type { Duplex } from 'node:stream'
 import { HeaderReader, HeaderWriter, type SpdyHeaders } from './spdy-headers.ts'
 
@@ -113,7 +116,9 @@ export class SpdyConnection {
       if (this.#buffer.length < headBytes + length) return
       const frame = this.#buffer.subarray(0, headBytes + length)
       this.#buffer = this.#buffer.subarray(headBytes + length)
-      this.#handling = this.#handling.then(() => (isControl ? this.#control(frame) : this.#data(frame))).catch(() => void this.#socket.destroy())
+      this.#handling = this.#handling
+        .then(() => (isControl ? this.#control(frame) : this.#data(frame)))
+        .catch(() => void this.#socket.destroy())
     }
   }
 

@@ -1,16 +1,24 @@
-/** Header blocks of SPDY/3.1: names and values, compressed with a dictionary that both sides know; one context for all of a connection. */
+/**
+ * Header blocks of SPDY/3.1: names and values, compressed with a dictionary that both sides know; one context for all
+ * of a connection.
+ */
 import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib'
 
 export type SpdyHeaders = Readonly<Record<string, string>>
 
-const dictionaryWords =
-  'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization cache-control connection content-base content-encoding content-language content-length content-location content-md5 content-range content-type date etag expect expires from host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified location max-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade user-agent vary via warning www-authenticate method get status'.split(
-    ' ',
-  )
+const dictionaryWords = (
+  'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age ' +
+  'allow authorization cache-control connection content-base content-encoding content-language content-length ' +
+  'content-location content-md5 content-range content-type date etag expect expires from host if-match ' +
+  'if-modified-since if-none-match if-range if-unmodified-since last-modified location max-forwards pragma ' +
+  'proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade ' +
+  'user-agent vary via warning www-authenticate method get status'
+).split(' ')
 const dictionaryTail = '200 OK|version|HTTP/1.1|url|public|set-cookie|keep-alive|origin'.split('|')
 const dictionaryText =
   '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
-  '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found500 Internal Server Error501 Not Implemented503 Service Unavailable' +
+  '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 ' +
+  'Forbidden404 Not Found500 Internal Server Error501 Not Implemented503 Service Unavailable' +
   'Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMT' +
   'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
 
@@ -92,7 +100,12 @@ export class HeaderWriter {
   /** One block is to be written when the one before is there. */
   async write(headers: SpdyHeaders): Promise<Buffer> {
     const entries = Object.entries(headers)
-    const parts = entries.flatMap(([name, value]) => [uint32(Buffer.byteLength(name)), Buffer.from(name), uint32(Buffer.byteLength(value)), Buffer.from(value)])
+    const parts = entries.flatMap(([name, value]) => [
+      uint32(Buffer.byteLength(name)),
+      Buffer.from(name),
+      uint32(Buffer.byteLength(value)),
+      Buffer.from(value),
+    ])
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#deflate.write(Buffer.concat([uint32(entries.length), ...parts]))
     this.#deflate.flush(constants.Z_SYNC_FLUSH, () => resolve())

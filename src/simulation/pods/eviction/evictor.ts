@@ -1,4 +1,7 @@
-/** Evicts pods from nodes under pressure, one after the other with a pause, until the node recovers: what a kubelet's eviction manager does. */
+/**
+ * Evicts pods from nodes under pressure, one after the other with a pause, until the node recovers: what a kubelet's
+ * eviction manager does.
+ */
 import type { Pod } from '../../../client/kinds.ts'
 import { parseDurationMs } from '../../../lib/duration.ts'
 import { own } from '../../../lib/own.ts'
@@ -78,8 +81,12 @@ export class Evictor {
   }
 }
 
-const pauseOf = ({ node }: NodeAgent): number => parseDurationMs(own(node.metadata.annotations ?? {}, pauseAnnotation) ?? '') ?? usualPauseMs
+const pauseOf = ({ node }: NodeAgent): number =>
+  parseDurationMs(own(node.metadata.annotations ?? {}, pauseAnnotation) ?? '') ?? usualPauseMs
 
 /** Those that the node has taken, that have not ended, and that are not needed for all others. */
 const isEvictable = (pod: Pod): boolean =>
-  Boolean(pod.status?.startTime) && !isTerminal(pod.status?.phase) && !pod.metadata.deletionTimestamp && !isCritical(pod)
+  Boolean(pod.status?.startTime) &&
+  !isTerminal(pod.status?.phase) &&
+  !pod.metadata.deletionTimestamp &&
+  !isCritical(pod)

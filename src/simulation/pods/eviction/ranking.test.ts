@@ -33,7 +33,14 @@ test('those go first that use more than they asked for, then those of low priori
     aPod('modest-and-low', { request: '100Mi', priority: -1 }),
     aPod('greedy', { request: '10Mi' }),
   ]
-  const used = using({ modest: 50 * mebi, important: mebi, large: 20 * mebi, larger: 30 * mebi, 'modest-and-low': 50 * mebi, greedy: 35 * mebi })
+  const used = using({
+    modest: 50 * mebi,
+    important: mebi,
+    large: 20 * mebi,
+    larger: 30 * mebi,
+    'modest-and-low': 50 * mebi,
+    greedy: 35 * mebi,
+  })
   assert.equal(names(rank(pods, memory, used)), 'larger greedy large important modest-and-low modest')
   assert.equal(names(rank(pods, processes, () => new Map())), 'modest-and-low greedy large larger modest important')
 })
@@ -47,7 +54,8 @@ test('messages are those of a kubelet', () => {
   const used = new Map([['c', 60 * mebi]])
   assert.equal(
     evictionMessage(aPod('a'), memory, {}, used),
-    'The node was low on resource: memory. Threshold quantity: 100Mi, available: 64Mi. Container c was using 60Mi, request is 0, has larger consumption of memory. ',
+    'The node was low on resource: memory. Threshold quantity: 100Mi, available: 64Mi. Container c was using ' +
+      '60Mi, request is 0, has larger consumption of memory. ',
   )
   assert.equal(
     evictionMessage(aPod('a', { request: '64Mi' }), memory, {}, used),

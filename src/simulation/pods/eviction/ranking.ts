@@ -1,4 +1,7 @@
-/** Whom a kubelet evicts first when its node runs short, and in which words: pure functions of what pods ask for and use. */
+/**
+ * Whom a kubelet evicts first when its node runs short, and in which words: pure functions of what pods ask for and
+ * use.
+ */
 import { systemPriorityClasses } from '../../../api/scheduling/system-priority-classes.ts'
 import { keyOf } from '../../../client/informers/object-store.ts'
 import type { Pod } from '../../../client/kinds.ts'
@@ -6,18 +9,22 @@ import { canonicalQuantity, parseQuantity } from '../../../machinery/values/quan
 import type { Pressure } from '../../nodes/conditions.ts'
 import type { Container } from '../lifecycle/pod-parts.ts'
 
-/** What containers of a pod use of the resource that is short, in bytes, by their names. Those that are not measured are missing. */
+/**
+ * What containers of a pod use of the resource that is short, in bytes, by their names. Those that are not measured are
+ * missing.
+ */
 export type Consumption = ReadonlyMap<string, number>
 
 const criticalPriority = Math.min(...systemPriorityClasses.map(({ value }) => value))
 
 /** Whether a pod is never evicted. */
 export const isCritical = ({ spec }: Pod): boolean =>
-  (spec?.priority ?? 0) >= criticalPriority || systemPriorityClasses.some(({ name }) => name === spec?.priorityClassName)
+  (spec?.priority ?? 0) >= criticalPriority ||
+  systemPriorityClasses.some(({ name }) => name === spec?.priorityClassName)
 
 /**
- * The pods in the order in which they are evicted: those that use more than they asked for, then by priority, then by how much more.
- * Where processes are short, it is the priority alone.
+ * The pods in the order in which they are evicted: those that use more than they asked for, then by priority, then by
+ * how much more. Where processes are short, it is the priority alone.
  */
 export function rank(pods: Iterable<Pod>, { resource }: Pressure, consumption: (pod: Pod) => Consumption): Pod[] {
   const ranked = [...pods].map((pod) => {
@@ -25,20 +32,35 @@ export function rank(pods: Iterable<Pod>, { resource }: Pressure, consumption: (
     return { pod, exceeds: excess > 0, priority: pod.spec?.priority ?? 0, excess }
   })
   return ranked
-    .sort((a, b) => Number(b.exceeds) - Number(a.exceeds) || a.priority - b.priority || b.excess - a.excess || keyOf(a.pod).localeCompare(keyOf(b.pod)))
+    .sort(
+      (a, b) =>
+        Number(b.exceeds) - Number(a.exceeds) ||
+        a.priority - b.priority ||
+        b.excess - a.excess ||
+        keyOf(a.pod).localeCompare(keyOf(b.pod)),
+    )
     .map(({ pod }) => pod)
 }
 
 function excessOf({ spec }: Pod, resource: string, used: Consumption): number {
-  return (spec?.containers ?? []).reduce((sum, container) => sum + (used.get(container.name) ?? 0) - requestOf(container, resource), 0)
+  return (spec?.containers ?? []).reduce(
+    (sum, container) => sum + (used.get(container.name) ?? 0) - requestOf(container, resource),
+    0,
+  )
 }
 
 const giga = 1e9
 
-const requestOf = ({ resources }: Container, resource: string): number => Number(parseQuantity(resources?.requests?.[resource] ?? '0').nano) / giga
+const requestOf = ({ resources }: Container, resource: string): number =>
+  Number(parseQuantity(resources?.requests?.[resource] ?? '0').nano) / giga
 
 /** What the pod's status and event say. `capacity` is the node's. */
-export function evictionMessage({ spec }: Pod, { resource, threshold }: Pressure, capacity: Readonly<Record<string, string>>, used: Consumption): string {
+export function evictionMessage(
+  { spec }: Pod,
+  { resource, threshold }: Pressure,
+  capacity: Readonly<Record<string, string>>,
+  used: Consumption,
+): string {
   const shortage = threshold?.(capacity)
   const parts = [`The node was low on resource: ${resource}. `]
   if (shortage) parts.push(`Threshold quantity: ${shortage.quantity}, available: ${shortage.available}. `)
@@ -46,7 +68,10 @@ export function evictionMessage({ spec }: Pod, { resource, threshold }: Pressure
     const usage = used.get(container.name)
     if (usage === undefined || usage <= requestOf(container, resource)) continue
     const request = container.resources?.requests?.[resource] ?? '0'
-    parts.push(`Container ${container.name} was using ${binary(usage)}, request is ${request}, has larger consumption of ${resource}. `)
+    parts.push(
+      `Container ${container.name} was using ${binary(usage)}, request is ${request}, has larger consumption of ` +
+        `${resource}. `,
+    )
   }
   return parts.join('')
 }

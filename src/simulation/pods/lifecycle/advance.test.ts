@@ -17,12 +17,20 @@ function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> =
       name: 'web',
       namespace: 'default',
       uid: '7b1f',
-      annotations: Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`simulation.typernetes.io/${name}`, value])),
+      annotations: Object.fromEntries(
+        Object.entries(annotations).map(([name, value]) => [`simulation.typernetes.io/${name}`, value]),
+      ),
       ...metadata,
     },
     spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx:1' }], ...spec },
   }
-  const surroundings = (): Surroundings => ({ now, hostIP: '172.16.0.3', podIPs: ['10.0.0.2'], defaults: {}, problem: (words) => problems.push(words) })
+  const surroundings = (): Surroundings => ({
+    now,
+    hostIP: '172.16.0.3',
+    podIPs: ['10.0.0.2'],
+    defaults: {},
+    problem: (words) => problems.push(words),
+  })
   let nextAt: number | undefined
   const step = (ms = 0) => {
     now += ms
@@ -89,7 +97,10 @@ test('init containers run one after the other, sidecars go on beside the others 
     [pod.state('first'), pod.state('side'), pod.state('second'), pod.state()],
     ['Running', 'PodInitializing', 'PodInitializing', 'PodInitializing'],
   )
-  assert.equal(pod.condition('Initialized'), 'False ContainersNotInitialized containers with incomplete status: [first side second]')
+  assert.equal(
+    pod.condition('Initialized'),
+    'False ContainersNotInitialized containers with incomplete status: [first side second]',
+  )
   assert.equal(pod.status.phase, 'Pending')
   pod.step(2000)
   assert.deepEqual([pod.state('first'), pod.state('side')], ['Completed 0', 'PodInitializing'])
@@ -111,7 +122,10 @@ test('a container that crashes is started again: at once, then after longer and 
   assert.equal(pod.state(), 'Running (1)')
   pod.step(1000)
   assert.equal(pod.state(), 'CrashLoopBackOff (1)')
-  assert.equal(pod.status.containerStatuses?.[0]?.state?.waiting?.message, 'back-off 10s restarting failed container=c pod=web_default(7b1f)')
+  assert.equal(
+    pod.status.containerStatuses?.[0]?.state?.waiting?.message,
+    'back-off 10s restarting failed container=c pod=web_default(7b1f)',
+  )
   assert.equal(pod.status.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 1)
   assert.equal(pod.condition('Ready'), 'False ContainersNotReady containers with unready status: [c]')
   assert.equal(pod.status.phase, 'Running')
@@ -141,10 +155,16 @@ test('an init container that fails makes the pod fail where nothing is restarted
   const spec = { initContainers: [{ name: 'i', image: 'i' }] }
   const failing = simulated({ ...spec, restartPolicy: 'Never' }, { 'exit-code.i': '2' })
   failing.step()
-  assert.deepEqual([failing.state('i'), failing.state(), failing.status.phase], ['Error 2', 'PodInitializing', 'Failed'])
+  assert.deepEqual(
+    [failing.state('i'), failing.state(), failing.status.phase],
+    ['Error 2', 'PodInitializing', 'Failed'],
+  )
   const again = simulated(spec, { 'exit-code.i': '2' })
   again.step()
-  assert.deepEqual([again.state('i'), again.state(), again.status.phase], ['CrashLoopBackOff (1)', 'PodInitializing', 'Pending'])
+  assert.deepEqual(
+    [again.state('i'), again.state(), again.status.phase],
+    ['CrashLoopBackOff (1)', 'PodInitializing', 'Pending'],
+  )
 })
 
 test('containers of Jobs end well after a moment; others run until they are told to stop', () => {
@@ -171,7 +191,10 @@ test('readiness takes its time, may never come, and waits for gates', () => {
   const gated = simulated({ readinessGates: [{ conditionType: 'example.com/gate' }] })
   gated.step()
   assert.equal(gated.condition('ContainersReady'), 'True')
-  assert.equal(gated.condition('Ready'), 'False ReadinessGatesNotReady corresponding condition of pod readiness gate "example.com/gate" does not exist.')
+  assert.equal(
+    gated.condition('Ready'),
+    'False ReadinessGatesNotReady corresponding condition of pod readiness gate "example.com/gate" does not exist.',
+  )
 })
 
 test('a deleted pod ends as its containers do: in their time, or when its grace is over', () => {
@@ -216,7 +239,8 @@ test('annotations that make no sense are told, and left out', () => {
   const pod = simulated({}, { 'run-for': 'soon', 'exit-code': '900' })
   pod.step()
   assert.deepEqual(pod.problems, [
-    'annotation simulation.typernetes.io/run-for is "soon": it has to be a duration such as 30s, or a range such as 1s-5s',
+    'annotation simulation.typernetes.io/run-for is "soon": it has to be a duration such as 30s, or a range such ' +
+      'as 1s-5s',
     'annotation simulation.typernetes.io/exit-code is "900": it has to be a number from 0 to 255',
   ])
   assert.equal(pod.status.phase, 'Running')

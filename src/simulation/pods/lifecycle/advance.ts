@@ -1,4 +1,7 @@
-/** A pod's way on its node, as a pure function: what its status is at a time, what there is to tell, and when something happens next. */
+/**
+ * A pod's way on its node, as a pure function: what its status is at a time, what there is to tell, and when something
+ * happens next.
+ */
 import type { Pod } from '../../../client/kinds.ts'
 import { timestamp } from '../../timing/timestamp.ts'
 import { type BehaviourDefaults, behaviourOf } from '../behaviour.ts'
@@ -61,7 +64,12 @@ function run(pod: Pod, remembered: PodMemory, surroundings: Surroundings, deadli
   const before = pod.status ?? {}
   const hasSandbox = surroundings.podIPs.length > 0
 
-  const step = (container: Container, kind: ContainerContext['kind'], statuses: readonly ContainerStatus[] | undefined, mayStart: boolean): ContainerStatus => {
+  const step = (
+    container: Container,
+    kind: ContainerContext['kind'],
+    statuses: readonly ContainerStatus[] | undefined,
+    mayStart: boolean,
+  ): ContainerStatus => {
     const context = contextOf(pod, container, kind, surroundings, mayStart && hasSandbox)
     const made = stepContainer(
       context,
@@ -80,21 +88,33 @@ function run(pod: Pod, remembered: PodMemory, surroundings: Surroundings, deadli
   const initStatuses = initContainers.map((container) => {
     const status = step(container, isSidecar(container) ? 'sidecar' : 'init', before.initContainerStatuses, mayStart)
     if (mayStart && !isComplete(container, status)) mayStart = false
-    hasFailed ||= !isSidecar(container) && status.state?.terminated !== undefined && status.state.terminated.exitCode !== 0
+    hasFailed ||=
+      !isSidecar(container) && status.state?.terminated !== undefined && status.state.terminated.exitCode !== 0
     return status
   })
   const mainStatuses = containers.map((container) => step(container, 'main', before.containerStatuses, mayStart))
-  const ephemeralStatuses = ephemeralContainers.map((container) => step(container, 'ephemeral', before.ephemeralContainerStatuses, true))
+  const ephemeralStatuses = ephemeralContainers.map((container) =>
+    step(container, 'ephemeral', before.ephemeralContainerStatuses, true),
+  )
 
   const haveEnded = hasFailed || mainStatuses.every(({ state }) => state?.terminated)
   const phase = hasFailed ? 'Failed' : phaseOf(mainStatuses)
-  const statuses = { initContainerStatuses: initStatuses, containerStatuses: mainStatuses, ephemeralContainerStatuses: ephemeralStatuses.map(unprobed) }
+  const statuses = {
+    initContainerStatuses: initStatuses,
+    containerStatuses: mainStatuses,
+    ephemeralContainerStatuses: ephemeralStatuses.map(unprobed),
+  }
   // Sidecars go when there is nothing left to do, and what is there for debugging.
   const left = haveEnded ? stopAll(pod, statuses, surroundings) : statuses
   const status = written(pod, { ...started(pod, surroundings), phase }, left, hasSandbox, now)
   // Of what rests, the API knows as much as is needed.
   const isAtRest = times.length === 0 && [...memory.values()].every(({ crashes }) => crashes === 0)
-  return { status, memory: haveEnded || isAtRest ? nothingRemembered : memory, events, ...(times.length > 0 && !haveEnded && { nextAt: Math.min(...times) }) }
+  return {
+    status,
+    memory: haveEnded || isAtRest ? nothingRemembered : memory,
+    events,
+    ...(times.length > 0 && !haveEnded && { nextAt: Math.min(...times) }),
+  }
 }
 
 /** The same statuses, of containers that were told to stop and have. */
@@ -135,10 +155,16 @@ function terminate(pod: Pod, remembered: PodMemory, surroundings: Surroundings):
   const running = containersOf(pod).filter(({ name }) => statusOf(pod, name)?.state?.running)
   const begun = remembered.get(whole)
   const memory = new Map([...remembered, [whole, begun ?? { since: now, crashes: 0 }]])
-  const contexts = new Map(running.map((container) => [container.name, contextOf(pod, container, kindOf(pod, container), surroundings, false)]))
+  const contexts = new Map(
+    running.map((container) => [
+      container.name,
+      contextOf(pod, container, kindOf(pod, container), surroundings, false),
+    ]),
+  )
   const events = begun ? [] : [...contexts.values()].map(killing)
   const since = begun?.since ?? now
-  const graceMs = Number(pod.metadata.deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30) * secondMs
+  const graceMs =
+    Number(pod.metadata.deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30) * secondMs
   const times: number[] = []
   const end = (status: ContainerStatus): ContainerStatus => {
     const context = contexts.get(status.name)
@@ -172,7 +198,11 @@ const deadlineOf = ({ spec, status }: Pod, now: number): number | undefined =>
 
 function exceedDeadline(pod: Pod, memory: PodMemory, surroundings: Surroundings): Advance {
   const message = 'Pod was active on the node longer than the specified deadline'
-  const status = failedStatus(pod, { ...pod.status, phase: 'Failed', reason: 'DeadlineExceeded', message }, surroundings)
+  const status = failedStatus(
+    pod,
+    { ...pod.status, phase: 'Failed', reason: 'DeadlineExceeded', message },
+    surroundings,
+  )
   return { status, memory, events: [{ type: 'Normal', reason: 'DeadlineExceeded', message }] }
 }
 
@@ -191,9 +221,15 @@ export function evicted(pod: Pod, memory: PodMemory, message: string, surroundin
   }
   const conditions = [...(before.conditions ?? []).filter(({ type }) => type !== disrupted.type), disrupted]
   const status = failedStatus(pod, { ...before, phase: 'Failed', reason: 'Evicted', message, conditions }, surroundings)
-  const statuses = [...(before.initContainerStatuses ?? []), ...(before.containerStatuses ?? []), ...(before.ephemeralContainerStatuses ?? [])]
+  const statuses = [
+    ...(before.initContainerStatuses ?? []),
+    ...(before.containerStatuses ?? []),
+    ...(before.ephemeralContainerStatuses ?? []),
+  ]
   const running = containersOf(pod).filter(({ name }) => statuses.find((one) => one.name === name)?.state?.running)
-  const stopping = running.map((container) => killing(contextOf(pod, container, kindOf(pod, container), surroundings, false)))
+  const stopping = running.map((container) =>
+    killing(contextOf(pod, container, kindOf(pod, container), surroundings, false)),
+  )
   return { status, memory, events: [{ type: 'Warning', reason: 'Evicted', message }, ...stopping] }
 }
 
@@ -209,11 +245,25 @@ function contextOf(
   mayStart: boolean,
 ): ContainerContext {
   const waiting = pod.spec?.initContainers?.length ? 'PodInitializing' : 'ContainerCreating'
-  return { pod, container, kind, behaviour: behaviourOf(pod, container, kind, defaults, problem), mayStart, waiting, now }
+  return {
+    pod,
+    container,
+    kind,
+    behaviour: behaviourOf(pod, container, kind, defaults, problem),
+    mayStart,
+    waiting,
+    now,
+  }
 }
 
 const kindOf = ({ spec }: Pod, container: Container): ContainerContext['kind'] =>
-  spec?.initContainers?.includes(container) ? (isSidecar(container) ? 'sidecar' : 'init') : spec?.containers.includes(container) ? 'main' : 'ephemeral'
+  spec?.initContainers?.includes(container)
+    ? isSidecar(container)
+      ? 'sidecar'
+      : 'init'
+    : spec?.containers.includes(container)
+      ? 'main'
+      : 'ephemeral'
 
 /** Where and since when the pod runs. */
 function started({ status = {}, spec }: Pod, { now, hostIP, podIPs }: Surroundings): PodStatus {
@@ -223,19 +273,26 @@ function started({ status = {}, spec }: Pod, { now, hostIP, podIPs }: Surroundin
     startTime: status.startTime ?? timestamp(now),
     hostIP,
     hostIPs: status.hostIPs ?? [{ ip: hostIP }],
-    ...(addresses.length > 0 && { podIP: addresses[0], podIPs: status.podIPs?.length === addresses.length ? status.podIPs : addresses.map((ip) => ({ ip })) }),
+    ...(addresses.length > 0 && {
+      podIP: addresses[0],
+      podIPs: status.podIPs?.length === addresses.length ? status.podIPs : addresses.map((ip) => ({ ip })),
+    }),
   }
 }
 
 function phaseOf(statuses: readonly ContainerStatus[]): string {
-  if (statuses.every(({ state }) => state?.terminated)) return statuses.every(({ state }) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
-  return statuses.some(({ state, restartCount }) => state?.running || state?.terminated || restartCount > 0) ? 'Running' : 'Pending'
+  if (statuses.every(({ state }) => state?.terminated))
+    return statuses.every(({ state }) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
+  return statuses.some(({ state, restartCount }) => state?.running || state?.terminated || restartCount > 0)
+    ? 'Running'
+    : 'Pending'
 }
 
 /** What was resized is so at once (KEP-1287). */
 function resized(status: ContainerStatus, { resources }: Container): ContainerStatus {
   const { requests } = resources ?? {}
-  if (!status.state?.running || !requests || JSON.stringify(status.allocatedResources) === JSON.stringify(requests)) return status
+  if (!status.state?.running || !requests || JSON.stringify(status.allocatedResources) === JSON.stringify(requests))
+    return status
   const { limits } = resources ?? {}
   return { ...status, allocatedResources: requests, resources: { ...(limits && { limits }), requests } }
 }

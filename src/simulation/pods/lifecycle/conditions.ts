@@ -25,11 +25,22 @@ export function podConditions(pod: Pod, status: PodStatus, hasSandbox: boolean, 
   return [...own, ...before.filter(({ type }) => !stated.some((one) => one.type === type))]
 }
 
-function conditionOf(stated: Stated, before: readonly PodCondition[], generation: number | undefined, now: number): PodCondition {
+function conditionOf(
+  stated: Stated,
+  before: readonly PodCondition[],
+  generation: number | undefined,
+  now: number,
+): PodCondition {
   const last = before.find(({ type }) => type === stated.type)
   // The scheduler has told that, and knows when.
   if (last && stated.type === 'PodScheduled' && last.status === 'True') return last
-  if (last && last.status === stated.status && last.reason === stated.reason && last.message === stated.message && last.observedGeneration === generation)
+  if (
+    last &&
+    last.status === stated.status &&
+    last.reason === stated.reason &&
+    last.message === stated.message &&
+    last.observedGeneration === generation
+  )
     return last
   return {
     ...stated,
@@ -43,14 +54,24 @@ const names = (all: readonly string[]): string => `[${all.join(' ')}]`
 
 function containersReadyOf({ spec }: Pod, { phase, containerStatuses, initContainerStatuses }: PodStatus): Stated {
   const type = 'ContainersReady'
-  if (!containerStatuses) return { type, status: 'False', ...(phase === 'Failed' ? { reason: 'PodFailed' } : { reason: 'UnknownContainerStatuses' }) }
+  if (!containerStatuses)
+    return {
+      type,
+      status: 'False',
+      ...(phase === 'Failed' ? { reason: 'PodFailed' } : { reason: 'UnknownContainerStatuses' }),
+    }
   if (phase === 'Succeeded') return { type, status: 'False', reason: 'PodCompleted' }
   if (phase === 'Failed') return { type, status: 'False', reason: 'PodFailed' }
   const all = [...(initContainerStatuses ?? []), ...containerStatuses]
   const counted = [...(spec?.initContainers ?? []).filter(isSidecar), ...(spec?.containers ?? [])]
   const unready = counted.filter(({ name }) => !all.find((one) => one.name === name)?.ready).map(({ name }) => name)
   if (unready.length === 0) return { type, status: 'True' }
-  return { type, status: 'False', reason: 'ContainersNotReady', message: `containers with unready status: ${names(unready)}` }
+  return {
+    type,
+    status: 'False',
+    reason: 'ContainersNotReady',
+    message: `containers with unready status: ${names(unready)}`,
+  }
 }
 
 function readyOf({ spec }: Pod, conditions: readonly PodCondition[], containersReady: Stated): Stated {
@@ -59,15 +80,20 @@ function readyOf({ spec }: Pod, conditions: readonly PodCondition[], containersR
   const missing = (spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
     const found = conditions.find((one) => one.type === conditionType)
     if (!found) return `corresponding condition of pod readiness gate ${JSON.stringify(conditionType)} does not exist.`
-    return found.status === 'True' ? [] : `the status of pod readiness gate ${JSON.stringify(conditionType)} is not "True", but ${found.status}`
+    return found.status === 'True'
+      ? []
+      : `the status of pod readiness gate ${JSON.stringify(conditionType)} is not "True", but ${found.status}`
   })
-  return missing.length === 0 ? { type, status: 'True' } : { type, status: 'False', reason: 'ReadinessGatesNotReady', message: missing.join(', ') }
+  return missing.length === 0
+    ? { type, status: 'True' }
+    : { type, status: 'False', reason: 'ReadinessGatesNotReady', message: missing.join(', ') }
 }
 
 function initializedOf({ spec }: Pod, { phase, containerStatuses = [], initContainerStatuses }: PodStatus): Stated {
   const type = 'Initialized'
   const initContainers = spec?.initContainers ?? []
-  if (initContainers.length > 0 && !initContainerStatuses) return { type, status: 'False', reason: 'UnknownContainerStatuses' }
+  if (initContainers.length > 0 && !initContainerStatuses)
+    return { type, status: 'False', reason: 'UnknownContainerStatuses' }
   if (phase === 'Succeeded') return { type, status: 'True', reason: 'PodCompleted' }
   if (containerStatuses.some(hasStarted)) return { type, status: 'True' }
   const incomplete = initContainers.filter(
@@ -82,7 +108,8 @@ function initializedOf({ spec }: Pod, { phase, containerStatuses = [], initConta
   return { type, status: 'False', reason: 'ContainersNotInitialized', message }
 }
 
-const hasStarted = ({ state, restartCount }: ContainerStatus): boolean => Boolean(state?.running || state?.terminated || restartCount > 0)
+const hasStarted = ({ state, restartCount }: ContainerStatus): boolean =>
+  Boolean(state?.running || state?.terminated || restartCount > 0)
 
 /** Whether the containers after this one may begin. */
 export const isComplete = (container: Container, status: ContainerStatus | undefined): boolean =>

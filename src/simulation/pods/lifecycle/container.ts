@@ -1,9 +1,20 @@
-/** One container's way: waiting, running, ended, and again as its restart policy says. A pure function of what it is and of the time. */
+/**
+ * One container's way: waiting, running, ended, and again as its restart policy says. A pure function of what it is and
+ * of the time.
+ */
 import type { Pod } from '../../../client/kinds.ts'
 import { hexOf } from '../../nodes/node-object.ts'
 import { timestamp } from '../../timing/timestamp.ts'
 import type { Behaviour } from '../behaviour.ts'
-import { type Container, type ContainerKind, type ContainerMemory, type ContainerStatus, type PodEvent, statusOf, type Terminated } from './pod-parts.ts'
+import {
+  type Container,
+  type ContainerKind,
+  type ContainerMemory,
+  type ContainerStatus,
+  type PodEvent,
+  statusOf,
+  type Terminated,
+} from './pod-parts.ts'
 
 export interface ContainerContext {
   readonly pod: Pod
@@ -30,7 +41,11 @@ const longestBackOffMs = 300_000
 const forgivenMs = 600_000
 
 /** The container as it is at `now`, if it was `before`. */
-export function stepContainer(context: ContainerContext, before: ContainerStatus | undefined, remembered: ContainerMemory | undefined): ContainerStep {
+export function stepContainer(
+  context: ContainerContext,
+  before: ContainerStatus | undefined,
+  remembered: ContainerMemory | undefined,
+): ContainerStep {
   const { behaviour, now } = context
   const events: PodEvent[] = []
   let status = before ?? waitingStatus(context)
@@ -40,13 +55,22 @@ export function stepContainer(context: ContainerContext, before: ContainerStatus
     if (state.running) {
       const endsAt = behaviour.runMs === undefined ? undefined : memory!.since + behaviour.runMs
       if (endsAt === undefined || now < endsAt) return runningStep(context, status, memory!, events, endsAt)
-      status = ended(context, status, { exitCode: behaviour.exitCode, reason: behaviour.exitReason ?? reasonOf(behaviour.exitCode) })
+      status = ended(context, status, {
+        exitCode: behaviour.exitCode,
+        reason: behaviour.exitReason ?? reasonOf(behaviour.exitCode),
+      })
       memory = { since: now, crashes: now - memory!.since >= forgivenMs ? 0 : memory!.crashes }
     } else if (state.terminated) {
       if (!restarts(context, state.terminated)) return { status, memory: undefined, events }
       memory ??= { since: now, crashes: status.restartCount }
       if (memory.crashes === 0) {
-        ;({ status, memory } = started(context, { ...status, lastState: { terminated: state.terminated } }, memory, status.restartCount + 1, events))
+        ;({ status, memory } = started(
+          context,
+          { ...status, lastState: { terminated: state.terminated } },
+          memory,
+          status.restartCount + 1,
+          events,
+        ))
       } else {
         status = backOff(context, status, state.terminated, memory.crashes, events)
       }
@@ -60,7 +84,8 @@ export function stepContainer(context: ContainerContext, before: ContainerStatus
       if (behaviour.pullFails) return { status: pullFailed(context, status, events), memory: undefined, events }
       if (!memory) {
         memory = { since: now, crashes: 0 }
-        if (isPulled(context)) events.push(event(context, 'Normal', 'Pulling', `Pulling image ${JSON.stringify(context.container.image)}`))
+        if (isPulled(context))
+          events.push(event(context, 'Normal', 'Pulling', `Pulling image ${JSON.stringify(context.container.image)}`))
       }
       const at = memory.since + behaviour.pullMs + behaviour.startMs
       if (now < at) return { status: waitingStatus(context), memory, events, nextAt: at }
@@ -74,7 +99,8 @@ export function stopped(context: ContainerContext, status: ContainerStatus, exit
   return status.state?.running ? ended(context, status, { exitCode, reason: reasonOf(exitCode) }) : status
 }
 
-export const killing = (context: ContainerContext): PodEvent => event(context, 'Normal', 'Killing', `Stopping container ${context.container.name}`)
+export const killing = (context: ContainerContext): PodEvent =>
+  event(context, 'Normal', 'Killing', `Stopping container ${context.container.name}`)
 
 const reasonOf = (exitCode: number): string => (exitCode === 0 ? 'Completed' : 'Error')
 
@@ -99,7 +125,9 @@ function runningStep(
   // A container that comes to its end is ready when it has come there, one for debugging never.
   const isProbed = kind === 'main' || kind === 'sidecar'
   const isReady = isProbed && readyAt !== undefined && now >= readyAt
-  const times = [isStarted ? undefined : startedAt, isReady || !isProbed ? undefined : readyAt, endsAt].filter((time) => time !== undefined)
+  const times = [isStarted ? undefined : startedAt, isReady || !isProbed ? undefined : readyAt, endsAt].filter(
+    (time) => time !== undefined,
+  )
   const same = status.started === isStarted && status.ready === isReady
   return {
     status: same ? status : { ...status, started: isStarted, ready: isReady },
@@ -125,7 +153,8 @@ function waitingStatus({ pod, container, waiting }: ContainerContext): Container
 }
 
 /** An image without a tag, or with the tag `latest`, is looked for each time (the API server says so in the policy). */
-const isPulled = ({ container, behaviour }: ContainerContext): boolean => container.imagePullPolicy === 'Always' || behaviour.pullMs > 0
+const isPulled = ({ container, behaviour }: ContainerContext): boolean =>
+  container.imagePullPolicy === 'Always' || behaviour.pullMs > 0
 
 function started(
   context: ContainerContext,
@@ -137,7 +166,8 @@ function started(
   const { pod, container, behaviour, now } = context
   const image = container.image ?? ''
   const took = `${Math.round(behaviour.pullMs)}ms`
-  if (restartCount > 0 && isPulled(context)) events.push(event(context, 'Normal', 'Pulling', `Pulling image ${JSON.stringify(image)}`))
+  if (restartCount > 0 && isPulled(context))
+    events.push(event(context, 'Normal', 'Pulling', `Pulling image ${JSON.stringify(image)}`))
   const pulled = isPulled(context)
     ? `Successfully pulled image ${JSON.stringify(image)} in ${took} (${took} including waiting). Image size: 0 bytes.`
     : `Container image ${JSON.stringify(image)} already present on machine and can be accessed by the pod`
@@ -192,16 +222,36 @@ function restarts({ pod, container, kind }: ContainerContext, { exitCode }: Term
   return own === 'Always' || (own === 'OnFailure' && exitCode !== 0)
 }
 
-const backOffMs = ({ backOffMs: first }: Behaviour, crashes: number): number => Math.min(first * 2 ** (crashes - 1), longestBackOffMs)
+const backOffMs = ({ backOffMs: first }: Behaviour, crashes: number): number =>
+  Math.min(first * 2 ** (crashes - 1), longestBackOffMs)
 
-function backOff(context: ContainerContext, status: ContainerStatus, last: Terminated, crashes: number, events: PodEvent[]): ContainerStatus {
+function backOff(
+  context: ContainerContext,
+  status: ContainerStatus,
+  last: Terminated,
+  crashes: number,
+  events: PodEvent[],
+): ContainerStatus {
   const { pod, container, behaviour } = context
   const { name, namespace, uid } = pod.metadata
   const where = `container=${container.name} pod=${name}_${namespace}(${uid})`
   const pause = Math.round(backOffMs(behaviour, crashes) / 1000)
   const message = `back-off ${pause >= 60 ? `${Math.floor(pause / 60)}m${pause % 60}s` : `${pause}s`} restarting failed ${where}`
-  events.push(event(context, 'Warning', 'BackOff', `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`))
-  return { ...status, state: { waiting: { reason: 'CrashLoopBackOff', message } }, lastState: { terminated: last }, ready: false, started: false }
+  events.push(
+    event(
+      context,
+      'Warning',
+      'BackOff',
+      `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`,
+    ),
+  )
+  return {
+    ...status,
+    state: { waiting: { reason: 'CrashLoopBackOff', message } },
+    lastState: { terminated: last },
+    ready: false,
+    started: false,
+  }
 }
 
 function pullFailed(context: ContainerContext, status: ContainerStatus, events: PodEvent[]): ContainerStatus {
@@ -215,14 +265,26 @@ function pullFailed(context: ContainerContext, status: ContainerStatus, events: 
     event(context, 'Normal', 'BackOff', `Back-off pulling image ${image}`),
     event(context, 'Warning', 'Failed', 'Error: ImagePullBackOff'),
   )
-  return { ...waitingStatus(context), state: { waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image ${image}: ErrImagePull: ${why}` } } }
+  return {
+    ...waitingStatus(context),
+    state: {
+      waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image ${image}: ErrImagePull: ${why}` },
+    },
+  }
 }
 
-const listOf = { main: 'containers', init: 'initContainers', sidecar: 'initContainers', ephemeral: 'ephemeralContainers' } as const satisfies Record<
-  ContainerKind,
-  string
->
+const listOf = {
+  main: 'containers',
+  init: 'initContainers',
+  sidecar: 'initContainers',
+  ephemeral: 'ephemeralContainers',
+} as const satisfies Record<ContainerKind, string>
 
-function event({ container, kind }: ContainerContext, type: PodEvent['type'], reason: string, message: string): PodEvent {
+function event(
+  { container, kind }: ContainerContext,
+  type: PodEvent['type'],
+  reason: string,
+  message: string,
+): PodEvent {
   return { type, reason, message, fieldPath: `spec.${listOf[kind]}{${container.name}}` }
 }

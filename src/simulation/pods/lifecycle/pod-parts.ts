@@ -40,4 +40,5 @@ export const allStatuses = ({ status = {} }: Pod): ContainerStatus[] => [
   ...(status.ephemeralContainerStatuses ?? []),
 ]
 
-export const statusOf = (pod: Pod, container: string): ContainerStatus | undefined => allStatuses(pod).find(({ name }) => name === container)
+export const statusOf = (pod: Pod, container: string): ContainerStatus | undefined =>
+  allStatuses(pod).find(({ name }) => name === container)

@@ -43,7 +43,10 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 
 const yaml = (value: unknown): string => toYaml(value).trimEnd()
 
-/** A value below the line where it is asked for, so many levels (of two spaces) further in than `indent`; on that very line where there is no level. */
+/**
+ * A value below the line where it is asked for, so many levels (of two spaces) further in than `indent`; on that very
+ * line where there is no level.
+ */
 export function yamlBelow(value: unknown, level: unknown, indent: string): string {
   if (number(level) <= 0) return yaml(value)
   const before = `\n${indent}${'  '.repeat(number(level))}`
@@ -63,7 +66,10 @@ function printf(format: unknown, ...args: readonly unknown[]): string {
   })
 }
 
-/** Those that need nothing of the pod. `and` and `or` look at no more than they have to, and `YAML` at where it stands: the evaluator knows them. */
+/**
+ * Those that need nothing of the pod. `and` and `or` look at no more than they have to, and `YAML` at where it stands:
+ * the evaluator knows them.
+ */
 export const plainFunctions: Functions = {
   not: (value) => !isTrue(value),
   eq: (value, ...others) => others.some((other) => same(value, other)),
@@ -73,7 +79,8 @@ export const plainFunctions: Functions = {
   gt: (a, b) => compare(a, b) > 0,
   ge: (a, b) => compare(a, b) >= 0,
   index: (collection, ...keys) => keys.reduce(item, collection),
-  len: (value) => (typeof value === 'string' ? value.length : Array.isArray(value) ? value.length : Object.keys(value ?? {}).length),
+  len: (value) =>
+    typeof value === 'string' ? value.length : Array.isArray(value) ? value.length : Object.keys(value ?? {}).length,
   print: (...args) => args.map(text).join(''),
   printf,
   Quote: (value) => JSON.stringify(text(value)),
@@ -83,7 +90,8 @@ export const plainFunctions: Functions = {
   dict: (...args) => Object.fromEntries(args.flatMap((key, i) => (i % 2 === 0 ? [[text(key), args[i + 1]]] : []))),
   list: (...args) => args,
   get: item,
-  hasKey: (collection, key) => typeof collection === 'object' && collection !== null && Object.hasOwn(collection, text(key)),
+  hasKey: (collection, key) =>
+    typeof collection === 'object' && collection !== null && Object.hasOwn(collection, text(key)),
   has: (value, list) => listOf(list).some((one) => same(one, value)),
   default: (fallback, value) => (isTrue(value) ? value : fallback),
   coalesce: (...args) => args.find(isTrue),

@@ -3,7 +3,12 @@
 export type Node =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'output'; readonly pipe: Pipe }
-  | { readonly kind: 'if' | 'with'; readonly pipe: Pipe; readonly body: readonly Node[]; readonly otherwise: readonly Node[] }
+  | {
+      readonly kind: 'if' | 'with'
+      readonly pipe: Pipe
+      readonly body: readonly Node[]
+      readonly otherwise: readonly Node[]
+    }
   | { readonly kind: 'range'; readonly pipe: Pipe; readonly body: readonly Node[]; readonly otherwise: readonly Node[] }
   | { readonly kind: 'template'; readonly name: string; readonly pipe: Pipe | undefined }
   | { readonly kind: 'break' | 'continue' }
@@ -138,7 +143,8 @@ class BodyReader {
   }
 }
 
-const tokenPattern = /\s*(?:("(?:[^"\\]|\\.)*"|`[^`]*`)|(:=|=|\||,|\(|\)|(?:\.[\w-]+)+|\.|\$\w*(?:\.[\w-]+)*|[-+]?\d+(?:\.\d+)?|\w+))/y
+const tokenPattern =
+  /\s*(?:("(?:[^"\\]|\\.)*"|`[^`]*`)|(:=|=|\||,|\(|\)|(?:\.[\w-]+)+|\.|\$\w*(?:\.[\w-]+)*|[-+]?\d+(?:\.\d+)?|\w+))/y
 
 /** Throws an Error that shows the place. */
 export function parsePipe(text: string): Pipe {

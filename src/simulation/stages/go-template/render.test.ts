@@ -23,7 +23,11 @@ test('templates are rendered as Go renders them', () => {
     ['{{ $x := 0 }}{{ range .items }}{{ $x = add1 $x }}{{ end }}{{ $x }}', '2'],
     ['{{ $l := or .missing dict }}{{ len $l }}', '0'],
     ['{{ index .labels "a" }} {{ (index .items 0).n }} {{ index .items 0 }}', '1 x map[n:x v:1]'],
-    ['{{ define "t" }}<{{ .n }}{{ $.r }}>{{ end }}{{ range .items }}{{ template "t" dict "n" .n "r" $.name }}{{ end }}', '<xweb><yweb>'],
+    [
+      '{{ define "t" }}<{{ .n }}{{ $.r }}>{{ end }}{{ range .items }}{{ template "t" dict "n" .n "r" $.name }}{{ ' +
+        'end }}',
+      '<xweb><yweb>',
+    ],
     ['a  {{- /* nothing */ -}}  b {{- 1 -}} c', 'ab1c'],
     ['{{ and .name (not .none) }} {{ or "" "z" }} {{ gt 2 1 }} {{ ternary "y" "n" true }}', 'true z true y'],
     ['{{ printf "%s-%02d %q" .name 3 "q" }} {{ default "d" .none }} {{ "}}" }}', 'web-03 "q" d }}'],

@@ -128,7 +128,12 @@ class Renderer {
     return value
   }
 
-  #command([first, ...rest]: readonly Operand[], dot: unknown, variables: Variables, piped: readonly unknown[]): unknown {
+  #command(
+    [first, ...rest]: readonly Operand[],
+    dot: unknown,
+    variables: Variables,
+    piped: readonly unknown[],
+  ): unknown {
     if (first!.kind !== 'function') return this.#operand(first!, dot, variables)
     const { name } = first!
     if (name === 'and' || name === 'or') {
@@ -159,14 +164,18 @@ class Renderer {
     if (operand.kind === 'value') return operand.value
     if (operand.kind === 'function') return this.#call(operand.name, [])
     const { from, names } = operand
-    if (typeof from === 'string' && from !== 'dot' && !variables.has(from)) throw new Error(`undefined variable ${JSON.stringify(from)}`)
-    const start = from === 'dot' ? dot : typeof from === 'string' ? variables.get(from) : this.#pipe(from, dot, variables)
+    if (typeof from === 'string' && from !== 'dot' && !variables.has(from))
+      throw new Error(`undefined variable ${JSON.stringify(from)}`)
+    const start =
+      from === 'dot' ? dot : typeof from === 'string' ? variables.get(from) : this.#pipe(from, dot, variables)
     return names.reduce<unknown>(member, start)
   }
 }
 
 function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
 }
 
 /** Variables of a block: new ones are gone after it, older ones are changed where they are. */

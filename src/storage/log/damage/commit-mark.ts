@@ -1,7 +1,8 @@
 /**
- * The commit mark: how far the log had been acknowledged, in a file beside the segments. A file whose end is gone looks like one whose last
- * write never ended; the mark tells the two apart. It is written after a batch is durable and before its transactions are acknowledged, and is
- * not flushed: after a loss of power it may be older than the log, which is harmless. It is never newer than what the disk has promised to hold.
+ * The commit mark: how far the log had been acknowledged, in a file beside the segments. A file whose end is gone looks
+ * like one whose last write never ended; the mark tells the two apart. It is written after a batch is durable and
+ * before its transactions are acknowledged, and is not flushed: after a loss of power it may be older than the log,
+ * which is harmless. It is never newer than what the disk has promised to hold.
  */
 import { closeSync, constants, fsync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +39,12 @@ export function encodeMark({ store, segment, end, revision }: CommitMark, target
 export function decodeMark(bytes: Buffer): CommitMark | undefined {
   if (bytes.length !== markBytes || !bytes.subarray(0, magic.length).equals(magic)) return undefined
   if (crc32(bytes.subarray(12)) !== bytes.readUInt32LE(8)) return undefined
-  return { segment: bytes.readUInt32LE(12), store: bytes.readDoubleLE(16), end: bytes.readDoubleLE(24), revision: bytes.readDoubleLE(32) }
+  return {
+    segment: bytes.readUInt32LE(12),
+    store: bytes.readDoubleLE(16),
+    end: bytes.readDoubleLE(24),
+    revision: bytes.readDoubleLE(32),
+  }
 }
 
 /** The mark of a directory. Stores of releases before there were marks have none. */
@@ -80,7 +86,10 @@ export class MarkFile {
       if (this.#failed) return
       this.#failed = true
       const why = error instanceof Error ? error.message : String(error)
-      process.emitWarning(`${this.#path} cannot be written (${why}): acknowledged changes that are lost later may not be noticed`, 'StoreWarning')
+      process.emitWarning(
+        `${this.#path} cannot be written (${why}): acknowledged changes that are lost later may not be noticed`,
+        'StoreWarning',
+      )
     }
   }
 

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -10,7 +21,8 @@ import { saveSnapshot } from '../snapshots/snapshot.ts'
 
 const file = '000000000001.log'
 const range = { start: '/', end: '0' }
-const keysIn = async (store: Store) => (await store.list(range)).entries.map(({ key, revision }) => `${key}@${revision}`)
+const keysIn = async (store: Store) =>
+  (await store.list(range)).entries.map(({ key, revision }) => `${key}@${revision}`)
 const put = (store: Store, ...keys: string[]) =>
   store.commit({ conditions: [], operations: keys.map((key) => ({ key, value: Buffer.from(`the value of ${key}`) })) })
 
@@ -46,7 +58,8 @@ function lay(directory: string, { log, mark }: Files): void {
   if (mark) writeFileSync(join(directory, 'commit-mark'), mark)
 }
 
-const contents = (directory: string) => new Map(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'latin1')]))
+const contents = (directory: string) =>
+  new Map(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'latin1')]))
 
 async function refused(directory: string, message: RegExp, what: string): Promise<void> {
   const before = contents(directory)
@@ -107,7 +120,11 @@ test('a last write that was never acknowledged is left out, kept aside and spoke
       continue
     }
     assert.equal(notices.length, 1, what)
-    assert.match(notices[0]!, /^the last \d+ bytes? of .* are a write that had not been acknowledged .* left out; they are kept in .*\.log\.cut-\d+$/, what)
+    assert.match(
+      notices[0]!,
+      /^the last \d+ bytes? of .* are a write that had not been acknowledged .* left out; they are kept in .*\.log\.cut-\d+$/,
+      what,
+    )
     assert.ok(readFileSync(aside).equals(log.subarray(position)), what)
     assert.equal(statSync(aside).mode & 0o777, 0o600)
   }
@@ -130,12 +147,21 @@ test('with the consent of the operator a store goes on with what is left, once a
   const { directory, before, whole } = await written(t)
   const broken = Buffer.from(whole.log)
   broken[before.log.length - 1]! ^= 1
-  for (const log of [whole.log.subarray(0, -7), whole.log.subarray(0, whole.log.length >> 1), before.log, before.log.subarray(0, 64), broken]) {
+  for (const log of [
+    whole.log.subarray(0, -7),
+    whole.log.subarray(0, whole.log.length >> 1),
+    before.log,
+    before.log.subarray(0, 64),
+    broken,
+  ]) {
     lay(directory, { log, mark: whole.mark })
     await refused(directory, /--accept-data-loss/, `${log.length} bytes`)
     const { keys, revision, notices } = await opened(directory, true)
     assert.deepEqual(keys, ['/a@2', '/b@3'].slice(0, keys.length))
-    assert.match(notices.join(), /^changes that had been acknowledged are lost .* goes on with what it has up to revision [123]/)
+    assert.match(
+      notices.join(),
+      /^changes that had been acknowledged are lost .* goes on with what it has up to revision [123]/,
+    )
     const aside = readdirSync(directory).find((name) => name.includes('.cut-'))
     if (aside) assert.ok(readFileSync(join(directory, aside)).equals(log.subarray(Number(/\d+$/.exec(aside)![0]))))
     else assert.doesNotMatch(notices.join(), /kept/)
@@ -192,7 +218,10 @@ test('without a mark, or with one that cannot be used, the operator hears what i
   const other = (await written(t)).whole.mark
   const flipped = (at: number): Buffer => Buffer.from(whole.mark.map((byte, i) => (i === at ? byte ^ 1 : byte)))
   const marks: [Buffer | undefined, RegExp][] = [
-    [undefined, /commit-mark is missing, as in stores that an earlier release wrote, so it is not known whether changes after revision 4 are missing/],
+    [
+      undefined,
+      /commit-mark is missing, as in stores that an earlier release wrote, so it is not known whether changes after revision 4 are missing/,
+    ],
     [other, /commit-mark belongs to another store/],
     [Buffer.alloc(0), /commit-mark cannot be read/],
     ...Array.from(whole.mark.keys(), (at): [Buffer, RegExp] => [flipped(at), /commit-mark cannot be read/]),
@@ -225,12 +254,18 @@ test('a mark that cannot be written is spoken of once, and the store goes on', a
   for (const key of ['/e', '/f']) assert.equal((await put(store, key)).committed, true)
   await store.close()
   assert.equal(warnings.length, 1)
-  assert.match(warnings[0]!, /commit-mark cannot be written \(ENOSPC.*\): acknowledged changes that are lost later may not be noticed/)
+  assert.match(
+    warnings[0]!,
+    /commit-mark cannot be written \(ENOSPC.*\): acknowledged changes that are lost later may not be noticed/,
+  )
 })
 
 test('a snapshot of a store that has lost changes is refused, too', async (t) => {
   const { directory, whole } = await written(t)
   lay(directory, whole)
   truncateSync(join(directory, file), whole.log.length - 7)
-  await assert.rejects(saveSnapshot(directory, `${directory}.snapshot`), { name: 'StoreOpenError', message: /acknowledged changes are missing/ })
+  await assert.rejects(saveSnapshot(directory, `${directory}.snapshot`), {
+    name: 'StoreOpenError',
+    message: /acknowledged changes are missing/,
+  })
 })

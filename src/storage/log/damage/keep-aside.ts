@@ -1,4 +1,7 @@
-/** Keeps a copy of the end of a segment that is left out when a store is opened, since the log may write bytes of its own there. */
+/**
+ * Keeps a copy of the end of a segment that is left out when a store is opened, since the log may write bytes of its
+ * own there.
+ */
 import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { unfinished } from '../segments/segment.ts'
@@ -6,7 +9,10 @@ import { syncDirectory } from '../writing/disk.ts'
 
 const portionBytes = 1024 * 1024
 
-/** Copies the bytes of a file from `position` on to a file beside it, and returns its path. A copy that is there already is used; no other file is written over. */
+/**
+ * Copies the bytes of a file from `position` on to a file beside it, and returns its path. A copy that is there already
+ * is used; no other file is written over.
+ */
 export function keepAside(path: string, position: number): string {
   const source = openSync(path, 'r')
   try {

@@ -43,8 +43,8 @@ export interface LoadOptions {
 }
 
 /**
- * Loads a directory's log; undefined if there is none. Throws StoreOpenError for damage, and where changes are missing that had been
- * acknowledged; `ENOENT`, if a process that uses the store has just given a segment up.
+ * Loads a directory's log; undefined if there is none. Throws StoreOpenError for damage, and where changes are missing
+ * that had been acknowledged; `ENOENT`, if a process that uses the store has just given a segment up.
  */
 export function loadLog(directory: string, { flags, acceptDataLoss = false }: LoadOptions): LoadedLog | undefined {
   // Before the segments are looked for: a process that uses the store may go on meanwhile.
@@ -71,9 +71,15 @@ interface SegmentFile {
   readonly fd: number
 }
 
-function load(files: readonly SegmentFile[], found: CommitMark | 'missing' | 'damaged', acceptDataLoss: boolean): LoadedLog {
+function load(
+  files: readonly SegmentFile[],
+  found: CommitMark | 'missing' | 'damaged',
+  acceptDataLoss: boolean,
+): LoadedLog {
   const headers = files.map(readHeader)
-  const segments = files.map(({ number, path, fd }, i) => new Segment(number, path, fd, headers[i + 1]?.previousEnd ?? fstatSync(fd).size))
+  const segments = files.map(
+    ({ number, path, fd }, i) => new Segment(number, path, fd, headers[i + 1]?.previousEnd ?? fstatSync(fd).size),
+  )
   // The newest one knows which is the oldest.
   const loading = new Loading(headers.at(-1)!)
   const newest = segments.at(-1)!
@@ -131,7 +137,8 @@ class Loading {
       return
     }
     const { position, why } = this.#scan(segment)
-    if (why !== 'end' || fstatSync(segment.fd).size < segment.end) throw damaged(segment.path, `it cannot be read from byte ${position} on`)
+    if (why !== 'end' || fstatSync(segment.fd).size < segment.end)
+      throw damaged(segment.path, `it cannot be read from byte ${position} on`)
   }
 
   /** The newest segment, as far as its batches are whole. */
@@ -146,7 +153,8 @@ class Loading {
     for (;;) {
       const { value, done } = batches.next()
       if (done) return value
-      for (const { at, record } of recordsIn(value.bytes)) this.#add(segment, { ...record, offset: value.position + at })
+      for (const { at, record } of recordsIn(value.bytes))
+        this.#add(segment, { ...record, offset: value.position + at })
     }
   }
 
@@ -176,23 +184,35 @@ class Loading {
 function readHeader({ number, path, fd }: SegmentFile): FileHeader {
   const header = decodeFileHeader(fileMagic.segment, new Window().view(fd, 0, fileHeaderBytes, fileHeaderBytes))
   if (header === 'foreign') throw foreign(path)
-  if (header === 'damaged' || ('number' in header && header.number !== number)) throw damaged(path, 'its header is broken')
+  if (header === 'damaged' || ('number' in header && header.number !== number))
+    throw damaged(path, 'its header is broken')
   if ('format' in header) throw otherFormat(path, header.format)
   return header
 }
 
 /** The file holds something else. */
 export const foreign = (file: string): StoreOpenError =>
-  new StoreOpenError(`${file} is not a file of a store of Typernetes: it was left as it is; choose another data directory or move the file away`)
+  new StoreOpenError(
+    `${file} is not a file of a store of Typernetes: it was left as it is; choose another data directory or move ` +
+      'the file away',
+  )
 
 export const otherFormat = (file: string, format: number): StoreOpenError =>
-  new StoreOpenError(`${file} has format ${format}, this version of Typernetes knows ${formatVersion}: it was left as it is; use the version that wrote it`)
+  new StoreOpenError(
+    `${file} has format ${format}, this version of Typernetes knows ${formatVersion}: it was left as it is; use ` +
+      'the version that wrote it',
+  )
 
 /** Acknowledged changes are missing at the end of the log. */
 const lost = (file: string, why: string): StoreOpenError =>
   new StoreOpenError(
-    `acknowledged changes are missing in ${file} (${why}): the store was left as it was; restore a snapshot into another data directory with \`t8s snapshot restore\`, or start once with --accept-data-loss to go on with what is left`,
+    `acknowledged changes are missing in ${file} (${why}): the store was left as it was; restore a snapshot into ` +
+      'another data directory with `t8s snapshot restore`, or start once with --accept-data-loss to go on with ' +
+      'what is left',
   )
 
 export const damaged = (file: string, why: string): StoreOpenError =>
-  new StoreOpenError(`${file} is damaged (${why}): the store was left as it is; restore a snapshot into another data directory with \`t8s snapshot restore\``)
+  new StoreOpenError(
+    `${file} is damaged (${why}): the store was left as it is; restore a snapshot into another data directory ` +
+      'with `t8s snapshot restore`',
+  )

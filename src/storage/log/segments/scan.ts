@@ -9,15 +9,21 @@ export interface ScannedBatch {
 }
 
 /**
- * Why there are no more batches: the file ends there; the index of the segment begins; what follows is not whole (`torn`); or it is not
- * whole and whole ones come after it (`broken`).
+ * Why there are no more batches: the file ends there; the index of the segment begins; what follows is not whole
+ * (`torn`); or it is not whole and whole ones come after it (`broken`).
  */
 export type ScanEnd = { readonly position: number; readonly why: 'end' | 'index' | 'torn' | 'broken' }
 
 const aheadBytes = 1024 * 1024
 
 /** The batches of a file from `position` on. `verified: false` leaves the checksums of records out. */
-export function* scanBatches(fd: number, position: number, end: number, store: number, verified = true): Generator<ScannedBatch, ScanEnd> {
+export function* scanBatches(
+  fd: number,
+  position: number,
+  end: number,
+  store: number,
+  verified = true,
+): Generator<ScannedBatch, ScanEnd> {
   const window = new Window()
   const view = (at: number, length: number) => window.view(fd, at, Math.min(length, end - at), aheadBytes)
   let at = position
@@ -56,8 +62,15 @@ function isWhole(batch: Buffer, records: number): boolean {
 const batchMagic = Buffer.alloc(4)
 batchMagic.writeUInt32LE(blockMagic.batch)
 
-/** Whether a header of a batch is found anywhere behind a broken one: a write that was cut short has nothing behind it. */
-function hasBatchAfter(view: (at: number, length: number) => Buffer, from: number, end: number, store: number): boolean {
+/**
+ * Whether a header of a batch is found anywhere behind a broken one: a write that was cut short has nothing behind it.
+ */
+function hasBatchAfter(
+  view: (at: number, length: number) => Buffer,
+  from: number,
+  end: number,
+  store: number,
+): boolean {
   for (let start = from; start < end; start += aheadBytes) {
     const bytes = view(start, aheadBytes + blockHeaderBytes)
     for (let at = bytes.indexOf(batchMagic); at >= 0; at = bytes.indexOf(batchMagic, at + 1)) {

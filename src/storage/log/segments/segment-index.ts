@@ -1,6 +1,15 @@
-/** The index at the end of a segment that is full: what it holds and where, so that opening need not read the values. */
+/**
+ * The index at the end of a segment that is full: what it holds and where, so that opening need not read the values.
+ */
 import { crc32 } from 'node:zlib'
-import { blockHeaderBytes, blockMagic, fileHeaderBytes, type RecordHead, readBlockHeader, writeBlockHeader } from '../layout.ts'
+import {
+  blockHeaderBytes,
+  blockMagic,
+  fileHeaderBytes,
+  type RecordHead,
+  readBlockHeader,
+  writeBlockHeader,
+} from '../layout.ts'
 import type { Disk } from '../writing/disk.ts'
 import { recordsIn, scanBatches } from './scan.ts'
 import type { Segment } from './segment.ts'
@@ -18,7 +27,10 @@ const entryHeadBytes = 19
 /** Milliseconds that making an index may hold the event loop at a time. */
 const sliceMs = 3
 
-/** Writes the index of a segment to which nothing is added any more; its successor is durable. In slices; stops early when `stopped` says so. */
+/**
+ * Writes the index of a segment to which nothing is added any more; its successor is durable. In slices; stops early
+ * when `stopped` says so.
+ */
 export async function sealSegment(segment: Segment, store: number, disk: Disk, stopped: () => boolean): Promise<void> {
   let target = Buffer.allocUnsafeSlow(256 * 1024)
   let length = blockHeaderBytes + checksumBytes
@@ -49,7 +61,11 @@ export function readIndex({ fd, end }: Segment, store: number): Iterable<Indexed
   const header = readBlockHeader(window.view(fd, end, blockHeaderBytes, blockHeaderBytes), end, store)
   if (header?.magic !== blockMagic.index) return undefined
   const block = window.view(fd, end, header.bytes, header.bytes)
-  if (block.length < header.bytes || crc32(block.subarray(blockHeaderBytes + checksumBytes)) !== block.readUInt32LE(blockHeaderBytes)) return undefined
+  if (
+    block.length < header.bytes ||
+    crc32(block.subarray(blockHeaderBytes + checksumBytes)) !== block.readUInt32LE(blockHeaderBytes)
+  )
+    return undefined
   return entriesIn(block)
 }
 

@@ -52,7 +52,8 @@ export class Segment {
 }
 
 const suffix = '.log'
-export const segmentPath = (directory: string, number: number): string => join(directory, `${String(number).padStart(12, '0')}${suffix}`)
+export const segmentPath = (directory: string, number: number): string =>
+  join(directory, `${String(number).padStart(12, '0')}${suffix}`)
 
 /** The numbers of the segments in a directory, in order. */
 export function segmentNumbers(directory: string): number[] {
@@ -65,8 +66,8 @@ export function segmentNumbers(directory: string): number[] {
 export const unfinished = '.new'
 
 /**
- * Makes a segment; it is there, whole and durable, or not at all. An empty one of the same number is replaced. `room` bytes are
- * written and taken back, to see whether the disk has them.
+ * Makes a segment; it is there, whole and durable, or not at all. An empty one of the same number is replaced. `room`
+ * bytes are written and taken back, to see whether the disk has them.
  */
 export async function makeSegment(directory: string, header: FileHeader, disk: Disk, room = 0): Promise<Segment> {
   const path = segmentPath(directory, header.number)
@@ -96,7 +97,10 @@ export async function makeSegment(directory: string, header: FileHeader, disk: D
 const aheadBytes = 64 * 1024
 const nearBytes = 8 * 1024
 
-/** Reads many records: those that lie close behind one another together. For one turn of the event loop, since segments come and go. */
+/**
+ * Reads many records: those that lie close behind one another together. For one turn of the event loop, since segments
+ * come and go.
+ */
 export class RecordReader {
   readonly #window: Window
   #segment: Segment | undefined
@@ -134,8 +138,10 @@ export function readValue(location: Location, key: string, revision: number): Bu
 
 function check(bytes: Buffer, { segment, length }: Location, key: string, revision: number): void {
   const record = readRecord(bytes, 0)
-  if (record?.kind === kinds.put && record.key === key && record.revision === revision && record.length === length) return
+  if (record?.kind === kinds.put && record.key === key && record.revision === revision && record.length === length)
+    return
   throw new StoreFailedError(
-    `${segment.path} is damaged: what ${key} was at revision ${revision} cannot be read; restore a snapshot with \`t8s snapshot restore\``,
+    `${segment.path} is damaged: what ${key} was at revision ${revision} cannot be read; restore a snapshot with ` +
+      '`t8s snapshot restore`',
   )
 }

@@ -8,11 +8,12 @@ export class Window {
   #length = 0
 
   /**
-   * `length` bytes from `position`, fewer where the file ends; `ahead` says how much to read at once. They are good until the
-   * next call. What has been read is not read again: for parts of files that do not change.
+   * `length` bytes from `position`, fewer where the file ends; `ahead` says how much to read at once. They are good
+   * until the next call. What has been read is not read again: for parts of files that do not change.
    */
   view(fd: number, position: number, length: number, ahead: number): Buffer {
-    if (fd !== this.#fd || position < this.#start || position + length > this.#start + this.#length) this.#fill(fd, position, Math.max(length, ahead))
+    if (fd !== this.#fd || position < this.#start || position + length > this.#start + this.#length)
+      this.#fill(fd, position, Math.max(length, ahead))
     const at = position - this.#start
     return this.#bytes.subarray(at, Math.min(at + length, this.#length))
   }

@@ -1,9 +1,20 @@
-/** The file of a snapshot: a header with the revision, batches of records as the log has them, and a mark that says how many there are. */
+/**
+ * The file of a snapshot: a header with the revision, batches of records as the log has them, and a mark that says how
+ * many there are.
+ */
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { ExplainedError, errorCode, reasonOf } from '../../../lib/explained-error.ts'
 import { type Entry, StoreOpenError } from '../../store.ts'
-import { decodeFileHeader, encodeFileHeader, type FileHeader, fileHeaderBytes, fileMagic, formatVersion, kinds } from '../layout.ts'
+import {
+  decodeFileHeader,
+  encodeFileHeader,
+  type FileHeader,
+  fileHeaderBytes,
+  fileMagic,
+  formatVersion,
+  kinds,
+} from '../layout.ts'
 import { recordsIn, scanBatches } from '../segments/scan.ts'
 import { Window } from '../segments/window.ts'
 import { Batch } from '../writing/batch.ts'
@@ -12,18 +23,32 @@ import { Batch } from '../writing/batch.ts'
 const batchBytes = 256 * 1024
 
 /** Writes a snapshot at `revision` to an empty file, and makes it durable. */
-export async function writeSnapshot(file: FileHandle, revision: number, portions: AsyncIterable<readonly Entry[]>): Promise<void> {
+export async function writeSnapshot(
+  file: FileHandle,
+  revision: number,
+  portions: AsyncIterable<readonly Entry[]>,
+): Promise<void> {
   const batch = new Batch()
   let position = 0
   const write = async (bytes: Buffer) => {
-    for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, bytes.length - at, position + at)).bytesWritten
+    for (let at = 0; at < bytes.length; )
+      at += (await file.write(bytes, at, bytes.length - at, position + at)).bytesWritten
     position += bytes.length
   }
   const flush = async () => {
     await write(batch.finish(position, 0))
     batch.clear()
   }
-  await write(encodeFileHeader(fileMagic.snapshot, { number: 0, oldest: 0, store: 0, revision, compactedRevision: revision, previousEnd: 0 }))
+  await write(
+    encodeFileHeader(fileMagic.snapshot, {
+      number: 0,
+      oldest: 0,
+      store: 0,
+      revision,
+      compactedRevision: revision,
+      previousEnd: 0,
+    }),
+  )
   let count = 0
   for await (const entries of portions) {
     for (const { key, revision, value } of entries) {
@@ -45,7 +70,10 @@ export interface SnapshotFile {
   close(): void
 }
 
-/** Opens a snapshot and reads it through once. Throws StoreOpenError for what is not a whole snapshot, ExplainedError for what is not there. */
+/**
+ * Opens a snapshot and reads it through once. Throws StoreOpenError for what is not a whole snapshot, ExplainedError
+ * for what is not there.
+ */
 export function openSnapshot(file: string): SnapshotFile {
   let fd: number
   try {
@@ -76,10 +104,14 @@ function readHeader(fd: number, file: string): FileHeader {
   const bytes = new Window().view(fd, 0, fileHeaderBytes, fileHeaderBytes)
   if (bytes.length === 0) throw new ExplainedError(`${file} is empty: give a file that \`t8s snapshot save\` wrote`)
   const header = decodeFileHeader(fileMagic.snapshot, bytes)
-  if (header === 'foreign') throw new StoreOpenError(`${file} is not a snapshot of Typernetes: give a file that \`t8s snapshot save\` wrote`)
+  if (header === 'foreign')
+    throw new StoreOpenError(`${file} is not a snapshot of Typernetes: give a file that \`t8s snapshot save\` wrote`)
   if (header === 'damaged') throw incomplete(file)
   if ('format' in header)
-    throw new StoreOpenError(`${file} has format ${header.format}, this version of Typernetes knows ${formatVersion}: use the version that wrote it`)
+    throw new StoreOpenError(
+      `${file} has format ${header.format}, this version of Typernetes knows ${formatVersion}: use the version ` +
+        'that wrote it',
+    )
   return header
 }
 
@@ -97,4 +129,5 @@ function check(fd: number, file: string): void {
   if (said !== count) throw incomplete(file)
 }
 
-const incomplete = (file: string): StoreOpenError => new StoreOpenError(`${file} is damaged, or only a part of a snapshot: restore another one`)
+const incomplete = (file: string): StoreOpenError =>
+  new StoreOpenError(`${file} is damaged, or only a part of a snapshot: restore another one`)

@@ -12,7 +12,8 @@ import { revisionBump } from '../log.ts'
 import { restoreSnapshot, saveSnapshot } from './snapshot.ts'
 
 const range = { start: '/', end: '0' }
-const put = (store: Store, key: string, value: string) => store.commit({ conditions: [], operations: [{ key, value: Buffer.from(value) }] })
+const put = (store: Store, key: string, value: string) =>
+  store.commit({ conditions: [], operations: [{ key, value: Buffer.from(value) }] })
 const shown = async (store: Store, revision = 0) =>
   (await store.list({ ...range, revision })).entries.map(({ key, value, revision }) => `${key}=${value}@${revision}`)
 
@@ -50,7 +51,10 @@ test('a snapshot of a store in use is restored elsewhere and goes on far above i
     restored.watch(range, 6, { events: () => {}, end: ended.resolve })
     assert.ok((await ended.promise) instanceof CompactedError)
     // What clients know the objects by is still good for a change.
-    const changed = await restored.commit({ conditions: [{ key: '/b', revision: 3 }], operations: [{ key: '/d', value: Buffer.from('on') }] })
+    const changed = await restored.commit({
+      conditions: [{ key: '/b', revision: 3 }],
+      operations: [{ key: '/d', value: Buffer.from('on') }],
+    })
     assert.deepEqual(changed, { committed: true, revision: revision + 1 })
     await restored.close()
   }
@@ -120,7 +124,10 @@ async function isWhole(directory: string, name: string) {
 test('snapshots taken while another process writes and gives space back are whole', async (t) => {
   const directory = await folder(t)
   writeFileSync(join(directory, 'writer.ts'), writerScript)
-  const writer = fork(join(directory, 'writer.ts'), [join(directory, 'store')], { execArgv: [], env: { ...process.env, NODE_TEST_CONTEXT: undefined } })
+  const writer = fork(join(directory, 'writer.ts'), [join(directory, 'store')], {
+    execArgv: [],
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+  })
   const ended = once(writer, 'exit')
   await once(writer, 'message')
   try {
@@ -162,15 +169,24 @@ test('nothing is overwritten: neither a file by a snapshot nor a store by a rest
   const store = await twoKeys(join(directory, 'store'))
   const file = join(directory, 'snapshot')
   writeFileSync(file, 'precious')
-  await assert.rejects(saveSnapshot(join(directory, 'store'), file), { name: 'ExplainedError', message: /snapshot exists already: it was left as it is/ })
+  await assert.rejects(saveSnapshot(join(directory, 'store'), file), {
+    name: 'ExplainedError',
+    message: /snapshot exists already: it was left as it is/,
+  })
   assert.equal(readFileSync(file, 'utf8'), 'precious')
   await saveSnapshot(join(directory, 'store'), join(directory, 'other'))
-  await assert.rejects(restoreSnapshot(join(directory, 'other'), join(directory, 'store')), { name: 'ExplainedError', message: /store holds data already/ })
+  await assert.rejects(restoreSnapshot(join(directory, 'other'), join(directory, 'store')), {
+    name: 'ExplainedError',
+    message: /store holds data already/,
+  })
   await put(store, '/still', 'here')
   await store.close()
   await mkdir(join(directory, 'full'))
   writeFileSync(join(directory, 'full', 'precious'), '')
-  await assert.rejects(restoreSnapshot(join(directory, 'other'), join(directory, 'full')), { name: 'ExplainedError', message: /full holds data already/ })
+  await assert.rejects(restoreSnapshot(join(directory, 'other'), join(directory, 'full')), {
+    name: 'ExplainedError',
+    message: /full holds data already/,
+  })
   assert.deepEqual(readdirSync(join(directory, 'full')), ['precious'])
 })
 
@@ -179,9 +195,18 @@ test('what is no snapshot, or not a whole one, is not restored, and leaves nothi
   const target = join(directory, 'restored')
   writeFileSync(join(directory, 'random'), Buffer.alloc(50_000, 'x'))
   writeFileSync(join(directory, 'empty'), '')
-  await assert.rejects(restoreSnapshot(join(directory, 'random'), target), { name: 'StoreOpenError', message: /random is not a snapshot of Typernetes/ })
-  await assert.rejects(restoreSnapshot(join(directory, 'empty'), target), { name: 'ExplainedError', message: /give a file that `t8s snapshot save` wrote/ })
-  await assert.rejects(restoreSnapshot(join(directory, 'absent'), target), { name: 'ExplainedError', message: /absent is not there/ })
+  await assert.rejects(restoreSnapshot(join(directory, 'random'), target), {
+    name: 'StoreOpenError',
+    message: /random is not a snapshot of Typernetes/,
+  })
+  await assert.rejects(restoreSnapshot(join(directory, 'empty'), target), {
+    name: 'ExplainedError',
+    message: /give a file that `t8s snapshot save` wrote/,
+  })
+  await assert.rejects(restoreSnapshot(join(directory, 'absent'), target), {
+    name: 'ExplainedError',
+    message: /absent is not there/,
+  })
   await assert.rejects(restoreSnapshot(directory, target), { name: 'ExplainedError', message: /cannot be read/ })
   await (await twoKeys(join(directory, 'store'))).close()
   const file = join(directory, 'snapshot')
@@ -202,7 +227,10 @@ test('what is no snapshot, or not a whole one, is not restored, and leaves nothi
 
 test('a directory without a store has no snapshot; a folder that is missing is named', async (t) => {
   const directory = await folder(t)
-  await assert.rejects(saveSnapshot(directory, join(directory, 'snapshot')), { name: 'StoreOpenError', message: /holds no store/ })
+  await assert.rejects(saveSnapshot(directory, join(directory, 'snapshot')), {
+    name: 'StoreOpenError',
+    message: /holds no store/,
+  })
   const store = await twoKeys(join(directory, 'store'))
   await assert.rejects(saveSnapshot(join(directory, 'store'), join(directory, 'no', 'snapshot')), {
     name: 'ExplainedError',

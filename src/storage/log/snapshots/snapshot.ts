@@ -25,8 +25,9 @@ const everything = { start: '', end: '\u{10ffff}' }
 const segmentBytes = 16 * 1024 * 1024
 
 /**
- * Writes the store's newest durable state to `file`, which must not exist yet; its mode is 0600. The store may be in use, by
- * this process or another one. Throws StoreOpenError for what is not a store, ExplainedError for what is wrong with `file`.
+ * Writes the store's newest durable state to `file`, which must not exist yet; its mode is 0600. The store may be in
+ * use, by this process or another one. Throws StoreOpenError for what is not a store, ExplainedError for what is wrong
+ * with `file`.
  */
 export async function saveSnapshot(dataDirectory: string, file: string): Promise<void> {
   const target = resolve(file)
@@ -37,9 +38,9 @@ export async function saveSnapshot(dataDirectory: string, file: string): Promise
 }
 
 /**
- * Makes a store in `dataDirectory`, which must not hold one, from a file that `saveSnapshot` wrote. Objects keep their revisions; the
- * store goes on from the snapshot's revision and `revisionBump`, and everything before that counts as compacted.
- * Throws StoreOpenError for what is not a snapshot, ExplainedError for what is wrong with the directory.
+ * Makes a store in `dataDirectory`, which must not hold one, from a file that `saveSnapshot` wrote. Objects keep their
+ * revisions; the store goes on from the snapshot's revision and `revisionBump`, and everything before that counts as
+ * compacted. Throws StoreOpenError for what is not a snapshot, ExplainedError for what is wrong with the directory.
  */
 export async function restoreSnapshot(file: string, dataDirectory: string): Promise<void> {
   const snapshot = openSnapshot(file)
@@ -47,7 +48,9 @@ export async function restoreSnapshot(file: string, dataDirectory: string): Prom
     const directory = resolve(dataDirectory)
     await explained(directory, async () => {
       if (existsSync(directory) && readdirSync(directory).length > 0)
-        throw new ExplainedError(`${directory} holds data already: it was left as it is; give another directory or move it away`)
+        throw new ExplainedError(
+          `${directory} holds data already: it was left as it is; give another directory or move it away`,
+        )
       const making = join(dirname(directory), `.${basename(directory)}-${randomBytes(6).toString('hex')}`)
       mkdirSync(making, { recursive: true, mode: 0o700 })
       try {
@@ -68,12 +71,16 @@ export async function restoreSnapshot(file: string, dataDirectory: string): Prom
 async function restore(snapshot: ReturnType<typeof openSnapshot>, directory: string): Promise<void> {
   const revision = snapshot.revision + revisionBump
   const revisions = { revision, compactedRevision: revision }
-  const log = await Log.make({ directory, owner: acquire(directory), disk: systemDisk, segmentBytes, store: randomInt(2 ** 47) }, revisions)
+  const log = await Log.make(
+    { directory, owner: acquire(directory), disk: systemDisk, segmentBytes, store: randomInt(2 ** 47) },
+    revisions,
+  )
   try {
     const batch = new Batch()
     for (const bytes of snapshot.batches()) {
       batch.clear()
-      for (const { at, record } of recordsIn(bytes)) if (record.kind === kinds.put) batch.addWhole(bytes.subarray(at, at + record.length))
+      for (const { at, record } of recordsIn(bytes))
+        if (record.kind === kinds.put) batch.addWhole(bytes.subarray(at, at + record.length))
       if (!batch.isEmpty) await log.append(batch, revisions)
     }
     await log.sealed()
@@ -125,7 +132,13 @@ async function loadForReading(directory: string): Promise<LoadedLog> {
     } catch (error) {
       // A segment that was there has been given up, or one has been begun behind the newest.
       const isPassing = errorCode(error) === 'ENOENT' || error instanceof StoreOpenError
-      if (!isPassing || attempt === attempts || (existsSync(directory) && segmentNumbers(directory).length === 0) || !existsSync(directory)) throw error
+      if (
+        !isPassing ||
+        attempt === attempts ||
+        (existsSync(directory) && segmentNumbers(directory).length === 0) ||
+        !existsSync(directory)
+      )
+        throw error
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }
@@ -135,7 +148,11 @@ async function* portionsOf(index: VersionIndex<Location>, revision: number): Asy
   const reader = new RecordReader(new Window())
   let entries: Entry[] = []
   for (const version of index.range(everything.start, everything.end, revision)) {
-    entries.push({ key: version.key, revision: version.revision, value: Buffer.from(valueIn(reader.record(version.value!, version.key, version.revision))) })
+    entries.push({
+      key: version.key,
+      revision: version.revision,
+      value: Buffer.from(valueIn(reader.record(version.value!, version.key, version.revision))),
+    })
     if (entries.length < entriesPerPortion) continue
     yield entries
     entries = []
@@ -170,7 +187,8 @@ async function putInPlace(from: string, to: string): Promise<void> {
   syncDirectory(dirname(to))
 }
 
-const occupied = (path: string): ExplainedError => new ExplainedError(`${path} exists already: it was left as it is; give another name or move it away`)
+const occupied = (path: string): ExplainedError =>
+  new ExplainedError(`${path} exists already: it was left as it is; give another name or move it away`)
 
 async function explained(path: string, run: () => Promise<void>): Promise<void> {
   try {

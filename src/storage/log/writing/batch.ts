@@ -1,5 +1,13 @@
 /** The bytes of one durable write, in a buffer that is used again and again. */
-import { blockHeaderBytes, blockMagic, type Kind, kinds, recordHeadBytes, writeBlockHeader, writeRecord } from '../layout.ts'
+import {
+  blockHeaderBytes,
+  blockMagic,
+  type Kind,
+  kinds,
+  recordHeadBytes,
+  writeBlockHeader,
+  writeRecord,
+} from '../layout.ts'
 
 /** What is kept between two writes. */
 const keptBytes = 512 * 1024

@@ -6,7 +6,10 @@ export interface Disk {
   write(fd: number, bytes: Buffer, position: number): Promise<void>
 }
 
-/** Whether a write to a file opened with O_DSYNC returns when its bytes are on the disk: one call where write and fdatasync are two. */
+/**
+ * Whether a write to a file opened with O_DSYNC returns when its bytes are on the disk: one call where write and
+ * fdatasync are two.
+ */
 const writesAreDurable = process.platform === 'linux'
 export const durable = constants.O_RDWR | (writesAreDurable ? constants.O_DSYNC : 0)
 

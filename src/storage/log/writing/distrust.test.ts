@@ -18,7 +18,9 @@ const script = `
   setTimeout(() => console.log('it goes on'), 2000)`
 
 test('an error in the midst of a write ends even a process that survives errors', () => {
-  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' })
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    encoding: 'utf8',
+  })
   assert.equal(status, 1)
   assert.match(stdout, /^the process ends: FatalError: the store in \/data cannot be trusted any more/)
   assert.match(stdout, /caused by TypeError: of our own\n {4}at /)

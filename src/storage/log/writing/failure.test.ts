@@ -11,7 +11,8 @@ import { openLogStore } from '../index.ts'
 import { type Disk, systemDisk } from './disk.ts'
 
 const range = { start: '/', end: '0' }
-const put = (store: Store, key: string, bytes = 3000) => store.commit({ conditions: [], operations: [{ key, value: Buffer.alloc(bytes, key) }] })
+const put = (store: Store, key: string, bytes = 3000) =>
+  store.commit({ conditions: [], operations: [{ key, value: Buffer.alloc(bytes, key) }] })
 /** Resolves when the store takes writes again. */
 async function recovered(store: Store) {
   const deadline = performance.now() + 15_000
@@ -108,7 +109,12 @@ test('a store on a broken disk can be closed, and opened again by the same proce
 test('after many failures and recoveries everything acknowledged is there, with its history, and nothing else', async (t) => {
   const directory = await folder(t)
   const { disk, fail, mend } = brokenDisk()
-  const tuning = { disk, probeMs: 1, segmentBytes: 20_000, cleaning: { minBytes: 40_000, moveBytes: 5_000, pauseMs: 0 } }
+  const tuning = {
+    disk,
+    probeMs: 1,
+    segmentBytes: 20_000,
+    cleaning: { minBytes: 40_000, moveBytes: 5_000, pauseMs: 0 },
+  }
   const store = await openLogStore({ directory, tuning })
   const acknowledged = new Map<string, number>()
   for (let round = 0; round < 30; round++) {
@@ -194,9 +200,19 @@ const script = `
   await store.close()
   console.log(JSON.stringify({ acknowledged, messages: [...messages] }))`
 
-test('where files may not grow further the log goes on in another one', { skip: process.platform === 'win32' && 'needs ulimit' }, async (t) => {
+test('where files may not grow further the log goes on in another one', {
+  skip: process.platform === 'win32' && 'needs ulimit',
+}, async (t) => {
   const directory = await folder(t)
-  const limited = ['-c', 'ulimit -f 4000; exec "$0" "$@"', process.execPath, '--input-type=module', '--eval', script, directory]
+  const limited = [
+    '-c',
+    'ulimit -f 4000; exec "$0" "$@"',
+    process.execPath,
+    '--input-type=module',
+    '--eval',
+    script,
+    directory,
+  ]
   const { stdout } = await promisify(execFile)('sh', limited)
   const { acknowledged, messages } = JSON.parse(stdout.trim().split('\n').at(-1)!)
   assert.equal(messages.length, 1)

@@ -1,7 +1,7 @@
 /**
- * Gathers transactions while the disk is busy and writes them as one batch. The disk and this thread work at the same time: the
- * next write begins before the last one is announced. What one write made durable is announced at once. When the disk refuses a
- * write, all that wait are told, and nothing is accepted until a write works again.
+ * Gathers transactions while the disk is busy and writes them as one batch. The disk and this thread work at the same
+ * time: the next write begins before the last one is announced. What one write made durable is announced at once. When
+ * the disk refuses a write, all that wait are told, and nothing is accepted until a write works again.
  */
 import { FatalError } from '../../../lib/process/unhandled-errors.ts'
 import { StoreClosedError, StoreFailedError } from '../../store.ts'
@@ -104,7 +104,12 @@ export class GroupCommit {
   maintain(maintenance: Maintenance): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
-      this.#maintenance = { add: (batch) => maintenance.add(batch), written: (place) => maintenance.written(place), resolve, reject }
+      this.#maintenance = {
+        add: (batch) => maintenance.add(batch),
+        written: (place) => maintenance.written(place),
+        resolve,
+        reject,
+      }
       this.#schedule()
     })
   }
@@ -141,7 +146,8 @@ export class GroupCommit {
     const transactions = this.#take()
     const maintenance = this.#maintenance
     this.#maintenance = undefined
-    const changes = transactions.length === 1 ? transactions[0]!.changes : transactions.flatMap((waiting) => waiting.changes)
+    const changes =
+      transactions.length === 1 ? transactions[0]!.changes : transactions.flatMap((waiting) => waiting.changes)
     const batch = this.#batch
     batch.clear()
     const ends: number[] = []
@@ -178,7 +184,9 @@ export class GroupCommit {
       .catch((cause: unknown) => this.#distrust(cause))
   }
 
-  /** An error of this program, not of the disk: what is in memory may not be what was written, so nothing may be served. */
+  /**
+   * An error of this program, not of the disk: what is in memory may not be what was written, so nothing may be served.
+   */
   #distrust(cause: unknown): never {
     if (cause instanceof FatalError) throw cause
     const message = `the store in ${this.#log.directory} cannot be trusted any more: a write was interrupted by an error`

@@ -13,7 +13,9 @@ const sentences: Readonly<Record<string, string>> = {
   EIO: `the disk of {} failed to write (EIO): look into the system's log; ${goesOn} a write works again`,
   EACCES: `files in {} may not be written (EACCES): give this user the right to; ${goesOn} a write works again`,
   EPERM: `files in {} may not be written (EPERM): give this user the right to; ${goesOn} a write works again`,
-  EMFILE: `this process has too many files open to go on writing in {} (EMFILE): raise the limit (ulimit -n); ${goesOn} a write works again`,
+  EMFILE:
+    'this process has too many files open to go on writing in {} (EMFILE): raise the limit (ulimit -n); ' +
+    `${goesOn} a write works again`,
   ENFILE: `the system has too many files open to go on writing in {} (ENFILE): close some; ${goesOn} a write works again`,
   ENOENT: `the directory {} is gone (ENOENT): put it back; ${goesOn} it is there`,
 }
@@ -22,6 +24,7 @@ export function writeFailure(directory: string, cause: unknown): StoreFailedErro
   if (cause instanceof StoreFailedError) return cause
   const sentence =
     sentences[errorCode(cause) ?? ''] ??
-    `the store in {} could not write (${cause instanceof Error ? cause.message : String(cause)}); ${goesOn} a write works again`
+    `the store in {} could not write (${cause instanceof Error ? cause.message : String(cause)}); ${goesOn} a ` +
+      'write works again'
   return new StoreFailedError(sentence.replace('{}', directory), { cause })
 }

@@ -1,4 +1,7 @@
-/** What the conformance suite asks of admission policies (`test/e2e/apimachinery/{validating,mutating}admissionpolicy.go`). */
+/**
+ * What the conformance suite asks of admission policies
+ * (`test/e2e/apimachinery/{validating,mutating}admissionpolicy.go`).
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { enforce, mutate, validatingPolicy } from '../../../admission/policies/policy.ts'
@@ -16,11 +19,18 @@ async function namespaceOf({ core, namespace: make }: Clients, name: string): Pr
   return name
 }
 
-const deployments = { operations: ['CREATE', 'UPDATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'] }
+const deployments = {
+  operations: ['CREATE', 'UPDATE'],
+  apiGroups: ['apps'],
+  apiVersions: ['v1'],
+  resources: ['deployments'],
+}
 const onlyIn = (label: string, rule: object = deployments): object => ({
   matchConstraints: { namespaceSelector: { matchLabels: { [label]: 'true' } }, resourceRules: [rule] },
 })
-const bindingFor = (label: string): object => ({ matchResources: { namespaceSelector: { matchLabels: { [label]: 'true' } } } })
+const bindingFor = (label: string): object => ({
+  matchResources: { namespaceSelector: { matchLabels: { [label]: 'true' } } },
+})
 
 /** Makes a Deployment or a ReplicaSet; what comes back is the object. */
 function make(namespace: string, kind: 'Deployment' | 'ReplicaSet', name: string, replicas: number) {
@@ -38,7 +48,10 @@ test('ValidatingAdmissionPolicy should validate against a Deployment', async () 
   const namespace = await namespaceOf(clients(), 'policy-deployment')
   const validations = [
     { expression: 'object.spec.replicas > 1', messageExpression: "'wants replicas > 1, got ' + object.spec.replicas" },
-    { expression: `namespaceObject.metadata.name == '${namespace}'`, message: 'Internal error! Other namespace should not be allowed.' },
+    {
+      expression: `namespaceObject.metadata.name == '${namespace}'`,
+      message: 'Internal error! Other namespace should not be allowed.',
+    },
   ]
   await enforce(cluster, `${namespace}.example.com`, { ...onlyIn(namespace), validations }, bindingFor(namespace))
   const { code, reason } = await refusal(make(namespace, 'Deployment', 'marker-deployment', 1))
@@ -55,7 +68,12 @@ test('ValidatingAdmissionPolicy should allow expressions to refer variables.', a
     { name: 'oddReplicas', expression: 'variables.replicas % 2 == 1' },
   ]
   const validations = [{ expression: 'variables.replicas > 1' }, { expression: 'variables.oddReplicas' }]
-  await enforce(cluster, `${namespace}.example.com`, { ...onlyIn(namespace), variables, validations }, bindingFor(namespace))
+  await enforce(
+    cluster,
+    `${namespace}.example.com`,
+    { ...onlyIn(namespace), variables, validations },
+    bindingFor(namespace),
+  )
   assert.equal((await refusal(make(namespace, 'Deployment', 'marker-deployment', 1))).reason, 'Invalid')
   await make(namespace, 'Deployment', 'replicated', 3)
   await make(namespace, 'ReplicaSet', 'non-replicated', 1)
@@ -83,14 +101,26 @@ function says(warnings: readonly Warning[], expected: readonly (readonly [fieldR
     warnings.map(({ fieldRef }) => fieldRef),
     expected.map(([fieldRef]) => fieldRef),
   )
-  for (const [at, [, words]] of expected.entries()) assert.ok(warnings[at]?.warning.includes(words), `${warnings[at]?.warning} should say: ${words}`)
+  for (const [at, [, words]] of expected.entries())
+    assert.ok(warnings[at]?.warning.includes(words), `${warnings[at]?.warning} should say: ${words}`)
 }
 
 const confused = "found no matching overload for '_>_' applied to '(int, string)'"
 
 test('ValidatingAdmissionPolicy should type check validation expressions', { timeout: 60_000 }, async () => {
-  assert.deepEqual(await typeChecked('correct-policy.example.com', { ...onlyIn('none'), validations: [{ expression: 'object.spec.replicas > 1' }] }), [])
-  const validations = [{ expression: "object.spec.replicas > '1'", messageExpression: "'wants replicas > 1, got ' + object.spec.replicas" }]
+  assert.deepEqual(
+    await typeChecked('correct-policy.example.com', {
+      ...onlyIn('none'),
+      validations: [{ expression: 'object.spec.replicas > 1' }],
+    }),
+    [],
+  )
+  const validations = [
+    {
+      expression: "object.spec.replicas > '1'",
+      messageExpression: "'wants replicas > 1, got ' + object.spec.replicas",
+    },
+  ]
   says(await typeChecked('confused-policy.example.com', { ...onlyIn('none'), validations }), [
     ['spec.validations[0].expression', confused],
     ['spec.validations[0].messageExpression', "found no matching overload for '_+_' applied to '(string, int)'"],
@@ -100,7 +130,11 @@ test('ValidatingAdmissionPolicy should type check validation expressions', { tim
 test('ValidatingAdmissionPolicy should type check a CRD', { timeout: 60_000 }, async () => {
   const string = { type: 'string' }
   const spec = { type: 'object', properties: { cronSpec: string, image: string, replicas: { type: 'integer' } } }
-  await define(clients(), { group: 'stable.checked.example.com', kind: 'CronTab', versions: { v1: { type: 'object', properties: { spec } } } })
+  await define(clients(), {
+    group: 'stable.checked.example.com',
+    kind: 'CronTab',
+    versions: { v1: { type: 'object', properties: { spec } } },
+  })
   const rule = { ...deployments, apiGroups: ['stable.checked.example.com'], resources: ['crontabs'] }
   const check = (name: string, ...expressions: string[]) =>
     typeChecked(name, { ...onlyIn('none', rule), validations: expressions.map((expression) => ({ expression })) })

@@ -1,4 +1,7 @@
-/** What the conformance suite asks of configurations of admission webhooks (`test/e2e/apimachinery/webhook.go`): changed, listed, deleted, with conditions. */
+/**
+ * What the conformance suite asks of configurations of admission webhooks (`test/e2e/apimachinery/webhook.go`):
+ * changed, listed, deleted, with conditions.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { configure, group, hook, refusal } from '../../../admission/webhooks/webhook.ts'
@@ -8,7 +11,10 @@ import { adding, denied, label, webhookClients } from '../../support/webhooks.ts
 const { clients, api, webhooks } = webhookClients()
 
 const attempt = (path: string, name: string) =>
-  clients().core.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name, ...label(path) }, data: { start: 'yes' } } })
+  clients().core.createNamespacedConfigMap({
+    namespace: 'default',
+    body: { metadata: { name, ...label(path) }, data: { start: 'yes' } },
+  })
 
 test('AdmissionWebhook patching/updating a validating webhook should work', async () => {
   const { cluster } = clients()
@@ -17,7 +23,10 @@ test('AdmissionWebhook patching/updating a validating webhook should work', asyn
   await assert.rejects(attempt('/updated', 'updated-1'), /denied the request/)
   const read = await api().readValidatingWebhookConfiguration({ name: 'updated' })
   const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['configmaps'] }]
-  await api().replaceValidatingWebhookConfiguration({ name: 'updated', body: { ...read, webhooks: read.webhooks?.map((one) => ({ ...one, rules })) } })
+  await api().replaceValidatingWebhookConfiguration({
+    name: 'updated',
+    body: { ...read, webhooks: read.webhooks?.map((one) => ({ ...one, rules })) },
+  })
   await waitFor('creations to pass', () => attempt('/updated', 'updated-2').then(() => true))
   const body = [{ op: 'replace', path: '/webhooks/0/rules/0/operations', value: ['CREATE'] }]
   await cluster.call(
@@ -37,7 +46,10 @@ test('AdmissionWebhook patching/updating a mutating webhook should work', async 
   assert.equal(await stage('changed-1'), 'yes')
   const read = await api().readMutatingWebhookConfiguration({ name: 'changed' })
   const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['configmaps'] }]
-  await api().replaceMutatingWebhookConfiguration({ name: 'changed', body: { ...read, webhooks: read.webhooks?.map((one) => ({ ...one, rules })) } })
+  await api().replaceMutatingWebhookConfiguration({
+    name: 'changed',
+    body: { ...read, webhooks: read.webhooks?.map((one) => ({ ...one, rules })) },
+  })
   let count = 0
   await waitFor('creations to stay as they are', async () => (await stage(`changed-2-${count++}`)) === undefined)
   const body = [{ op: 'replace', path: '/webhooks/0/rules/0/operations', value: ['CREATE'] }]
@@ -53,7 +65,12 @@ test('AdmissionWebhook patching/updating a mutating webhook should work', async 
 test('AdmissionWebhook listing validating webhooks should work', async () => {
   const { cluster } = clients()
   await webhooks().behave('/listed', denied('no'))
-  for (const name of tenNames) await cluster.call('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', listed('Validating', name))
+  for (const name of tenNames)
+    await cluster.call(
+      'POST',
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+      listed('Validating', name),
+    )
   assert.equal((await api().listValidatingWebhookConfiguration({ labelSelector: 'e2e=listed' })).items.length, 10)
   await assert.rejects(attempt('/listed', 'listed-1'), /denied the request/)
   await api().deleteCollectionValidatingWebhookConfiguration({ labelSelector: 'e2e=listed' })
@@ -63,12 +80,20 @@ test('AdmissionWebhook listing validating webhooks should work', async () => {
 test('AdmissionWebhook listing mutating webhooks should work', async () => {
   const { cluster } = clients()
   await webhooks().behave('/listed-too', adding('stage'))
-  for (const name of tenNames) await cluster.call('POST', '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', listed('Mutating', name))
+  for (const name of tenNames)
+    await cluster.call(
+      'POST',
+      '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
+      listed('Mutating', name),
+    )
   assert.equal((await api().listMutatingWebhookConfiguration({ labelSelector: 'e2e=listed' })).items.length, 10)
   assert.equal((await attempt('/listed-too', 'listed-too-1')).data?.stage, 'yes')
   await api().deleteCollectionMutatingWebhookConfiguration({ labelSelector: 'e2e=listed' })
   let count = 0
-  await waitFor('creations to stay as they are', async () => (await attempt('/listed-too', `listed-too-2-${count++}`)).data?.stage === undefined)
+  await waitFor(
+    'creations to stay as they are',
+    async () => (await attempt('/listed-too', `listed-too-2-${count++}`)).data?.stage === undefined,
+  )
 })
 
 const tenNames = Array.from({ length: 10 }, (_, n) => `listed-${n}`)
@@ -90,17 +115,23 @@ for (const kind of ['Validating', 'Mutating'] as const) {
   test(`AdmissionWebhook should be able to create and update ${lower} webhook configurations with match conditions`, async () => {
     const { cluster } = clients()
     const name = `conditions-${lower}`
-    const read = async () => (await cluster.call('GET', `${path}/${name}`)) as { webhooks?: { matchConditions?: unknown }[] }
+    const read = async () =>
+      (await cluster.call('GET', `${path}/${name}`)) as { webhooks?: { matchConditions?: unknown }[] }
     await configure(cluster, kind, name, [hook(webhooks(), '/conditions', { matchConditions: conditions.slice(0, 1) })])
     const made = await read()
     assert.deepEqual(made.webhooks?.[0]?.matchConditions, conditions.slice(0, 1))
-    await cluster.call('PUT', `${path}/${name}`, { ...made, webhooks: made.webhooks?.map((one) => ({ ...one, matchConditions: conditions })) })
+    await cluster.call('PUT', `${path}/${name}`, {
+      ...made,
+      webhooks: made.webhooks?.map((one) => ({ ...one, matchConditions: conditions })),
+    })
     assert.deepEqual((await read()).webhooks?.[0]?.matchConditions, conditions)
   })
 
   test(`AdmissionWebhook should reject ${lower} webhook configurations with invalid match conditions`, async () => {
     const matchConditions = [{ name: 'invalid-expression-1', expression: '... [] bad expression' }]
-    const made = configure(clients().cluster, kind, `invalid-${lower}`, [hook(webhooks(), '/conditions', { matchConditions })])
+    const made = configure(clients().cluster, kind, `invalid-${lower}`, [
+      hook(webhooks(), '/conditions', { matchConditions }),
+    ])
     const { code, message } = await refusal(made)
     assert.equal(code, 422)
     assert.match(message, /compilation failed/)

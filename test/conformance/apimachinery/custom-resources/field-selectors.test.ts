@@ -1,4 +1,7 @@
-/** What the conformance suite asks of field selectors of custom resources (`test/e2e/apimachinery/crd_selectable_fields.go`). */
+/**
+ * What the conformance suite asks of field selectors of custom resources
+ * (`test/e2e/apimachinery/crd_selectable_fields.go`).
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeInformer, Watch } from '@kubernetes/client-node'
@@ -15,8 +18,12 @@ interface WidgetList {
 }
 
 const list = async (version: string, fieldSelector: string): Promise<WidgetList> =>
-  (await clients().cluster.call('GET', `${widgetsPath(version)}?fieldSelector=${encodeURIComponent(fieldSelector)}`)) as unknown as WidgetList
-const listed = async (version: string, fieldSelector: string) => (await list(version, fieldSelector)).items.map(({ metadata }) => metadata.name)
+  (await clients().cluster.call(
+    'GET',
+    `${widgetsPath(version)}?fieldSelector=${encodeURIComponent(fieldSelector)}`,
+  )) as unknown as WidgetList
+const listed = async (version: string, fieldSelector: string) =>
+  (await list(version, fieldSelector)).items.map(({ metadata }) => metadata.name)
 
 /** The names that a watch has told as added and as deleted, as they came. */
 async function watched(t: TestContext, version: string, fieldSelector: string) {
@@ -38,18 +45,33 @@ async function watched(t: TestContext, version: string, fieldSelector: string) {
 test('CustomResourceFieldSelectors MUST list and watch custom resources matching the field selector', async (t) => {
   const { cluster, config } = clients()
   const { clientConfig } = await conversionWebhook(t)
-  const definition = widgetDefinition({ clientConfig, versions: ['v1', 'v2'] }) as { spec: { versions: { name: string }[] } }
-  const fields: Record<string, object[]> = { v1: [{ jsonPath: '.spec.hostPort' }], v2: [{ jsonPath: '.spec.host' }, { jsonPath: '.spec.port' }] }
+  const definition = widgetDefinition({ clientConfig, versions: ['v1', 'v2'] }) as {
+    spec: { versions: { name: string }[] }
+  }
+  const fields: Record<string, object[]> = {
+    v1: [{ jsonPath: '.spec.hostPort' }],
+    v2: [{ jsonPath: '.spec.host' }, { jsonPath: '.spec.port' }],
+  }
   const versions = definition.spec.versions.map((version) => ({ ...version, selectableFields: fields[version.name] }))
-  await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { ...definition, spec: { ...definition.spec, versions } })
+  await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    ...definition,
+    spec: { ...definition.spec, versions },
+  })
   const [host, hostPort, both] = ['spec.host=host1', 'spec.host=host1,spec.port=80', 'spec.hostPort=host1:80']
-  await waitFor('widgets to be served', async () => (await listed('v2', host)).length === 0 && (await listed('v1', both)).length === 0)
+  await waitFor(
+    'widgets to be served',
+    async () => (await listed('v2', host)).length === 0 && (await listed('v1', both)).length === 0,
+  )
 
   const byHost = await watched(t, 'v2', host)
   const byHostPort = await watched(t, 'v2', hostPort)
   const byBoth = await watched(t, 'v1', both)
   // An informer lists and watches: it knows what is selected, and only that.
-  const informer = makeInformer(config, `${widgetsPath('v2')}?fieldSelector=${encodeURIComponent(host)}`, () => list('v2', host) as never)
+  const informer = makeInformer(
+    config,
+    `${widgetsPath('v2')}?fieldSelector=${encodeURIComponent(host)}`,
+    () => list('v2', host) as never,
+  )
   t.after(() => informer.stop())
   await informer.start()
   const informed = (...names: string[]) =>
@@ -76,7 +98,10 @@ test('CustomResourceFieldSelectors MUST list and watch custom resources matching
   await byBoth({ ADDED: ['a'], DELETED: [] })
   await informed('a', 'b')
 
-  await cluster.call('DELETE', `${widgetsPath('v2')}?fieldSelector=${encodeURIComponent(hostPort)}&gracePeriodSeconds=0`)
+  await cluster.call(
+    'DELETE',
+    `${widgetsPath('v2')}?fieldSelector=${encodeURIComponent(hostPort)}&gracePeriodSeconds=0`,
+  )
   const b = await get(cluster, 'v2', 'b')
   await cluster.call('PUT', `${widgetsPath('v2')}/b`, { ...b, spec: { ...b.spec, host: 'host2' } })
   assert.deepEqual(await listed('v2', host), [])

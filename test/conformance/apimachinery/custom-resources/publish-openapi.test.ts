@@ -1,4 +1,7 @@
-/** What the conformance suite asks of the OpenAPI documents of custom resources (`test/e2e/apimachinery/crd_publish_openapi.go`), which kubectl reads too. */
+/**
+ * What the conformance suite asks of the OpenAPI documents of custom resources
+ * (`test/e2e/apimachinery/crd_publish_openapi.go`), which kubectl reads too.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiextensionsV1Api, setHeaderOptions } from '@kubernetes/client-node'
@@ -18,7 +21,9 @@ interface Published {
 
 /** The definition of a kind in the document, by its group, version and kind. */
 async function published(group: string, version: string, kind: string): Promise<Published | undefined> {
-  const { definitions } = (await clients().cluster.call('GET', '/openapi/v2')) as unknown as { definitions: Record<string, Published> }
+  const { definitions } = (await clients().cluster.call('GET', '/openapi/v2')) as unknown as {
+    definitions: Record<string, Published>
+  }
   return definitions[`${group.split('.').reverse().join('.')}.${version}.${kind}`]
 }
 
@@ -35,7 +40,10 @@ async function appears(group: string, version: string, schema: Schema, kind = 'F
   assert.deepEqual({ ...rest, ...(Object.keys(own).length > 0 && { properties: own }) }, schema)
 }
 const disappears = (group: string, version: string, kind = 'Foo'): Promise<boolean> =>
-  waitFor(`${kind}.${version}.${group} to leave the document`, async () => (await published(group, version, kind)) === undefined)
+  waitFor(
+    `${kind}.${version}.${group} to leave the document`,
+    async () => (await published(group, version, kind)) === undefined,
+  )
 
 const kubectl = (): Kubectl => {
   const { kubeconfigFile, folder } = clients().cluster
@@ -45,7 +53,12 @@ const defined = (options: DefinitionOptions) => define(clients(), options)
 
 const text = (description: string, more: object = {}): Schema => ({ description, type: 'string', ...more })
 const listOf = (description: string, items: Schema): Schema => ({ description, type: 'array', items })
-const object = (description: string, properties: Schema, more: object = {}): Schema => ({ description, type: 'object', properties, ...more })
+const object = (description: string, properties: Schema, more: object = {}): Schema => ({
+  description,
+  type: 'object',
+  properties,
+  ...more,
+})
 
 const bar: Schema = {
   type: 'object',
@@ -69,12 +82,17 @@ const bars = object('Foo CRD for Testing', {
   spec: object('Specification of Foo', { bars: listOf('List of Bars and their specs.', bar) }),
   status: object('Status of Foo', { bars: listOf('List of Bars and their statuses.', available) }),
 })
-const waldo = object('Waldo CRD for Testing', { spec: object('Specification of Waldo', { dummy: text('Dummy property.') }) })
+const waldo = object('Waldo CRD for Testing', {
+  spec: object('Specification of Waldo', { dummy: text('Dummy property.') }),
+})
 const preserving = { 'x-kubernetes-preserve-unknown-fields': true }
 const free: Schema = { type: 'object' }
 
 /** What kubectl does with an object that it is to take: creates and applies it. */
-async function accepted(object: { readonly metadata: { readonly name: string }; readonly [field: string]: unknown }, plural: string): Promise<void> {
+async function accepted(
+  object: { readonly metadata: { readonly name: string }; readonly [field: string]: unknown },
+  plural: string,
+): Promise<void> {
   const input = JSON.stringify(object)
   for (const verb of ['create', 'apply']) {
     await kubectl().ok(`${verb} -f -`, undefined, { input })
@@ -92,12 +110,27 @@ test('CustomResourcePublishOpenAPI works for CRD with validation schema', async 
   const refused = async (spec: object, words: RegExp, ...verbs: string[]) => {
     for (const verb of verbs) await kubectl().fails(`${verb} -f -`, words, { input: JSON.stringify(foo(spec)) })
   }
-  await refused({ bars: [{ name: 'test-bar', feeling: 'NonExistentValue' }] }, /Unsupported value: "NonExistentValue"/, 'create')
+  await refused(
+    { bars: [{ name: 'test-bar', feeling: 'NonExistentValue' }] },
+    /Unsupported value: "NonExistentValue"/,
+    'create',
+  )
   await refused({ foo: true }, /unknown field "(spec\.)?foo"/, 'create', 'apply')
-  await refused({ bars: [{ age: '10' }] }, /missing required field "name"|spec\.bars\[0\]\.name: Required value/, 'create', 'apply')
+  await refused(
+    { bars: [{ age: '10' }] },
+    /missing required field "name"|spec\.bars\[0\]\.name: Required value/,
+    'create',
+    'apply',
+  )
   for (const [path, words] of [
-    ['', /DESCRIPTION:.*Foo CRD for Testing.*FIELDS:.*apiVersion.*<string>.*APIVersion defines.*spec.*<Object>.*Specification of Foo/s],
-    ['.metadata', /DESCRIPTION:.*Standard object's metadata.*FIELDS:.*creationTimestamp.*<string>.*CreationTimestamp is a timestamp/s],
+    [
+      '',
+      /DESCRIPTION:.*Foo CRD for Testing.*FIELDS:.*apiVersion.*<string>.*APIVersion defines.*spec.*<Object>.*Specification of Foo/s,
+    ],
+    [
+      '.metadata',
+      /DESCRIPTION:.*Standard object's metadata.*FIELDS:.*creationTimestamp.*<string>.*CreationTimestamp is a timestamp/s,
+    ],
     ['.spec', /DESCRIPTION:.*Specification of Foo.*FIELDS:.*bars.*<\[\]Object>.*List of Bars and their specs/s],
     [
       '.spec.bars',
@@ -112,19 +145,27 @@ test('CustomResourcePublishOpenAPI works for CRD without validation schema', asy
   const group = 'unvalidated.example.com'
   await defined({ group, kind: 'Free', versions: { v1: anything } })
   await appears(group, 'v1', free, 'Free')
-  await accepted({ apiVersion: `${group}/v1`, kind: 'Free', metadata: { name: 'test-cr' }, a: { b: [{ c: 'd' }] } }, `frees.${group}`)
+  await accepted(
+    { apiVersion: `${group}/v1`, kind: 'Free', metadata: { name: 'test-cr' }, a: { b: [{ c: 'd' }] } },
+    `frees.${group}`,
+  )
   await kubectl().ok('explain frees', /DESCRIPTION:.*<empty>/s)
 })
 
 test('CustomResourcePublishOpenAPI works for CRD preserving unknown fields at the schema root', async () => {
   const group = 'root.example.com'
   const schema = {
-    ...object('preserve-unknown-properties at root for Testing', { spec: object('Specification of Waldo', { dummy: text('Dummy property.') }) }),
+    ...object('preserve-unknown-properties at root for Testing', {
+      spec: object('Specification of Waldo', { dummy: text('Dummy property.') }),
+    }),
     ...preserving,
   }
   await defined({ group, kind: 'Rooted', versions: { v1: schema } })
   await waitFor('it in the document', () => published(group, 'v1', 'Rooted'))
-  await accepted({ apiVersion: `${group}/v1`, kind: 'Rooted', metadata: { name: 'test-cr' }, a: { b: [{ c: 'd' }] } }, `rooteds.${group}`)
+  await accepted(
+    { apiVersion: `${group}/v1`, kind: 'Rooted', metadata: { name: 'test-cr' }, a: { b: [{ c: 'd' }] } },
+    `rooteds.${group}`,
+  )
   await kubectl().ok('explain rooteds', /KIND:.*Rooted/s)
 })
 
@@ -132,10 +173,17 @@ test('CustomResourcePublishOpenAPI works for CRD preserving unknown fields in an
   const group = 'nested.example.com'
   const spec = object('Specification of Waldo', { dummy: text('Dummy property.') }, preserving)
   const status = object('Status of Waldo', { bars: listOf('List of Bars and their statuses.', free) })
-  await defined({ group, kind: 'Nested', versions: { v1: object('preserve-unknown-properties in nested field for Testing', { spec, status }) } })
+  await defined({
+    group,
+    kind: 'Nested',
+    versions: { v1: object('preserve-unknown-properties in nested field for Testing', { spec, status }) },
+  })
   await waitFor('it in the document', () => published(group, 'v1', 'Nested'))
   const unknown = { a: null, b: [{ c: 'd' }] }
-  await accepted({ apiVersion: `${group}/v1`, kind: 'Nested', metadata: { name: 'test-cr' }, spec: unknown }, `nesteds.${group}`)
+  await accepted(
+    { apiVersion: `${group}/v1`, kind: 'Nested', metadata: { name: 'test-cr' }, spec: unknown },
+    `nesteds.${group}`,
+  )
   await kubectl().ok('explain nesteds', /DESCRIPTION:.*preserve-unknown-properties in nested field for Testing/s)
 })
 

@@ -1,4 +1,7 @@
-/** What upstream's suite asks of custom resources whose schema has become stricter (`test/e2e/apimachinery/crd_validation_ratcheting.go`, KEP-4008). */
+/**
+ * What upstream's suite asks of custom resources whose schema has become stricter
+ * (`test/e2e/apimachinery/crd_validation_ratcheting.go`, KEP-4008).
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { waitFor } from '../../../support/wait-for.ts'
@@ -20,12 +23,19 @@ async function kindOf(t: TestContext) {
       'application/apply-patch+yaml',
     )
   let changes = 0
-  /** Resolves when objects are held against the schema: one that breaks it in a way of this change is refused for that. */
+  /**
+   * Resolves when objects are held against the schema: one that breaks it in a way of this change is refused for that.
+   */
   const restrict = async (properties: Schema) => {
     const sentinel = `change-${++changes}`
     const value = { type: 'object', properties: { ...properties, sentinel: { type: 'string', enum: [sentinel] } } }
     const patch = JSON.stringify([{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema', value }])
-    await cluster.call('PATCH', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.${group}`, patch, 'application/json-patch+json')
+    await cluster.call(
+      'PATCH',
+      `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.${group}`,
+      patch,
+      'application/json-patch+json',
+    )
     await waitFor('the schema', () =>
       apply('sentinel', { sentinel: 'none' }).then(
         () => false,
@@ -43,7 +53,13 @@ const everywhere = (field: Schema): Schema => {
   return {
     field,
     struct: one,
-    list: { type: 'array', maxItems: 5, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['key'], items: listed },
+    list: {
+      type: 'array',
+      maxItems: 5,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['key'],
+      items: listed,
+    },
     map: { type: 'object', maxProperties: 5, additionalProperties: one },
   }
 }
@@ -69,21 +85,29 @@ for (const [what, field, item, inMap] of [
   ['JSONSchema', schemaErrors, schemaErrors, 'map.foo.field'],
   ['CRD Validation Rule', rule('self == "valid"'), rule('self != "foo"'), 'map[foo].field'],
 ] as const) {
-  test(`CRDValidationRatcheting MUST NOT fail to update a resource due to ${what} errors on unchanged correlatable fields`, async (t) => {
-    const { apply, restrict } = await kindOf(t)
-    await apply('a', holding('foo'))
-    await restrict(everywhere(field))
-    await apply('a', holding('foo'), { foo: 'bar' })
-    await apply('a', holding('foo', { other: 'new' }))
-  })
+  test(
+    `CRDValidationRatcheting MUST NOT fail to update a resource due to ${what} errors on unchanged correlatable ` +
+      'fields',
+    async (t) => {
+      const { apply, restrict } = await kindOf(t)
+      await apply('a', holding('foo'))
+      await restrict(everywhere(field))
+      await apply('a', holding('foo'), { foo: 'bar' })
+      await apply('a', holding('foo', { other: 'new' }))
+    },
+  )
 
-  test(`CRDValidationRatcheting MUST fail to update a resource due to ${what} errors on unchanged uncorrelatable fields`, async (t) => {
-    const { apply, restrict } = await kindOf(t)
-    await apply('a', { atomicArray: ['foo', 'bar'], setArray: ['foo', 'bar'] })
-    await restrict(lists(item))
-    const changed = ['foo', 'bar', 'notfoo']
-    await assert.rejects(apply('a', { atomicArray: changed, setArray: changed }), says('atomicArray', 'setArray'))
-  })
+  test(
+    `CRDValidationRatcheting MUST fail to update a resource due to ${what} errors on unchanged uncorrelatable ` +
+      'fields',
+    async (t) => {
+      const { apply, restrict } = await kindOf(t)
+      await apply('a', { atomicArray: ['foo', 'bar'], setArray: ['foo', 'bar'] })
+      await restrict(lists(item))
+      const changed = ['foo', 'bar', 'notfoo']
+      await assert.rejects(apply('a', { atomicArray: changed, setArray: changed }), says('atomicArray', 'setArray'))
+    },
+  )
 
   test(`CRDValidationRatcheting MUST fail to update a resource due to ${what} errors on changed fields`, async (t) => {
     const { apply, restrict } = await kindOf(t)
@@ -96,16 +120,29 @@ for (const [what, field, item, inMap] of [
 test('CRDValidationRatcheting MUST NOT ratchet errors raised by transition rules', async (t) => {
   const { apply, restrict } = await kindOf(t)
   await apply('a', holding('foo'))
-  await restrict(everywhere({ type: 'string', maxLength: 5, 'x-kubernetes-validations': [{ rule: 'self != oldSelf' }] }))
-  await assert.rejects(apply('a', holding('foo'), { foo: 'bar' }), says('struct.field', 'list[0].field', 'map[foo].field'))
+  await restrict(
+    everywhere({ type: 'string', maxLength: 5, 'x-kubernetes-validations': [{ rule: 'self != oldSelf' }] }),
+  )
+  await assert.rejects(
+    apply('a', holding('foo'), { foo: 'bar' }),
+    says('struct.field', 'list[0].field', 'map[foo].field'),
+  )
 })
 
-test('CRDValidationRatcheting MUST evaluate a CRD Validation Rule with oldSelf = nil for new values when optionalOldSelf is true', async (t) => {
-  const { apply, restrict } = await kindOf(t)
-  await restrict({
-    field: { type: 'string', maxLength: 5, 'x-kubernetes-validations': [{ rule: '!oldSelf.hasValue() || self != "foo"', optionalOldSelf: true }] },
-  })
-  await apply('a', { field: 'foo' })
-  await apply('a', { field: 'bar' })
-  await assert.rejects(apply('a', { field: 'foo' }), says('failed rule'))
-})
+test(
+  'CRDValidationRatcheting MUST evaluate a CRD Validation Rule with oldSelf = nil for new values when ' +
+    'optionalOldSelf is true',
+  async (t) => {
+    const { apply, restrict } = await kindOf(t)
+    await restrict({
+      field: {
+        type: 'string',
+        maxLength: 5,
+        'x-kubernetes-validations': [{ rule: '!oldSelf.hasValue() || self != "foo"', optionalOldSelf: true }],
+      },
+    })
+    await apply('a', { field: 'foo' })
+    await apply('a', { field: 'bar' })
+    await assert.rejects(apply('a', { field: 'foo' }), says('failed rule'))
+  },
+)

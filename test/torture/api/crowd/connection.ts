@@ -1,4 +1,7 @@
-/** One HTTP/2 connection of a client that tortures: requests, and streams of lines. It is over when the server is killed. */
+/**
+ * One HTTP/2 connection of a client that tortures: requests, and streams of lines. It is over when the server is
+ * killed.
+ */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 
 export interface Answer {
@@ -46,7 +49,11 @@ export class Connection {
   constructor(name: string, url: string, token: string) {
     this.name = name
     this.#token = token
-    this.#session = connect(url, { rejectUnauthorized: false, settings: { initialWindowSize: windowBytes, enablePush: false }, maxSessionMemory: 1000 })
+    this.#session = connect(url, {
+      rejectUnauthorized: false,
+      settings: { initialWindowSize: windowBytes, enablePush: false },
+      maxSessionMemory: 1000,
+    })
     this.#session.on('connect', () => this.#session.setLocalWindowSize(1024 * 1024 * 1024))
     this.#session.on('error', () => {})
   }
@@ -77,7 +84,8 @@ export class Connection {
       const soFar = (): string => {
         const bytes = chunks.reduce((sum, { length }) => sum + length, 0)
         return status
-          ? `status ${status} and ${bytes} bytes so far, the last ${Math.round(performance.now() - last)} ms ago, on connection ${this.name}`
+          ? `status ${status} and ${bytes} bytes so far, the last ${Math.round(performance.now() - last)} ms ` +
+              `ago, on connection ${this.name}`
           : `and no status, on connection ${this.name}`
       }
       stream.on('response', (headers) => {
@@ -95,8 +103,12 @@ export class Connection {
       stream.on('error', () => {})
       stream.on('close', () => {
         clearTimeout(timer)
-        if (whole && status && stream.rstCode === constants.NGHTTP2_NO_ERROR) resolve({ status, text: Buffer.concat(chunks).toString(), at: performance.now() })
-        else reject(late ? new LateAnswerError(path, timeoutMs, soFar()) : new NoAnswerError(path, 'the connection was cut'))
+        if (whole && status && stream.rstCode === constants.NGHTTP2_NO_ERROR)
+          resolve({ status, text: Buffer.concat(chunks).toString(), at: performance.now() })
+        else
+          reject(
+            late ? new LateAnswerError(path, timeoutMs, soFar()) : new NoAnswerError(path, 'the connection was cut'),
+          )
       })
       if (body !== undefined) stream.end(JSON.stringify(body))
     })
@@ -105,7 +117,8 @@ export class Connection {
   /** GETs a stream of lines. */
   lines(path: string, line: (text: string, at: number) => void): LineStream {
     const stream = this.#open('GET', path, {}, true)
-    if (!stream) return { status: Promise.resolve(0), ended: Promise.resolve(false), cancel() {}, pause() {}, resume() {} }
+    if (!stream)
+      return { status: Promise.resolve(0), ended: Promise.resolve(false), cancel() {}, pause() {}, resume() {} }
     const { promise: status, resolve: answered } = Promise.withResolvers<number>()
     const { promise: ended, resolve: end } = Promise.withResolvers<boolean>()
     let whole = false
@@ -119,13 +132,30 @@ export class Connection {
       answered(0)
       end(whole && stream.rstCode === constants.NGHTTP2_NO_ERROR)
     })
-    return { status, ended, cancel: () => stream.close(constants.NGHTTP2_CANCEL), pause: () => stream.pause(), resume: () => stream.resume() }
+    return {
+      status,
+      ended,
+      cancel: () => stream.close(constants.NGHTTP2_CANCEL),
+      pause: () => stream.pause(),
+      resume: () => stream.resume(),
+    }
   }
 
-  #open(method: string, path: string, headers: Readonly<Record<string, string>>, endStream: boolean): ClientHttp2Stream | undefined {
+  #open(
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    endStream: boolean,
+  ): ClientHttp2Stream | undefined {
     if (!this.isOpen) return undefined
     return this.#session.request(
-      { ':method': method, ':path': path, authorization: `Bearer ${this.#token}`, accept: 'application/json', ...headers },
+      {
+        ':method': method,
+        ':path': path,
+        authorization: `Bearer ${this.#token}`,
+        accept: 'application/json',
+        ...headers,
+      },
       { endStream },
     )
   }

@@ -1,4 +1,7 @@
-/** Lists of all sorts: newest, any, at a revision, not older than one; whole and in pages; of a kind, a namespace, a selection. */
+/**
+ * Lists of all sorts: newest, any, at a revision, not older than one; whole and in pages; of a kind, a namespace, a
+ * selection.
+ */
 import { contentOf, isOurs, type Kind, kinds, namespaces, type Seen, shards } from '../objects.ts'
 import type { Item, ListSeen, Mode } from '../observation.ts'
 import { pathOf, type Scope } from '../scope.ts'
@@ -7,7 +10,11 @@ import type { Arrival, Target } from './target.ts'
 import { chance, pick } from './writers.ts'
 
 interface ListAnswer {
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number }
+  readonly metadata: {
+    readonly resourceVersion: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  }
   readonly items: readonly Seen[]
 }
 
@@ -52,7 +59,15 @@ export async function list(
       const { status, text, at } = await connection.request('GET', pathOf(scope, query))
       if (status === 410) {
         const revision = pages[0]?.revision ?? wanted
-        target.observations.push({ what: 'expired', scope, wanted: revision, sent, answered: at, connection: connection.name, label: what })
+        target.observations.push({
+          what: 'expired',
+          scope,
+          wanted: revision,
+          sent,
+          answered: at,
+          connection: connection.name,
+          label: what,
+        })
         return undefined
       }
       if (status !== 200) {
@@ -84,7 +99,8 @@ export async function list(
       Object.assign(query, { limit: String(limit), continue: metadata.continue })
     }
   } catch (error) {
-    if (error instanceof SyntaxError) target.fault('answers are whole', `${what} of ${scope.kind}: ${error.message.slice(-200)}`)
+    if (error instanceof SyntaxError)
+      target.fault('answers are whole', `${what} of ${scope.kind}: ${error.message.slice(-200)}`)
     else if (error instanceof LateAnswerError) target.fault('requests are answered', error.message)
     else if (!(error instanceof NoAnswerError)) throw error
     return undefined

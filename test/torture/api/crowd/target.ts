@@ -1,4 +1,7 @@
-/** The server under torture as its clients see it: it may be down, come back elsewhere, and everything seen of it is kept. */
+/**
+ * The server under torture as its clients see it: it may be down, come back elsewhere, and everything seen of it is
+ * kept.
+ */
 import type { Fault, History } from '../judge/history.ts'
 import type { Observation } from '../observation.ts'
 import { type ServerProcess, startServer, token } from '../server-process.ts'
@@ -41,7 +44,8 @@ export class Target {
     this.#url = server.url
     this.#up.resolve(server.url)
     void server.exited.then(() => {
-      if (this.#server === server) this.faults.push({ promise: 'the server goes on', evidence: `process ${server.pid} ended by itself` })
+      if (this.#server === server)
+        this.faults.push({ promise: 'the server goes on', evidence: `process ${server.pid} ended by itself` })
     })
   }
 
@@ -75,14 +79,15 @@ export class Target {
   }
 
   /**
-   * A connection to the server, as soon as there is one; undefined if `signal` comes first. The same name gives the same
-   * connection while it is open.
+   * A connection to the server, as soon as there is one; undefined if `signal` comes first. The same name gives the
+   * same connection while it is open.
    */
   async connection(name: string, signal?: AbortSignal, arrival: Arrival = 'early'): Promise<Connection | undefined> {
     const url = await this.#address(signal, arrival)
     if (url === undefined || signal?.aborted) return undefined
     let connection = this.#connections.get(name)
-    if (!connection?.isOpen) this.#connections.set(name, (connection = new Connection(`${name} #${this.#generation}`, url, token)))
+    if (!connection?.isOpen)
+      this.#connections.set(name, (connection = new Connection(`${name} #${this.#generation}`, url, token)))
     return connection
   }
 

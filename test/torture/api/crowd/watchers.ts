@@ -1,4 +1,6 @@
-/** Watches, and informers made of a list and watches: they go on after cuts, and list again when history has expired. */
+/**
+ * Watches, and informers made of a list and watches: they go on after cuts, and list again when history has expired.
+ */
 import { contentOf, isOurs, type Seen } from '../objects.ts'
 import { applyEvents, type ListSeen, type WatchSeen } from '../observation.ts'
 import { pathOf, type Scope, showScope } from '../scope.ts'
@@ -20,7 +22,14 @@ export interface Watching {
 }
 
 /** Starts a watch and notes all that it tells. */
-export function watch(target: Target, connection: Connection, scope: Scope, from: WatchSeen['from'], label: string, timeoutSeconds?: number): Watching {
+export function watch(
+  target: Target,
+  connection: Connection,
+  scope: Scope,
+  from: WatchSeen['from'],
+  label: string,
+  timeoutSeconds?: number,
+): Watching {
   const { history, observations } = target
   const seen: WatchSeen = { what: 'watch', scope, from, sent: performance.now(), events: [], label }
   observations.push(seen)
@@ -38,11 +47,16 @@ export function watch(target: Target, connection: Connection, scope: Scope, from
     }
     const { name, namespace, resourceVersion, annotations } = object.metadata
     const revision = Number(resourceVersion)
-    if (type === 'BOOKMARK') seen.events.push({ type, revision, initialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true', at })
+    if (type === 'BOOKMARK')
+      seen.events.push({ type, revision, initialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true', at })
     else if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
       if (!isOurs(namespace)) return
       try {
-        seen.events.push({ ...history.item(history.key(scope.kind, namespace, name), revision, contentOf(scope.kind, object)), type, at })
+        seen.events.push({
+          ...history.item(history.key(scope.kind, namespace, name), revision, contentOf(scope.kind, object)),
+          type,
+          at,
+        })
       } catch (error) {
         target.fault('a watch tells what happened', `${label}: ${(error as Error).message}`)
       }
@@ -51,7 +65,8 @@ export function watch(target: Target, connection: Connection, scope: Scope, from
   const over = Promise.all([stream.status, stream.ended]).then(([status, whole]) => {
     seen.end ??= whole ? 'ended' : 'cut'
     if (status === 410) seen.end = 'expired'
-    else if (status !== 0 && status !== 200 && status !== 429) target.unforeseen(`${label} of ${showScope(scope)}`, status, '')
+    else if (status !== 0 && status !== 200 && status !== 429)
+      target.unforeseen(`${label} of ${showScope(scope)}`, status, '')
   })
   return { seen, stream, over }
 }
@@ -140,7 +155,14 @@ export class Informer {
 
   async #follow(connection: Connection, from: WatchSeen['from'], signal: AbortSignal, slow: boolean): Promise<void> {
     const label = `the ${from === 'streamed' ? 'streaming list' : 'watch'} of an informer`
-    const watching = watch(this.#target, connection, this.scope, from, label, chance(0.5) ? 3 + Math.floor(Math.random() * 20) : undefined)
+    const watching = watch(
+      this.#target,
+      connection,
+      this.scope,
+      from,
+      label,
+      chance(0.5) ? 3 + Math.floor(Math.random() * 20) : undefined,
+    )
     this.current = watching.seen
     this.#watches.push(watching.seen)
     const cancel = (): void => watching.stream.cancel()
@@ -150,7 +172,8 @@ export class Informer {
     clearInterval(pauses)
     signal.removeEventListener('abort', cancel)
     const { seen } = watching
-    const complete = from !== 'streamed' || seen.events.some((event) => event.type === 'BOOKMARK' && event.initialEventsEnd)
+    const complete =
+      from !== 'streamed' || seen.events.some((event) => event.type === 'BOOKMARK' && event.initialEventsEnd)
     if (seen.end === 'expired') this.#revision = 0
     else if (complete) this.#revision = Math.max(this.#revision, toldBy(seen))
     if (complete) this.#synced.resolve()
@@ -164,7 +187,13 @@ function pauseFor(stream: LineStream, ms: number): void {
 }
 
 /** Starts watches from any revision, and lets each live for some seconds, until `signal` says so. */
-export async function runHistorian(target: Target, connectionName: string, scope: () => Scope, revision: () => number, signal: AbortSignal): Promise<void> {
+export async function runHistorian(
+  target: Target,
+  connectionName: string,
+  scope: () => Scope,
+  revision: () => number,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const connection = await target.connection(connectionName, signal, 'late')
     if (!connection) return

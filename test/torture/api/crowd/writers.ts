@@ -1,4 +1,6 @@
-/** Writers: create, update, patch and delete objects over HTTP, conditionally and not, and note what they were promised. */
+/**
+ * Writers: create, update, patch and delete objects over HTTP, conditionally and not, and note what they were promised.
+ */
 import type { Action, ObjectKey, Write } from '../judge/history.ts'
 import {
   allowsUnconditionalUpdate,
@@ -62,7 +64,13 @@ export class Pool {
 let made = 0
 
 /** Writes until `signal` says so. */
-export async function runWriter(target: Target, connectionName: string, pool: Pool, { creates, kinds }: WriterOptions, signal: AbortSignal): Promise<void> {
+export async function runWriter(
+  target: Target,
+  connectionName: string,
+  pool: Pool,
+  { creates, kinds }: WriterOptions,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const connection = await target.connection(connectionName, signal)
     if (!connection) return
@@ -125,7 +133,12 @@ class Writer {
         create: () => this.#connection.request('POST', collectionPath(kind, namespace), bodyOf(kind, name, write)),
         update: () => this.#connection.request('PUT', path, bodyOf(kind, name, write, condition)),
         patch: () => this.#connection.request('PATCH', path, patchOf(kind, write, condition)),
-        delete: () => this.#connection.request('DELETE', path, condition ? { preconditions: { resourceVersion: String(condition) } } : undefined),
+        delete: () =>
+          this.#connection.request(
+            'DELETE',
+            path,
+            condition ? { preconditions: { resourceVersion: String(condition) } } : undefined,
+          ),
       }[action]()
       write.answered = at
       this.#judge(write, status, text)
@@ -165,7 +178,10 @@ class Writer {
       write.revision = Number(object.metadata.resourceVersion)
       const { count } = contentOf(write.key.kind, object)
       if (count !== write.count)
-        this.#target.fault('an answer shows what was written', `count ${write.count} was written, ${count} is in the answer: ${text.slice(0, 500)}`)
+        this.#target.fault(
+          'an answer shows what was written',
+          `count ${write.count} was written, ${count} is in the answer: ${text.slice(0, 500)}`,
+        )
     } catch (error) {
       this.#target.fault('an answer shows what was written', (error as Error).message)
     }
@@ -194,8 +210,19 @@ class Writer {
     const { kind, namespace, name } = key
     const sent = performance.now()
     try {
-      const { status, text, at } = await this.#connection.request('GET', `${objectPath(kind, namespace, name)}${any ? '?resourceVersion=0' : ''}`)
-      const seen = { what: 'read', key, mode: any ? 'any' : 'newest', sent, answered: at, connection: this.#connection.name, label: 'a get' } as const
+      const { status, text, at } = await this.#connection.request(
+        'GET',
+        `${objectPath(kind, namespace, name)}${any ? '?resourceVersion=0' : ''}`,
+      )
+      const seen = {
+        what: 'read',
+        key,
+        mode: any ? 'any' : 'newest',
+        sent,
+        answered: at,
+        connection: this.#connection.name,
+        label: 'a get',
+      } as const
       if (status === 404) {
         observations.push({ ...seen, found: 'absent' })
         return 0

@@ -4,16 +4,26 @@ import { inScope, showScope } from '../scope.ts'
 import { type Change, type Fault, type History, showKey, showWrite, type Write } from './history.ts'
 import type { RevisionClock } from './revision-clock.ts'
 
-export function checkLists(history: History, changes: readonly Change[], observations: readonly Observation[], clock: RevisionClock): Fault[] {
+export function checkLists(
+  history: History,
+  changes: readonly Change[],
+  observations: readonly Observation[],
+  clock: RevisionClock,
+): Fault[] {
   const faults: Fault[] = []
-  const lists = observations.filter((observation) => observation.what === 'list').sort((a, b) => a.revision - b.revision)
+  const lists = observations
+    .filter((observation) => observation.what === 'list')
+    .sort((a, b) => a.revision - b.revision)
   const state: (Write | undefined)[] = []
   const stamps = new Uint32Array(history.keyCount)
   const unsure = changes.filter(({ after }) => after !== undefined)
   let next = 0
   lists.forEach((list, i) => {
-    for (; next < changes.length && changes[next]!.revision <= list.revision; next++) state[changes[next]!.key.id] = changes[next]!.put
-    const doubtful = new Set(unsure.filter(({ after, revision }) => after! < list.revision && list.revision < revision).map(({ key }) => key))
+    for (; next < changes.length && changes[next]!.revision <= list.revision; next++)
+      state[changes[next]!.key.id] = changes[next]!.put
+    const doubtful = new Set(
+      unsure.filter(({ after, revision }) => after! < list.revision && list.revision < revision).map(({ key }) => key),
+    )
     const stamp = i + 1
     const difference = compare(
       history,
@@ -27,14 +37,19 @@ export function checkLists(history: History, changes: readonly Change[], observa
       },
       (id) => stamps[id] === stamp,
     )
-    if (difference) faults.push({ promise: 'a list shows exactly what was written up to its revision', evidence: `${show(list)}: ${difference}` })
+    if (difference)
+      faults.push({
+        promise: 'a list shows exactly what was written up to its revision',
+        evidence: `${show(list)}: ${difference}`,
+      })
     faults.push(...revisionFaults(list, clock), ...pageFaults(list))
   })
   return faults
 }
 
 const show = ({ label, scope, mode, wanted, revision, items }: ListSeen): string =>
-  `${label} of ${showScope(scope)} (${mode}${wanted ? ` ${wanted}` : ''}) shows revision ${revision} with ${items.length} objects`
+  `${label} of ${showScope(scope)} (${mode}${wanted ? ` ${wanted}` : ''}) shows revision ${revision} with ` +
+  `${items.length} objects`
 
 /** What is wrong with the items, with an example of each sort. */
 function compare(
@@ -58,11 +73,13 @@ function compare(
     if (expected?.count === count && expected.revision === revision) {
       if (!inScope(scope, key, expected.shard)) note('not asked for', shown)
     } else if (!expected) note('not there', shown)
-    else note(revision < expected.revision ? 'out of date' : 'of the future', `${shown}, expected ${showWrite(expected)}`)
+    else
+      note(revision < expected.revision ? 'out of date' : 'of the future', `${shown}, expected ${showWrite(expected)}`)
   }
   for (const key of history.keysOf(scope.kind)) {
     const expected = state[key.id]
-    if (expected && !isMarked(key.id) && !doubtful.has(key) && inScope(scope, key, expected.shard)) note('missing', showWrite(expected))
+    if (expected && !isMarked(key.id) && !doubtful.has(key) && inScope(scope, key, expected.shard))
+      note('missing', showWrite(expected))
   }
   if (wrong.size === 0) return undefined
   return [...wrong].map(([sort, examples]) => `${examples.length} ${sort}, such as ${examples[0]}`).join('; ')
@@ -71,14 +88,20 @@ function compare(
 function revisionFaults(list: ListSeen, clock: RevisionClock): Fault[] {
   const { mode, wanted, revision, sent, answered, connection } = list
   const faults: Fault[] = []
-  const fault = (promise: string, expected: string): unknown => faults.push({ promise, evidence: `${show(list)}, expected ${expected}` })
+  const fault = (promise: string, expected: string): unknown =>
+    faults.push({ promise, evidence: `${show(list)}, expected ${expected}` })
   if (mode === 'newest' && revision < clock.floor(sent))
     fault('a read sees what was acknowledged before it', `at least ${clock.floor(sent)}, which was known before`)
   if (mode === 'any' && revision < clock.shown(connection, sent))
-    fault('reads on one connection do not go back in time', `at least ${clock.shown(connection, sent)}, which this connection had shown`)
+    fault(
+      'reads on one connection do not go back in time',
+      `at least ${clock.shown(connection, sent)}, which this connection had shown`,
+    )
   if (mode === 'exact' && revision !== wanted) fault('a list shows the revision asked for', `revision ${wanted}`)
-  if (mode === 'not older' && revision < wanted) fault('a list shows no older revision than asked for', `at least ${wanted}`)
-  if (mode !== 'derived' && revision > clock.ceiling(answered)) fault('a list shows no revision that is still to come', `at most ${clock.ceiling(answered)}`)
+  if (mode === 'not older' && revision < wanted)
+    fault('a list shows no older revision than asked for', `at least ${wanted}`)
+  if (mode !== 'derived' && revision > clock.ceiling(answered))
+    fault('a list shows no revision that is still to come', `at most ${clock.ceiling(answered)}`)
   return faults
 }
 
@@ -86,14 +109,21 @@ function pageFaults(list: ListSeen): Fault[] {
   const { pages, revision } = list
   const faults: Fault[] = []
   const odd = pages.find((page) => page.revision !== revision)
-  if (odd) faults.push({ promise: 'all pages of a list show one revision', evidence: `${show(list)}: a page shows ${odd.revision}` })
+  if (odd)
+    faults.push({
+      promise: 'all pages of a list show one revision',
+      evidence: `${show(list)}: a page shows ${odd.revision}`,
+    })
   // Pages may hold objects that are not looked at.
   const total = pages.reduce((sum, { items }) => sum + items, 0)
   let seen = 0
   for (const page of pages) {
     seen += page.items
     if (page.remaining !== undefined && page.remaining !== total - seen)
-      faults.push({ promise: 'pages say how many objects remain', evidence: `${show(list)}: after ${seen} a page says ${page.remaining}` })
+      faults.push({
+        promise: 'pages say how many objects remain',
+        evidence: `${show(list)}: after ${seen} a page says ${page.remaining}`,
+      })
   }
   return faults
 }

@@ -1,17 +1,27 @@
-/** Reads of one object: each shows a state that the object had between what was known before the read and its answer. */
+/**
+ * Reads of one object: each shows a state that the object had between what was known before the read and its answer.
+ */
 import type { ExpiredSeen, Observation, ReadSeen } from '../observation.ts'
 import { showScope } from '../scope.ts'
 import { type Change, type Fault, type History, type ObjectKey, showKey, showWrite, type Write } from './history.ts'
 import type { RevisionClock } from './revision-clock.ts'
 
-/** A state of an object, and the revision at which it ended: it was there before `gone`, and certainly while before `sure`. */
+/**
+ * A state of an object, and the revision at which it ended: it was there before `gone`, and certainly while before
+ * `sure`.
+ */
 interface Life {
   readonly put: Write
   sure: number
   gone: number
 }
 
-export function checkReads(history: History, changes: readonly Change[], observations: readonly Observation[], clock: RevisionClock): Fault[] {
+export function checkReads(
+  history: History,
+  changes: readonly Change[],
+  observations: readonly Observation[],
+  clock: RevisionClock,
+): Fault[] {
   const lives = livesOf(changes)
   const faults: Fault[] = []
   for (const observation of observations) {
@@ -51,13 +61,22 @@ function readFault(read: ReadSeen, lives: readonly Life[], clock: RevisionClock)
     const life = lives.find(({ put }) => put.count === found.count)
     if (!life || life.put.revision !== found.revision) return undefined // `learn` has said so.
     if (life.gone <= earliest)
-      return { promise, evidence: `${label} of ${showKey(key)} shows revision ${found.revision}, which ended at ${life.gone}; it was asked ${between}` }
+      return {
+        promise,
+        evidence:
+          `${label} of ${showKey(key)} shows revision ${found.revision}, which ended at ${life.gone}; it was ` +
+          `asked ${between}`,
+      }
     if (found.revision > latest)
-      return { promise: 'a read shows nothing that is still to come', evidence: `${label} of ${showKey(key)} shows ${found.revision} ${between}` }
+      return {
+        promise: 'a read shows nothing that is still to come',
+        evidence: `${label} of ${showKey(key)} shows ${found.revision} ${between}`,
+      }
     return undefined
   }
   const meanwhile = lives.filter(({ put, gone }) => put.revision <= latest && gone > earliest)
-  if (found === 'present') return meanwhile.length > 0 ? undefined : { promise, evidence: `${label}: ${showKey(key)} is not there ${between}` }
+  if (found === 'present')
+    return meanwhile.length > 0 ? undefined : { promise, evidence: `${label}: ${showKey(key)} is not there ${between}` }
   // Absent at some time: before the first state, after the last, or where one ended and the next had not begun.
   let covered = earliest
   for (const { put, sure } of meanwhile) {
@@ -65,7 +84,10 @@ function readFault(read: ReadSeen, lives: readonly Life[], clock: RevisionClock)
     covered = Math.max(covered, sure)
   }
   if (meanwhile.length === 0 || covered <= latest) return undefined
-  return { promise, evidence: `${label}: ${showKey(key)} was not found, expected ${showWrite(meanwhile.at(-1)!.put)} ${between}` }
+  return {
+    promise,
+    evidence: `${label}: ${showKey(key)} was not found, expected ${showWrite(meanwhile.at(-1)!.put)} ${between}`,
+  }
 }
 
 function expiryFault({ label, scope, wanted }: ExpiredSeen, compactable: number): Fault | undefined {

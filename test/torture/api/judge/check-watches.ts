@@ -1,5 +1,15 @@
-/** Watches: each tells every change of what it asks for, in order, once, with the right type, and bookmarks only what it has told. */
-import { applyEvents, type Item, type ListSeen, type Observation, type WatchEvent, type WatchSeen } from '../observation.ts'
+/**
+ * Watches: each tells every change of what it asks for, in order, once, with the right type, and bookmarks only what it
+ * has told.
+ */
+import {
+  applyEvents,
+  type Item,
+  type ListSeen,
+  type Observation,
+  type WatchEvent,
+  type WatchSeen,
+} from '../observation.ts'
 import { inScope, type Scope, showScope } from '../scope.ts'
 import { type Change, type Fault, type History, showKey } from './history.ts'
 
@@ -11,7 +21,11 @@ export interface WatchFindings {
   readonly initialStates: ListSeen[]
 }
 
-export function checkWatches(history: History, changes: readonly Change[], observations: readonly Observation[]): WatchFindings {
+export function checkWatches(
+  history: History,
+  changes: readonly Change[],
+  observations: readonly Observation[],
+): WatchFindings {
   const findings: WatchFindings = { faults: [], initialStates: [] }
   const byKind = Map.groupBy(changes, ({ key }) => key.kind)
   for (const watch of observations) {
@@ -68,8 +82,8 @@ function stateOf(watch: WatchSeen, events: readonly WatchEvent[], revision: numb
 }
 
 /**
- * Current objects come first and nothing marks their end: it is where as many objects have been told as there were before the
- * next event. Where that is so several times, it is where the rest makes sense.
+ * Current objects come first and nothing marks their end: it is where as many objects have been told as there were
+ * before the next event. Where that is so several times, it is where the rest makes sense.
  */
 function anyBeginning(watch: WatchSeen, changes: readonly Change[], history: History): Beginning | undefined {
   const places = possibleEnds(watch.events)
@@ -78,8 +92,13 @@ function anyBeginning(watch: WatchSeen, changes: readonly Change[], history: His
     const revision = watch.events[index]!.revision - 1
     return { revision, index, initial: stateOf(watch, told, revision) }
   }
-  const fitting = places.filter(({ index, told }) => sizes(watch.events[index]!.revision - 1) === told.length).map(begun)
-  const right = fitting.length < 2 ? fitting[0] : fitting.find((begin) => isTrue(begin.initial!, changes) && !watchFault(watch, changes, begin, history))
+  const fitting = places
+    .filter(({ index, told }) => sizes(watch.events[index]!.revision - 1) === told.length)
+    .map(begun)
+  const right =
+    fitting.length < 2
+      ? fitting[0]
+      : fitting.find((begin) => isTrue(begin.initial!, changes) && !watchFault(watch, changes, begin, history))
   if (right || places.length === 0) return right
   // Cut off before anything happened, there is nothing to hold it against.
   return watch.mustReach === undefined ? undefined : (fitting[0] ?? begun(places[0]!))
@@ -91,7 +110,10 @@ interface PossibleEnd {
   readonly told: readonly WatchEvent[]
 }
 
-/** Where the current objects may end: before it each comes once, as ADDED; after it revisions grow and are above all before. */
+/**
+ * Where the current objects may end: before it each comes once, as ADDED; after it revisions grow and are above all
+ * before.
+ */
 function possibleEnds(events: readonly WatchEvent[]): PossibleEnd[] {
   let growing = events.length - 1
   while (growing > 0 && events[growing - 1]!.revision <= events[growing]!.revision) growing--
@@ -128,7 +150,9 @@ function sizesOf(changes: readonly Change[], scope: Scope): (revision: number) =
   const sizes: number[] = []
   let size = 0
   for (const { key, put, previous, revision } of changes) {
-    const step = Number(put !== undefined && inScope(scope, key, put.shard)) - Number(previous !== undefined && inScope(scope, key, previous.shard))
+    const step =
+      Number(put !== undefined && inScope(scope, key, put.shard)) -
+      Number(previous !== undefined && inScope(scope, key, previous.shard))
     if (step === 0) continue
     size += step
     revisions.push(revision)
@@ -157,42 +181,63 @@ const showEvent = ({ type, key, revision, count }: Pick<ObjectEvent, 'type' | 'k
 /** What a change is to a watch of this scope. */
 function expectedEvent({ key, put, previous, revision }: Change, scope: Scope): Omit<ObjectEvent, 'at'> | undefined {
   const wasIn = previous !== undefined && inScope(scope, key, previous.shard)
-  if (put !== undefined && inScope(scope, key, put.shard)) return { type: wasIn ? 'MODIFIED' : 'ADDED', key, revision, count: put.count }
+  if (put !== undefined && inScope(scope, key, put.shard))
+    return { type: wasIn ? 'MODIFIED' : 'ADDED', key, revision, count: put.count }
   return wasIn ? { type: 'DELETED', key, revision, count: previous.count } : undefined
 }
 
 /** The first event that is not what it must be. */
-function watchFault(watch: WatchSeen, changes: readonly Change[], { revision: start, index }: Beginning, history: History): Fault | undefined {
+function watchFault(
+  watch: WatchSeen,
+  changes: readonly Change[],
+  { revision: start, index }: Beginning,
+  history: History,
+): Fault | undefined {
   const { scope, events, mustReach = 0 } = watch
-  const fault = (promise: string, evidence: string): Fault => ({ promise, evidence: `${show(watch)}, event ${at + 1} of ${events.length}: ${evidence}` })
+  const fault = (promise: string, evidence: string): Fault => ({
+    promise,
+    evidence: `${show(watch)}, event ${at + 1} of ${events.length}: ${evidence}`,
+  })
   let through = Math.max(start, mustReach)
   for (let i = index; i < events.length; i++) through = Math.max(through, events[i]!.revision)
   let at = index
   let told = start
-  for (let i = countUpTo(changes.length, (i) => changes[i]!.revision, start); i < changes.length && changes[i]!.revision <= through; i++) {
+  for (
+    let i = countUpTo(changes.length, (i) => changes[i]!.revision, start);
+    i < changes.length && changes[i]!.revision <= through;
+    i++
+  ) {
     const change = changes[i]!
     const expected = expectedEvent(change, scope)
     if (!expected) continue
     if (change.after !== undefined) {
       // Nobody saw this delete; who saw all of the time that it must lie in should have.
       if (start <= change.after)
-        return fault('a watch tells every change', `${showKey(change.key)} was deleted after ${change.after} and by ${change.revision}, which was not told`)
+        return fault(
+          'a watch tells every change',
+          `${showKey(change.key)} was deleted after ${change.after} and by ${change.revision}, which was not told`,
+        )
       continue
     }
     for (; events[at]?.type === 'BOOKMARK'; at++) {
       const { revision } = events[at]!
-      if (revision >= change.revision) return fault('a bookmark is not ahead of events', `a bookmark says ${revision}, before ${showEvent(expected)}`)
+      if (revision >= change.revision)
+        return fault('a bookmark is not ahead of events', `a bookmark says ${revision}, before ${showEvent(expected)}`)
       if (revision < told) return fault('bookmarks do not go back', `a bookmark says ${revision} after ${told}`)
       told = revision
     }
     const event = events[at]
     if (event === undefined) {
       const reach = `it was given the time to tell everything up to ${mustReach}`
-      return fault('a watch tells every change', `${showEvent(expected)} never came; ${watch.end ? `it ${watch.end}` : reach}`)
+      return fault(
+        'a watch tells every change',
+        `${showEvent(expected)} never came; ${watch.end ? `it ${watch.end}` : reach}`,
+      )
     }
     const { revision } = event
     if (event.type === 'BOOKMARK') continue
-    if (revision > change.revision) return fault('a watch tells every change', `${showEvent(expected)} is missing: ${showEvent(event)} came instead`)
+    if (revision > change.revision)
+      return fault('a watch tells every change', `${showEvent(expected)} is missing: ${showEvent(event)} came instead`)
     if (revision < change.revision)
       return fault(
         revision <= told ? 'a watch tells changes in order, once' : 'a watch tells only what happened',
@@ -210,10 +255,18 @@ function watchFault(watch: WatchSeen, changes: readonly Change[], { revision: st
         event.revision <= told ? 'a watch tells changes in order, once' : 'a watch tells only what happened',
         `${showEvent(event)} came after ${told}`,
       )
-    if (event.revision < told) return fault('bookmarks do not go back', `a bookmark says ${event.revision} after ${told}`)
+    if (event.revision < told)
+      return fault('bookmarks do not go back', `a bookmark says ${event.revision} after ${told}`)
     told = event.revision
   }
-  if (watch.end === 'expired' && typeof watch.from === 'number' && (events.at(-1)?.revision ?? watch.from) >= history.compactable)
-    return fault('history that was not compacted is there', `it expired; nothing after ${history.compactable} was compacted`)
+  if (
+    watch.end === 'expired' &&
+    typeof watch.from === 'number' &&
+    (events.at(-1)?.revision ?? watch.from) >= history.compactable
+  )
+    return fault(
+      'history that was not compacted is there',
+      `it expired; nothing after ${history.compactable} was compacted`,
+    )
   return undefined
 }

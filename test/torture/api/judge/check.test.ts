@@ -15,7 +15,12 @@ class Story {
     return this.history.key('configmaps', namespace, name)
   }
 
-  put(name: string, action: Action, revision: number, { shard = 0, outcome = 'acknowledged' as Write['outcome'], namespace = 'north' } = {}): Write {
+  put(
+    name: string,
+    action: Action,
+    revision: number,
+    { shard = 0, outcome = 'acknowledged' as Write['outcome'], namespace = 'north' } = {},
+  ): Write {
     const write = this.history.begin(this.key(name, namespace), action, shard, revision)
     write.outcome = outcome
     if (outcome === 'acknowledged') {
@@ -52,15 +57,41 @@ class Story {
   }
 
   read(key: ObjectKey, found: ReadSeen['found'], at: number, rest: Partial<ReadSeen> = {}): void {
-    this.#observations.push({ what: 'read', key, mode: 'newest', found, connection: 'c', sent: at, answered: at + 0.1, label: 'a get', ...rest })
+    this.#observations.push({
+      what: 'read',
+      key,
+      mode: 'newest',
+      found,
+      connection: 'c',
+      sent: at,
+      answered: at + 0.1,
+      label: 'a get',
+      ...rest,
+    })
   }
 
   watch(from: WatchSeen['from'], events: readonly WatchEvent[], rest: Partial<WatchSeen> = {}): void {
-    this.#observations.push({ what: 'watch', scope: { kind: 'configmaps' }, from, sent: 0, events: [...events], label: 'a watch', ...rest })
+    this.#observations.push({
+      what: 'watch',
+      scope: { kind: 'configmaps' },
+      from,
+      sent: 0,
+      events: [...events],
+      label: 'a watch',
+      ...rest,
+    })
   }
 
   expired(wanted: number): void {
-    this.#observations.push({ what: 'expired', scope: { kind: 'configmaps' }, wanted, sent: 0, answered: 1, connection: 'c', label: 'a list' })
+    this.#observations.push({
+      what: 'expired',
+      scope: { kind: 'configmaps' },
+      wanted,
+      sent: 0,
+      answered: 1,
+      connection: 'c',
+      label: 'a list',
+    })
   }
 
   /** The promises that were broken. */
@@ -70,8 +101,19 @@ class Story {
 }
 
 const item = ({ key, revision, count }: Write): Item => ({ key, revision, count })
-const event = (type: 'ADDED' | 'MODIFIED' | 'DELETED', { key, count, revision }: Write, at = revision): WatchEvent => ({ type, key, count, revision: at, at })
-const bookmark = (revision: number, initialEventsEnd = false): WatchEvent => ({ type: 'BOOKMARK', revision, initialEventsEnd, at: revision })
+const event = (type: 'ADDED' | 'MODIFIED' | 'DELETED', { key, count, revision }: Write, at = revision): WatchEvent => ({
+  type,
+  key,
+  count,
+  revision: at,
+  at,
+})
+const bookmark = (revision: number, initialEventsEnd = false): WatchEvent => ({
+  type: 'BOOKMARK',
+  revision,
+  initialEventsEnd,
+  at: revision,
+})
 
 /** a is made at 10 and changed at 12 into shard 1, b is made at 11 and deleted at 13, c is made at 14. */
 function tale(): { story: Story; a: Write; a2: Write; b: Write; c: Write; gone: Write } {
@@ -101,13 +143,23 @@ test('a true history has no faults', () => {
   const { story, a, a2, b, c } = told
   story.watch(9, [...truth(told), bookmark(14)], { mustReach: 14 })
   story.watch(11, truth(told).slice(2))
-  story.watch(9, [event('ADDED', a), event('ADDED', b), event('DELETED', a, 12), event('DELETED', b, 13), event('ADDED', c)], {
-    scope: { kind: 'configmaps', shard: 0 },
+  story.watch(
+    9,
+    [event('ADDED', a), event('ADDED', b), event('DELETED', a, 12), event('DELETED', b, 13), event('ADDED', c)],
+    {
+      scope: { kind: 'configmaps', shard: 0 },
+      mustReach: 14,
+    },
+  )
+  story.watch(9, [event('ADDED', a2)], { scope: { kind: 'configmaps', shard: 1 }, mustReach: 14 })
+  story.watch(
+    'streamed',
+    [event('ADDED', b), event('ADDED', a2), bookmark(12, true), event('DELETED', b, 13), event('ADDED', c)],
+    { mustReach: 14 },
+  )
+  story.watch('any', [event('ADDED', a2), event('ADDED', b), event('DELETED', b, 13), event('ADDED', c)], {
     mustReach: 14,
   })
-  story.watch(9, [event('ADDED', a2)], { scope: { kind: 'configmaps', shard: 1 }, mustReach: 14 })
-  story.watch('streamed', [event('ADDED', b), event('ADDED', a2), bookmark(12, true), event('DELETED', b, 13), event('ADDED', c)], { mustReach: 14 })
-  story.watch('any', [event('ADDED', a2), event('ADDED', b), event('DELETED', b, 13), event('ADDED', c)], { mustReach: 14 })
   story.list(10, [item(a)])
   story.list(11, [item(a), item(b)])
   story.list(12, [item(a2), item(b)])
@@ -164,7 +216,10 @@ test('a list that does not keep to the revision asked for is found', () => {
   const { story, a, b } = tale()
   story.list(11, [item(a), item(b)], { mode: 'not older', wanted: 12, sent: 20, answered: 21 })
   story.list(11, [item(a), item(b)], { mode: 'exact', wanted: 12, sent: 20, answered: 21 })
-  assert.deepEqual(story.broken(), ['a list shows no older revision than asked for', 'a list shows the revision asked for'])
+  assert.deepEqual(story.broken(), [
+    'a list shows no older revision than asked for',
+    'a list shows the revision asked for',
+  ])
 })
 
 test('reads that go back in time on one connection are found', () => {
@@ -223,7 +278,9 @@ test('events of the wrong type, or with another state, are found', () => {
   assert.deepEqual(type.story.broken(), ['a watch tells what happened'])
   const left = tale()
   left.story.watch(9, truth(left))
-  left.story.watch(9, [event('ADDED', left.a), event('ADDED', left.b), event('MODIFIED', left.a2)], { scope: { kind: 'configmaps', shard: 0 } })
+  left.story.watch(9, [event('ADDED', left.a), event('ADDED', left.b), event('MODIFIED', left.a2)], {
+    scope: { kind: 'configmaps', shard: 0 },
+  })
   assert.deepEqual(left.story.broken(), ['a watch tells what happened'])
 })
 
@@ -246,7 +303,9 @@ test('a watch that tells what is not asked for is found', () => {
 test('a wrong beginning of a streaming list or of a watch from any revision is found', () => {
   const { story, a, b, c } = tale()
   story.watch('streamed', [event('ADDED', b), bookmark(12, true)])
-  story.watch('any', [event('ADDED', b), event('ADDED', a), event('DELETED', b, 13), event('ADDED', c)], { mustReach: 14 })
+  story.watch('any', [event('ADDED', b), event('ADDED', a), event('DELETED', b, 13), event('ADDED', c)], {
+    mustReach: 14,
+  })
   assert.deepEqual(story.broken(), [exactly, exactly])
 })
 

@@ -1,6 +1,6 @@
 /**
- * The history that everything seen is held against: every write with what became of it. Acknowledgements say it of most;
- * writes whose answer a kill cut off, and the revisions of deletes, become known when somebody sees them.
+ * The history that everything seen is held against: every write with what became of it. Acknowledgements say it of
+ * most; writes whose answer a kill cut off, and the revisions of deletes, become known when somebody sees them.
  */
 import type { Kind } from '../objects.ts'
 import type { Item, Observation } from '../observation.ts'
@@ -55,7 +55,8 @@ export interface Change {
 export const showKey = ({ kind, namespace, name }: ObjectKey): string => `${kind} ${namespace}/${name}`
 
 export const showWrite = ({ action, key, count, revision, base, outcome }: Write): string =>
-  `${action} of ${showKey(key)} ${action === 'delete' ? `at ${base}` : `with count ${count}`} (${outcome}${revision ? `, revision ${revision}` : ''})`
+  `${action} of ${showKey(key)} ${action === 'delete' ? `at ${base}` : `with count ${count}`} ` +
+  `(${outcome}${revision ? `, revision ${revision}` : ''})`
 
 export class History {
   readonly #keys = new Map<string, ObjectKey>()
@@ -110,7 +111,10 @@ export class History {
     const write = this.#writes[count]
     if (!write || write.key !== key || write.action === 'delete')
       throw new Error(`${showKey(key)} at ${revision} shows count ${count}, which was never written to it`)
-    if (write.shard !== shard) throw new Error(`${showKey(key)} at ${revision} has shard ${shard} with count ${count}, which was written with ${write.shard}`)
+    if (write.shard !== shard)
+      throw new Error(
+        `${showKey(key)} at ${revision} has shard ${shard} with count ${count}, which was written with ${write.shard}`,
+      )
     return { key, revision, count }
   }
 
@@ -132,9 +136,15 @@ export class History {
       const write = this.#writes[count]!
       if (write.revision === revision && write.outcome !== 'refused') return
       if (write.outcome === 'refused')
-        faults.push({ promise: 'a refused write does nothing', evidence: `${label} shows the ${showWrite(write)} at ${revision}` })
+        faults.push({
+          promise: 'a refused write does nothing',
+          evidence: `${label} shows the ${showWrite(write)} at ${revision}`,
+        })
       else if (write.revision)
-        faults.push({ promise: 'a write has one revision', evidence: `${label} shows ${showKey(key)} at ${revision}, but it is the ${showWrite(write)}` })
+        faults.push({
+          promise: 'a write has one revision',
+          evidence: `${label} shows ${showKey(key)} at ${revision}, but it is the ${showWrite(write)}`,
+        })
       else {
         write.revision = revision
         know(write, label)
@@ -144,7 +154,9 @@ export class History {
       const { label } = observation
       if (observation.what === 'list') for (const item of observation.items) see(item, label)
       else if (observation.what === 'read' && typeof observation.found !== 'string') see(observation.found, label)
-      else if (observation.what === 'watch') for (const event of observation.events) if (event.type === 'ADDED' || event.type === 'MODIFIED') see(event, label)
+      else if (observation.what === 'watch')
+        for (const event of observation.events)
+          if (event.type === 'ADDED' || event.type === 'MODIFIED') see(event, label)
     }
     this.#learnDeletes(observations, byRevision, know, faults)
     return faults
@@ -184,7 +196,10 @@ export class History {
   }
 
   /** All changes in order of revision, and what is wrong with their order. Call `learn` before. */
-  changes(observations: readonly Observation[], clock: RevisionClock): { readonly changes: Change[]; readonly faults: Fault[] } {
+  changes(
+    observations: readonly Observation[],
+    clock: RevisionClock,
+  ): { readonly changes: Change[]; readonly faults: Fault[] } {
     const changes: Change[] = []
     const faults: Fault[] = []
     const removals = new Map<Write, Write>()
@@ -206,7 +221,10 @@ export class History {
             evidence: `${showWrite(put)} made an object that was there and that nobody deleted: ${showWrite(live)}`,
           })
         if (put.action !== 'create' && !live)
-          faults.push({ promise: 'what is deleted is gone', evidence: `${showWrite(put)} changed an object that is not there` })
+          faults.push({
+            promise: 'what is deleted is gone',
+            evidence: `${showWrite(put)} changed an object that is not there`,
+          })
         changes.push({ revision: put.revision, key, put, previous: live })
         live = put
         const removal = removals.get(put)
@@ -222,7 +240,9 @@ export class History {
     return { changes, faults }
   }
 
-  /** Deletes without an answer that were the last thing tried on their object: they happened if somebody found it gone. */
+  /**
+   * Deletes without an answer that were the last thing tried on their object: they happened if somebody found it gone.
+   */
   *#maybeDeletes(
     removals: ReadonlyMap<Write, Write>,
     puts: ReadonlyMap<ObjectKey, readonly Write[]>,
@@ -240,7 +260,8 @@ export class History {
 const rank = ({ revision, outcome }: Write): number => (revision ? 2 : outcome === 'acknowledged' ? 1 : 0)
 
 /** A delete without an answer has happened at least where the object was made again. */
-const happened = ({ revision, outcome }: Write, next: Write | undefined): boolean => revision > 0 || outcome === 'acknowledged' || next?.action === 'create'
+const happened = ({ revision, outcome }: Write, next: Write | undefined): boolean =>
+  revision > 0 || outcome === 'acknowledged' || next?.action === 'create'
 
 function putsByKey(writes: readonly Write[]): Map<ObjectKey, Write[]> {
   const puts = new Map<ObjectKey, Write[]>()
@@ -255,18 +276,30 @@ function putsByKey(writes: readonly Write[]): Map<ObjectKey, Write[]> {
 }
 
 /**
- * A delete whose revision nobody saw: later than the last list with the object, not later than the first without, or than
- * its next state; and an acknowledged one lies between what was known before it was sent and what was written after its answer.
+ * A delete whose revision nobody saw: later than the last list with the object, not later than the first without, or
+ * than its next state; and an acknowledged one lies between what was known before it was sent and what was written
+ * after its answer.
  */
-function unseenDelete(removal: Write, put: Write, next: Write | undefined, observations: readonly Observation[], clock: RevisionClock): Change {
+function unseenDelete(
+  removal: Write,
+  put: Write,
+  next: Write | undefined,
+  observations: readonly Observation[],
+  clock: RevisionClock,
+): Change {
   let after = Math.max(put.revision, removal.window?.after ?? 0, clock.floor(removal.sent))
   let by = Math.min(next?.revision ?? Number.POSITIVE_INFINITY, removal.window?.by ?? Number.POSITIVE_INFINITY)
   if (removal.outcome === 'acknowledged') by = Math.min(by, clock.ceiling(removal.answered))
   for (const observation of observations) {
-    if (observation.what !== 'list' || observation.scope.kind !== put.key.kind || isSelective(observation.scope)) continue
+    if (observation.what !== 'list' || observation.scope.kind !== put.key.kind || isSelective(observation.scope))
+      continue
     const { scope, revision, items } = observation
     if (revision <= after || revision >= by) continue
-    if ((scope.namespace !== undefined && scope.namespace !== put.key.namespace) || (scope.name !== undefined && scope.name !== put.key.name)) continue
+    if (
+      (scope.namespace !== undefined && scope.namespace !== put.key.namespace) ||
+      (scope.name !== undefined && scope.name !== put.key.name)
+    )
+      continue
     if (items.some(({ key }) => key === put.key)) after = revision
     else by = revision
   }

@@ -8,7 +8,11 @@ class Extremes {
   readonly #values: Float64Array
 
   /** Sorts by time and lets `better` run through the values in the order of `direction`. */
-  constructor(points: readonly (readonly [time: number, value: number])[], better: (a: number, b: number) => number, direction: 'forward' | 'backward') {
+  constructor(
+    points: readonly (readonly [time: number, value: number])[],
+    better: (a: number, b: number) => number,
+    direction: 'forward' | 'backward',
+  ) {
     const sorted = points.toSorted(([a], [b]) => a - b)
     this.#times = Float64Array.from(sorted, ([time]) => time)
     this.#values = Float64Array.from(sorted, ([, value]) => value)
@@ -73,7 +77,9 @@ export class RevisionClock {
     }
     this.#known = new Extremes(known, Math.max, 'forward')
     this.#later = new Extremes(later, Math.min, 'backward')
-    this.#connections = new Map([...connections].map(([name, points]) => [name, new Extremes(points, Math.max, 'forward')]))
+    this.#connections = new Map(
+      [...connections].map(([name, points]) => [name, new Extremes(points, Math.max, 'forward')]),
+    )
   }
 
   /** A revision that there was at `time`: somebody had been told of it. */
@@ -93,7 +99,8 @@ export class RevisionClock {
 }
 
 function revisionOf(observation: Exclude<Observation, { what: 'watch' }>): number {
-  if (observation.what === 'list') return observation.mode === 'exact' || observation.mode === 'derived' ? 0 : observation.revision
+  if (observation.what === 'list')
+    return observation.mode === 'exact' || observation.mode === 'derived' ? 0 : observation.revision
   if (observation.what === 'read') return typeof observation.found === 'string' ? 0 : observation.found.revision
   return 0
 }

@@ -54,19 +54,24 @@ export function podDefaults(pod: Pod): void {
   if (pod.status) podStatusDefaults(pod.status)
 }
 
-/** What a pod as a whole is limited to it also asks for, or what its containers do; and it has their huge pages (KEP-2837). */
+/**
+ * What a pod as a whole is limited to it also asks for, or what its containers do; and it has their huge pages
+ * (KEP-2837).
+ */
 function podLevelDefaults(pod: Pod, resources: NonNullable<PodSpec['resources']>): void {
   const { resources: _whole, ...rest } = pod.spec ?? { containers: [] }
   const containers = { ...pod, spec: rest, status: undefined }
   if (Object.keys(resources.limits ?? {}).length + Object.keys(resources.requests ?? {}).length > 0) {
     const limits = podLimits(containers)
-    for (const name in limits) if (isHugePages(name)) setMissing((resources.limits ??= {}), name, limits[name] as string)
+    for (const name in limits)
+      if (isHugePages(name)) setMissing((resources.limits ??= {}), name, limits[name] as string)
   }
   if (Object.keys(resources.limits ?? {}).length === 0) return
   resources.requests ??= {}
   const asked = podRequests(containers)
   for (const name of ['cpu', 'memory']) if (asked[name] !== undefined) setMissing(resources.requests, name, asked[name])
-  for (const name in resources.limits) if (isForPods(name)) setMissing(resources.requests, name, resources.limits[name] as string)
+  for (const name in resources.limits)
+    if (isForPods(name)) setMissing(resources.requests, name, resources.limits[name] as string)
 }
 
 function setMissing(list: Record<string, string>, name: string, amount: string): void {
@@ -95,7 +100,13 @@ function containerDefaults(container: Container | EphemeralContainer): void {
   httpGetDefaults(container.lifecycle?.preStop?.httpGet)
 }
 
-function resourcesDefaults({ limits, requests }: { limits?: Record<string, string>; requests?: Record<string, string> }): void {
+function resourcesDefaults({
+  limits,
+  requests,
+}: {
+  limits?: Record<string, string>
+  requests?: Record<string, string>
+}): void {
   if (limits) resourceListDefaults(limits)
   if (requests) resourceListDefaults(requests)
 }
@@ -120,7 +131,8 @@ function httpGetDefaults(get: { path?: string; scheme?: string } | undefined): v
 function requestsFromLimits({ resources }: Container): void {
   if (!resources?.limits) return
   resources.requests ??= {}
-  for (const name in resources.limits) if (!Object.hasOwn(resources.requests, name)) setOwn(resources.requests, name, resources.limits[name] as string)
+  for (const name in resources.limits)
+    if (!Object.hasOwn(resources.requests, name)) setOwn(resources.requests, name, resources.limits[name] as string)
 }
 
 /** On the host's network a container's port is the host's. */

@@ -61,7 +61,12 @@ export function rbdDefaults(rbd: { pool?: string; user?: string; keyring?: strin
 }
 
 /** Completes an Azure disk, in a pod or as a PersistentVolume. */
-export function azureDiskDefaults(disk: { cachingMode?: string; kind?: string; fsType?: string; readOnly?: boolean }): void {
+export function azureDiskDefaults(disk: {
+  cachingMode?: string
+  kind?: string
+  fsType?: string
+  readOnly?: boolean
+}): void {
   disk.cachingMode ??= 'ReadWrite'
   disk.kind ??= 'Shared'
   disk.fsType ??= 'ext4'

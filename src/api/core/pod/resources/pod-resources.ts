@@ -1,4 +1,7 @@
-/** What a pod asks for altogether, and what it is limited to: its containers, sidecars and init containers, or the pod as a whole (KEP-753, KEP-2837). */
+/**
+ * What a pod asks for altogether, and what it is limited to: its containers, sidecars and init containers, or the pod
+ * as a whole (KEP-753, KEP-2837).
+ */
 import { addQuantities, compareQuantities, signOf, subtractQuantities } from '../../../../machinery/values/quantity.ts'
 import { isHugePages, type ResourceList } from '../../quota/resource-list.ts'
 import { type Container, isSidecar, type Pod, type PodStatus } from '../model.ts'
@@ -19,10 +22,13 @@ export function podRequests(pod: Pod, options: PodResourceOptions = {}): Resourc
   const infeasible = isInfeasible(pod)
   const requests = together(pod, options, ({ resources }, status) => {
     const asked = (resources?.requests ?? {}) as ResourceList
-    const counted = status ? most(infeasible ? {} : asked, status.resources?.requests, status.allocatedResources) : asked
+    const counted = status
+      ? most(infeasible ? {} : asked, status.resources?.requests, status.allocatedResources)
+      : asked
     return options.missing ? { ...options.missing, ...counted } : counted
   })
-  for (const [name, amount] of Object.entries(wholeRequests(pod, infeasible, options))) if (isForPods(name)) requests[name] = amount
+  for (const [name, amount] of Object.entries(wholeRequests(pod, infeasible, options)))
+    if (isForPods(name)) requests[name] = amount
   if (options.overhead) addTo(requests, pod.spec?.overhead)
   return requests
 }
@@ -31,7 +37,10 @@ export function podRequests(pod: Pod, options: PodResourceOptions = {}): Resourc
 const isInfeasible = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') ?? false
 
-/** What is asked for the pod as a whole, if anything is: while it is being resized as much as it still has, too (KEP-5419). */
+/**
+ * What is asked for the pod as a whole, if anything is: while it is being resized as much as it still has, too
+ * (KEP-5419).
+ */
 function wholeRequests({ spec, status }: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
   const asked = spec?.resources?.requests
   if (!asked || !Object.keys(asked).some(isForPods)) return {}
@@ -47,7 +56,8 @@ export function podLimits(pod: Pod, options: PodResourceOptions = {}): ResourceL
     const capped = (resources?.limits ?? {}) as ResourceList
     return status?.resources ? most(infeasible ? {} : capped, status.resources.limits) : capped
   })
-  for (const [name, amount] of Object.entries(wholeLimits(pod, infeasible, options))) if (isForPods(name)) limits[name] = amount
+  for (const [name, amount] of Object.entries(wholeLimits(pod, infeasible, options)))
+    if (isForPods(name)) limits[name] = amount
   if (options.overhead) {
     for (const [name, amount] of Object.entries(pod.spec?.overhead ?? {})) {
       const limit = limits[name]
@@ -68,7 +78,9 @@ function wholeLimits(pod: Pod, infeasible: boolean, options: PodResourceOptions)
 
 /** Whether the pod as a whole asks for something or is limited. */
 export const hasPodResources = ({ spec }: Pod): boolean =>
-  [spec?.resources?.requests, spec?.resources?.limits].some((list) => list !== undefined && Object.keys(list).some(isForPods))
+  [spec?.resources?.requests, spec?.resources?.limits].some(
+    (list) => list !== undefined && Object.keys(list).some(isForPods),
+  )
 
 /** What may be given for a pod as a whole. */
 export const isForPods = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name)
@@ -79,10 +91,13 @@ function together(
   options: PodResourceOptions,
   listOf: (container: Container, status: ContainerStatus | undefined) => ResourceList,
 ): ResourceList {
-  const statusOf = (statuses: readonly ContainerStatus[] | undefined, { name }: Container): ContainerStatus | undefined =>
-    options.status ? statuses?.find((one) => one.name === name) : undefined
+  const statusOf = (
+    statuses: readonly ContainerStatus[] | undefined,
+    { name }: Container,
+  ): ContainerStatus | undefined => (options.status ? statuses?.find((one) => one.name === name) : undefined)
   const running: ResourceList = {}
-  for (const container of spec?.containers ?? []) addTo(running, listOf(container, statusOf(status?.containerStatuses, container)))
+  for (const container of spec?.containers ?? [])
+    addTo(running, listOf(container, statusOf(status?.containerStatuses, container)))
   const sidecars: ResourceList = {}
   let starting: ResourceList = {}
   for (const container of spec?.initContainers ?? []) {
@@ -107,8 +122,14 @@ function addTo(sum: ResourceList, list: Readonly<Record<string, string>> | undef
   }
 }
 
-function without(list: Readonly<Record<string, string>> = {}, less: Readonly<Record<string, string>> = {}): ResourceList {
-  const rest = Object.entries(list).map(([name, amount]) => [name, less[name] === undefined ? amount : subtractQuantities(amount, less[name])])
+function without(
+  list: Readonly<Record<string, string>> = {},
+  less: Readonly<Record<string, string>> = {},
+): ResourceList {
+  const rest = Object.entries(list).map(([name, amount]) => [
+    name,
+    less[name] === undefined ? amount : subtractQuantities(amount, less[name]),
+  ])
   return Object.fromEntries(rest)
 }
 

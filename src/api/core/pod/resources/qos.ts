@@ -5,12 +5,18 @@ import type { PodSpec } from '../model.ts'
 
 const computeResources = ['cpu', 'memory'] as const
 
-/** Guaranteed if all containers limit cpu and memory and ask for just that, BestEffort if none asks for anything, else Burstable. */
+/**
+ * Guaranteed if all containers limit cpu and memory and ask for just that, BestEffort if none asks for anything, else
+ * Burstable.
+ */
 export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const requests: ResourceList = {}
   const limits: ResourceList = {}
   let guaranteed = true
-  const sources = spec.resources?.limits || spec.resources?.requests ? [spec] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
+  const sources =
+    spec.resources?.limits || spec.resources?.requests
+      ? [spec]
+      : [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
   for (const { resources } of sources) {
     let limited = 0
     for (const name of computeResources) {
@@ -23,7 +29,8 @@ export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffor
   const capped = Object.keys(limits)
   if (asked.length === 0 && capped.length === 0) return 'BestEffort'
   const equal =
-    asked.length === capped.length && asked.every((name) => limits[name] !== undefined && compareQuantities(requests[name] as string, limits[name]) === 0)
+    asked.length === capped.length &&
+    asked.every((name) => limits[name] !== undefined && compareQuantities(requests[name] as string, limits[name]) === 0)
   return guaranteed && equal ? 'Guaranteed' : 'Burstable'
 }
 

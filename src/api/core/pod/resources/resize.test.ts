@@ -10,7 +10,10 @@ const pod = (containers: Partial<Containers[number]>[], initContainers: Partial<
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'p' },
-  spec: { containers: containers.map((one) => ({ name: 'c', ...one })), initContainers: initContainers.map((one) => ({ name: 'i', ...one })) },
+  spec: {
+    containers: containers.map((one) => ({ name: 'c', ...one })),
+    initContainers: initContainers.map((one) => ({ name: 'i', ...one })),
+  },
 })
 
 /** What is said of a resize from one to the other. */
@@ -20,7 +23,8 @@ function faults(old: Pod, next: Pod): string[] {
   return resizeRules(sent, old).map(({ field, message }) => `${field}: ${message}`)
 }
 
-const change = (old: Resources, next: Resources): string[] => faults(pod([{ resources: old }]), pod([{ resources: next }]))
+const change = (old: Resources, next: Resources): string[] =>
+  faults(pod([{ resources: old }]), pod([{ resources: next }]))
 
 test('a resize changes amounts of CPU and memory, and adds some', () => {
   const old = { requests: { cpu: '1', memory: '1Gi' } }
@@ -40,7 +44,9 @@ test('a resize takes nothing away, changes nothing else, and keeps the quality o
   assert.deepEqual(change(old, { ...old, requests: { ...old.requests, 'ephemeral-storage': '1Gi' } }), [
     'spec: Forbidden: only cpu and memory resources are mutable',
   ])
-  assert.deepEqual(change({}, { requests: { cpu: '1' } }), ['spec: Invalid value: "BestEffort": Pod QOS Class may not change as a result of resizing'])
+  assert.deepEqual(change({}, { requests: { cpu: '1' } }), [
+    'spec: Invalid value: "BestEffort": Pod QOS Class may not change as a result of resizing',
+  ])
 })
 
 test('init containers are resized, too, if that does not restart them', () => {
@@ -48,7 +54,8 @@ test('init containers are resized, too, if that does not restart them', () => {
   assert.deepEqual(faults(pod([small], [small]), pod([small], [large])), [])
   const policy = { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] }
   assert.deepEqual(faults(pod([small], [{ ...small, ...policy }]), pod([small], [{ ...large, ...policy }])), [
-    'spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized',
+    'spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer ' +
+      'cannot be resized',
   ])
   const sidecar = { restartPolicy: 'Always' }
   assert.deepEqual(faults(pod([small], [{ ...small, ...sidecar }]), pod([small], [{ ...large, ...sidecar }])), [])
@@ -60,12 +67,16 @@ test('init containers are resized, too, if that does not restart them', () => {
 
 test('a resize is of the same containers, whose policies stay', () => {
   const small = { resources: { requests: { cpu: '1' } } }
-  assert.deepEqual(faults(pod([small]), pod([small, { name: 'd' }])), ['spec.containers: Forbidden: containers may not be added or removed on resize'])
+  assert.deepEqual(faults(pod([small]), pod([small, { name: 'd' }])), [
+    'spec.containers: Forbidden: containers may not be added or removed on resize',
+  ])
   assert.deepEqual(faults(pod([small]), pod([{ ...small, name: 'd' }])), [
     'spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize',
   ])
   const policy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }]
-  assert.deepEqual(faults(pod([small]), pod([{ ...small, resizePolicy: policy }])), ['spec: Forbidden: only cpu and memory resources are mutable'])
+  assert.deepEqual(faults(pod([small]), pod([{ ...small, resizePolicy: policy }])), [
+    'spec: Forbidden: only cpu and memory resources are mutable',
+  ])
 })
 
 test('a pod as a whole is resized where its node knows how', () => {
@@ -78,10 +89,16 @@ test('a pod as a whole is resized where its node knows how', () => {
   assert.deepEqual(faults(whole(asked), whole({ requests: { cpu: '2' } })), [
     'spec.resources.requests: Forbidden: pod-level resource requests cannot be removed',
   ])
-  assert.deepEqual(faults(whole({ requests: { cpu: '1' } }, undefined), whole({ requests: { cpu: '1', 'hugepages-2Mi': '2Mi' } })), [
-    'spec: Forbidden: only cpu and memory resources are mutable at pod-level',
-  ])
-  assert.equal(faults(whole(asked), whole(undefined))[1], 'spec.resources: Forbidden: pod-level resources cannot be removed')
+  assert.deepEqual(
+    faults(whole({ requests: { cpu: '1' } }, undefined), whole({ requests: { cpu: '1', 'hugepages-2Mi': '2Mi' } })),
+    ['spec: Forbidden: only cpu and memory resources are mutable at pod-level'],
+  )
+  assert.equal(
+    faults(whole(asked), whole(undefined))[1],
+    'spec.resources: Forbidden: pod-level resources cannot be removed',
+  )
   const running = { containerStatuses: [{ name: 'c', state: { running: {} } }] } as unknown as Pod['status']
-  assert.deepEqual(faults(whole(asked, running), whole(asked)), ['spec: Forbidden: Pod running on node without support for resize'])
+  assert.deepEqual(faults(whole(asked, running), whole(asked)), [
+    'spec: Forbidden: Pod running on node without support for resize',
+  ])
 })

@@ -1,4 +1,7 @@
-/** Rules for the annotations of pods that mean something: mirror pods, the cost of deletion, and profiles from before they were fields. */
+/**
+ * Rules for the annotations of pods that mean something: mirror pods, the cost of deletion, and profiles from before
+ * they were fields.
+ */
 import { own } from '../../../../lib/own.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../../machinery/validation/field-rules.ts'
@@ -24,26 +27,36 @@ export function podAnnotations(annotations: Annotations, spec: PodSpec, path: st
   const errors: FieldError[] = []
   const mirrored = own(annotations, mirrorAnnotation)
   if (mirrored !== undefined && !spec.nodeName)
-    errors.push(invalidValue(`${path}[${mirrorAnnotation}]`, mirrored, 'must set spec.nodeName if mirror pod annotation is set'))
+    errors.push(
+      invalidValue(`${path}[${mirrorAnnotation}]`, mirrored, 'must set spec.nodeName if mirror pod annotation is set'),
+    )
   errors.push(...costOfDeletion(annotations, path))
   const keys = Object.keys(annotations)
   for (const key of keys)
-    if (key === seccompOfPod || key.startsWith(seccompOfContainer)) errors.push(...seccompProfile(annotations[key] ?? '', `${path}.${key}`))
-  for (const key of keys) if (key.startsWith(appArmorOfContainer)) errors.push(...appArmorProfile(key, annotations[key] ?? '', spec, path))
+    if (key === seccompOfPod || key.startsWith(seccompOfContainer))
+      errors.push(...seccompProfile(annotations[key] ?? '', `${path}.${key}`))
+  for (const key of keys)
+    if (key.startsWith(appArmorOfContainer)) errors.push(...appArmorProfile(key, annotations[key] ?? '', spec, path))
   return errors
 }
 
 function costOfDeletion(annotations: Annotations, path: string): readonly FieldError[] {
   const cost = own(annotations ?? {}, deletionCost)
-  return cost === undefined || isInteger(cost) ? valid : [invalidValue(`${path}[${deletionCost}]`, cost, 'must be a 32bit integer')]
+  return cost === undefined || isInteger(cost)
+    ? valid
+    : [invalidValue(`${path}[${deletionCost}]`, cost, 'must be a 32bit integer')]
 }
 
 /** For an update: a wrong cost that was stored before costs were checked does no harm. */
-export const costOfDeletionUpdate = (annotations: Annotations, old: Annotations, path: string): readonly FieldError[] =>
-  costOfDeletion(old, path).length > 0 ? valid : costOfDeletion(annotations, path)
+export const costOfDeletionUpdate = (
+  annotations: Annotations,
+  old: Annotations,
+  path: string,
+): readonly FieldError[] => (costOfDeletion(old, path).length > 0 ? valid : costOfDeletion(annotations, path))
 
 /** Without a plus sign and leading zeros. */
-const isInteger = (text: string): boolean => /^(0|-\d+|[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31
+const isInteger = (text: string): boolean =>
+  /^(0|-\d+|[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31
 
 const seccompNames = new Set(['runtime/default', 'docker/default', 'unconfined'])
 
@@ -57,10 +70,13 @@ function seccompProfile(profile: string, path: string): readonly FieldError[] {
 function appArmorProfile(key: string, profile: string, spec: PodSpec, path: string): readonly FieldError[] {
   const name = key.slice(appArmorOfContainer.length)
   const isKnown = everyContainer(spec, path).some(([container]) => container.name === name)
-  const isProfile = profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/')
+  const isProfile =
+    profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/')
   return all(
     isKnown ? valid : [invalidValue(`${path}[${key}]`, name, 'container not found')],
-    isProfile ? valid : [invalidValue(`${path}[${key}]`, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`)],
+    isProfile
+      ? valid
+      : [invalidValue(`${path}[${key}]`, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`)],
   )
 }
 
@@ -71,28 +87,45 @@ interface Profile {
 
 /** Where a profile is said by an annotation and by a field, both say the same. */
 export function matchingProfiles(annotations: Annotations, spec: PodSpec, path: string): readonly FieldError[] {
-  if (!annotations || !Object.keys(annotations).some((key) => profileKeys.some((prefix) => key.startsWith(prefix)))) return valid
+  if (!annotations || !Object.keys(annotations).some((key) => profileKeys.some((prefix) => key.startsWith(prefix))))
+    return valid
   const ofPod = spec.securityContext
   const isLinux = spec.os?.name !== 'windows'
   return all(
     matches('seccomp', ofPod?.seccompProfile, own(annotations, seccompOfPod), `${path}.securityContext.seccompProfile`),
     everyContainer(spec, path).flatMap(([{ name, securityContext }, at]) =>
-      matches('seccomp', securityContext?.seccompProfile, own(annotations, `${seccompOfContainer}${name}`), `${at}.securityContext.seccompProfile`),
+      matches(
+        'seccomp',
+        securityContext?.seccompProfile,
+        own(annotations, `${seccompOfContainer}${name}`),
+        `${at}.securityContext.seccompProfile`,
+      ),
     ),
     isLinux
       ? everyContainer(spec, path).flatMap(([{ name, securityContext }, at]) => {
           const profile = securityContext?.appArmorProfile ?? ofPod?.appArmorProfile
-          return matches('apparmor', profile, own(annotations, `${appArmorOfContainer}${name}`), `${at}.securityContext.appArmorProfile`)
+          return matches(
+            'apparmor',
+            profile,
+            own(annotations, `${appArmorOfContainer}${name}`),
+            `${at}.securityContext.appArmorProfile`,
+          )
         })
       : valid,
   )
 }
 
-function matches(kind: 'seccomp' | 'apparmor', profile: Profile | undefined, said: string | undefined, path: string): readonly FieldError[] {
+function matches(
+  kind: 'seccomp' | 'apparmor',
+  profile: Profile | undefined,
+  said: string | undefined,
+  path: string,
+): readonly FieldError[] {
   if (!profile || said === undefined) return valid
   const wrongType = [forbiddenField(`${path}.type`, `${kind} type in annotation and field must match`)]
   if (profile.type === 'Unconfined') return said === 'unconfined' ? valid : wrongType
-  if (profile.type === 'RuntimeDefault') return said === 'runtime/default' || (kind === 'seccomp' && said === 'docker/default') ? valid : wrongType
+  if (profile.type === 'RuntimeDefault')
+    return said === 'runtime/default' || (kind === 'seccomp' && said === 'docker/default') ? valid : wrongType
   if (profile.type !== 'Localhost') return valid
   if (!said.startsWith('localhost/')) return wrongType
   return said.slice('localhost/'.length) === profile.localhostProfile
@@ -101,11 +134,17 @@ function matches(kind: 'seccomp' | 'apparmor', profile: Profile | undefined, sai
 }
 
 /** What an update may not do to them. */
-export function podAnnotationsUpdate(annotations: Annotations = {}, old: Annotations = {}, path: string): readonly FieldError[] {
+export function podAnnotationsUpdate(
+  annotations: Annotations = {},
+  old: Annotations = {},
+  path: string,
+): readonly FieldError[] {
   const errors: FieldError[] = []
   const refuse = (key: string, verb: string): void => {
-    if (key.startsWith(appArmorOfContainer)) errors.push(forbiddenField(`${path}[${key}]`, `may not ${verb} AppArmor annotations`))
-    if (key === mirrorAnnotation) errors.push(forbiddenField(`${path}[${key}]`, `may not ${verb} mirror pod annotation`))
+    if (key.startsWith(appArmorOfContainer))
+      errors.push(forbiddenField(`${path}[${key}]`, `may not ${verb} AppArmor annotations`))
+    if (key === mirrorAnnotation)
+      errors.push(forbiddenField(`${path}[${key}]`, `may not ${verb} mirror pod annotation`))
   }
   for (const key in old) if (own(annotations, key) !== old[key]) refuse(key, 'remove or update')
   for (const key in annotations) if (!Object.hasOwn(old, key)) refuse(key, 'add')

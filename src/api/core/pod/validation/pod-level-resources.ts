@@ -1,7 +1,15 @@
-/** Rules for resources of a pod as a whole (KEP-2837): no less than its containers ask for, no container with more than it. */
+/**
+ * Rules for resources of a pod as a whole (KEP-2837): no less than its containers ask for, no container with more than
+ * it.
+ */
 
 import { own } from '../../../../lib/own.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+} from '../../../../machinery/validation/field-error.ts'
 import { all, each, valid } from '../../../../machinery/validation/field-rules.ts'
 import { compareQuantities } from '../../../../machinery/values/quantity.ts'
 import { isHugePages, type ResourceList } from '../../quota/resource-list.ts'
@@ -14,7 +22,9 @@ const supported = ['cpu', 'memory']
 
 function name(value: string, path: string): readonly FieldError[] {
   const errors = resourceName(value, path)
-  return errors.length > 0 || supported.includes(value) || isHugePages(value) ? errors : [notSupported(path, value, supported)]
+  return errors.length > 0 || supported.includes(value) || isHugePages(value)
+    ? errors
+    : [notSupported(path, value, supported)]
 }
 
 /** `resources` of a pod's spec. */
@@ -27,7 +37,9 @@ export function podLevelResources(spec: PodSpec, path: string): readonly FieldEr
     requirements(resources, path, name),
     enough(podRequests(containersOf(spec)), resources.requests, `${path}.requests`, 'requests'),
     enough(hugePages(podLimits(containersOf(spec))), resources.limits, `${path}.limits`, 'limits'),
-    each(spec.containers, `${path}.containers`, ({ resources: own }, at) => withinLimits(own?.limits, resources.limits, at)),
+    each(spec.containers, `${path}.containers`, ({ resources: own }, at) =>
+      withinLimits(own?.limits, resources.limits, at),
+    ),
   )
 }
 
@@ -38,18 +50,34 @@ function containersOf(spec: PodSpec): Pod {
 }
 
 /** Of huge pages no more is promised than there is: limits add up, too. */
-const hugePages = (list: ResourceList): ResourceList => Object.fromEntries(Object.entries(list).filter(([resource]) => isHugePages(resource)))
+const hugePages = (list: ResourceList): ResourceList =>
+  Object.fromEntries(Object.entries(list).filter(([resource]) => isHugePages(resource)))
 
 /** What is said for the pod as a whole is no less than what its containers say together. */
-const enough = (together: ResourceList, whole: ResourceList = {}, path: string, what: 'requests' | 'limits'): readonly FieldError[] =>
+const enough = (
+  together: ResourceList,
+  whole: ResourceList = {},
+  path: string,
+  what: 'requests' | 'limits',
+): readonly FieldError[] =>
   Object.entries(together).flatMap(([resource, amount]) => {
     const given = own(whole, resource)
     return given !== undefined && compareQuantities(amount, given) > 0
-      ? [invalidValue(`${path}[${resource}]`, given, `must be greater than or equal to aggregate container ${what} of ${amount}`)]
+      ? [
+          invalidValue(
+            `${path}[${resource}]`,
+            given,
+            `must be greater than or equal to aggregate container ${what} of ${amount}`,
+          ),
+        ]
       : valid
   })
 
-const withinLimits = (limits: Record<string, string> = {}, ofPod: Record<string, string> = {}, path: string): readonly FieldError[] =>
+const withinLimits = (
+  limits: Record<string, string> = {},
+  ofPod: Record<string, string> = {},
+  path: string,
+): readonly FieldError[] =>
   Object.entries(limits).flatMap(([resource, limit]) => {
     const most = ofPod[resource]
     return most !== undefined && compareQuantities(limit, most) > 0

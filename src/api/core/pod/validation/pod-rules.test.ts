@@ -22,22 +22,32 @@ function wrong(spec: object, annotations?: Record<string, string>): string[] {
   const one = pod(spec, annotations)
   return told([...(rules?.(one) ?? []), ...(create?.(one) ?? [])]).map((line) => line.replace(/^spec\./, ''))
 }
-const oneContainer = (over: object): string[] => wrong({ containers: [c(over)] }).map((line) => line.replace(/^containers\[0\]\./, ''))
+const oneContainer = (over: object): string[] =>
+  wrong({ containers: [c(over)] }).map((line) => line.replace(/^containers\[0\]\./, ''))
 
 test('a container uses claims that its pod names', () => {
-  assert.deepEqual(wrong({ resourceClaims: [{ name: 'a' }, { name: 'a', resourceClaimName: 'x', resourceClaimTemplateName: 'y' }] }), [
-    'resourceClaims[0]: Invalid value: {"Name":"a","ResourceClaimName":null,"ResourceClaimTemplateName":null}: must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
-    'resourceClaims[1].name: Duplicate value: "a"',
-    'resourceClaims[1]: Invalid value: {"Name":"a","ResourceClaimName":"x","ResourceClaimTemplateName":"y"}: at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
-  ])
+  assert.deepEqual(
+    wrong({ resourceClaims: [{ name: 'a' }, { name: 'a', resourceClaimName: 'x', resourceClaimTemplateName: 'y' }] }),
+    [
+      'resourceClaims[0]: Invalid value: {"Name":"a","ResourceClaimName":null,"ResourceClaimTemplateName":null}: ' +
+        'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
+      'resourceClaims[1].name: Duplicate value: "a"',
+      'resourceClaims[1]: Invalid value: {"Name":"a","ResourceClaimName":"x","ResourceClaimTemplateName":"y"}: ' +
+        'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+    ],
+  )
   assert.deepEqual(oneContainer({ resources: { claims: [{ name: 'q' }] } }), [
     'resources.claims[0]: Not found: "q": must be one of the names in pod.spec.resourceClaims which is empty',
   ])
   const using = (...claims: object[]): string[] =>
     wrong({ resourceClaims: [{ name: 'a', resourceClaimName: 'x' }], containers: [c({ resources: { claims } })] })
   assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a', request: 's' }), [])
-  assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a' }), ['containers[0].resources.claims[1]: Duplicate value: "a"'])
-  assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a', request: 'r' }), ['containers[0].resources.claims[1]: Duplicate value: "a/r"'])
+  assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a' }), [
+    'containers[0].resources.claims[1]: Duplicate value: "a"',
+  ])
+  assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a', request: 'r' }), [
+    'containers[0].resources.claims[1]: Duplicate value: "a/r"',
+  ])
 })
 
 test('what restarts a container is one of the known ways', () => {
@@ -46,26 +56,40 @@ test('what restarts a container is one of the known ways', () => {
     'restartPolicyRules[0].action: Unsupported value: "Foo": supported values: "Restart", "RestartAllContainers"',
     'restartPolicyRules[0].exitCodes: Required value: must be specified',
   ])
-  assert.deepEqual(oneContainer({ restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] }), [
-    'restartPolicy: Required value: must specify restartPolicy when restart rules are used',
-  ])
+  assert.deepEqual(
+    oneContainer({ restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] }),
+    ['restartPolicy: Required value: must specify restartPolicy when restart rules are used'],
+  )
   assert.deepEqual(oneContainer({ resizePolicy: [{ resourceName: 'disk', restartPolicy: 'NotRequired' }] }), [
     'resizePolicy: Unsupported value: "disk": supported values: "cpu", "memory"',
   ])
-  assert.deepEqual(wrong({ restartPolicy: 'Never', containers: [c({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] })] }), [
-    "containers[0].resizePolicy: Invalid value: \"RestartContainer\": must be 'NotRequired' when pod `restartPolicy` is 'Never'",
-  ])
+  assert.deepEqual(
+    wrong({
+      restartPolicy: 'Never',
+      containers: [c({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] })],
+    }),
+    [
+      'containers[0].resizePolicy: Invalid value: "RestartContainer": must be \'NotRequired\' when pod ' +
+        "`restartPolicy` is 'Never'",
+    ],
+  )
 })
 
 test('environment variables name what there is, in a unit that there is', () => {
-  const from = (valueFrom: object): string[] => oneContainer({ env: [{ name: 'A', valueFrom }] }).map((line) => line.replace('env[0].valueFrom.', ''))
+  const from = (valueFrom: object): string[] =>
+    oneContainer({ env: [{ name: 'A', valueFrom }] }).map((line) => line.replace('env[0].valueFrom.', ''))
   assert.deepEqual(from({ resourceFieldRef: { resource: 'limits.cpu', divisor: '1' } }), [])
   assert.deepEqual(from({ resourceFieldRef: { resource: 'limits.cpu', divisor: '3' } }), [
-    `resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor's values 1m and 1 are supported with the cpu resource`,
+    'resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor\'s values 1m and 1 are supported with ' +
+      'the cpu resource',
   ])
-  assert.match(from({ resourceFieldRef: { resource: 'limits.memory', divisor: '2Mi' } })[0] ?? '', /1Ei are supported with the memory resource$/)
+  assert.match(
+    from({ resourceFieldRef: { resource: 'limits.memory', divisor: '2Mi' } })[0] ?? '',
+    /1Ei are supported with the memory resource$/,
+  )
   assert.deepEqual(from({ fieldRef: { fieldPath: "spec.nodeName['a']" } }), [
-    `fieldRef.fieldPath: Invalid value: "spec.nodeName['a']": error converting fieldPath: field label does not support subscript: spec.nodeName['a']`,
+    'fieldRef.fieldPath: Invalid value: "spec.nodeName[\'a\']": error converting fieldPath: field label does not ' +
+      "support subscript: spec.nodeName['a']",
   ])
   assert.deepEqual(from({ fieldRef: { fieldPath: 'spec.host' } }), [])
   assert.deepEqual(from({ fileKeyRef: { volumeName: '', path: '../x', key: '' } }), [
@@ -75,10 +99,12 @@ test('environment variables name what there is, in a unit that there is', () => 
     'fileKeyRef.volumeName: Not found: ""',
   ])
   const key = { name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: '/x', key: 'K' } } }
-  const inVolume = (source: object): string[] => wrong({ volumes: [{ name: 'v', ...source }], containers: [c({ env: [key] })] })
+  const inVolume = (source: object): string[] =>
+    wrong({ volumes: [{ name: 'v', ...source }], containers: [c({ env: [key] })] })
   assert.deepEqual(inVolume({ emptyDir: {} }), [])
   assert.deepEqual(inVolume({ configMap: { name: 'm' } }), [
-    'containers[0].env[0].valueFrom.fileKeyRef.volumeName: Invalid value: "v": referenced volume must be of type emptyDir',
+    'containers[0].env[0].valueFrom.fileKeyRef.volumeName: Invalid value: "v": referenced volume must be of type ' +
+      'emptyDir',
   ])
   assert.deepEqual(oneContainer({ envFrom: [{ secretRef: { name: 'a-' } }] }), [])
 })
@@ -98,39 +124,58 @@ test('a pod as a whole asks for no less than its containers', () => {
 })
 
 test('what a pod as a whole does not ask for, its containers or its limits say', () => {
-  const whole = pod({ resources: { limits: { cpu: '1', memory: '1Gi' } }, containers: [c({ resources: { requests: { cpu: '200m' } } })] })
+  const whole = pod({
+    resources: { limits: { cpu: '1', memory: '1Gi' } },
+    containers: [c({ resources: { requests: { cpu: '200m' } } })],
+  })
   podDefaults(whole)
   assert.deepEqual(whole.spec?.resources?.requests, { cpu: '200m', memory: '1Gi' })
 })
 
 test('profiles and sysctls that a pod cannot have are refused', () => {
-  assert.deepEqual(wrong({ hostNetwork: true, securityContext: { sysctls: [{ name: 'net.ipv4.tcp_syncookies', value: '1' }] } }), [
-    `securityContext.sysctls[0].name: Invalid value: "net.ipv4.tcp_syncookies": may not be specified when 'hostNetwork' is true`,
-  ])
+  assert.deepEqual(
+    wrong({ hostNetwork: true, securityContext: { sysctls: [{ name: 'net.ipv4.tcp_syncookies', value: '1' }] } }),
+    [
+      'securityContext.sysctls[0].name: Invalid value: "net.ipv4.tcp_syncookies": may not be specified when ' +
+        "'hostNetwork' is true",
+    ],
+  )
   assert.deepEqual(wrong({ securityContext: { seLinuxChangePolicy: 'x' } }), [
     'securityContext.seLinuxChangePolicy: Unsupported value: "x": supported values: "MountOption", "Recursive"',
   ])
   assert.deepEqual(wrong({ securityContext: { appArmorProfile: { type: 'RuntimeDefault', localhostProfile: 'x' } } }), [
-    'securityContext.appArmorProfile.localhostProfile: Invalid value: "x": can only be set when AppArmor type is Localhost',
+    'securityContext.appArmorProfile.localhostProfile: Invalid value: "x": can only be set when AppArmor type is ' +
+      'Localhost',
   ])
-  assert.deepEqual(wrong({ os: { name: 'windows' }, securityContext: { supplementalGroupsPolicy: 'Merge' }, hostUsers: true }), [
-    'hostUsers: Forbidden: cannot be set for a windows pod',
-    'securityContext.supplementalGroupsPolicy: Forbidden: cannot be set for a windows pod',
-  ])
-  assert.deepEqual(wrong({ os: { name: 'linux' }, containers: [c({ securityContext: { windowsOptions: { runAsUserName: 'a' } } })] }), [
-    'containers[0].securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod',
-  ])
+  assert.deepEqual(
+    wrong({ os: { name: 'windows' }, securityContext: { supplementalGroupsPolicy: 'Merge' }, hostUsers: true }),
+    [
+      'hostUsers: Forbidden: cannot be set for a windows pod',
+      'securityContext.supplementalGroupsPolicy: Forbidden: cannot be set for a windows pod',
+    ],
+  )
+  assert.deepEqual(
+    wrong({ os: { name: 'linux' }, containers: [c({ securityContext: { windowsOptions: { runAsUserName: 'a' } } })] }),
+    ['containers[0].securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod'],
+  )
 })
 
 test('volumes name files below their folder, and claims that are not made for others', () => {
-  const made = { ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1' } } } } } }
+  const made = {
+    ephemeral: {
+      volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1' } } } },
+    },
+  }
   assert.deepEqual(
     wrong({
       volumes: [
         {
           name: 'a',
           projected: {
-            sources: [{ clusterTrustBundle: { path: '/x' } }, { podCertificate: { signerName: 'a.b/c', keyType: 'x', userAnnotations: { mine: '1' } } }],
+            sources: [
+              { clusterTrustBundle: { path: '/x' } },
+              { podCertificate: { signerName: 'a.b/c', keyType: 'x', userAnnotations: { mine: '1' } } },
+            ],
           },
         },
         { name: 'b', emptyDir: {}, downwardAPI: {} },
@@ -143,13 +188,18 @@ test('volumes name files below their folder, and claims that are not made for ot
     [
       'volumes[0].projected.sources[0].clusterTrustBundle: Required value: either name or signerName must be specified',
       'volumes[0].projected.sources[0].clusterTrustBundle.path: Invalid value: "/x": must be a relative path',
-      'volumes[0].projected.sources[1].podCertificate.userAnnotations: Invalid value: "mine": must be a domain-prefixed path (such as "acme.io/foo")',
-      'volumes[0].projected.sources[1].podCertificate.keyType: Unsupported value: "x": supported values: "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"',
-      'volumes[0].projected.sources[1].podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and certificateChainPath',
+      'volumes[0].projected.sources[1].podCertificate.userAnnotations: Invalid value: "mine": must be a ' +
+        'domain-prefixed path (such as "acme.io/foo")',
+      'volumes[0].projected.sources[1].podCertificate.keyType: Unsupported value: "x": supported values: ' +
+        '"RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"',
+      'volumes[0].projected.sources[1].podCertificate: Required value: specify at least one of ' +
+        'credentialBundlePath, keyPath, and certificateChainPath',
       'volumes[1].downwarAPI: Forbidden: may not specify more than 1 volume type',
-      'volumes[3].persistentVolumeClaim.claimName: Invalid value: "p-e": must not reference a PVC that gets created for an ephemeral volume',
+      'volumes[3].persistentVolumeClaim.claimName: Invalid value: "p-e": must not reference a PVC that gets ' +
+        'created for an ephemeral volume',
       'containers[0].volumeMounts.recursiveReadOnly: Forbidden: may only be specified when readOnly is true',
-      'volumes[4].projected.sources[0].serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set',
+      'volumes[4].projected.sources[0].serviceAccountToken: Forbidden: must not be specified when ' +
+        'serviceAccountName is not set',
     ],
   )
 })
@@ -168,7 +218,9 @@ test('labels by which pods are placed are labels, and none is named twice', () =
     wrong({
       affinity: {
         nodeAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'In', values: ['-'] }] }] },
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'In', values: ['-'] }] }],
+          },
         },
       },
     }).length,
@@ -187,17 +239,26 @@ test('labels by which pods are placed are labels, and none is named twice', () =
 test('annotations of pods that mean something are read', () => {
   const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
   assert.deepEqual(
-    wrong({}, { 'controller.kubernetes.io/pod-deletion-cost': '+1', [`${appArmor}x`]: 'foo', 'seccomp.security.alpha.kubernetes.io/pod': 'x' }),
+    wrong(
+      {},
+      {
+        'controller.kubernetes.io/pod-deletion-cost': '+1',
+        [`${appArmor}x`]: 'foo',
+        'seccomp.security.alpha.kubernetes.io/pod': 'x',
+      },
+    ),
     [
       'metadata.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "+1": must be a 32bit integer',
-      'metadata.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: "x": must be a valid seccomp profile',
+      'metadata.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: "x": must be a valid ' +
+        'seccomp profile',
       `metadata.annotations[${appArmor}x]: Invalid value: "x": container not found`,
       `metadata.annotations[${appArmor}x]: Invalid value: "foo": invalid AppArmor profile name: "foo"`,
     ],
   )
-  assert.deepEqual(wrong({ securityContext: { appArmorProfile: { type: 'Unconfined' } } }, { [`${appArmor}c`]: 'runtime/default' }), [
-    'containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match',
-  ])
+  assert.deepEqual(
+    wrong({ securityContext: { appArmorProfile: { type: 'Unconfined' } } }, { [`${appArmor}c`]: 'runtime/default' }),
+    ['containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match'],
+  )
   assert.deepEqual(told(podAnnotationsUpdate({ [`${appArmor}c`]: 'b' }, { [`${appArmor}c`]: 'a' }, 'at')), [
     `at[${appArmor}c]: Forbidden: may not remove or update AppArmor annotations`,
   ])
@@ -216,7 +277,9 @@ test('an update keeps the cost of deletion a number', () => {
 })
 
 test('images of templates may have spaces around them', () => {
-  assert.deepEqual(oneContainer({ image: ' x' }), ['image: Invalid value: " x": must not have leading or trailing whitespace'])
+  assert.deepEqual(oneContainer({ image: ' x' }), [
+    'image: Invalid value: " x": must not have leading or trailing whitespace',
+  ])
   const { spec } = pod({ containers: [c({ image: ' x' })] })
   assert.deepEqual(told(podTemplate({ metadata: {}, spec } as Parameters<typeof podTemplate>[0], 'spec.template')), [])
 })
@@ -226,16 +289,24 @@ test('a status says nothing that a pod cannot be', () => {
   const running = { name: 'c', state: { running: {} } }
   const update = (spec: object, status: object, old: object): string[] =>
     told(podStatusUpdate({ ...pod(spec), status } as unknown as Pod, { ...pod(spec), status: old } as unknown as Pod))
-  assert.deepEqual(update({ restartPolicy: 'Never' }, { containerStatuses: [running] }, { containerStatuses: [ended] }), [
-    'status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
-  ])
+  assert.deepEqual(
+    update({ restartPolicy: 'Never' }, { containerStatuses: [running] }, { containerStatuses: [ended] }),
+    ['status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state'],
+  )
   assert.deepEqual(update({}, { containerStatuses: [running] }, { containerStatuses: [ended] }), [])
   const once = { containers: [c({ restartPolicy: 'Never' })] }
   assert.equal(update(once, { containerStatuses: [running] }, { containerStatuses: [ended] }).length, 1)
-  const together = { containers: [c({ restartPolicy: 'Never' }), c({ name: 'd', restartPolicyRules: [{ action: 'RestartAllContainers' }] })] }
+  const together = {
+    containers: [
+      c({ restartPolicy: 'Never' }),
+      c({ name: 'd', restartPolicyRules: [{ action: 'RestartAllContainers' }] }),
+    ],
+  }
   assert.deepEqual(update(together, { containerStatuses: [running] }, { containerStatuses: [ended] }), [])
   assert.deepEqual(
-    update({ nodeName: 'n' }, { nominatedNodeName: 'm', observedGeneration: -1, conditions: [{ type: '-' }] }, {}).map((line) => line.slice(0, 80)),
+    update({ nodeName: 'n' }, { nominatedNodeName: 'm', observedGeneration: -1, conditions: [{ type: '-' }] }, {}).map(
+      (line) => line.slice(0, 80),
+    ),
     [
       'status.conditions[0].Type: Invalid value: "-": name part must consist of alphanu',
       'status.nominatedNodeName: Forbidden: may not be set on pods that are already bou',
@@ -243,26 +314,48 @@ test('a status says nothing that a pod cannot be', () => {
     ],
   )
   assert.deepEqual(
-    update({}, { extendedResourceClaimStatus: { requestMappings: [{ containerName: 'c', resourceName: 'r', requestName: 'q' }], resourceClaimName: '' } }, {}),
+    update(
+      {},
+      {
+        extendedResourceClaimStatus: {
+          requestMappings: [{ containerName: 'c', resourceName: 'r', requestName: 'q' }],
+          resourceClaimName: '',
+        },
+      },
+      {},
+    ),
     [
-      'status.extendedResourceClaimStatus.requestMappings[0].resourceName: Invalid value: "r": must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests',
+      'status.extendedResourceClaimStatus.requestMappings[0].resourceName: Invalid value: "r": must match the ' +
+        'extended resource name of an entry in spec.initContainers.resources.requests or ' +
+        'spec.containers.resources.requests',
       'status.extendedResourceClaimStatus.resourceClaimName: Required value',
     ],
   )
   const failed = { name: 'c', state: { terminated: { exitCode: 1 } } }
-  assert.deepEqual(update({ restartPolicy: 'OnFailure' }, { containerStatuses: [running] }, { containerStatuses: [failed] }), [])
-  assert.deepEqual(update({}, { podIPs: [{ ip: '1.2.3.4' }, { ip: '1.2.3.5' }], hostIP: '1.1.1.1', hostIPs: [{ ip: 'x' }] }, {}), [
-    'status.podIPs: Invalid value: [{"ip":"1.2.3.4"},{"ip":"1.2.3.5"}]: may specify no more than one IP for each IP family',
-    'status.hostIPs[0].ip: Invalid value: "x": must be equal to `hostIP`',
-    'status.hostIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-  ])
+  assert.deepEqual(
+    update({ restartPolicy: 'OnFailure' }, { containerStatuses: [running] }, { containerStatuses: [failed] }),
+    [],
+  )
+  assert.deepEqual(
+    update({}, { podIPs: [{ ip: '1.2.3.4' }, { ip: '1.2.3.5' }], hostIP: '1.1.1.1', hostIPs: [{ ip: 'x' }] }, {}),
+    [
+      'status.podIPs: Invalid value: [{"ip":"1.2.3.4"},{"ip":"1.2.3.5"}]: may specify no more than one IP for ' +
+        'each IP family',
+      'status.hostIPs[0].ip: Invalid value: "x": must be equal to `hostIP`',
+      'status.hostIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    ],
+  )
   assert.deepEqual(update({}, { resourceClaimStatuses: [{ name: 'q' }] }, {}), [
-    'status.resourceClaimStatuses[0].name: Invalid value: "q": must match the name of an entry in `spec.resourceClaims`',
+    'status.resourceClaimStatuses[0].name: Invalid value: "q": must match the name of an entry in ' +
+      '`spec.resourceClaims`',
   ])
 })
 
 test('users of their own own neither block devices nor the namespaces of the host', () => {
-  const block = { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'x' } }], containers: [c({ volumeDevices: [{ name: 'v', devicePath: '/d' }] })] }
+  const block = {
+    volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'x' } }],
+    containers: [c({ volumeDevices: [{ name: 'v', devicePath: '/d' }] })],
+  }
   assert.deepEqual(wrong({ ...block, hostUsers: false, hostPID: true, hostNetwork: true }), [
     'hostNetwork: Forbidden: when `hostUsers` is false',
     'HostPID: Forbidden: when `hostUsers` is false',
@@ -282,13 +375,16 @@ test('users of their own own neither block devices nor the namespaces of the hos
 test('what runs once is not restarted when it is resized', () => {
   const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }]
   assert.deepEqual(wrong({ initContainers: [c({ name: 'i', resizePolicy })] }), [
-    `initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set to 'RestartContainer' for non-sidecar initContainers`,
+    'initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set to ' +
+      "'RestartContainer' for non-sidecar initContainers",
   ])
   assert.deepEqual(wrong({ initContainers: [c({ name: 'i', restartPolicy: 'Always', resizePolicy })] }), [])
 })
 
 test('pods of Windows ask for nothing as a whole; huge pages are enough for all', () => {
-  assert.deepEqual(wrong({ os: { name: 'windows' }, resources: { claims: [{ name: 'a' }] } }), ['resources: Forbidden: may not be set for a windows pod'])
+  assert.deepEqual(wrong({ os: { name: 'windows' }, resources: { claims: [{ name: 'a' }] } }), [
+    'resources: Forbidden: may not be set for a windows pod',
+  ])
   assert.deepEqual(wrong({ resources: { claims: [{ name: 'a' }] } }).slice(0, 1), [
     'resources.claims: Forbidden: claims may not be set for Resources at pod-level',
   ])
@@ -299,35 +395,53 @@ test('pods of Windows ask for nothing as a whole; huge pages are enough for all'
       containers: [c({ resources: { limits: pages, requests: pages } })],
     }),
     [
-      'resources.requests[hugepages-2Mi]: Invalid value: "2Mi": must be greater than or equal to aggregate container requests of 4Mi',
-      'resources.limits[hugepages-2Mi]: Invalid value: "2Mi": must be greater than or equal to aggregate container limits of 4Mi',
-      'resources.containers[0][hugepages-2Mi].limits: Invalid value: "4Mi": must be less than or equal to pod limits of 2Mi',
+      'resources.requests[hugepages-2Mi]: Invalid value: "2Mi": must be greater than or equal to aggregate ' +
+        'container requests of 4Mi',
+      'resources.limits[hugepages-2Mi]: Invalid value: "2Mi": must be greater than or equal to aggregate ' +
+        'container limits of 4Mi',
+      'resources.containers[0][hugepages-2Mi].limits: Invalid value: "4Mi": must be less than or equal to pod ' +
+        'limits of 2Mi',
     ],
   )
 })
 
 test('what ends a container is a signal that its operating system knows', () => {
   const signal = (stopSignal: string, os?: string): string[] =>
-    wrong({ os: os && { name: os }, containers: [c({ lifecycle: { stopSignal } })] }).map((line) => line.replace('containers[0].lifecycle.', ''))
+    wrong({ os: os && { name: os }, containers: [c({ lifecycle: { stopSignal } })] }).map((line) =>
+      line.replace('containers[0].lifecycle.', ''),
+    )
   assert.deepEqual(signal('SIGUSR1', 'linux'), [])
   assert.deepEqual(signal('SIGRTMIN+15', 'linux'), [])
   assert.deepEqual(signal('SIGTERM', 'windows'), [])
-  assert.deepEqual(signal('SIGUSR1', 'windows'), ['stopSignal: Unsupported value: "SIGUSR1": supported values: "SIGKILL", "SIGTERM"'])
-  assert.match(signal('SIGNAL', 'linux')[0] ?? '', /^stopSignal: Unsupported value: "SIGNAL": supported values: "SIGABRT", /)
-  assert.deepEqual(signal('SIGTERM'), ['stopSignal: Forbidden: may not be set for containers with empty `spec.os.name`'])
+  assert.deepEqual(signal('SIGUSR1', 'windows'), [
+    'stopSignal: Unsupported value: "SIGUSR1": supported values: "SIGKILL", "SIGTERM"',
+  ])
+  assert.match(
+    signal('SIGNAL', 'linux')[0] ?? '',
+    /^stopSignal: Unsupported value: "SIGNAL": supported values: "SIGABRT", /,
+  )
+  assert.deepEqual(signal('SIGTERM'), [
+    'stopSignal: Forbidden: may not be set for containers with empty `spec.os.name`',
+  ])
 })
 
 test('a name over all others is one that a kernel takes, and goes with no other', () => {
   assert.deepEqual(wrong({ hostnameOverride: 'a.example.com' }), [])
-  assert.deepEqual(wrong({ hostnameOverride: `${'a'.repeat(60)}.example` }), ['hostnameOverride: Too long: may not be more than 64 bytes'])
+  assert.deepEqual(wrong({ hostnameOverride: `${'a'.repeat(60)}.example` }), [
+    'hostnameOverride: Too long: may not be more than 64 bytes',
+  ])
   assert.deepEqual(wrong({ hostnameOverride: 'a', setHostnameAsFQDN: true }), [
     'hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true',
   ])
-  assert.deepEqual(wrong({ hostnameOverride: 'a', hostNetwork: true }), ['hostnameOverride: Forbidden: may not be specified when hostNetwork is true'])
+  assert.deepEqual(wrong({ hostnameOverride: 'a', hostNetwork: true }), [
+    'hostnameOverride: Forbidden: may not be specified when hostNetwork is true',
+  ])
 })
 
 test('what a node tells of containers fits their pod', () => {
-  const containers = [c({ resources: { requests: { 'a.example/b': '1' }, claims: [{ name: 'k' }, { name: 'k', request: 'r' }] } })]
+  const containers = [
+    c({ resources: { requests: { 'a.example/b': '1' }, claims: [{ name: 'k' }, { name: 'k', request: 'r' }] } }),
+  ]
   const toldOf = (over: object, spec: object = {}, field = 'containerStatuses'): string[] => {
     const one = pod({ containers, ...spec })
     const status = { [field]: [{ name: 'c', ...over }] } as unknown as Pod['status']
@@ -339,21 +453,28 @@ test('what a node tells of containers fits their pod', () => {
     'user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive',
     'user.linux.supplementalGroups[0]: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive',
   ])
-  assert.deepEqual(toldOf({ user: { linux } }, { os: { name: 'windows' } }), ['user.linux: Forbidden: cannot be set for a windows pod'])
-  const allocatedResourcesStatus = (name: string, ...resources: object[]): object => ({ allocatedResourcesStatus: [{ name, resources }] })
-  for (const name of ['a.example/b', 'claim:k', 'claim:k/r']) assert.deepEqual(toldOf(allocatedResourcesStatus(name)), [])
+  assert.deepEqual(toldOf({ user: { linux } }, { os: { name: 'windows' } }), [
+    'user.linux: Forbidden: cannot be set for a windows pod',
+  ])
+  const allocatedResourcesStatus = (name: string, ...resources: object[]): object => ({
+    allocatedResourcesStatus: [{ name, resources }],
+  })
+  for (const name of ['a.example/b', 'claim:k', 'claim:k/r'])
+    assert.deepEqual(toldOf(allocatedResourcesStatus(name)), [])
   assert.deepEqual(toldOf(allocatedResourcesStatus('cpu')), [
     `allocatedResourcesStatus[0].name: Invalid value: "cpu": must match one of the container's resource requests`,
   ])
   assert.deepEqual(toldOf(allocatedResourcesStatus('claim:q')), [
-    `allocatedResourcesStatus[0].name: Invalid value: "claim:q": must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty`,
+    'allocatedResourcesStatus[0].name: Invalid value: "claim:q": must match one of the container\'s resource ' +
+      "claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
   ])
   const [ill, well] = [
     { resourceID: 'x', health: 'Ill' },
     { resourceID: 'x', health: 'Healthy' },
   ]
   assert.deepEqual(toldOf(allocatedResourcesStatus('a.example/b', ill, well)), [
-    'allocatedResourcesStatus[0].resources[0].health: Unsupported value: "Ill": supported values: "Healthy", "Unhealthy", "Unknown"',
+    'allocatedResourcesStatus[0].resources[0].health: Unsupported value: "Ill": supported values: "Healthy", ' +
+      '"Unhealthy", "Unknown"',
     'allocatedResourcesStatus[0].resources[1].resourceID: Duplicate value: "x"',
   ])
   assert.deepEqual(toldOf(allocatedResourcesStatus('cpu'), {}, 'ephemeralContainerStatuses'), [
@@ -362,12 +483,19 @@ test('what a node tells of containers fits their pod', () => {
 })
 
 test('an image that is mounted has a name', () => {
-  assert.deepEqual(wrong({ volumes: [{ name: 'v', image: { pullPolicy: 'Always' } }] }), ['volumes[0].image.reference: Required value'])
-  assert.deepEqual(told(podTemplate({ metadata: {}, spec: pod({ volumes: [{ name: 'v', image: {} }] }).spec as PodSpec }, 'template')), [])
+  assert.deepEqual(wrong({ volumes: [{ name: 'v', image: { pullPolicy: 'Always' } }] }), [
+    'volumes[0].image.reference: Required value',
+  ])
+  assert.deepEqual(
+    told(podTemplate({ metadata: {}, spec: pod({ volumes: [{ name: 'v', image: {} }] }).spec as PodSpec }, 'template')),
+    [],
+  )
 })
 
 test('pods that nodes run by themselves claim no devices', () => {
   const claims = { nodeName: 'n', resourceClaims: [{ name: 'a', resourceClaimName: 'x' }] }
   assert.deepEqual(wrong(claims), [])
-  assert.deepEqual(wrong(claims, { 'kubernetes.io/config.mirror': 'x' }), [': Forbidden: static pods do not support resource claims'])
+  assert.deepEqual(wrong(claims, { 'kubernetes.io/config.mirror': 'x' }), [
+    ': Forbidden: static pods do not support resource claims',
+  ])
 })

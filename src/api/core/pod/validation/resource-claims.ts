@@ -1,6 +1,12 @@
 /** Rules for the claims to devices that a pod names, and for those of them that its containers use (KEP-4381). */
 
-import { duplicate, type FieldError, fieldError, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  fieldError,
+  invalidValue,
+  required,
+} from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, repeats, valid } from '../../../../machinery/validation/field-rules.ts'
 import { optional, struct, text } from '../../../../machinery/validation/internal-type.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../machinery/validation/names.ts'
@@ -24,9 +30,19 @@ export function podClaims(list: readonly PodClaim[] | undefined, path: string): 
   return each(list, path, (claim, at) => {
     const { name, resourceClaimName: claimName, resourceClaimTemplateName: templateName } = claim
     return all(
-      !name ? [required(`${at}.name`)] : isRepeated(name) ? [duplicate(`${at}.name`, name)] : follows(name, `${at}.name`, dnsLabel),
+      !name
+        ? [required(`${at}.name`)]
+        : isRepeated(name)
+          ? [duplicate(`${at}.name`, name)]
+          : follows(name, `${at}.name`, dnsLabel),
       claimName !== undefined && templateName !== undefined
-        ? [invalidValue(at, shownClaim(claim), 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified')]
+        ? [
+            invalidValue(
+              at,
+              shownClaim(claim),
+              'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+            ),
+          ]
         : valid,
       claimName === undefined && templateName === undefined
         ? [invalidValue(at, shownClaim(claim), 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`')]
@@ -38,7 +54,11 @@ export function podClaims(list: readonly PodClaim[] | undefined, path: string): 
 }
 
 /** `resources.claims` of a container: each is one of the pod's, all of it or one of its requests. */
-export function usedClaims(list: readonly UsedClaim[] | undefined, path: string, known: ReadonlySet<string>): readonly FieldError[] {
+export function usedClaims(
+  list: readonly UsedClaim[] | undefined,
+  path: string,
+  known: ReadonlySet<string>,
+): readonly FieldError[] {
   if (!list?.length) return valid
   const whole = new Set<string>()
   const parts = new Map<string, Set<string>>()
@@ -59,5 +79,9 @@ export function usedClaims(list: readonly UsedClaim[] | undefined, path: string,
 
 function unknownClaim(path: string, name: string, known: ReadonlySet<string>): FieldError {
   const there = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`
-  return fieldError('FieldValueNotFound', path, `Not found: ${JSON.stringify(name)}: must be one of the names in pod.spec.resourceClaims${there}`)
+  return fieldError(
+    'FieldValueNotFound',
+    path,
+    `Not found: ${JSON.stringify(name)}: must be one of the names in pod.spec.resourceClaims${there}`,
+  )
 }

@@ -1,15 +1,26 @@
 /** Rules for where a pod may run: tolerations, affinity, spread constraints, gates. */
 
 import { type LabelSelector, validateLabelSelector } from '../../../../machinery/selectors/label-selector.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, repeats, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Affinity, PodSpec } from '../model.ts'
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number]
 type SpreadConstraint = NonNullable<PodSpec['topologySpreadConstraints']>[number]
-type PodAffinityTerm = NonNullable<NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']>[number]
-export type NodeSelectorTerm = NonNullable<NonNullable<Affinity['nodeAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']>['nodeSelectorTerms'][number]
+type PodAffinityTerm = NonNullable<
+  NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
+>[number]
+export type NodeSelectorTerm = NonNullable<
+  NonNullable<Affinity['nodeAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
+>['nodeSelectorTerms'][number]
 type NodeRequirement = NonNullable<NodeSelectorTerm['matchExpressions']>[number]
 
 export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
@@ -21,9 +32,17 @@ function toleration(toleration: Toleration, path: string): readonly FieldError[]
   const { key, operator, value, effect, tolerationSeconds } = toleration
   const errors: FieldError[] = key ? [...follows(key, `${path}.key`, qualifiedName)] : []
   if (!key && operator !== 'Exists')
-    errors.push(invalidValue(`${path}.operator`, operator ?? '', 'operator must be Exists when `key` is empty, which means "match all values and all keys"'))
+    errors.push(
+      invalidValue(
+        `${path}.operator`,
+        operator ?? '',
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      ),
+    )
   if (tolerationSeconds !== undefined && effect !== 'NoExecute')
-    errors.push(invalidValue(`${path}.effect`, effect ?? '', "effect must be 'NoExecute' when `tolerationSeconds` is set"))
+    errors.push(
+      invalidValue(`${path}.effect`, effect ?? '', "effect must be 'NoExecute' when `tolerationSeconds` is set"),
+    )
   if (!operator || operator === 'Equal') {
     const messages = labelValue(value ?? '')
     if (messages.length > 0) errors.push(invalidValue(`${path}.operator`, value, messages.join(';')))
@@ -33,16 +52,26 @@ function toleration(toleration: Toleration, path: string): readonly FieldError[]
   return all(errors, oneOf(effect, `${path}.effect`, taintEffects))
 }
 
-export const tolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] => each(list, path, toleration)
+export const tolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] =>
+  each(list, path, toleration)
 
-function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: string, labelValues: boolean): readonly FieldError[] {
+function nodeRequirement(
+  { key, operator, values = [] }: NodeRequirement,
+  path: string,
+  labelValues: boolean,
+): readonly FieldError[] {
   const errors: FieldError[] = []
   if (operator === 'In' || operator === 'NotIn') {
-    if (values.length === 0) errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+    if (values.length === 0)
+      errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
   } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (values.length > 0) errors.push(forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
+    if (values.length > 0)
+      errors.push(
+        forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      )
   } else if (operator === 'Gt' || operator === 'Lt') {
-    if (values.length !== 1) errors.push(required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
+    if (values.length !== 1)
+      errors.push(required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
   } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
   return all(
     errors,
@@ -54,7 +83,10 @@ function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: 
 function nodeField({ key, operator, values = [] }: NodeRequirement, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (operator === 'In' || operator === 'NotIn') {
-    if (values.length !== 1) errors.push(required(`${path}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"))
+    if (values.length !== 1)
+      errors.push(
+        required(`${path}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"),
+      )
   } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
   if (key !== 'metadata.name') return [...errors, invalidValue(`${path}.key`, key, 'not a valid field selector key')]
   return all(
@@ -63,8 +95,14 @@ function nodeField({ key, operator, values = [] }: NodeRequirement, path: string
   )
 }
 
-/** One term of a node selector: labels and fields of nodes. What is only preferred may name values that no label has. */
-export const nodeSelectorTerm = (term: NodeSelectorTerm, path: string, use: 'required' | 'preferred' = 'required'): readonly FieldError[] => {
+/**
+ * One term of a node selector: labels and fields of nodes. What is only preferred may name values that no label has.
+ */
+export const nodeSelectorTerm = (
+  term: NodeSelectorTerm,
+  path: string,
+  use: 'required' | 'preferred' = 'required',
+): readonly FieldError[] => {
   const { matchExpressions = [], matchFields = [] } = term
   return all(
     matchExpressions.flatMap((item, i) => nodeRequirement(item, `${path}.matchExpressions[${i}]`, use === 'required')),
@@ -73,7 +111,10 @@ export const nodeSelectorTerm = (term: NodeSelectorTerm, path: string, use: 'req
 }
 
 /** The terms of a node selector, of which there has to be one. */
-export const nodeSelector = ({ nodeSelectorTerms: terms }: { nodeSelectorTerms?: NodeSelectorTerm[] }, path: string): readonly FieldError[] =>
+export const nodeSelector = (
+  { nodeSelectorTerms: terms }: { nodeSelectorTerms?: NodeSelectorTerm[] },
+  path: string,
+): readonly FieldError[] =>
   terms?.length
     ? terms.flatMap((term, i) => nodeSelectorTerm(term, `${path}.nodeSelectorTerms[${i}]`))
     : [required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term')]
@@ -85,7 +126,14 @@ const topologyKey = (key: string, path: string): readonly FieldError[] =>
   all(key ? valid : [required(path, 'can not be empty')], follows(key ?? '', path, qualifiedName))
 
 function podAffinityTerm(term: PodAffinityTerm, path: string): readonly FieldError[] {
-  const { labelSelector, namespaceSelector, namespaces = [], matchLabelKeys, mismatchLabelKeys, topologyKey: key } = term
+  const {
+    labelSelector,
+    namespaceSelector,
+    namespaces = [],
+    matchLabelKeys,
+    mismatchLabelKeys,
+    topologyKey: key,
+  } = term
   return all(
     validateLabelSelector(labelSelector, `${path}.labelSelector`),
     validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`),
@@ -95,27 +143,42 @@ function podAffinityTerm(term: PodAffinityTerm, path: string): readonly FieldErr
     // Upstream's path.
     selectedTwice(matchLabelKeys, labelSelector, path),
     each(matchLabelKeys, `${path}.matchLabelKeys`, (label, at) =>
-      mismatchLabelKeys?.includes(label) ? [invalidValue(at, label, 'exists in both matchLabelKeys and mismatchLabelKeys')] : valid,
+      mismatchLabelKeys?.includes(label)
+        ? [invalidValue(at, label, 'exists in both matchLabelKeys and mismatchLabelKeys')]
+        : valid,
     ),
     topologyKey(key, `${path}.topologyKey`),
   )
 }
 
 /** Keys of labels whose values are those of the pod: there has to be a selector to add them to. */
-function labelKeys(keys: readonly string[] | undefined, selector: LabelSelector | undefined, path: string): readonly FieldError[] {
+function labelKeys(
+  keys: readonly string[] | undefined,
+  selector: LabelSelector | undefined,
+  path: string,
+): readonly FieldError[] {
   if (!keys?.length) return valid
   return selector
     ? each(keys, path, (key, at) => follows(key, at, qualifiedName))
     : [forbiddenField(path, 'must not be specified when labelSelector is not set')]
 }
 
-/** The selector has what `matchLabelKeys` added to it when the pod was made: a key is there twice if somebody else named it too. */
-function selectedTwice(keys: readonly string[] | undefined, selector: LabelSelector | undefined, path: string): readonly FieldError[] {
+/**
+ * The selector has what `matchLabelKeys` added to it when the pod was made: a key is there twice if somebody else named
+ * it too.
+ */
+function selectedTwice(
+  keys: readonly string[] | undefined,
+  selector: LabelSelector | undefined,
+  path: string,
+): readonly FieldError[] {
   if (!keys?.length || !selector) return valid
   const isRepeated = repeats<string>()
   for (const key of Object.keys(selector.matchLabels ?? {})) isRepeated(key)
   return (selector.matchExpressions ?? []).flatMap(({ key }) =>
-    isRepeated(key) && keys.includes(key) ? [invalidValue(`${path}[${keys.lastIndexOf(key)}]`, key, 'exists in both matchLabelKeys and labelSelector')] : valid,
+    isRepeated(key) && keys.includes(key)
+      ? [invalidValue(`${path}[${keys.lastIndexOf(key)}]`, key, 'exists in both matchLabelKeys and labelSelector')]
+      : valid,
   )
 }
 
@@ -123,7 +186,10 @@ const podAffinity = (affinity: Affinity['podAffinity'], path: string): readonly 
   all(
     each(affinity?.[scheduling], `${path}.${scheduling}`, podAffinityTerm),
     (affinity?.[preferring] ?? []).flatMap((term, i) =>
-      all(weight(term.weight, `${path}.${preferring}[${i}].weight`), podAffinityTerm(term.podAffinityTerm, `${path}.${preferring}[${i}].podAffinityTerm`)),
+      all(
+        weight(term.weight, `${path}.${preferring}[${i}].weight`),
+        podAffinityTerm(term.podAffinityTerm, `${path}.${preferring}[${i}].podAffinityTerm`),
+      ),
     ),
   )
 
@@ -135,7 +201,10 @@ export function affinity(affinity: Affinity | undefined, path: string): readonly
   return all(
     nodeAffinity?.[scheduling] ? nodeSelector(nodeAffinity[scheduling], `${at}.${scheduling}`) : valid,
     (nodeAffinity?.[preferring] ?? []).flatMap((term, i) =>
-      all(weight(term.weight, `${at}.${preferring}[${i}].weight`), nodeSelectorTerm(term.preference, `${at}.${preferring}[${i}].preference`, 'preferred')),
+      all(
+        weight(term.weight, `${at}.${preferring}[${i}].weight`),
+        nodeSelectorTerm(term.preference, `${at}.${preferring}[${i}].preference`, 'preferred'),
+      ),
     ),
     podAffinity(near, `${path}.podAffinity`),
     podAffinity(far, `${path}.podAntiAffinity`),
@@ -143,7 +212,16 @@ export function affinity(affinity: Affinity | undefined, path: string): readonly
 }
 
 function spreadConstraint(constraint: SpreadConstraint, path: string, isRepeated: boolean): readonly FieldError[] {
-  const { maxSkew, topologyKey: key, whenUnsatisfiable, minDomains, labelSelector, nodeAffinityPolicy, nodeTaintsPolicy, matchLabelKeys } = constraint
+  const {
+    maxSkew,
+    topologyKey: key,
+    whenUnsatisfiable,
+    minDomains,
+    labelSelector,
+    nodeAffinityPolicy,
+    nodeTaintsPolicy,
+    matchLabelKeys,
+  } = constraint
   return all(
     maxSkew > 0 ? valid : [invalidValue(`${path}.maxSkew`, maxSkew, 'must be greater than zero')],
     key ? follows(key, `${path}.topologyKey`, qualifiedName) : [required(`${path}.topologyKey`, 'can not be empty')],
@@ -151,9 +229,17 @@ function spreadConstraint(constraint: SpreadConstraint, path: string, isRepeated
       ? valid
       : [notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', ['DoNotSchedule', 'ScheduleAnyway'])],
     isRepeated ? [duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, `{${key}, ${whenUnsatisfiable}}`)] : valid,
-    minDomains !== undefined && minDomains <= 0 ? [invalidValue(`${path}.minDomains`, minDomains, 'must be greater than zero')] : valid,
+    minDomains !== undefined && minDomains <= 0
+      ? [invalidValue(`${path}.minDomains`, minDomains, 'must be greater than zero')]
+      : valid,
     minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule'
-      ? [invalidValue(`${path}.minDomains`, minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`)]
+      ? [
+          invalidValue(
+            `${path}.minDomains`,
+            minDomains,
+            `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`,
+          ),
+        ]
       : valid,
     oneOf(nodeAffinityPolicy, `${path}.nodeAffinityPolicy`, ['Honor', 'Ignore']),
     oneOf(nodeTaintsPolicy, `${path}.nodeTaintsPolicy`, ['Honor', 'Ignore']),
@@ -168,7 +254,9 @@ export function spreadConstraints(list: readonly SpreadConstraint[] | undefined,
   if (!list?.length) return valid
   const pairOf = ({ topologyKey: key, whenUnsatisfiable }: SpreadConstraint): string => `{${key}, ${whenUnsatisfiable}}`
   const last = new Map(list.map((constraint, i) => [pairOf(constraint), i]))
-  return list.flatMap((constraint, i) => spreadConstraint(constraint, `${path}[${i}]`, last.get(pairOf(constraint)) !== i))
+  return list.flatMap((constraint, i) =>
+    spreadConstraint(constraint, `${path}[${i}]`, last.get(pairOf(constraint)) !== i),
+  )
 }
 
 /** `schedulingGates`: names, none twice. */

@@ -1,6 +1,14 @@
 /** Rules for security contexts of pods and containers, and for what operating systems do not have. */
 
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../../machinery/validation/field-error.ts'
 import { all, each, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
 import { optional, pointer, struct, text } from '../../../../machinery/validation/internal-type.ts'
 import type { Container, PodSpec } from '../model.ts'
@@ -14,11 +22,15 @@ type Seccomp = NonNullable<PodSecurityContext['seccompProfile']>
 
 const maxId = 2 ** 31 - 1
 const sysctl = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/
-const sysctlWords = 'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
+const sysctlWords =
+  'must have at most 253 characters and match regex ' +
+  '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
 
 /** Numbers of users and groups. */
 export const id = (value: number | undefined, path: string): readonly FieldError[] =>
-  value !== undefined && (value < 0 || value > maxId) ? [invalidValue(path, value, `must be between 0 and ${maxId}, inclusive`)] : valid
+  value !== undefined && (value < 0 || value > maxId)
+    ? [invalidValue(path, value, `must be between 0 and ${maxId}, inclusive`)]
+    : valid
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined']
 const procMounts = ['Default', 'Unmasked']
@@ -26,7 +38,10 @@ const maxProfilePath = 4095
 
 /** `localhostProfile` of a profile that lies on the node; below a folder of the kubelet's for seccomp. */
 function localProfile(name: string | undefined, path: string, kind: 'seccomp' | 'AppArmor'): readonly FieldError[] {
-  if (kind === 'seccomp') return name === undefined ? [required(path, 'must be set when seccomp type is Localhost')] : descendingPath(name, path)
+  if (kind === 'seccomp')
+    return name === undefined
+      ? [required(path, 'must be set when seccomp type is Localhost')]
+      : descendingPath(name, path)
   if (name === undefined) return [required(path, 'must be set when AppArmor type is Localhost')]
   return all(
     name.trim() !== name
@@ -45,7 +60,12 @@ const shownContext = struct({
   Capabilities: pointer({ Add: optional, Drop: optional }),
   Privileged: optional,
   SELinuxOptions: pointer({ User: text, Role: text, Type: text, Level: text }),
-  WindowsOptions: pointer({ GMSACredentialSpecName: optional, GMSACredentialSpec: optional, RunAsUserName: optional, HostProcess: optional }),
+  WindowsOptions: pointer({
+    GMSACredentialSpecName: optional,
+    GMSACredentialSpec: optional,
+    RunAsUserName: optional,
+    HostProcess: optional,
+  }),
   RunAsUser: optional,
   RunAsGroup: optional,
   RunAsNonRoot: optional,
@@ -61,21 +81,36 @@ function profile(value: Seccomp | undefined, path: string, kind: 'seccomp' | 'Ap
   const field = kind === 'seccomp' ? 'seccompProfile' : 'appArmorProfile'
   const at = `${path}.localhostProfile`
   if (value.type === 'Localhost') return localProfile(value.localhostProfile, at, kind)
-  const wrongType = value.type ? oneOf(value.type, `${path}.type`, profileTypes) : [required(`${path}.type`, `type is required when ${field} is set`)]
+  const wrongType = value.type
+    ? oneOf(value.type, `${path}.type`, profileTypes)
+    : [required(`${path}.type`, `type is required when ${field} is set`)]
   if (value.localhostProfile === undefined || (kind === 'AppArmor' && wrongType.length > 0)) return wrongType
   // Upstream shows the whole profile for seccomp, the path alone for AppArmor.
-  return [...wrongType, invalidValue(at, kind === 'seccomp' ? shownProfile(value) : value.localhostProfile, `can only be set when ${kind} type is Localhost`)]
+  return [
+    ...wrongType,
+    invalidValue(
+      at,
+      kind === 'seccomp' ? shownProfile(value) : value.localhostProfile,
+      `can only be set when ${kind} type is Localhost`,
+    ),
+  ]
 }
 
 /** Unmasked, /proc shows what is the node's: only users of the pod's own may see it (KEP-4265). */
 function procMount(type: string | undefined, path: string, hostUsers: boolean): readonly FieldError[] {
   if (type === undefined) return valid
   if (!procMounts.includes(type)) return [notSupported(path, type, procMounts)]
-  return hostUsers && type === 'Unmasked' ? [invalidValue(path, type, '`hostUsers` must be false to use `Unmasked`')] : valid
+  return hostUsers && type === 'Unmasked'
+    ? [invalidValue(path, type, '`hostUsers` must be false to use `Unmasked`')]
+    : valid
 }
 
 /** `securityContext` of a container. `hostUsers`: its users are those of the node. */
-export function containerSecurity(context: SecurityContext | undefined, path: string, hostUsers: boolean): readonly FieldError[] {
+export function containerSecurity(
+  context: SecurityContext | undefined,
+  path: string,
+  hostUsers: boolean,
+): readonly FieldError[] {
   if (!context) return valid
   const { runAsUser, runAsGroup, seccompProfile, allowPrivilegeEscalation, privileged, capabilities } = context
   const errors = [
@@ -85,11 +120,28 @@ export function containerSecurity(context: SecurityContext | undefined, path: st
     ...profile(seccompProfile, `${path}.seccompProfile`, 'seccomp'),
   ]
   if (allowPrivilegeEscalation === false) {
-    if (privileged) errors.push(invalidValue(path, shownContext(context), 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'))
+    if (privileged)
+      errors.push(
+        invalidValue(
+          path,
+          shownContext(context),
+          'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+        ),
+      )
     if (capabilities?.add?.includes('CAP_SYS_ADMIN'))
-      errors.push(invalidValue(path, shownContext(context), 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN'))
+      errors.push(
+        invalidValue(
+          path,
+          shownContext(context),
+          'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
+        ),
+      )
   }
-  return all(errors, windowsOptions(context.windowsOptions, `${path}.windowsOptions`), profile(context.appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'))
+  return all(
+    errors,
+    windowsOptions(context.windowsOptions, `${path}.windowsOptions`),
+    profile(context.appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'),
+  )
 }
 
 /** `securityContext` of a pod, with the host's namespaces that it shares. */
@@ -102,7 +154,13 @@ export function podSecurity(spec: PodSpec, path: string): readonly FieldError[] 
     id(context.runAsGroup, `${path}.runAsGroup`),
     each(context.supplementalGroups, `${path}.supplementalGroups`, id),
     spec.shareProcessNamespace && spec.hostPID
-      ? [invalidValue(`${path}.shareProcessNamespace`, spec.shareProcessNamespace, 'ShareProcessNamespace and HostPID cannot both be enabled')]
+      ? [
+          invalidValue(
+            `${path}.shareProcessNamespace`,
+            spec.shareProcessNamespace,
+            'ShareProcessNamespace and HostPID cannot both be enabled',
+          ),
+        ]
       : valid,
     sysctls(spec, `${path}.sysctls`),
     oneOf(context.fsGroupChangePolicy, `${path}.fsGroupChangePolicy`, ['Always', 'OnRootMismatch']),
@@ -120,8 +178,11 @@ const ofIpc = /^(kernel\.shm|kernel\.msg|fs\.mqueue\.|kernel\.sem$)/
 
 function shared(name: string, { hostNetwork, hostIPC }: PodSpec, path: string): readonly FieldError[] {
   const dotted = name.replaceAll('/', '.')
-  if (hostNetwork && ofNetwork.test(dotted)) return [invalidValue(path, name, "may not be specified when 'hostNetwork' is true")]
-  return hostIPC && ofIpc.test(dotted) ? [invalidValue(path, name, "may not be specified when 'hostIPC' is true")] : valid
+  if (hostNetwork && ofNetwork.test(dotted))
+    return [invalidValue(path, name, "may not be specified when 'hostNetwork' is true")]
+  return hostIPC && ofIpc.test(dotted)
+    ? [invalidValue(path, name, "may not be specified when 'hostIPC' is true")]
+    : valid
 }
 
 function sysctls(spec: PodSpec, path: string): readonly FieldError[] {
@@ -182,16 +243,20 @@ export function operatingSystem(spec: PodSpec, path: string): readonly FieldErro
   if (!name) return [required(`${path}.os.name`, 'cannot be empty')]
   if (name === 'windows') return notOnWindows(spec, path)
   if (name !== 'linux') return [notSupported(`${path}.os`, name, ['linux', 'windows'])]
-  const no = (at: string): FieldError => forbiddenField(`${at}.securityContext.windowsOptions`, 'windows options cannot be set for a linux pod')
+  const no = (at: string): FieldError =>
+    forbiddenField(`${at}.securityContext.windowsOptions`, 'windows options cannot be set for a linux pod')
   return all(
     spec.securityContext?.windowsOptions ? [no(path)] : valid,
-    everyContainer(spec, path).flatMap(([{ securityContext }, at]) => (securityContext?.windowsOptions ? [no(at)] : valid)),
+    everyContainer(spec, path).flatMap(([{ securityContext }, at]) =>
+      securityContext?.windowsOptions ? [no(at)] : valid,
+    ),
   )
 }
 
 function notOnWindows(spec: PodSpec, path: string): readonly FieldError[] {
   const no = (at: string): FieldError => forbiddenField(at, 'cannot be set for a windows pod')
-  const set = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
+  const set = (value: unknown): boolean =>
+    value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
   const context: Readonly<Record<string, unknown>> = { ...spec.securityContext }
   const ofPod: Readonly<Record<string, unknown>> = { ...spec }
   const given = (field: string): boolean => {
@@ -201,7 +266,9 @@ function notOnWindows(spec: PodSpec, path: string): readonly FieldError[] {
   return all(
     linuxOnly.filter(given).map((field) => no(`${path}.${field}`)),
     everyContainer(spec, path).flatMap(([{ securityContext }, at]) =>
-      linuxOnlyOfContainers.filter((field) => set(securityContext?.[field])).map((field) => no(`${at}.securityContext.${field}`)),
+      linuxOnlyOfContainers
+        .filter((field) => set(securityContext?.[field]))
+        .map((field) => no(`${at}.securityContext.${field}`)),
     ),
   )
 }

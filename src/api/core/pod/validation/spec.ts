@@ -1,14 +1,40 @@
 /** The rules for a pod's spec, in upstream's order; templates of workloads pass here too. */
 
-import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../../machinery/validation/field-error.ts'
-import { all, each, follows, oneOf, optionalText, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../../../machinery/validation/field-error.ts'
+import {
+  all,
+  each,
+  follows,
+  oneOf,
+  optionalText,
+  requiredText,
+  valid,
+} from '../../../../machinery/validation/field-rules.ts'
 import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
-import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName, underscoredSubdomain } from '../../../../machinery/validation/names.ts'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  ipAddress,
+  qualifiedName,
+  underscoredSubdomain,
+} from '../../../../machinery/validation/names.ts'
 import { isFeatureOn } from '../../../features/current.ts'
 import { containerResourceName } from '../../quota/resource-rules.ts'
 import type { PodSpec, PodTemplate, Volume } from '../model.ts'
 import { matchingProfiles, podAnnotations } from './annotations.ts'
-import { containers, ephemeralContainers, hostNetworkPorts, initContainers, trimmedImage } from './containers/containers.ts'
+import {
+  containers,
+  ephemeralContainers,
+  hostNetworkPorts,
+  initContainers,
+  trimmedImage,
+} from './containers/containers.ts'
 import { fileKeyVolumes } from './containers/environment.ts'
 import { everyContainer } from './containers/every-container.ts'
 import { requirements } from './containers/resources.ts'
@@ -25,7 +51,10 @@ const noVolumes: ReadonlyMap<string, Volume> = new Map()
 
 /** What of a template is not in its spec. */
 export interface TemplateOptions {
-  /** Of StatefulSets: names of claims whose volumes pods get when they are made, as they get their host names and subdomains. */
+  /**
+   * Of StatefulSets: names of claims whose volumes pods get when they are made, as they get their host names and
+   * subdomains.
+   */
   readonly claims?: readonly string[]
 }
 
@@ -52,7 +81,9 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
     podSecurity(spec, `${path}.securityContext`),
     affinity(spec.affinity, `${path}.affinity`),
     dnsConfig(spec, `${path}.dnsConfig`),
-    each(spec.readinessGates, `${path}.readinessGates`, ({ conditionType }, at) => follows(conditionType, `${at}.conditionType`, qualifiedName)),
+    each(spec.readinessGates, `${path}.readinessGates`, ({ conditionType }, at) =>
+      follows(conditionType, `${at}.conditionType`, qualifiedName),
+    ),
     schedulingGates(spec.schedulingGates, `${path}.schedulingGates`),
     spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
     hostProcesses(spec, path),
@@ -86,7 +117,10 @@ const withClaims = (list: readonly Volume[] = [], claims: readonly string[]): Vo
 const longestHostname = 64
 
 /** `hostnameOverride` is the whole name, and the pod's alone (KEP-4762). */
-function hostnameOverride({ hostnameOverride: name, setHostnameAsFQDN, hostNetwork }: PodSpec, path: string): readonly FieldError[] {
+function hostnameOverride(
+  { hostnameOverride: name, setHostnameAsFQDN, hostNetwork }: PodSpec,
+  path: string,
+): readonly FieldError[] {
   if (name === undefined) return valid
   const at = `${path}.hostnameOverride`
   return all(
@@ -101,7 +135,9 @@ function hostnameOverride({ hostnameOverride: name, setHostnameAsFQDN, hostNetwo
 export function podOnly(spec: PodSpec, path: string): readonly FieldError[] {
   return all(
     spec.serviceAccountName ? valid : tokensWithoutAccount(spec, path),
-    each(spec.volumes, `${path}.volumes`, ({ image }, at) => (image ? requiredText(image.reference, `${at}.image.reference`) : valid)),
+    each(spec.volumes, `${path}.volumes`, ({ image }, at) =>
+      image ? requiredText(image.reference, `${at}.image.reference`) : valid,
+    ),
     each(spec.containers, `${path}.containers`, trimmedImage),
     each(spec.initContainers, `${path}.initContainers`, trimmedImage),
   )
@@ -110,7 +146,9 @@ export function podOnly(spec: PodSpec, path: string): readonly FieldError[] {
 const tokensWithoutAccount = ({ volumes: list }: PodSpec, path: string): readonly FieldError[] =>
   each(list, `${path}.volumes`, ({ projected }, at) =>
     each(projected?.sources, `${at}.projected.sources`, ({ serviceAccountToken }, source) =>
-      serviceAccountToken ? [forbiddenField(`${source}.serviceAccountToken`, 'must not be specified when serviceAccountName is not set')] : valid,
+      serviceAccountToken
+        ? [forbiddenField(`${source}.serviceAccountToken`, 'must not be specified when serviceAccountName is not set')]
+        : valid,
     ),
   )
 
@@ -122,8 +160,12 @@ function hostUsers(spec: PodSpec, path: string): readonly FieldError[] {
   )
   const refused = 'when `hostUsers` is false'
   return all(
-    shared.map((field) => forbiddenField(`${path}.${field.replace(/^hostP|^hostI/, (part) => `H${part.slice(1)}`)}`, refused)),
-    everyContainer(spec, path).flatMap(([{ volumeDevices }, at]) => (volumeDevices?.length ? [forbiddenField(`${at}.volumeDevices`, refused)] : valid)),
+    shared.map((field) =>
+      forbiddenField(`${path}.${field.replace(/^hostP|^hostI/, (part) => `H${part.slice(1)}`)}`, refused),
+    ),
+    everyContainer(spec, path).flatMap(([{ volumeDevices }, at]) =>
+      volumeDevices?.length ? [forbiddenField(`${at}.volumeDevices`, refused)] : valid,
+    ),
   )
 }
 
@@ -141,17 +183,26 @@ function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): rea
   const errors: FieldError[] = []
   if (dnsPolicy === 'None') {
     if (!config) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')]
-    if (!config.nameservers?.length) return [required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')]
+    if (!config.nameservers?.length)
+      return [required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')]
   }
   if (!config) return valid
   const { nameservers = [], searches = [], options = [] } = config
-  if (nameservers.length > 3) errors.push(invalidValue(`${path}.nameservers`, nameservers, 'must not have more than 3 nameservers'))
+  if (nameservers.length > 3)
+    errors.push(invalidValue(`${path}.nameservers`, nameservers, 'must not have more than 3 nameservers'))
   nameservers.forEach((server, i) => {
     errors.push(...follows(server, `${path}.nameservers[${i}]`, ipAddress))
   })
-  if (searches.length > 32) errors.push(invalidValue(`${path}.searches`, searches, 'must not have more than 32 search paths'))
+  if (searches.length > 32)
+    errors.push(invalidValue(`${path}.searches`, searches, 'must not have more than 32 search paths'))
   if (searches.join(' ').length > 2048)
-    errors.push(invalidValue(`${path}.searches`, searches, 'must not have more than 2048 characters (including spaces) in the search list'))
+    errors.push(
+      invalidValue(
+        `${path}.searches`,
+        searches,
+        'must not have more than 2048 characters (including spaces) in the search list',
+      ),
+    )
   searches.forEach((search, i) => {
     const name = search === '.' ? undefined : search.replace(/\.$/, '')
     errors.push(...follows(name, `${path}.searches[${i}]`, underscoredSubdomain))
@@ -171,6 +222,8 @@ export function podTemplate(template: PodTemplate, path: string, options: Templa
     spec ? podAnnotations(metadata?.annotations, spec, `${path}.annotations`) : valid,
     spec ? podSpec(spec, `${path}.spec`, options) : valid,
     spec ? matchingProfiles(metadata?.annotations, spec, `${path}.spec`) : valid,
-    spec?.ephemeralContainers?.length ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')] : valid,
+    spec?.ephemeralContainers?.length
+      ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
+      : valid,
   )
 }

@@ -1,6 +1,12 @@
 /** What a write through `/status` may not say of a pod. */
 import { isIPv6 } from 'node:net'
-import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  required,
+} from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, repeats, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus } from '../model.ts'
@@ -13,25 +19,46 @@ const ownConditions = new Set(['PodScheduled', 'Ready', 'Initialized'])
 const generation = (value = 0, path: string): readonly FieldError[] =>
   value < 0 ? [invalidValue(`${path}.observedGeneration`, value, 'must be a non-negative integer')] : valid
 
-export function podStatusUpdate({ metadata, spec, status }: Pod, { metadata: { annotations }, spec: oldSpec, status: old }: Pod): readonly FieldError[] {
+export function podStatusUpdate(
+  { metadata, spec, status }: Pod,
+  { metadata: { annotations }, spec: oldSpec, status: old }: Pod,
+): readonly FieldError[] {
   const pod = oldSpec ?? { containers: [] }
   return all(
     podAnnotationsUpdate(metadata.annotations, annotations, 'metadata.annotations'),
     podAnnotations(metadata.annotations, spec ?? pod, 'metadata.annotations'),
     each(status?.conditions, 'status.conditions', ({ type, observedGeneration }, at) =>
-      all(generation(observedGeneration, at), ownConditions.has(type) ? valid : follows(type, `${at}.Type`, qualifiedName)),
+      all(
+        generation(observedGeneration, at),
+        ownConditions.has(type) ? valid : follows(type, `${at}.Type`, qualifiedName),
+      ),
     ),
     status?.nominatedNodeName && status.nominatedNodeName !== old?.nominatedNodeName
       ? all(
           follows(status.nominatedNodeName, 'status.nominatedNodeName', dnsSubdomain),
-          pod.nodeName ? [forbiddenField('status.nominatedNodeName', 'may not be set on pods that are already bound to a node')] : valid,
+          pod.nodeName
+            ? [forbiddenField('status.nominatedNodeName', 'may not be set on pods that are already bound to a node')]
+            : valid,
         )
       : valid,
     generation(status?.observedGeneration, 'status'),
-    status?.qosClass !== old?.qosClass && old?.qosClass ? [invalidValue('status.qosClass', status?.qosClass ?? '', 'field is immutable')] : valid,
+    status?.qosClass !== old?.qosClass && old?.qosClass
+      ? [invalidValue('status.qosClass', status?.qosClass ?? '', 'field is immutable')]
+      : valid,
     stayEnded(status?.containerStatuses, old?.containerStatuses, 'status.containerStatuses', pod, pod.containers),
-    stayEnded(status?.initContainerStatuses, old?.initContainerStatuses, 'status.initContainerStatuses', pod, pod.initContainers),
-    stayEnded(status?.ephemeralContainerStatuses, old?.ephemeralContainerStatuses, 'status.ephemeralContainerStatuses', { restartPolicy: 'Never' }),
+    stayEnded(
+      status?.initContainerStatuses,
+      old?.initContainerStatuses,
+      'status.initContainerStatuses',
+      pod,
+      pod.initContainers,
+    ),
+    stayEnded(
+      status?.ephemeralContainerStatuses,
+      old?.ephemeralContainerStatuses,
+      'status.ephemeralContainerStatuses',
+      { restartPolicy: 'Never' },
+    ),
     claimStatuses(status, pod),
     extendedClaim(status?.extendedResourceClaimStatus, pod),
     podAddresses(status),
@@ -54,7 +81,9 @@ function stayEnded(
     const container = containers?.find((one) => one.name === name)
     if (isRestarted(container, state.terminated.exitCode, pod.restartPolicy)) return valid
     return (statuses ?? []).flatMap((status) =>
-      status.name === name && !status.state?.terminated ? [forbiddenField(`${at}.state`, 'may not be transitioned to non-terminated state')] : valid,
+      status.name === name && !status.state?.terminated
+        ? [forbiddenField(`${at}.state`, 'may not be transitioned to non-terminated state')]
+        : valid,
     )
   })
 }
@@ -62,7 +91,11 @@ function stayEnded(
 const restartsAll = ({ restartPolicyRules: rules }: Container | EphemeralContainer): boolean =>
   rules?.some(({ action }) => action === 'RestartAllContainers') ?? false
 
-function isRestarted(container: Container | EphemeralContainer | undefined, exitCode: number, ofPod: string | undefined): boolean {
+function isRestarted(
+  container: Container | EphemeralContainer | undefined,
+  exitCode: number,
+  ofPod: string | undefined,
+): boolean {
   if (!container) return false
   for (const { exitCodes } of container.restartPolicyRules ?? [])
     if (exitCodes && (exitCodes.values ?? []).includes(exitCode) === (exitCodes.operator === 'In')) return true
@@ -84,11 +117,19 @@ function claimStatuses(status: PodStatus | undefined, { resourceClaims = [] }: P
   )
 }
 
-/** Extended resources that devices stand for (KEP-5004): which request of the claim is for which resource of which container. */
-function extendedClaim(claim: PodStatus['extendedResourceClaimStatus'], { initContainers, containers }: PodSpec): readonly FieldError[] {
+/**
+ * Extended resources that devices stand for (KEP-5004): which request of the claim is for which resource of which
+ * container.
+ */
+function extendedClaim(
+  claim: PodStatus['extendedResourceClaimStatus'],
+  { initContainers, containers }: PodSpec,
+): readonly FieldError[] {
   if (!claim) return valid
   const path = 'status.extendedResourceClaimStatus'
-  const known = new Map([...(initContainers ?? []), ...(containers ?? [])].map((container) => [container.name, container]))
+  const known = new Map(
+    [...(initContainers ?? []), ...(containers ?? [])].map((container) => [container.name, container]),
+  )
   const { requestMappings: mappings, resourceClaimName } = claim
   const isRepeated = repeats<string>()
   return all(
@@ -97,14 +138,24 @@ function extendedClaim(claim: PodStatus['extendedResourceClaimStatus'], { initCo
       const container = known.get(containerName)
       return all(
         !container
-          ? [invalidValue(`${at}.containerName`, containerName, 'must match the name of an entry in spec.initContainers.name or spec.containers.name')]
+          ? [
+              invalidValue(
+                `${at}.containerName`,
+                containerName,
+                'must match the name of an entry in spec.initContainers.name or spec.containers.name',
+              ),
+            ]
           : Object.hasOwn(container.resources?.requests ?? {}, resourceName)
             ? valid
             : [invalidValue(`${at}.resourceName`, resourceName, unrequested)],
         // Upstream's path.
         follows(requestName, `${path}.requestName`, dnsLabel),
         isRepeated(JSON.stringify([containerName, resourceName, requestName]))
-          ? [duplicate(`${at}.containerName`, containerName), duplicate(`${at}.resourceName`, resourceName), duplicate(`${at}.requestName`, requestName)]
+          ? [
+              duplicate(`${at}.containerName`, containerName),
+              duplicate(`${at}.resourceName`, resourceName),
+              duplicate(`${at}.requestName`, requestName),
+            ]
           : valid,
       )
     }),
@@ -112,7 +163,9 @@ function extendedClaim(claim: PodStatus['extendedResourceClaimStatus'], { initCo
   )
 }
 
-const unrequested = 'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests'
+const unrequested =
+  'must match the extended resource name of an entry in spec.initContainers.resources.requests or ' +
+  'spec.containers.resources.requests'
 
 type Addresses = readonly { readonly ip: string }[]
 
@@ -121,7 +174,8 @@ const oneOfEachFamily = (list: Addresses, path: string): readonly FieldError[] =
     ? [invalidValue(path, list, 'may specify no more than one IP for each IP family')]
     : valid
 
-const addresses = (list: Addresses, path: string): readonly FieldError[] => each(list, path, ({ ip }, at) => follows(ip ?? '', at, ipAddress))
+const addresses = (list: Addresses, path: string): readonly FieldError[] =>
+  each(list, path, ({ ip }, at) => follows(ip ?? '', at, ipAddress))
 
 function podAddresses(status: PodStatus | undefined): readonly FieldError[] {
   const list = status?.podIPs as Addresses | undefined
@@ -134,7 +188,9 @@ function hostAddresses(status: PodStatus | undefined): readonly FieldError[] {
   if (!list?.length) return valid
   const [first] = list
   return all(
-    first && status?.hostIP !== first.ip ? [invalidValue('status.hostIPs[0].ip', first.ip, 'must be equal to `hostIP`')] : valid,
+    first && status?.hostIP !== first.ip
+      ? [invalidValue('status.hostIPs[0].ip', first.ip, 'must be equal to `hostIP`')]
+      : valid,
     addresses(list, 'status.hostIPs'),
     oneOfEachFamily(list, 'status.hostIPs'),
   )

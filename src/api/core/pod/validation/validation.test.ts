@@ -23,21 +23,31 @@ test('volumes of vendors need the fields without which nothing could be found', 
     [{ flocker: {} }, 'flocker: Required value: one of datasetName and datasetUUID is required'],
     [{ rbd: {} }, 'rbd.monitors: Required value', 'rbd.image: Required value'],
     [{ cephfs: {} }, 'cephfs.monitors: Required value'],
-    [{ quobyte: { registry: '1Gi', volume: 'x' } }, 'quobyte.registry: Invalid value: "1Gi": must be a host:port pair or multiple pairs separated by commas'],
+    [
+      { quobyte: { registry: '1Gi', volume: 'x' } },
+      'quobyte.registry: Invalid value: "1Gi": must be a host:port pair or multiple pairs separated by commas',
+    ],
     [{ quobyte: { registry: 'a:1,b:2', volume: 'x' } }],
     [{ cinder: { secretRef: {} } }, 'cinder.volumeID: Required value', 'cinder.secretRef.name: Required value'],
     [
       { flexVolume: { driver: 'd', options: { 'kubernetes.io/x': 'y' } } },
-      'flexVolume.options[kubernetes.io/x]: Invalid value: "kubernetes.io/x": kubernetes.io and k8s.io namespaces are reserved',
+      'flexVolume.options[kubernetes.io/x]: Invalid value: "kubernetes.io/x": kubernetes.io and k8s.io ' +
+        'namespaces are reserved',
     ],
     [{ azureFile: {} }, 'azureFile.secretName: Required value', 'azureFile.shareName: Required value'],
     [{ vsphereVolume: {} }, 'vsphereVolume.volumePath: Required value'],
     [{ portworxVolume: {} }, 'portworxVolume.volumeID: Required value'],
     [
       { azureDisk: { diskName: 'd', diskURI: '-5m' } },
-      'azureDisk.diskURI: Unsupported value: "-5m": supported values: "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"',
+      'azureDisk.diskURI: Unsupported value: "-5m": supported values: ' +
+        '"https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"',
     ],
-    [{ scaleIO: {} }, 'scaleIO.gateway: Required value', 'scaleIO.system: Required value', 'scaleIO.volumeName: Required value'],
+    [
+      { scaleIO: {} },
+      'scaleIO.gateway: Required value',
+      'scaleIO.system: Required value',
+      'scaleIO.volumeName: Required value',
+    ],
     [{ nfs: { server: 's' } }, 'nfs.path: Required value', 'nfs.path: Invalid value: "": must be an absolute path'],
     [
       { iscsi: { targetPortal: 'p', iqn: 'iqn.bad', lun: 0, chapAuthSession: true } },
@@ -54,9 +64,14 @@ test('volumes of vendors need the fields without which nothing could be found', 
 
 test('a template may leave host ports to its pods, and mounts claims that its pods will have', () => {
   const ports = { hostNetwork: true, containers: [c({ ports: [{ containerPort: 80 }] })] }
-  assert.deepEqual(wrong(ports), ['spec.containers[0].ports[0].hostPort: Invalid value: 0: must match `containerPort` when `hostNetwork` is true'])
+  assert.deepEqual(wrong(ports), [
+    'spec.containers[0].ports[0].hostPort: Invalid value: 0: must match `containerPort` when `hostNetwork` is true',
+  ])
   assert.deepEqual(wrong(ports, {}), [])
-  assert.equal(wrong({ hostNetwork: true, containers: [c({ ports: [{ containerPort: 80, hostPort: 81 }] })] }, {}).length, 1)
+  assert.equal(
+    wrong({ hostNetwork: true, containers: [c({ ports: [{ containerPort: 80, hostPort: 81 }] })] }, {}).length,
+    1,
+  )
   const mounts = { containers: [c({ volumeMounts: [{ name: 'data', mountPath: '/data' }] })] }
   assert.deepEqual(wrong(mounts, {}), ['spec.containers[0].volumeMounts[0].name: Not found: "data"'])
   assert.deepEqual(wrong(mounts, { claims: ['data'] }), [])
@@ -74,7 +89,9 @@ test('profiles on the node are named below their folder', () => {
   assert.deepEqual(at('appArmorProfile', { type: 'Localhost', localhostProfile: ' a' }), [
     'spec.securityContext.appArmorProfile.localhostProfile: Invalid value: " a": must not be padded with whitespace',
   ])
-  assert.deepEqual(at('appArmorProfile', {}), ['spec.securityContext.appArmorProfile.type: Required value: type is required when appArmorProfile is set'])
+  assert.deepEqual(at('appArmorProfile', {}), [
+    'spec.securityContext.appArmorProfile.type: Required value: type is required when appArmorProfile is set',
+  ])
 })
 
 test('containers without a name are found twice', () => {
@@ -87,7 +104,9 @@ test('containers without a name are found twice', () => {
 
 test('Windows: accounts, and processes of the host all or none', () => {
   const user = (runAsUserName: string): string[] =>
-    wrong({ securityContext: { windowsOptions: { runAsUserName } } }).map((fault) => fault.replace(/.*": runAsUserName/, ''))
+    wrong({ securityContext: { windowsOptions: { runAsUserName } } }).map((fault) =>
+      fault.replace(/.*": runAsUserName/, ''),
+    )
   assert.deepEqual(user('NT AUTHORITY\\SYSTEM'), [])
   assert.deepEqual(user('a\\b\\c'), [' cannot contain more than one backslash'])
   assert.deepEqual(user('dom\\'), ["'s User cannot be empty"])
@@ -95,7 +114,8 @@ test('Windows: accounts, and processes of the host all or none', () => {
   const onHost = { securityContext: { windowsOptions: { hostProcess: true } } }
   assert.deepEqual(wrong({ hostNetwork: true, ...onHost }), [])
   assert.deepEqual(wrong({ containers: [c(onHost), c({ name: 'd' })] }), [
-    'spec: Invalid value: "": If pod contains any hostProcess containers then all containers must be HostProcess containers',
+    'spec: Invalid value: "": If pod contains any hostProcess containers then all containers must be HostProcess ' +
+      'containers',
     'spec.hostNetwork: Invalid value: false: hostNetwork must be true if pod contains any hostProcess containers',
   ])
 })

@@ -22,9 +22,17 @@ export function windowsOptions(options: WindowsOptions | undefined, path: string
     credentials === ''
       ? [invalidValue(`${path}.gmsaCredentialSpec`, '', 'gmsaCredentialSpec cannot be an empty string')]
       : credentials !== undefined && Buffer.byteLength(credentials) > maxSpecKiB * 1024
-        ? [invalidValue(`${path}.gmsaCredentialSpec`, credentials, `gmsaCredentialSpec size must be under ${maxSpecKiB} KiB`)]
+        ? [
+            invalidValue(
+              `${path}.gmsaCredentialSpec`,
+              credentials,
+              `gmsaCredentialSpec size must be under ${maxSpecKiB} KiB`,
+            ),
+          ]
         : valid,
-    user === undefined ? valid : userNameFaults(user).map((fault) => invalidValue(`${path}.runAsUserName`, user, `runAsUserName${fault}`)),
+    user === undefined
+      ? valid
+      : userNameFaults(user).map((fault) => invalidValue(`${path}.runAsUserName`, user, `runAsUserName${fault}`)),
   )
 }
 
@@ -39,12 +47,14 @@ function userNameFaults(name: string): string[] {
   const faults: string[] = []
   if (domain !== undefined) {
     if (domain.length >= maxDomain) faults.push(`'s Domain length must be under ${maxDomain} characters`)
-    if (!netBiosDomain.test(domain) && !dnsDomain.test(domain)) faults.push("'s Domain doesn't match the NetBios nor the DNS format")
+    if (!netBiosDomain.test(domain) && !dnsDomain.test(domain))
+      faults.push("'s Domain doesn't match the NetBios nor the DNS format")
   }
   if (user === '') faults.push("'s User cannot be empty")
   else if (user.length > maxUser) faults.push(`'s User length must not be longer than ${maxUser} characters`)
   if (/^[. ]+$/.test(user)) faults.push("'s User cannot contain only periods or spaces")
-  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) faults.push(`'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`)
+  if (/["/\\:;|=,+*?<>@[\]]/.test(user))
+    faults.push(`'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`)
   return faults
 }
 
@@ -73,7 +83,16 @@ export function hostProcesses(spec: PodSpec, path: string): readonly FieldError[
   look(spec.ephemeralContainers, 'ephemeralContainers')
   if (onHost === 0) return errors
   if (onHost !== containers)
-    errors.push(invalidValue(path, '', 'If pod contains any hostProcess containers then all containers must be HostProcess containers'))
-  if (!spec.hostNetwork) errors.push(invalidValue(`${path}.hostNetwork`, false, 'hostNetwork must be true if pod contains any hostProcess containers'))
+    errors.push(
+      invalidValue(
+        path,
+        '',
+        'If pod contains any hostProcess containers then all containers must be HostProcess containers',
+      ),
+    )
+  if (!spec.hostNetwork)
+    errors.push(
+      invalidValue(`${path}.hostNetwork`, false, 'hostNetwork must be true if pod contains any hostProcess containers'),
+    )
   return errors
 }

@@ -1,4 +1,6 @@
-/** Warnings about containers: their environment, their ports, their resources, and annotations that have become fields. */
+/**
+ * Warnings about containers: their environment, their ports, their resources, and annotations that have become fields.
+ */
 import { canonicalQuantity, milliValue } from '../../../../machinery/values/quantity.ts'
 import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../model.ts'
 
@@ -21,10 +23,15 @@ export const fractionalAmount = (amount: string | undefined, path: string): stri
 
 const fields = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-function visit(spec: PodSpec, path: string, look: (container: Container | EphemeralContainer, path: string) => void): void {
+function visit(
+  spec: PodSpec,
+  path: string,
+  look: (container: Container | EphemeralContainer, path: string) => void,
+): void {
   for (const field of fields) {
     const list: readonly (Container | EphemeralContainer)[] | undefined = spec[field]
-    if (list) for (let i = 0; i < list.length; i++) look(list[i] as Container | EphemeralContainer, `${path}.${field}[${i}]`)
+    if (list)
+      for (let i = 0; i < list.length; i++) look(list[i] as Container | EphemeralContainer, `${path}.${field}[${i}]`)
   }
 }
 
@@ -33,19 +40,38 @@ const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/'
 const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
 const useSeccompField = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 
-/** What is said of each container by itself. Of AppArmor in pods, whose `prefix` is empty, it is said where their annotations become fields. */
-export function containerWarnings(spec: PodSpec, annotations: Readonly<Record<string, string>> | undefined, prefix: string): string[] {
+/**
+ * What is said of each container by itself. Of AppArmor in pods, whose `prefix` is empty, it is said where their
+ * annotations become fields.
+ */
+export function containerWarnings(
+  spec: PodSpec,
+  annotations: Readonly<Record<string, string>> | undefined,
+  prefix: string,
+): string[] {
   const warnings: string[] = []
   const annotated = (key: string): boolean => annotations !== undefined && Object.hasOwn(annotations, key)
-  if (!spec.securityContext?.seccompProfile && annotated(podSeccomp)) warnings.push(`${prefix}metadata.annotations[${podSeccomp}]: ${useSeccompField}`)
+  if (!spec.securityContext?.seccompProfile && annotated(podSeccomp))
+    warnings.push(`${prefix}metadata.annotations[${podSeccomp}]: ${useSeccompField}`)
   visit(spec, `${prefix}spec`, (container, path) => {
     const { name, securityContext, resources, env } = container
     if (!securityContext?.seccompProfile && annotated(containerSeccomp + name))
       warnings.push(`${prefix}metadata.annotations[${containerSeccomp}${name}]: ${useSeccompField}`)
-    if (prefix && !spec.securityContext?.appArmorProfile && !securityContext?.appArmorProfile && annotated(appArmor + name))
-      warnings.push(`${prefix}metadata.annotations[${appArmor}${name}]: deprecated since v1.30; use the "appArmorProfile" field instead`)
+    if (
+      prefix &&
+      !spec.securityContext?.appArmorProfile &&
+      !securityContext?.appArmorProfile &&
+      annotated(appArmor + name)
+    )
+      warnings.push(
+        `${prefix}metadata.annotations[${appArmor}${name}]: deprecated since v1.30; use the "appArmorProfile" ` +
+          'field instead',
+      )
     if (resources) {
-      warnings.push(...fractionalBytes(resources.limits, `${path}.resources.limits`), ...fractionalBytes(resources.requests, `${path}.resources.requests`))
+      warnings.push(
+        ...fractionalBytes(resources.limits, `${path}.resources.limits`),
+        ...fractionalBytes(resources.requests, `${path}.resources.requests`),
+      )
     }
     if (env && env.length > 1) warnings.push(...hiddenVariables(env, `${path}.env`))
   })
@@ -62,7 +88,9 @@ function hiddenVariables(variables: NonNullable<Container['env']>, path: string)
     }
     const reference = `$(${name})`
     const isExtended = !valueFrom && value !== reference && value.includes(reference)
-    return isExtended ? [] : [`${path}[${i}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`]
+    return isExtended
+      ? []
+      : [`${path}[${i}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`]
   })
 }
 
@@ -93,7 +121,10 @@ export function portWarnings(spec: PodSpec, path: string): string[] {
       const first = names.get(port.name)
       if (first === undefined) names.set(port.name, here)
       else
-        named.push(`${here}: duplicate port name ${JSON.stringify(port.name)} with ${first}, services and probes that select ports by name will use ${first}`)
+        named.push(
+          `${here}: duplicate port name ${JSON.stringify(port.name)} with ${first}, services and probes that ` +
+            `select ports by name will use ${first}`,
+        )
     })
   })
   return [...warnings, ...named]

@@ -1,6 +1,6 @@
 /**
- * What is taken in a pod or a template, but told to be old, pointless or surprising. Upstream's words: clients show them to
- * people. `prefix` is where the template stands, with a dot at its end; empty for pods.
+ * What is taken in a pod or a template, but told to be old, pointless or surprising. Upstream's words: clients show
+ * them to people. `prefix` is where the template stands, with a dot at its end; empty for pods.
  */
 
 import { addressWarnings } from '../../../../machinery/validation/address-warnings.ts'
@@ -17,7 +17,10 @@ export function hostNameWarnings(name: string | undefined, used: string): string
   const wrong = dnsLabel(name ?? '')
   return wrong.length === 0
     ? []
-    : [`metadata.name: this is used in ${used}, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(' ')}]`]
+    : [
+        `metadata.name: this is used in ${used}, which can result in surprising behavior; a DNS label is ` +
+          `recommended: [${wrong.join(' ')}]`,
+      ]
 }
 
 /** Of kinds whose name is the beginning of their pods' names. */
@@ -27,7 +30,9 @@ const none: readonly string[] = []
 
 /** Warnings about a new pod. Writes to one that is there are many, and few are people's. */
 export const podWarnings = (pod: Pod, old?: Pod): readonly string[] =>
-  old ? none : [...appArmorWarnings(pod), ...hostNameWarnings(pod.metadata.name, "the Pod's hostname"), ...newSpecWarnings(pod)]
+  old
+    ? none
+    : [...appArmorWarnings(pod), ...hostNameWarnings(pod.metadata.name, "the Pod's hostname"), ...newSpecWarnings(pod)]
 
 function newSpecWarnings(pod: Pod): readonly string[] {
   if (isKnownFaultless(pod)) return none
@@ -53,21 +58,31 @@ function specWarnings(spec: PodSpec | undefined, annotations: Annotations, prefi
   const path = `${prefix}spec`
   const warnings: string[] = []
   if (spec.nodeSelector) warnings.push(...labelKeyWarnings(spec.nodeSelector, (key) => `${path}.nodeSelector[${key}]`))
-  if (spec.affinity?.nodeAffinity) warnings.push(...nodeAffinityWarnings(spec.affinity.nodeAffinity, `${path}.affinity.nodeAffinity`))
-  if (spec.topologySpreadConstraints) warnings.push(...spreadWarnings(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`))
+  if (spec.affinity?.nodeAffinity)
+    warnings.push(...nodeAffinityWarnings(spec.affinity.nodeAffinity, `${path}.affinity.nodeAffinity`))
+  if (spec.topologySpreadConstraints)
+    warnings.push(...spreadWarnings(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`))
   if (annotations)
-    for (const [key, message] of deprecatedAnnotations) if (Object.hasOwn(annotations, key)) warnings.push(`${prefix}metadata.annotations[${key}]: ${message}`)
+    for (const [key, message] of deprecatedAnnotations)
+      if (Object.hasOwn(annotations, key)) warnings.push(`${prefix}metadata.annotations[${key}]: ${message}`)
   if (spec.volumes) warnings.push(...volumeWarnings(spec.volumes, `${path}.volumes`))
   if (spec.hostAliases) warnings.push(...repeated(spec.hostAliases, 'ip', `${path}.hostAliases`))
   if (spec.imagePullSecrets) warnings.push(...pullSecretWarnings(spec.imagePullSecrets, `${path}.imagePullSecrets`))
   if (spec.overhead) warnings.push(...fractionalBytes(spec.overhead, `${path}.overhead`))
   warnings.push(...containerWarnings(spec, annotations, prefix), ...portWarnings(spec, path))
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
-    warnings.push(`${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`)
+    warnings.push(
+      `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
+    )
   if (spec.affinity) warnings.push(...podAffinityWarnings(spec.affinity, `${path}.affinity`))
   if (spec.dnsConfig?.nameservers)
-    warnings.push(...spec.dnsConfig.nameservers.flatMap((server, i) => addressWarnings(server, `${path}.dnsConfig.nameservers[${i}]`)))
-  if (spec.hostAliases) warnings.push(...spec.hostAliases.flatMap(({ ip }, i) => addressWarnings(ip, `${path}.hostAliases[${i}].ip`)))
+    warnings.push(
+      ...spec.dnsConfig.nameservers.flatMap((server, i) =>
+        addressWarnings(server, `${path}.dnsConfig.nameservers[${i}]`),
+      ),
+    )
+  if (spec.hostAliases)
+    warnings.push(...spec.hostAliases.flatMap(({ ip }, i) => addressWarnings(ip, `${path}.hostAliases[${i}].ip`)))
   return warnings
 }
 
@@ -75,9 +90,15 @@ function nodeAffinityWarnings(affinity: NonNullable<Affinity['nodeAffinity']>, p
   const required = affinity.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
   const preferred = affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []
   return [
-    ...required.flatMap((term, i) => nodeSelectorTermWarnings(term, `${path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${i}]`)),
+    ...required.flatMap((term, i) =>
+      nodeSelectorTermWarnings(term, `${path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${i}]`),
+    ),
     ...preferred.flatMap(({ preference }, i) =>
-      nodeSelectorTermWarnings(preference ?? {}, `${path}.preferredDuringSchedulingIgnoredDuringExecution[${i}].preference`, true),
+      nodeSelectorTermWarnings(
+        preference ?? {},
+        `${path}.preferredDuringSchedulingIgnoredDuringExecution[${i}].preference`,
+        true,
+      ),
     ),
   ]
 }
@@ -99,18 +120,27 @@ function podAffinityWarnings(affinity: Affinity, path: string): string[] {
     const preferred = affinity[field]?.preferredDuringSchedulingIgnoredDuringExecution ?? []
     return [
       ...required.flatMap(({ labelSelector }, i) =>
-        labelSelector ? [] : [`${path}.${field}.requiredDuringSchedulingIgnoredDuringExecution[${i}].labelSelector: ${matchesNothing}`],
+        labelSelector
+          ? []
+          : [`${path}.${field}.requiredDuringSchedulingIgnoredDuringExecution[${i}].labelSelector: ${matchesNothing}`],
       ),
       ...preferred.flatMap(({ podAffinityTerm }, i) =>
         podAffinityTerm?.labelSelector
           ? []
-          : [`${path}.${field}.preferredDuringSchedulingIgnoredDuringExecution[${i}].podAffinityTerm.labelSelector: ${matchesNothing}`],
+          : [
+              `${path}.${field}.preferredDuringSchedulingIgnoredDuringExecution[${i}].podAffinityTerm.labelSelector: ` +
+                `${matchesNothing}`,
+            ],
       ),
     ]
   })
 }
 
-function repeated<Field extends string>(list: readonly { [Key in Field]?: string }[], field: Field, path: string): string[] {
+function repeated<Field extends string>(
+  list: readonly { [Key in Field]?: string }[],
+  field: Field,
+  path: string,
+): string[] {
   const seen = new Set<string>()
   return list.flatMap((item, i) => {
     const value = item[field] ?? ''

@@ -20,11 +20,13 @@ const types = Object.keys(goneTypes) as (keyof typeof goneTypes)[]
 export function volumeWarnings(volumes: readonly Volume[], path: string): string[] {
   const warnings: string[] = []
   volumes.forEach((volume, i) => {
-    for (const type of types) if (volume[type]) warnings.push(`${path}[${i}].${goneTypes[type][0]}: ${goneTypes[type][1]}`)
+    for (const type of types)
+      if (volume[type]) warnings.push(`${path}[${i}].${goneTypes[type][0]}: ${goneTypes[type][1]}`)
     const claim = volume.ephemeral?.volumeClaimTemplate
     if (claim) warnings.push(...claimSpecWarnings(claim.spec, `${path}[${i}].ephemeral.volumeClaimTemplate.spec`))
   })
-  for (const volume of volumes) if (volume.configMap || volume.secret || volume.downwardAPI || volume.projected) warnings.push(...overlaps(volume))
+  for (const volume of volumes)
+    if (volume.configMap || volume.secret || volume.downwardAPI || volume.projected) warnings.push(...overlaps(volume))
   return warnings
 }
 
@@ -37,8 +39,12 @@ const pathsOf = (files: readonly File[]): string[] => files.map(({ path = '' }) 
 function overlaps({ name, configMap, secret, downwardAPI, projected }: Volume): string[] {
   const volume = `volume ${JSON.stringify(name)}`
   const warnings: string[] = []
-  if (configMap?.items) warnings.push(...collisions(pathsOf(configMap.items), `${volume} (ConfigMap ${JSON.stringify(configMap.name ?? '')})`))
-  if (secret?.items) warnings.push(...collisions(pathsOf(secret.items), `${volume} (Secret ${JSON.stringify(secret.secretName ?? '')})`))
+  if (configMap?.items)
+    warnings.push(
+      ...collisions(pathsOf(configMap.items), `${volume} (ConfigMap ${JSON.stringify(configMap.name ?? '')})`),
+    )
+  if (secret?.items)
+    warnings.push(...collisions(pathsOf(secret.items), `${volume} (Secret ${JSON.stringify(secret.secretName ?? '')})`))
   if (downwardAPI?.items) warnings.push(...collisions(pathsOf(downwardAPI.items), `${volume} (DownwardAPI)`))
   if (projected && !mayOverlap(projected)) return warnings
   const taken = new Set<string>()
@@ -58,7 +64,10 @@ function overlaps({ name, configMap, secret, downwardAPI, projected }: Volume): 
   return warnings
 }
 
-/** Nearly all pods have such a volume, for their account's token, and no two files at one place: that is found out without lists. */
+/**
+ * Nearly all pods have such a volume, for their account's token, and no two files at one place: that is found out
+ * without lists.
+ */
 function mayOverlap({ sources }: NonNullable<Volume['projected']>): boolean {
   const seen: string[] = []
   const isNew = (path: string | undefined): boolean => {
@@ -78,14 +87,22 @@ type Source = NonNullable<NonNullable<Volume['projected']>['sources']>[number]
 
 function sourceFiles(source: Source): { what: string; paths: string[] } | undefined {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle: bundle, podCertificate } = source
-  if (configMap) return { what: `ConfigMap ${JSON.stringify(configMap.name ?? '')}`, paths: pathsOf(configMap.items ?? []) }
+  if (configMap)
+    return { what: `ConfigMap ${JSON.stringify(configMap.name ?? '')}`, paths: pathsOf(configMap.items ?? []) }
   if (secret) return { what: `Secret ${JSON.stringify(secret.name ?? '')}`, paths: pathsOf(secret.items ?? []) }
   if (downwardAPI) return { what: 'DownwardAPI', paths: pathsOf(downwardAPI.items ?? []) }
   if (serviceAccountToken) return { what: 'ServiceAccountToken', paths: [serviceAccountToken.path] }
-  if (bundle) return { what: `ClusterTrustBundle ${JSON.stringify(bundle.name ?? bundle.signerName ?? '')}`, paths: [bundle.path] }
+  if (bundle)
+    return {
+      what: `ClusterTrustBundle ${JSON.stringify(bundle.name ?? bundle.signerName ?? '')}`,
+      paths: [bundle.path],
+    }
   if (podCertificate) {
     const { keyPath, certificateChainPath, credentialBundlePath } = podCertificate
-    return { what: 'PodCertificate', paths: [credentialBundlePath, keyPath, certificateChainPath].filter((path) => path !== undefined) }
+    return {
+      what: 'PodCertificate',
+      paths: [credentialBundlePath, keyPath, certificateChainPath].filter((path) => path !== undefined),
+    }
   }
   return undefined
 }

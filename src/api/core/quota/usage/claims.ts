@@ -12,17 +12,25 @@ const ofClass = '.storageclass.storage.k8s.io/'
 const ofAll = ['persistentvolumeclaims', 'requests.storage']
 
 const isCounted = (name: string): boolean =>
-  name === 'count/persistentvolumeclaims' || ofAll.includes(name) || ofAll.some((resource) => name.endsWith(`${ofClass}${resource}`))
+  name === 'count/persistentvolumeclaims' ||
+  ofAll.includes(name) ||
+  ofAll.some((resource) => name.endsWith(`${ofClass}${resource}`))
 
 export const claimUsage: Usage = {
   matching: (names) => names.filter(isCounted),
-  inScope: (scope, object) => scope.scopeName === 'VolumeAttributesClass' && scopeHolds(scope, attributesClasses(object as Claim)),
+  inScope: (scope, object) =>
+    scope.scopeName === 'VolumeAttributesClass' && scopeHolds(scope, attributesClasses(object as Claim)),
   usage(object) {
     const claim = object as Claim
     const storage = requestedStorage(claim)
-    const usage: ResourceList = { persistentvolumeclaims: '1', ...(storage !== undefined && { 'requests.storage': storage }) }
+    const usage: ResourceList = {
+      persistentvolumeclaims: '1',
+      ...(storage !== undefined && { 'requests.storage': storage }),
+    }
     const storageClass = claimClass(claim)
-    const byClass = storageClass ? Object.fromEntries(Object.entries(usage).map(([name, amount]) => [`${storageClass}${ofClass}${name}`, amount])) : {}
+    const byClass = storageClass
+      ? Object.fromEntries(Object.entries(usage).map(([name, amount]) => [`${storageClass}${ofClass}${name}`, amount]))
+      : {}
     return { 'count/persistentvolumeclaims': '1', ...usage, ...byClass }
   },
 }
@@ -38,6 +46,10 @@ function requestedStorage({ spec, status }: Claim): string | undefined {
 
 /** The classes of attributes that the volume has, gets or shall have. */
 const attributesClasses = ({ spec, status }: Claim): string[] =>
-  [...new Set([spec?.volumeAttributesClassName, status?.currentVolumeAttributesClassName, status?.modifyVolumeStatus?.targetVolumeAttributesClassName])].filter(
-    (name): name is string => name !== undefined && name !== '',
-  )
+  [
+    ...new Set([
+      spec?.volumeAttributesClassName,
+      status?.currentVolumeAttributesClassName,
+      status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+    ]),
+  ].filter((name): name is string => name !== undefined && name !== '')

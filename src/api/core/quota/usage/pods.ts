@@ -4,7 +4,13 @@ import type { KubeObject, Wire } from '../../../../machinery/object.ts'
 import type { Container, Pod } from '../../pod/model.ts'
 import { hasPodResources, podLimits, podRequests } from '../../pod/resources/pod-resources.ts'
 import { qosClass } from '../../pod/resources/qos.ts'
-import { deviceClassPrefix, isExtendedResource, isHugePages, isNativeResource, type ResourceList } from '../resource-list.ts'
+import {
+  deviceClassPrefix,
+  isExtendedResource,
+  isHugePages,
+  isNativeResource,
+  type ResourceList,
+} from '../resource-list.ts'
 import { type Scope, scopeHolds, type Usage } from './usage.ts'
 
 const counted = new Set([
@@ -24,7 +30,8 @@ const counted = new Set([
 /** Whoever limits these wants every container to say how much it takes. */
 const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
 
-const isCounted = (name: string): boolean => counted.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-') || isExtendedRequest(name)
+const isCounted = (name: string): boolean =>
+  counted.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-') || isExtendedRequest(name)
 
 /** `requests.example.com/gpu`, `requests.deviceclass.resource.kubernetes.io/gpu`. */
 export const isExtendedRequest = (name: string): boolean =>
@@ -46,7 +53,9 @@ export const podUsage = (now: () => number = Date.now): Usage => ({
       .filter((name) => mustBeSaid.has(name))
       .sort()
       .flatMap((name) => {
-        const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].filter((container) => !says(container, name))
+        const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].filter(
+          (container) => !says(container, name),
+        )
         const who = [...new Set(containers.map((container) => container.name))].sort()
         return who.length > 0 ? [`${name} for: ${who.join(',')}`] : []
       })
@@ -55,7 +64,8 @@ export const podUsage = (now: () => number = Date.now): Usage => ({
   fleeting: ({ metadata }) => metadata.deletionTimestamp !== undefined,
 })
 
-const says = ({ resources }: Container, name: string): boolean => Object.hasOwn(computeUsage(resources?.requests, resources?.limits), name)
+const says = ({ resources }: Container, name: string): boolean =>
+  Object.hasOwn(computeUsage(resources?.requests, resources?.limits), name)
 
 function computeUsage(requests: ResourceList = {}, limits: ResourceList = {}): ResourceList {
   const usage: ResourceList = { pods: '1' }
@@ -67,7 +77,8 @@ function computeUsage(requests: ResourceList = {}, limits: ResourceList = {}): R
   }
   for (const [name, request] of Object.entries(requests)) {
     if (isHugePages(name)) usage[name] = request
-    if (isHugePages(name) || isExtendedResource(name) || name.startsWith(deviceClassPrefix)) usage[`requests.${name}`] = request
+    if (isHugePages(name) || isExtendedResource(name) || name.startsWith(deviceClassPrefix))
+      usage[`requests.${name}`] = request
   }
   return usage
 }
@@ -106,7 +117,8 @@ function inScope(scope: Scope, object: KubeObject): boolean {
 }
 
 function looksAcrossNamespaces({ spec }: Pod): boolean {
-  const across = ({ namespaces, namespaceSelector }: Wire<V1PodAffinityTerm>): boolean => (namespaces?.length ?? 0) > 0 || namespaceSelector !== undefined
+  const across = ({ namespaces, namespaceSelector }: Wire<V1PodAffinityTerm>): boolean =>
+    (namespaces?.length ?? 0) > 0 || namespaceSelector !== undefined
   return [spec?.affinity?.podAffinity, spec?.affinity?.podAntiAffinity].some(
     (affinity) =>
       affinity?.requiredDuringSchedulingIgnoredDuringExecution?.some(across) ||

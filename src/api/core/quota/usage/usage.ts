@@ -1,4 +1,7 @@
-/** How a kind of objects is counted for quotas: which resources of a quota it is about, and how much of them an object uses. */
+/**
+ * How a kind of objects is counted for quotas: which resources of a quota it is about, and how much of them an object
+ * uses.
+ */
 
 import type { KubeObject } from '../../../../machinery/object.ts'
 import type { ResourceList } from '../resource-list.ts'

@@ -7,7 +7,9 @@ import { isFor } from './matching.ts'
 type PersistentVolume = Model<V1PersistentVolume>
 type PersistentVolumeClaim = Model<V1PersistentVolumeClaim>
 
-/** The volume with the claim's name and uid; the very same object if it has them. Who was chosen by nobody else says so. */
+/**
+ * The volume with the claim's name and uid; the very same object if it has them. Who was chosen by nobody else says so.
+ */
 export function boundVolume(volume: PersistentVolume, claim: PersistentVolumeClaim): PersistentVolume {
   const isKept = isFor(volume, claim)
   if (isKept && volume.spec?.claimRef?.uid) return volume

@@ -13,7 +13,8 @@ const usualMode = 'Filesystem'
 
 const sizeAsked = ({ spec }: PersistentVolumeClaim): string => spec?.resources?.requests?.storage ?? noSize
 const sizeOf = ({ spec }: PersistentVolume): string => spec?.capacity?.storage ?? noSize
-const isLargeEnough = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean => compareQuantities(sizeOf(volume), sizeAsked(claim)) >= 0
+const isLargeEnough = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+  compareQuantities(sizeOf(volume), sizeAsked(claim)) >= 0
 const hasModes = ({ spec }: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
   claim.spec?.accessModes?.every((mode) => spec?.accessModes?.includes(mode)) ?? true
 const sameAttributes = ({ spec }: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
@@ -26,7 +27,11 @@ export const sameVolumeMode = ({ spec }: PersistentVolume, claim: PersistentVolu
 /** Whether a volume is bound to a claim, or kept for it: then it may not know its uid yet. */
 export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const claim = spec?.claimRef
-  return claim?.name === metadata.name && claim?.namespace === metadata.namespace && (!claim?.uid || claim.uid === metadata.uid)
+  return (
+    claim?.name === metadata.name &&
+    claim?.namespace === metadata.namespace &&
+    (!claim?.uid || claim.uid === metadata.uid)
+  )
 }
 
 /** What keeps a claim from the volume that it names, in upstream's words; undefined where nothing does. */
@@ -51,10 +56,15 @@ export const suits = (volume: PersistentVolume, claim: PersistentVolumeClaim): b
   (!claim.spec?.selector || labelSelectorOf(claim.spec.selector).matches(volume.metadata.labels ?? {}))
 
 /**
- * The volume that a claim gets: one kept for it, or of those that suit the one with the fewest access modes beyond what is asked, of
- * these the smallest, of these the first by name. With `onlyReserved` (the scheduler chooses) the others are left out.
+ * The volume that a claim gets: one kept for it, or of those that suit the one with the fewest access modes beyond what
+ * is asked, of these the smallest, of these the first by name. With `onlyReserved` (the scheduler chooses) the others
+ * are left out.
  */
-export function bestVolume(claim: PersistentVolumeClaim, volumes: Iterable<PersistentVolume>, onlyReserved: boolean): PersistentVolume | undefined {
+export function bestVolume(
+  claim: PersistentVolumeClaim,
+  volumes: Iterable<PersistentVolume>,
+  onlyReserved: boolean,
+): PersistentVolume | undefined {
   let best: PersistentVolume | undefined
   for (const volume of volumes) {
     if (volume.metadata.deletionTimestamp) continue

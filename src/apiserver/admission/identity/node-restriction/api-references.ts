@@ -1,4 +1,7 @@
-/** What a pod refers to that only the API has: a kubelet that made such a pod of a file would give its node the right to read it. */
+/**
+ * What a pod refers to that only the API has: a kubelet that made such a pod of a file would give its node the right to
+ * read it.
+ */
 import { configMapsOf, type Pod, secretsOf } from '../../../authorization/node/pod-references.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
@@ -32,7 +35,9 @@ export function apiReference(pod: Pod): string | undefined {
   if (configMapsOf(pod).length > 0) return 'configmaps'
   if (resourceClaims?.length) return 'resourceclaims'
   for (const volume of volumes ?? []) {
-    const found = volumeReferences.find(([field]) => volume[field]) ?? (volume.projected?.sources ?? []).map(referenceOf).find((one) => one !== undefined)
+    const found =
+      volumeReferences.find(([field]) => volume[field]) ??
+      (volume.projected?.sources ?? []).map(referenceOf).find((one) => one !== undefined)
     if (found) return found[1]
   }
   return undefined

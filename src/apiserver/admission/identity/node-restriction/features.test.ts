@@ -7,7 +7,11 @@ import { pluginFixture } from '../../plugin-fixture.ts'
 import { nodeRestriction } from './index.ts'
 
 const user = { name: 'system:node:n1', groups: ['system:nodes'] }
-const nobody = { name: 'nobody', authorize: () => noOpinion(), rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }) }
+const nobody = {
+  name: 'nobody',
+  authorize: () => noOpinion(),
+  rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
+}
 
 function plugin(settings: FeatureSettings) {
   const fixture = pluginFixture(undefined, new FeatureGates(settings))
@@ -17,7 +21,10 @@ function plugin(settings: FeatureSettings) {
 test('AllowInsecureKubeletCertificateSigningRequests: requests of nodes are not looked at', async () => {
   const asked = async (isOn: boolean): Promise<void> => {
     const { restriction, write } = plugin({ AllowInsecureKubeletCertificateSigningRequests: isOn })
-    const request = { metadata: { name: 'r' }, spec: { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', request: 'bm90aGluZw==' } }
+    const request = {
+      metadata: { name: 'r' },
+      spec: { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', request: 'bm90aGluZw==' },
+    }
     await restriction.mutate?.(write('certificates.k8s.io/v1/certificatesigningrequests', request, { user }))
   }
   await assert.rejects(asked(false), /unable to parse csr/)

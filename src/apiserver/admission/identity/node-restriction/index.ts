@@ -1,6 +1,6 @@
 /**
- * NodeRestriction: what the Node authorizer cannot see, as it does not know objects: that nodes write nothing but what is theirs.
- * Rules: kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
+ * NodeRestriction: what the Node authorizer cannot see, as it does not know objects: that nodes write nothing but what
+ * is theirs. Rules: kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
  */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
@@ -10,7 +10,12 @@ import { nodeOf } from '../../../authorization/node/index.ts'
 import type { ServedResource } from '../../../registry/served-resource.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
-import { kubeletClientSigner, kubeletServingSigner, requestedSubject, type SigningRequest } from '../certificate-signing-request.ts'
+import {
+  kubeletClientSigner,
+  kubeletServingSigner,
+  requestedSubject,
+  type SigningRequest,
+} from '../certificate-signing-request.ts'
 import { admitNode } from './nodes.ts'
 import type { StorageLookup } from './pod-audiences.ts'
 import { admitPodCertificate, type CertificateLookup } from './pod-certificates.ts'
@@ -31,7 +36,11 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
     volumes: find('v1/persistentvolumes'),
     drivers: find('storage.k8s.io/v1/csidrivers'),
   }
-  async function look<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): Promise<T | undefined> {
+  async function look<T extends KubeObject>(
+    resource: ServedResource,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
     return (await registry.get(resource, resource.key(namespace, name)))?.parse<T>()
   }
   async function read<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): Promise<T> {
@@ -49,7 +58,8 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
     '/nodes': admitNode,
     '/persistentvolumeclaims': admitClaim,
     '/serviceaccounts': (write) => {
-      if (write.operation === 'CREATE' && write.subresource === 'token') return admitToken(write, lookup, checksAudience ? authorizer : undefined)
+      if (write.operation === 'CREATE' && write.subresource === 'token')
+        return admitToken(write, lookup, checksAudience ? authorizer : undefined)
     },
     'coordination.k8s.io/leases': admitLease,
     'storage.k8s.io/csinodes': admitCSINode,
@@ -73,12 +83,15 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
 }
 
 function admitLease(write: NodeWrite): void {
-  if (write.namespace !== 'kube-node-lease') throw forbiddenWrite(write, 'can only access leases in the "kube-node-lease" system namespace')
-  if (write.name !== write.node) throw forbiddenWrite(write, 'can only access node lease with the same name as the requesting node')
+  if (write.namespace !== 'kube-node-lease')
+    throw forbiddenWrite(write, 'can only access leases in the "kube-node-lease" system namespace')
+  if (write.name !== write.node)
+    throw forbiddenWrite(write, 'can only access node lease with the same name as the requesting node')
 }
 
 function admitCSINode(write: NodeWrite): void {
-  if (write.name !== write.node) throw forbiddenWrite(write, 'can only access CSINode with the same name as the requesting node')
+  if (write.name !== write.node)
+    throw forbiddenWrite(write, 'can only access CSINode with the same name as the requesting node')
 }
 
 type Claim = Model<V1PersistentVolumeClaim>
@@ -88,13 +101,22 @@ function admitClaim(write: NodeWrite): void {
   if (write.subresource !== 'status') throw forbiddenWrite(write, 'may only update PVC status')
   if (write.operation !== 'UPDATE') throw forbiddenWrite(write, `unexpected operation ${quoted(write.operation)}`)
   if (!semanticallyEqual(unreported(write.object as Claim), unreported(write.old as Claim))) {
-    throw forbiddenWrite(write, `node ${quoted(write.node)} is not allowed to update fields other than status.quantity and status.conditions`)
+    throw forbiddenWrite(
+      write,
+      `node ${quoted(write.node)} is not allowed to update fields other than status.quantity and status.conditions`,
+    )
   }
 }
 
 function unreported({ metadata, status = {}, ...rest }: Claim): object {
   const { resourceVersion: _version, managedFields: _managed, ...kept } = metadata
-  const { capacity: _capacity, conditions: _conditions, allocatedResourceStatuses: _statuses, allocatedResources: _allocated, ...others } = status
+  const {
+    capacity: _capacity,
+    conditions: _conditions,
+    allocatedResourceStatuses: _statuses,
+    allocatedResources: _allocated,
+    ...others
+  } = status
   return { ...rest, metadata: kept, status: others }
 }
 
@@ -108,7 +130,10 @@ function admitResourceSlice(write: NodeWrite): void {
   if (operation === 'UPDATE') return
   const slice = (operation === 'CREATE' ? object : old) as ResourceSlice | undefined
   if (slice?.spec?.nodeName !== node)
-    throw forbiddenWrite(write, `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`)
+    throw forbiddenWrite(
+      write,
+      `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`,
+    )
 }
 
 /** For certificates of kubelets, a node asks for itself. */
@@ -119,5 +144,6 @@ async function admitSigningRequest(write: NodeWrite): Promise<void> {
   const { commonName } = await requestedSubject(request).catch((error) => {
     throw forbiddenWrite(write, `unable to parse csr: ${error instanceof Error ? error.message : error}`)
   })
-  if (commonName !== write.user.name) throw forbiddenWrite(write, `can only create a node CSR with CN=${write.user.name}`)
+  if (commonName !== write.user.name)
+    throw forbiddenWrite(write, `can only create a node CSR with CN=${write.user.name}`)
 }

@@ -1,4 +1,7 @@
-/** Nodes register and report on themselves; where pods may run is not theirs to say: taints, and labels that others rely on. */
+/**
+ * Nodes register and report on themselves; where pods may run is not theirs to say: taints, and labels that others rely
+ * on.
+ */
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import { type Node, type NodeWrite, quoted } from './write.ts'
@@ -9,9 +12,11 @@ export function admitNode(write: NodeWrite): void {
   if (name !== write.node) throw forbiddenWrite(write, `node ${node} is not allowed to modify node ${quoted(name)}`)
   if (operation === 'CREATE') {
     const { metadata, spec } = write.object as Node
-    if (spec?.configSource) throw forbiddenWrite(write, `node ${node} is not allowed to create pods with a non-nil configSource`)
+    if (spec?.configSource)
+      throw forbiddenWrite(write, `node ${node} is not allowed to create pods with a non-nil configSource`)
     const labels = forbiddenLabels(metadata.labels, {})
-    if (labels.length > 0) throw forbiddenWrite(write, `node ${node} is not allowed to set the following labels: ${labels.join(', ')}`)
+    if (labels.length > 0)
+      throw forbiddenWrite(write, `node ${node} is not allowed to set the following labels: ${labels.join(', ')}`)
   }
   if (operation === 'UPDATE') {
     const now = write.object as Node
@@ -19,7 +24,8 @@ export function admitNode(write: NodeWrite): void {
     if (now.spec?.configSource && !semanticallyEqual(now.spec.configSource, old.spec?.configSource)) {
       throw forbiddenWrite(write, `node ${node} is not allowed to update configSource to a new non-nil configSource`)
     }
-    if (!semanticallyEqual(now.spec?.taints, old.spec?.taints)) throw forbiddenWrite(write, `node ${node} is not allowed to modify taints`)
+    if (!semanticallyEqual(now.spec?.taints, old.spec?.taints))
+      throw forbiddenWrite(write, `node ${node} is not allowed to modify taints`)
     const labels = forbiddenLabels(now.metadata.labels, old.metadata.labels)
     if (labels.length > 0) throw forbiddenWrite(write, `is not allowed to modify labels: ${labels.join(', ')}`)
     // The garbage collector would delete it for its owners.
@@ -37,7 +43,8 @@ export function forbiddenLabels(labels: Labels = {}, before: Labels = {}): strin
   return [...keys].filter((key) => labelOf(labels, key) !== labelOf(before, key) && isForbidden(key)).sort()
 }
 
-const labelOf = (labels: Labels, key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined)
+const labelOf = (labels: Labels, key: string): string | undefined =>
+  Object.hasOwn(labels, key) ? labels[key] : undefined
 
 function isForbidden(key: string): boolean {
   const slash = key.indexOf('/')

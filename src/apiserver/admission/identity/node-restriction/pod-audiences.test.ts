@@ -35,12 +35,15 @@ test('a node asks for tokens only for those that the pod’s volumes ask for', a
     await store('v1/persistentvolumeclaims', claim(name, volumeName))
   }
 
-  const token = (audience: string | undefined) => ({ projected: { sources: [{ serviceAccountToken: { path: 'token', audience } }] } })
+  const token = (audience: string | undefined) => ({
+    projected: { sources: [{ serviceAccountToken: { path: 'token', audience } }] },
+  })
   const csi = { csi: { driver } }
   const ofClaim = (claimName: string) => ({ persistentVolumeClaim: { claimName } })
   const ephemeral = { ephemeral: { volumeClaimTemplate: { spec: claim('', 'pvname').spec } } }
   const missing = (audience: string) =>
-    `audience "${audience}" not found in pod spec volume, system:node:mynode is not authorized to request tokens for this audience`
+    `audience "${audience}" not found in pod spec volume, system:node:mynode is not authorized to request tokens ` +
+    'for this audience'
   const unsure = (what: string) => `error validating audience "foo": ${what} not found`
 
   const cases: readonly (readonly [string, readonly object[], readonly string[] | undefined, string | undefined])[] = [
@@ -55,7 +58,12 @@ test('a node asks for tokens only for those that the pod’s volumes ask for', a
       undefined,
       'error validating audience "": persistentvolumeclaim "gone" not found',
     ],
-    ['a projected volume for this server, and before it a claim that is not there', [ofClaim('gone'), token(undefined)], undefined, undefined],
+    [
+      'a projected volume for this server, and before it a claim that is not there',
+      [ofClaim('gone'), token(undefined)],
+      undefined,
+      undefined,
+    ],
     ['several audiences', [token('foo')], ['foo', 'bar'], 'node may only request 0 or 1 audiences'],
     ['another audience', [token('bar')], ['foo'], missing('foo')],
     ['no volume', [], ['foo'], missing('foo')],
@@ -77,7 +85,12 @@ test('a node asks for tokens only for those that the pod’s volumes ask for', a
       `${unsure('[persistentvolumeclaim "gone" not found, persistentvolume "gone"')}]`,
     ],
     ['a volume that a driver has taken over', [ofClaim('azureclaim')], ['foo'], undefined],
-    ['a volume of the pod that a driver has taken over', [{ azureFile: { secretName: 's', shareName: 'share' } }], ['foo'], undefined],
+    [
+      'a volume of the pod that a driver has taken over',
+      [{ azureFile: { secretName: 's', shareName: 'share' } }],
+      ['foo'],
+      undefined,
+    ],
   ]
   for (const [i, [what, volumes, audiences, why]] of cases.entries()) {
     await t.test(what, async () => {
@@ -93,10 +106,20 @@ test('a node asks for tokens only for those that the pod’s volumes ask for', a
         },
       })
       const { uid } = (await fixture.sources.registry.get(pods, pods.key('ns', name)))!.parse().metadata
-      const request = { metadata: {}, spec: { audiences, boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } } }
+      const request = {
+        metadata: {},
+        spec: { audiences, boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
+      }
       const account = { metadata: { name: 'mysa', namespace: 'ns' } }
-      const more = { subresource: 'token', user: mynode, object: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', ...request } }
-      assert.equal(await refusalOf(plugin, fixture.write('v1/serviceaccounts', account, more)), why && `serviceaccounts "mysa" is forbidden: ${why}`)
+      const more = {
+        subresource: 'token',
+        user: mynode,
+        object: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', ...request },
+      }
+      assert.equal(
+        await refusalOf(plugin, fixture.write('v1/serviceaccounts', account, more)),
+        why && `serviceaccounts "mysa" is forbidden: ${why}`,
+      )
     })
   }
 })

@@ -1,4 +1,7 @@
-/** For whom the volumes of a pod ask for tokens: projected ones say so themselves, for others it is their CSI driver that does (KEP-1855). */
+/**
+ * For whom the volumes of a pod ask for tokens: projected ones say so themselves, for others it is their CSI driver
+ * that does (KEP-1855).
+ */
 import type { V1CSIDriver, V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import type { KubeObject, Model } from '../../../../machinery/object.ts'
 import type { Pod } from '../../../authorization/node/pod-references.ts'
@@ -6,7 +9,11 @@ import { quoted } from './write.ts'
 
 export interface StorageLookup {
   /** Undefined for what is not there. */
-  find<T extends KubeObject>(kind: 'claims' | 'volumes' | 'drivers', namespace: string, name: string): Promise<T | undefined>
+  find<T extends KubeObject>(
+    kind: 'claims' | 'volumes' | 'drivers',
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined>
 }
 
 /** The drivers that have taken over kinds of volumes which Kubernetes knew itself. */
@@ -20,8 +27,15 @@ const successors: Readonly<Record<string, string>> = {
   vsphereVolume: 'csi.vsphere.vmware.com',
 }
 
-/** Looks no further than to the first volume that does. Where none does, rejects with an Error if something on the way to one is not there. */
-export async function asksForAudience({ metadata, spec }: Pod, audience: string, lookup: StorageLookup): Promise<boolean> {
+/**
+ * Looks no further than to the first volume that does. Where none does, rejects with an Error if something on the way
+ * to one is not there.
+ */
+export async function asksForAudience(
+  { metadata, spec }: Pod,
+  audience: string,
+  lookup: StorageLookup,
+): Promise<boolean> {
   const namespace = metadata.namespace ?? ''
   const faults = new Set<string>()
   const missing: Missing = (kind, name) => {
@@ -29,7 +43,10 @@ export async function asksForAudience({ metadata, spec }: Pod, audience: string,
     return undefined
   }
   for (const volume of spec?.volumes ?? []) {
-    if (volume.projected?.sources?.some(({ serviceAccountToken: token }) => token && (token.audience ?? '') === audience)) return true
+    if (
+      volume.projected?.sources?.some(({ serviceAccountToken: token }) => token && (token.audience ?? '') === audience)
+    )
+      return true
     const claim = volume.ephemeral ? `${metadata.name}-${volume.name}` : volume.persistentVolumeClaim?.claimName
     const driver = claim === undefined ? driverOf(volume) : await driverOfClaim(namespace, claim, lookup, missing)
     if (driver === undefined) continue
@@ -44,7 +61,12 @@ export async function asksForAudience({ metadata, spec }: Pod, audience: string,
 /** Takes note of what is not there. */
 type Missing = (kind: string, name: string) => undefined
 
-async function driverOfClaim(namespace: string, name: string, lookup: StorageLookup, missing: Missing): Promise<string | undefined> {
+async function driverOfClaim(
+  namespace: string,
+  name: string,
+  lookup: StorageLookup,
+  missing: Missing,
+): Promise<string | undefined> {
   const claim = await lookup.find<Model<V1PersistentVolumeClaim>>('claims', namespace, name)
   if (!claim) return missing('persistentvolumeclaim', name)
   const volumeName = claim.spec?.volumeName ?? ''

@@ -27,16 +27,50 @@ test('a node asks for certificates of pods that it runs, as they are', async (t)
     uidOf('v1/pods', 'ns', 'theirs'),
     uidOf('v1/serviceaccounts', 'ns', 'sa'),
   ])
-  const right = { nodeName: 'n1', nodeUID: n1, podName: 'mine', podUID: mine, serviceAccountName: 'sa', serviceAccountUID: sa }
+  const right = {
+    nodeName: 'n1',
+    nodeUID: n1,
+    podName: 'mine',
+    podUID: mine,
+    serviceAccountName: 'sa',
+    serviceAccountUID: sa,
+  }
   const request = 'PodCertificateRequest for pod "ns/mine"'
   const cases: readonly (readonly [string, object, string | undefined, boolean?])[] = [
     ['as they are', {}, undefined],
-    ['another node', { nodeName: 'n2' }, 'PodCertificateRequest.Spec.NodeName="n2", which is not the requesting node "n1"', true],
-    ['a node that has been made anew', { nodeUID: 'old' }, `${request} names node UID "old", inconsistent with the running node ("${n1}")`],
-    ['a pod that is not there', { podName: 'gone' }, 'while retrieving pod "ns/gone" named in the PodCertificateRequest: pod "gone" not found'],
-    ['a pod that has been made anew', { podUID: 'old' }, `${request} contains pod UID ("old") which differs from running pod "${mine}"`],
-    ['a pod of another node', { podName: 'theirs', podUID: theirs }, 'pod "ns/theirs" is not running on node "n1" named in the PodCertificateRequest', true],
-    ['another account', { serviceAccountName: 'x' }, `${request} contains serviceAccountName ("x") that differs from running pod ("sa")`, true],
+    [
+      'another node',
+      { nodeName: 'n2' },
+      'PodCertificateRequest.Spec.NodeName="n2", which is not the requesting node "n1"',
+      true,
+    ],
+    [
+      'a node that has been made anew',
+      { nodeUID: 'old' },
+      `${request} names node UID "old", inconsistent with the running node ("${n1}")`,
+    ],
+    [
+      'a pod that is not there',
+      { podName: 'gone' },
+      'while retrieving pod "ns/gone" named in the PodCertificateRequest: pod "gone" not found',
+    ],
+    [
+      'a pod that has been made anew',
+      { podUID: 'old' },
+      `${request} contains pod UID ("old") which differs from running pod "${mine}"`,
+    ],
+    [
+      'a pod of another node',
+      { podName: 'theirs', podUID: theirs },
+      'pod "ns/theirs" is not running on node "n1" named in the PodCertificateRequest',
+      true,
+    ],
+    [
+      'another account',
+      { serviceAccountName: 'x' },
+      `${request} contains serviceAccountName ("x") that differs from running pod ("sa")`,
+      true,
+    ],
     [
       'an account that has been made anew',
       { serviceAccountUID: 'old' },

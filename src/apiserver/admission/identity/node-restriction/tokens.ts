@@ -10,42 +10,70 @@ import { type Lookup, type NodeWrite, quoted } from './write.ts'
 interface TokenRequest extends KubeObject {
   readonly spec?: {
     readonly audiences?: readonly string[]
-    readonly boundObjectRef?: { readonly apiVersion?: string; readonly kind?: string; readonly name?: string; readonly uid?: string }
+    readonly boundObjectRef?: {
+      readonly apiVersion?: string
+      readonly kind?: string
+      readonly name?: string
+      readonly uid?: string
+    }
   }
 }
 
 /** Audiences are looked at where there is an authorizer to ask. */
-export async function admitToken(write: NodeWrite, lookup: Lookup & StorageLookup, authorizer: Authorizer | undefined): Promise<void> {
+export async function admitToken(
+  write: NodeWrite,
+  lookup: Lookup & StorageLookup,
+  authorizer: Authorizer | undefined,
+): Promise<void> {
   const { boundObjectRef: bound, audiences: asked } = (write.object as TokenRequest).spec ?? {}
   // Go writes a list that nobody gave as null.
   const audiences = asked ?? []
-  if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) throw forbiddenWrite(write, 'node requested token not bound to a pod')
+  if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name)
+    throw forbiddenWrite(write, 'node requested token not bound to a pod')
   if (!bound.uid) throw forbiddenWrite(write, 'node requested token with a pod binding without a uid')
   const pod = await lookup.pod(write.namespace, bound.name)
   if (bound.uid !== pod.metadata.uid) {
     throw forbiddenWrite(
       write,
-      `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+      `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might ` +
+        'have been deleted and then recreated',
     )
   }
-  if (pod.spec?.nodeName !== write.node) throw forbiddenWrite(write, 'node requested token bound to a pod scheduled on a different node')
+  if (pod.spec?.nodeName !== write.node)
+    throw forbiddenWrite(write, 'node requested token bound to a pod scheduled on a different node')
   if (audiences.length > 1) throw forbiddenWrite(write, 'node may only request 0 or 1 audiences')
-  // A token for this server is asked for by volumes too, without an audience: the one that every pod gets unless it wants none.
+  // A token for this server is asked for by volumes too, without an audience: the one that every pod gets unless it
+  // wants none.
   const [audience = ''] = audiences
   if (authorizer) await checkAudience(write, audience, pod, lookup, authorizer)
 }
 
-async function checkAudience(write: NodeWrite, audience: string, pod: Pod, lookup: StorageLookup, authorizer: Authorizer): Promise<void> {
+async function checkAudience(
+  write: NodeWrite,
+  audience: string,
+  pod: Pod,
+  lookup: StorageLookup,
+  authorizer: Authorizer,
+): Promise<void> {
   const isAskedFor = await asksForAudience(pod, audience, lookup).catch((error) => {
-    throw forbiddenWrite(write, `error validating audience ${quoted(audience)}: ${error instanceof Error ? error.message : error}`)
+    throw forbiddenWrite(
+      write,
+      `error validating audience ${quoted(audience)}: ${error instanceof Error ? error.message : error}`,
+    )
   })
   if (isAskedFor || (await mayAskFor(write, audience, authorizer))) return
-  const why = `audience ${quoted(audience)} not found in pod spec volume, ${write.user.name} is not authorized to request tokens for this audience`
+  const why =
+    `audience ${quoted(audience)} not found in pod spec volume, ${write.user.name} is not authorized to request ` +
+    'tokens for this audience'
   throw forbiddenWrite(write, why)
 }
 
 /** The right to ask for an audience is the verb below on a resource of the audience's name. */
-const mayAskFor = ({ user, namespace, name }: NodeWrite, audience: string, authorizer: Authorizer): boolean | Promise<boolean> =>
+const mayAskFor = (
+  { user, namespace, name }: NodeWrite,
+  audience: string,
+  authorizer: Authorizer,
+): boolean | Promise<boolean> =>
   after(
     authorizer.authorize({
       user,

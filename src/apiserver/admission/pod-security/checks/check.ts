@@ -50,7 +50,8 @@ export const quoted = (names: readonly string[]): string => `"${names.join('", "
 export const plural = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many)
 
 /** `container "a"`, `containers "a", "b"`. */
-export const named = (containers: readonly string[]): string => `${plural(containers.length, 'container')} ${quoted(containers)}`
+export const named = (containers: readonly string[]): string =>
+  `${plural(containers.length, 'container')} ${quoted(containers)}`
 
 /** Who says something: the pod as a whole, its containers, or both. */
 export const setters = (podDoes: boolean, containers: readonly string[]): string[] => [

@@ -1,6 +1,16 @@
 /** Checks of what confines containers: AppArmor, SELinux, the masks of /proc, sysctls. */
 import { goQuote } from '../../../../lib/go/go-quote.ts'
-import { type Check, type CheckPod, containersOf, exceptInUserNamespace, named, plural, quoted, setters, sortedSet } from './check.ts'
+import {
+  type Check,
+  type CheckPod,
+  containersOf,
+  exceptInUserNamespace,
+  named,
+  plural,
+  quoted,
+  setters,
+  sortedSet,
+} from './check.ts'
 
 const appArmorAnnotation = 'container.apparmor.security.beta.kubernetes.io/'
 const profileTypes: ReadonlySet<string> = new Set(['RuntimeDefault', 'Localhost'])
@@ -16,7 +26,13 @@ const appArmorProfile: CheckPod = ({ annotations, spec }) => {
     types.push(securityContext.appArmorProfile.type)
   }
   const noted = Object.entries(annotations)
-    .filter(([key, value]) => key.startsWith(appArmorAnnotation) && value !== '' && value !== 'runtime/default' && !value.startsWith('localhost/'))
+    .filter(
+      ([key, value]) =>
+        key.startsWith(appArmorAnnotation) &&
+        value !== '' &&
+        value !== 'runtime/default' &&
+        !value.startsWith('localhost/'),
+    )
     .map(([key, value]) => `${key}=${goQuote(value)}`)
     .sort()
   const who = [...setters(isPodBad, bad), ...(noted.length ? [plural(noted.length, 'annotation')] : [])]
@@ -37,7 +53,9 @@ const seLinuxOptions =
     const types: string[] = []
     let isUserSet = false
     let isRoleSet = false
-    const isBad = (options: { readonly type?: string; readonly user?: string; readonly role?: string } | undefined): boolean => {
+    const isBad = (
+      options: { readonly type?: string; readonly user?: string; readonly role?: string } | undefined,
+    ): boolean => {
       if (!options) return false
       const { type = '', user, role } = options
       const isTypeBad = !allowed.includes(type)
@@ -47,7 +65,9 @@ const seLinuxOptions =
       return isTypeBad || Boolean(user) || Boolean(role)
     }
     const isPodBad = isBad(spec.securityContext?.seLinuxOptions)
-    const bad = containersOf(spec).flatMap(({ name, securityContext }) => (isBad(securityContext?.seLinuxOptions) ? name : []))
+    const bad = containersOf(spec).flatMap(({ name, securityContext }) =>
+      isBad(securityContext?.seLinuxOptions) ? name : [],
+    )
     const who = setters(isPodBad, bad)
     if (who.length === 0) return undefined
     const distinct = sortedSet(types)
@@ -56,7 +76,10 @@ const seLinuxOptions =
       ...(isUserSet ? ['user may not be set'] : []),
       ...(isRoleSet ? ['role may not be set'] : []),
     ]
-    return { reason: 'seLinuxOptions', detail: `${who.join(' and ')} set forbidden securityContext.seLinuxOptions: ${what.join('; ')}` }
+    return {
+      reason: 'seLinuxOptions',
+      detail: `${who.join(' and ')} set forbidden securityContext.seLinuxOptions: ${what.join('; ')}`,
+    }
   }
 
 const procMount: CheckPod = ({ spec }) => {
@@ -68,7 +91,12 @@ const procMount: CheckPod = ({ spec }) => {
     bad.push(name)
     types.push(type)
   }
-  return bad.length ? { reason: 'procMount', detail: `${named(bad)} must not set securityContext.procMount to ${quoted(sortedSet(types))}` } : undefined
+  return bad.length
+    ? {
+        reason: 'procMount',
+        detail: `${named(bad)} must not set securityContext.procMount to ${quoted(sortedSet(types))}`,
+      }
+    : undefined
 }
 
 const sysctls =
@@ -86,7 +114,13 @@ const firstSysctls = [
   'net.ipv4.ip_unprivileged_port_start',
 ]
 const sysctls27 = [...firstSysctls, 'net.ipv4.ip_local_reserved_ports']
-const sysctls29 = [...sysctls27, 'net.ipv4.tcp_keepalive_time', 'net.ipv4.tcp_fin_timeout', 'net.ipv4.tcp_keepalive_intvl', 'net.ipv4.tcp_keepalive_probes']
+const sysctls29 = [
+  ...sysctls27,
+  'net.ipv4.tcp_keepalive_time',
+  'net.ipv4.tcp_fin_timeout',
+  'net.ipv4.tcp_keepalive_intvl',
+  'net.ipv4.tcp_keepalive_probes',
+]
 const sysctls32 = [...sysctls29, 'net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem']
 
 export const confinementChecks: readonly Check[] = [
@@ -107,7 +141,12 @@ export const confinementChecks: readonly Check[] = [
       { since: 35, check: exceptInUserNamespace(procMount) },
     ],
   },
-  { id: 'procMount_restricted', level: 'restricted', overrides: ['procMount'], revisions: [{ since: 35, check: procMount }] },
+  {
+    id: 'procMount_restricted',
+    level: 'restricted',
+    overrides: ['procMount'],
+    revisions: [{ since: 35, check: procMount }],
+  },
   {
     id: 'sysctls',
     level: 'baseline',

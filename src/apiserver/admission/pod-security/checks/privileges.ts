@@ -1,15 +1,29 @@
 /** Checks of what containers may do: privileged ones, privilege escalation, capabilities. */
-import { type Check, type CheckPod, containersOf, exceptOnWindows, named, namesWhere, quoted, sortedSet } from './check.ts'
+import {
+  type Check,
+  type CheckPod,
+  containersOf,
+  exceptOnWindows,
+  named,
+  namesWhere,
+  quoted,
+  sortedSet,
+} from './check.ts'
 
 const privileged: CheckPod = ({ spec }) => {
   const bad = namesWhere(spec, ({ securityContext }) => securityContext?.privileged === true)
-  return bad.length ? { reason: 'privileged', detail: `${named(bad)} must not set securityContext.privileged=true` } : undefined
+  return bad.length
+    ? { reason: 'privileged', detail: `${named(bad)} must not set securityContext.privileged=true` }
+    : undefined
 }
 
 const allowPrivilegeEscalation: CheckPod = ({ spec }) => {
   const bad = namesWhere(spec, ({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false)
   if (bad.length === 0) return undefined
-  return { reason: 'allowPrivilegeEscalation != false', detail: `${named(bad)} must set securityContext.allowPrivilegeEscalation=false` }
+  return {
+    reason: 'allowPrivilegeEscalation != false',
+    detail: `${named(bad)} must set securityContext.allowPrivilegeEscalation=false`,
+  }
 }
 
 /** What container runtimes give anyway, but for NET_RAW. */
@@ -39,7 +53,9 @@ function addedBeyond(pod: Parameters<CheckPod>[0], isAllowed: (name: string) => 
     bad.push(name)
     added.push(...beyond)
   }
-  return bad.length ? `${named(bad)} must not include ${quoted(sortedSet(added))} in securityContext.capabilities.add` : undefined
+  return bad.length
+    ? `${named(bad)} must not include ${quoted(sortedSet(added))} in securityContext.capabilities.add`
+    : undefined
 }
 
 const capabilitiesBaseline: CheckPod = (pod) => {

@@ -1,6 +1,16 @@
 /** Checks of seccomp profiles: by annotations once, by fields since v1.19. */
 import { goQuote } from '../../../../lib/go/go-quote.ts'
-import { type Check, type CheckPod, containersOf, exceptOnWindows, named, plural, quoted, setters, sortedSet } from './check.ts'
+import {
+  type Check,
+  type CheckPod,
+  containersOf,
+  exceptOnWindows,
+  named,
+  plural,
+  quoted,
+  setters,
+  sortedSet,
+} from './check.ts'
 
 const podAnnotation = 'seccomp.security.alpha.kubernetes.io/pod'
 const containerAnnotation = 'container.seccomp.security.alpha.kubernetes.io/'
@@ -10,14 +20,21 @@ const byAnnotations: CheckPod = ({ annotations, spec }) => {
   const bad = sortedSet(
     [podAnnotation, ...containersOf(spec).map(({ name }) => containerAnnotation + name)].flatMap((key) => {
       const value = annotations[key]
-      if (value === undefined || value === 'runtime/default' || value === 'docker/default' || value.startsWith('localhost/')) return []
+      if (
+        value === undefined ||
+        value === 'runtime/default' ||
+        value === 'docker/default' ||
+        value.startsWith('localhost/')
+      )
+        return []
       return `${key}=${goQuote(value)}`
     }),
   )
   return bad.length ? { reason, detail: `forbidden ${plural(bad.length, 'annotation')} ${bad.join(', ')}` } : undefined
 }
 
-const isGood = (profile: { readonly type: string }): boolean => profile.type === 'RuntimeDefault' || profile.type === 'Localhost'
+const isGood = (profile: { readonly type: string }): boolean =>
+  profile.type === 'RuntimeDefault' || profile.type === 'Localhost'
 
 /** `isRequired`: a profile has to be named, by the pod or by each container. */
 const byFields =
@@ -38,9 +55,16 @@ const byFields =
       }
     }
     const who = setters(isPodBad, bad)
-    if (who.length) return { reason, detail: `${who.join(' and ')} must not set securityContext.seccompProfile.type to ${quoted(sortedSet(types))}` }
+    if (who.length)
+      return {
+        reason,
+        detail: `${who.join(' and ')} must not set securityContext.seccompProfile.type to ${quoted(sortedSet(types))}`,
+      }
     if (!isRequired || silent.length === 0) return undefined
-    return { reason, detail: `pod or ${named(silent)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"` }
+    return {
+      reason,
+      detail: `pod or ${named(silent)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
+    }
   }
 
 export const seccompChecks: readonly Check[] = [

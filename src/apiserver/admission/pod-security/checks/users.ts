@@ -13,7 +13,9 @@ const runAsNonRoot: CheckPod = ({ spec }) => {
   }
   const who = setters(wholePod === false, refusing)
   if (who.length) return { reason, detail: `${who.join(' and ')} must not set securityContext.runAsNonRoot=false` }
-  return silent.length ? { reason, detail: `pod or ${named(silent)} must set securityContext.runAsNonRoot=true` } : undefined
+  return silent.length
+    ? { reason, detail: `pod or ${named(silent)} must set securityContext.runAsNonRoot=true` }
+    : undefined
 }
 
 const runAsUser: CheckPod = ({ spec }) => {

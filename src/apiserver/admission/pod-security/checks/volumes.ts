@@ -1,7 +1,17 @@
 /** The check of volumes: only kinds that cannot reach the node's files or somebody else's. */
 import { type Check, type CheckPod, plural, quoted, sortedSet } from './check.ts'
 
-const allowed = ['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'image', 'persistentVolumeClaim', 'projected', 'secret'] as const
+const allowed = [
+  'configMap',
+  'csi',
+  'downwardAPI',
+  'emptyDir',
+  'ephemeral',
+  'image',
+  'persistentVolumeClaim',
+  'projected',
+  'secret',
+] as const
 
 const restricted = [
   'hostPath',
@@ -34,10 +44,17 @@ const restrictedVolumes: CheckPod = ({ spec }) => {
   const names = quoted(bad.map(({ name }) => name))
   return {
     reason: 'restricted volume types',
-    detail: `${plural(bad.length, 'volume')} ${names} ${plural(bad.length, 'uses', 'use')} ${plural(kinds.length, 'restricted volume type')} ${quoted(kinds)}`,
+    detail:
+      `${plural(bad.length, 'volume')} ${names} ${plural(bad.length, 'uses', 'use')} ` +
+      `${plural(kinds.length, 'restricted volume type')} ${quoted(kinds)}`,
   }
 }
 
 export const volumeChecks: readonly Check[] = [
-  { id: 'restrictedVolumes', level: 'restricted', overrides: ['hostPathVolumes'], revisions: [{ since: 0, check: restrictedVolumes }] },
+  {
+    id: 'restrictedVolumes',
+    level: 'restricted',
+    overrides: ['hostPathVolumes'],
+    revisions: [{ since: 0, check: restrictedVolumes }],
+  },
 ]

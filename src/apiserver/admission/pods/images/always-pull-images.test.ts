@@ -13,14 +13,20 @@ test('all images of a new pod are pulled always', () => {
     volumes: [{ name: 'v', image: { reference: 'r', pullPolicy: 'IfNotPresent' } }],
   })
   assert.deepEqual(
-    [spec.initContainers?.[0]?.imagePullPolicy, spec.containers[0]?.imagePullPolicy, spec.volumes?.[0]?.image?.pullPolicy],
+    [
+      spec.initContainers?.[0]?.imagePullPolicy,
+      spec.containers[0]?.imagePullPolicy,
+      spec.volumes?.[0]?.image?.pullPolicy,
+    ],
     ['Always', 'Always', 'Always'],
   )
 })
 
 test('updates without new images are left alone', () => {
   const old = podOf({ containers: [container('b', 'same')] })
-  const policyOf = (image: string) => admitted(plugin, { containers: [container('b', image)] }, { operation: 'UPDATE', old }).containers[0]?.imagePullPolicy
+  const policyOf = (image: string) =>
+    admitted(plugin, { containers: [container('b', image)] }, { operation: 'UPDATE', old }).containers[0]
+      ?.imagePullPolicy
   assert.equal(policyOf('same'), 'Never')
   assert.equal(policyOf('other'), 'Always')
 })
@@ -28,6 +34,8 @@ test('updates without new images are left alone', () => {
 test('what others set afterwards is refused', () => {
   assert.throws(() => plugin.validate?.(writeOf(podOf({ containers: [container('b')] }))), {
     code: 500,
-    message: 'pods "p" is forbidden: spec.containers[0].imagePullPolicy: Unsupported value: "Never": supported values: "Always"',
+    message:
+      'pods "p" is forbidden: spec.containers[0].imagePullPolicy: Unsupported value: "Never": supported values: ' +
+      '"Always"',
   })
 })

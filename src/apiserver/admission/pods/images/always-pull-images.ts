@@ -1,4 +1,7 @@
-/** AlwaysPullImages: images are pulled for each container, so that only who may pull a private image can run what a node has of it. */
+/**
+ * AlwaysPullImages: images are pulled for each container, so that only who may pull a private image can run what a node
+ * has of it.
+ */
 import { internal } from '../../../../machinery/status-error.ts'
 import { notSupported } from '../../../../machinery/validation/field-error.ts'
 import type { ServedResource } from '../../../registry/served-resource.ts'

@@ -1,4 +1,7 @@
-/** ImagePolicyWebhook's part of `--admission-control-config-file`: `imagePolicy: { kubeConfigFile, allowTTL, … }`, older than versions of configuration. */
+/**
+ * ImagePolicyWebhook's part of `--admission-control-config-file`: `imagePolicy: { kubeConfigFile, allowTTL, … }`, older
+ * than versions of configuration.
+ */
 import { ExplainedError } from '../../../../lib/explained-error.ts'
 
 export interface ImagePolicyConfiguration {
@@ -36,7 +39,8 @@ export function imagePolicyConfiguration(given: unknown): ImagePolicyConfigurati
   const { imagePolicy } = fieldsOf(given)
   const { kubeConfigFile, defaultAllow: allowed, ...others } = fieldsOf(imagePolicy)
   const defaultAllow = allowed ?? false
-  if (typeof kubeConfigFile !== 'string' || kubeConfigFile === '') throw refused('imagePolicy.kubeConfigFile has to name a kubeconfig')
+  if (typeof kubeConfigFile !== 'string' || kubeConfigFile === '')
+    throw refused('imagePolicy.kubeConfigFile has to name a kubeconfig')
   if (typeof defaultAllow !== 'boolean') throw refused('imagePolicy.defaultAllow has to be true or false')
   const ms = (name: keyof typeof ranges): number => milliseconds(name, others[name], ranges[name])
   return { kubeConfigFile, defaultAllow, allowMs: ms('allowTTL'), denyMs: ms('denyTTL'), backoffMs: ms('retryBackoff') }
@@ -48,13 +52,19 @@ function milliseconds(name: string, value: unknown, { scale, least, most, usual,
   if (value === -1) return 0
   const ms = Number.isSafeInteger(value) ? Number(value) * scale : Number.NaN
   if (ms >= least && ms <= most) return ms
-  throw refused(`imagePolicy.${name} is ${JSON.stringify(value)}, and has to be a whole number of ${shown}; -1 turns it off`)
+  throw refused(
+    `imagePolicy.${name} is ${JSON.stringify(value)}, and has to be a whole number of ${shown}; -1 turns it off`,
+  )
 }
 
 const refused = (why: string): ExplainedError =>
-  new ExplainedError(`the configuration of ImagePolicyWebhook is wrong: ${why}; correct its part of the file of --admission-control-config-file`)
+  new ExplainedError(
+    `the configuration of ImagePolicyWebhook is wrong: ${why}; correct its part of the file of ` +
+      '--admission-control-config-file',
+  )
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>
   throw refused('it has to hold an object imagePolicy')
 }

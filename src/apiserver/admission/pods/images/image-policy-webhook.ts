@@ -1,4 +1,7 @@
-/** ImagePolicyWebhook: a server of somebody else says which images may run, asked with ImageReviews (imagepolicy.k8s.io/v1alpha1). */
+/**
+ * ImagePolicyWebhook: a server of somebody else says which images may run, asked with ImageReviews
+ * (imagepolicy.k8s.io/v1alpha1).
+ */
 import { AnswerCache, connectionClient, patiently, type WebhookClient } from '../../../webhooks/index.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
@@ -7,7 +10,10 @@ import { imagePolicyConfiguration } from './image-policy-configuration.ts'
 import { type ReviewStatus, reviewOf, statusIn } from './image-review.ts'
 
 const auditPrefix = 'imagepolicywebhook.image-policy.k8s.io/'
-/** On pods that were let in unasked, as plug-ins that come later see them: what is stored is the pod without it, as upstream's. */
+/**
+ * On pods that were let in unasked, as plug-ins that come later see them: what is stored is the pod without it, as
+ * upstream's.
+ */
 const failedOpen = 'alpha.image-policy.k8s.io/failed-open'
 const mostAnswers = 1024
 const timeoutMs = 30_000
@@ -58,7 +64,10 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
       if (!options.defaultAllow) throw forbiddenWrite(attributes, message)
       attributes.annotate(`${auditPrefix}failed-open`, 'true')
       const { metadata } = pod
-      attributes.object = { ...pod, metadata: { ...metadata, annotations: { ...metadata.annotations, [failedOpen]: 'true' } } }
+      attributes.object = {
+        ...pod,
+        metadata: { ...metadata, annotations: { ...metadata.annotations, [failedOpen]: 'true' } },
+      }
       return
     }
     cache.set(body, status, status.allowed ? options.allowMs : options.denyMs)
@@ -71,6 +80,8 @@ function decide(attributes: AdmissionAttributes, { allowed, reason, auditAnnotat
   if (allowed) return
   throw forbiddenWrite(
     attributes,
-    reason ? `image policy webhook backend denied one or more images: ${reason}` : 'one or more images rejected by webhook backend',
+    reason
+      ? `image policy webhook backend denied one or more images: ${reason}`
+      : 'one or more images rejected by webhook backend',
   )
 }

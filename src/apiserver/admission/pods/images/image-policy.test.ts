@@ -12,7 +12,10 @@ describe('the configuration of ImagePolicyWebhook', () => {
     assert.deepEqual([allowMs, denyMs, backoffMs, defaultAllow], [300_000, 30_000, 500, false])
     assert.equal(read({ allowTTL: -1 }).allowMs, 0)
     assert.deepEqual([read({ denyTTL: 50 }).denyMs, read({ retryBackoff: 20 }).backoffMs], [50_000, 20])
-    assert.deepEqual([read({ allowTTL: 2 }).allowMs, read({ allowTTL: 1800 }).allowMs, read({ retryBackoff: 1 }).backoffMs], [2000, 1_800_000, 1])
+    assert.deepEqual(
+      [read({ allowTTL: 2 }).allowMs, read({ allowTTL: 1800 }).allowMs, read({ retryBackoff: 1 }).backoffMs],
+      [2000, 1_800_000, 1],
+    )
     assert.deepEqual(read({ allowTTL: null, denyTTL: null, retryBackoff: null, defaultAllow: null }), read({}))
   })
 
@@ -20,14 +23,18 @@ describe('the configuration of ImagePolicyWebhook', () => {
     [undefined, /no config specified/],
     [{}, /imagePolicy/],
     [{ imagePolicy: {} }, /kubeConfigFile/],
-    [{ imagePolicy: { kubeConfigFile: 'f', allowTTL: 3600 } }, /allowTTL is 3600, and has to be a whole number of seconds, from 2 to 1800/],
+    [
+      { imagePolicy: { kubeConfigFile: 'f', allowTTL: 3600 } },
+      /allowTTL is 3600, and has to be a whole number of seconds, from 2 to 1800/,
+    ],
     [{ imagePolicy: { kubeConfigFile: 'f', allowTTL: 1 } }, /allowTTL is 1, /],
     [{ imagePolicy: { kubeConfigFile: 'f', denyTTL: 2.5 } }, /denyTTL is 2\.5, /],
     [{ imagePolicy: { kubeConfigFile: 'f', retryBackoff: 300_001 } }, /retryBackoff is 300001, /],
     [{ imagePolicy: { kubeConfigFile: 'f', retryBackoff: -2 } }, /retryBackoff is -2, /],
     [{ imagePolicy: { kubeConfigFile: 'f', defaultAllow: 'yes' } }, /defaultAllow/],
   ]
-  for (const [given, says] of wrong) test(`${JSON.stringify(given)} is refused`, () => assert.throws(() => imagePolicyConfiguration(given), says))
+  for (const [given, says] of wrong)
+    test(`${JSON.stringify(given)} is refused`, () => assert.throws(() => imagePolicyConfiguration(given), says))
 })
 
 test('a review names all images, and the annotations that are for it', () => {
@@ -43,6 +50,11 @@ test('a review names all images, and the annotations that are for it', () => {
 })
 
 test('an answer that is no review is an error', () => {
-  for (const answer of ['', '[]', '{"kind":"Pod"}', '{"kind":"ImageReview","apiVersion":"imagepolicy.k8s.io/v1alpha1","status":{"allowed":"yes"}}'])
+  for (const answer of [
+    '',
+    '[]',
+    '{"kind":"Pod"}',
+    '{"kind":"ImageReview","apiVersion":"imagepolicy.k8s.io/v1alpha1","status":{"allowed":"yes"}}',
+  ])
     assert.throws(() => statusIn(Buffer.from(answer)), /the webhook/)
 })

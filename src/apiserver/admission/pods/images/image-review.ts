@@ -12,8 +12,15 @@ const kind = 'ImageReview'
 const apiVersion = 'imagepolicy.k8s.io/v1alpha1'
 
 /** As JSON. Equal pods are asked about with equal texts. */
-export function reviewOf({ metadata, spec }: PodWithSpec, namespace: string, what: 'containers' | 'ephemeralContainers'): string {
-  const containers = what === 'containers' ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])] : (spec.ephemeralContainers ?? [])
+export function reviewOf(
+  { metadata, spec }: PodWithSpec,
+  namespace: string,
+  what: 'containers' | 'ephemeralContainers',
+): string {
+  const containers =
+    what === 'containers'
+      ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
+      : (spec.ephemeralContainers ?? [])
   const annotations = Object.entries(metadata.annotations ?? {})
     .filter(([key]) => key.includes('.image-policy.k8s.io/'))
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -34,6 +41,13 @@ export function reviewOf({ metadata, spec }: PodWithSpec, namespace: string, wha
 export function statusIn(answer: Buffer): ReviewStatus {
   const { status = {} } = reviewIn(answer, kind, apiVersion)
   const { allowed = false, reason = '', auditAnnotations = {} } = fieldsOf(status, kind)
-  if (typeof allowed !== 'boolean' || typeof reason !== 'string') throw new Error(`the webhook's ${kind} has a status whose fields are of other types`)
-  return { allowed, reason, auditAnnotations: Object.fromEntries(Object.entries(fieldsOf(auditAnnotations, kind)).map(([key, value]) => [key, String(value)])) }
+  if (typeof allowed !== 'boolean' || typeof reason !== 'string')
+    throw new Error(`the webhook's ${kind} has a status whose fields are of other types`)
+  return {
+    allowed,
+    reason,
+    auditAnnotations: Object.fromEntries(
+      Object.entries(fieldsOf(auditAnnotations, kind)).map(([key, value]) => [key, String(value)]),
+    ),
+  }
 }

@@ -1,4 +1,7 @@
-/** DefaultTolerationSeconds: pods stay for five minutes on nodes that are not ready or unreachable, unless they say otherwise. */
+/**
+ * DefaultTolerationSeconds: pods stay for five minutes on nodes that are not ready or unreachable, unless they say
+ * otherwise.
+ */
 import type { ServedResource } from '../../../registry/served-resource.ts'
 import type { AdmissionPlugin } from '../../plugin.ts'
 import { writtenPod } from '../pod-write.ts'
@@ -13,7 +16,8 @@ export interface TolerationSeconds {
 const usualSeconds = 300
 
 /** Whether a toleration speaks of the taint's NoExecute: without a key it speaks of all, without an effect too. */
-const covers = ({ key, effect }: Toleration, taint: string): boolean => (!key || key === taint) && (!effect || effect === 'NoExecute')
+const covers = ({ key, effect }: Toleration, taint: string): boolean =>
+  (!key || key === taint) && (!effect || effect === 'NoExecute')
 
 export const defaultTolerationSeconds = (
   pods: ServedResource,
@@ -29,7 +33,12 @@ export const defaultTolerationSeconds = (
       { key: 'node.kubernetes.io/unreachable', tolerationSeconds: unreachable },
     ].filter(({ key }) => !spec.tolerations?.some((toleration) => covers(toleration, key)))
     if (missing.length === 0) return
-    const added = missing.map(({ key, tolerationSeconds }) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds }))
+    const added = missing.map(({ key, tolerationSeconds }) => ({
+      key,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds,
+    }))
     spec.tolerations = [...(spec.tolerations ?? []), ...added]
   },
 })

@@ -10,12 +10,14 @@ export const limitPodHardAntiAffinityTopology = (pods: ServedResource): Admissio
   name: 'LimitPodHardAntiAffinityTopology',
   handles: ['CREATE', 'UPDATE'],
   validate(attributes) {
-    const terms = writtenPod(pods, attributes)?.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+    const terms = writtenPod(pods, attributes)?.spec.affinity?.podAntiAffinity
+      ?.requiredDuringSchedulingIgnoredDuringExecution
     const wide = terms?.find(({ topologyKey }) => topologyKey !== hostname)
     if (!wide) return
     throw forbiddenWrite(
       attributes,
-      `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${hostname} is allowed`,
+      `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ` +
+        `${hostname} is allowed`,
     )
   },
 })

@@ -1,4 +1,6 @@
-/** PodNodeSelector: pods go only to the nodes that their namespace is for, by an annotation of it or by configuration. */
+/**
+ * PodNodeSelector: pods go only to the nodes that their namespace is for, by an annotation of it or by configuration.
+ */
 
 import { ExplainedError } from '../../../../lib/explained-error.ts'
 import { after } from '../../../../lib/flow/after.ts'
@@ -45,21 +47,31 @@ export function podNodeSelector(sources: PluginSources): AdmissionPlugin {
   }
 
   function selectorOf(namespace: string): Labels | Promise<Labels> {
-    return after(namespaces.of(namespace), (annotations) => parseLabels(own(annotations, annotation) ?? own(selectors, clusterDefault) ?? ''))
+    return after(namespaces.of(namespace), (annotations) =>
+      parseLabels(own(annotations, annotation) ?? own(selectors, clusterDefault) ?? ''),
+    )
   }
 
   function checkAllowed({ namespace }: AdmissionAttributes, pod: PodWithSpec): void {
     const allowed = parseLabels(own(selectors, namespace) ?? '')
     if (Object.keys(allowed).length === 0) return
     if (Object.entries(pod.spec.nodeSelector ?? {}).every(([key, value]) => own(allowed, key) === value)) return
-    throw forbidden(pods.groupResource, pod.metadata.name ?? '', 'pod node label selector labels conflict with its namespace whitelist')
+    throw forbidden(
+      pods.groupResource,
+      pod.metadata.name ?? '',
+      'pod node label selector labels conflict with its namespace whitelist',
+    )
   }
 }
 
 function checkConflicts(pods: ServedResource, { metadata, spec }: PodWithSpec, wanted: Labels): void {
   const isOther = ([key, value]: [string, string]): boolean => (own(wanted, key) ?? value) !== value
   if (!Object.entries(spec.nodeSelector ?? {}).some(isOther)) return
-  throw forbidden(pods.groupResource, metadata.name ?? '', 'pod node label selector conflicts with its namespace node label selector')
+  throw forbidden(
+    pods.groupResource,
+    metadata.name ?? '',
+    'pod node label selector conflicts with its namespace node label selector',
+  )
 }
 
 /** `env=test,region=eu`. Throws 500 for a text that is not that. */
@@ -68,7 +80,8 @@ function parseLabels(text: string): Labels {
   const labels: [string, string][] = []
   for (const term of text.split(',')) {
     const pair = term.split('=')
-    if (pair.length !== 2) throw internal(`invalid selector: ${JSON.stringify(pair)}`.replace(/","/g, ' ').replace(/"/g, ''))
+    if (pair.length !== 2)
+      throw internal(`invalid selector: ${JSON.stringify(pair)}`.replace(/","/g, ' ').replace(/"/g, ''))
     const [key, value] = [pair[0]!.trim(), pair[1]!.trim()]
     const faults = [...qualifiedName(key), ...labelValue(value)]
     if (faults.length) throw internal(`invalid selector ${JSON.stringify(term)}: ${faults.join('; ')}`)
@@ -79,9 +92,12 @@ function parseLabels(text: string): Labels {
 
 /** By namespace, and under `clusterDefaultNodeSelector`. */
 function configured(given: unknown): Labels {
-  const selectors = (given as { readonly podNodeSelectorPluginConfig?: unknown } | null | undefined)?.podNodeSelectorPluginConfig ?? {}
-  if (typeof selectors === 'object' && Object.values(selectors).every((value) => typeof value === 'string')) return selectors as Labels
+  const selectors =
+    (given as { readonly podNodeSelectorPluginConfig?: unknown } | null | undefined)?.podNodeSelectorPluginConfig ?? {}
+  if (typeof selectors === 'object' && Object.values(selectors).every((value) => typeof value === 'string'))
+    return selectors as Labels
   throw new ExplainedError(
-    'the configuration of PodNodeSelector is wrong: podNodeSelectorPluginConfig has to name a selector like "env=test" for each namespace',
+    'the configuration of PodNodeSelector is wrong: podNodeSelectorPluginConfig has to name a selector like ' +
+      '"env=test" for each namespace',
   )
 }

@@ -1,4 +1,6 @@
-/** PodTolerationRestriction: pods get the tolerations of their namespace, and may have no others than its list allows. */
+/**
+ * PodTolerationRestriction: pods get the tolerations of their namespace, and may have no others than its list allows.
+ */
 
 import { qosClass } from '../../../../api/core/pod/resources/qos.ts'
 import { parseJson } from '../../../../lib/exact-json.ts'
@@ -16,7 +18,11 @@ const defaultsKey = 'scheduler.alpha.kubernetes.io/defaultTolerations'
 const allowedKey = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist'
 
 /** Who asks for memory or CPU may stay where memory is short. */
-const memoryPressure: Toleration = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
+const memoryPressure: Toleration = {
+  key: 'node.kubernetes.io/memory-pressure',
+  operator: 'Exists',
+  effect: 'NoSchedule',
+}
 
 export function podTolerationRestriction(sources: PluginSources): AdmissionPlugin {
   const pods = sources.find('v1/pods')
@@ -26,7 +32,9 @@ export function podTolerationRestriction(sources: PluginSources): AdmissionPlugi
     const ofNamespace = parse(own(annotations, allowedKey))
     if (!spec.tolerations?.length || areAllowed(spec.tolerations, ofNamespace ?? cluster.allowed)) return
     const scope = ofNamespace ? 'namespace' : 'cluster'
-    throw internal(`pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`)
+    throw internal(
+      `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`,
+    )
   }
   return {
     name: 'PodTolerationRestriction',
@@ -50,7 +58,9 @@ export function podTolerationRestriction(sources: PluginSources): AdmissionPlugi
   }
 }
 
-/** Undefined where the namespace says nothing; an empty text says that there are none. Throws 500 for what is no list. */
+/**
+ * Undefined where the namespace says nothing; an empty text says that there are none. Throws 500 for what is no list.
+ */
 function parse(text: string | undefined): Toleration[] | undefined {
   if (text === undefined) return undefined
   if (text === '') return []
@@ -71,7 +81,13 @@ interface ClusterTolerations {
   readonly allowed: readonly Toleration[]
 }
 
-const toleration = structOf('Toleration', { key: text, operator: text, value: text, effect: text, tolerationSeconds: { kind: 'integer', format: 'int64' } })
+const toleration = structOf('Toleration', {
+  key: text,
+  operator: text,
+  value: text,
+  effect: text,
+  tolerationSeconds: { kind: 'integer', format: 'int64' },
+})
 const shape = {
   kind: 'Configuration',
   versions: ['podtolerationrestriction.admission.k8s.io/v1alpha1'],
@@ -82,9 +98,14 @@ const shape = {
 function configured(given: unknown): ClusterTolerations {
   if (given === undefined) return { defaults: [], allowed: [] }
   try {
-    const { default: defaults = [], whitelist: allowed = [] } = decodeConfiguration<{ default?: Toleration[]; whitelist?: Toleration[] }>(given, shape)
+    const { default: defaults = [], whitelist: allowed = [] } = decodeConfiguration<{
+      default?: Toleration[]
+      whitelist?: Toleration[]
+    }>(given, shape)
     return { defaults, allowed }
   } catch (error) {
-    throw new ExplainedError(`the configuration of PodTolerationRestriction cannot be read: ${reasonOf(error)}`, { cause: error })
+    throw new ExplainedError(`the configuration of PodTolerationRestriction cannot be read: ${reasonOf(error)}`, {
+      cause: error,
+    })
   }
 }

@@ -1,4 +1,7 @@
-/** PodTopologyLabels: a pod that is put on a node shows the node's zone and region, so that it can read them of itself (KEP-4742). */
+/**
+ * PodTopologyLabels: a pod that is put on a node shows the node's zone and region, so that it can read them of itself
+ * (KEP-4742).
+ */
 import type { Pod } from '../../../../api/core/pod/model.ts'
 import { own } from '../../../../lib/own.ts'
 import type { KubeObject } from '../../../../machinery/object.ts'
@@ -15,7 +18,12 @@ const copied = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 
 export function podTopologyLabels({ registry, find, log }: PluginSources): AdmissionPlugin {
   const pods = find('v1/pods')
-  const nodes = new FollowedObjects<Labels | undefined>({ registry, resource: find('v1/nodes'), read: ({ summary }) => topologyOf(summary.labels), log })
+  const nodes = new FollowedObjects<Labels | undefined>({
+    registry,
+    resource: find('v1/nodes'),
+    read: ({ summary }) => topologyOf(summary.labels),
+    log,
+  })
   return {
     name: 'PodTopologyLabels',
     handles: ['CREATE'],

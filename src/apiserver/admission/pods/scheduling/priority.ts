@@ -1,4 +1,7 @@
-/** Priority: gives pods the number and the preemption policy of their PriorityClass, and sees to it that only one class is the default. */
+/**
+ * Priority: gives pods the number and the preemption policy of their PriorityClass, and sees to it that only one class
+ * is the default.
+ */
 import type { V1PriorityClass } from '@kubernetes/client-node'
 import { after } from '../../../../lib/flow/after.ts'
 import type { Model } from '../../../../machinery/object.ts'
@@ -48,9 +51,13 @@ export function priority({ registry, find, log }: PluginSources): AdmissionPlugi
     },
     validate(attributes) {
       const { resource, subresource, object, operation } = attributes
-      if (resource !== classes || subresource || !object || !(object as PriorityClass).globalDefault || !byDefault) return
+      if (resource !== classes || subresource || !object || !(object as PriorityClass).globalDefault || !byDefault)
+        return
       if (operation === 'UPDATE' && byDefault.name === object.metadata.name) return
-      throw forbiddenWrite(attributes, `PriorityClass ${byDefault.name} is already marked as default. Only one default can exist`)
+      throw forbiddenWrite(
+        attributes,
+        `PriorityClass ${byDefault.name} is already marked as default. Only one default can exist`,
+      )
     },
     start: () => followed.start(),
     stop: () => followed.stop(),
@@ -60,7 +67,10 @@ export function priority({ registry, find, log }: PluginSources): AdmissionPlugi
   function classNamed(name: string): Priority | undefined | Promise<Priority | undefined> {
     const known = followed.get('', name)
     if (known) return known
-    return after(registry.get(classes, classes.key('', name)), (found) => found && priorityOf(found.parse<PriorityClass>()))
+    return after(
+      registry.get(classes, classes.key('', name)),
+      (found) => found && priorityOf(found.parse<PriorityClass>()),
+    )
   }
 }
 
@@ -85,12 +95,17 @@ function keep(pod: PodWithSpec, { old }: AdmissionAttributes): void {
   pod.spec.preemptionPolicy ??= before?.preemptionPolicy
 }
 
-function give(attributes: AdmissionAttributes, { spec }: PodWithSpec, { name, value, preemptionPolicy }: Priority): void {
+function give(
+  attributes: AdmissionAttributes,
+  { spec }: PodWithSpec,
+  { name, value, preemptionPolicy }: Priority,
+): void {
   if (!spec.priorityClassName && name) spec.priorityClassName = name
   if (spec.priority !== undefined && spec.priority !== null && spec.priority !== value) {
     throw forbiddenWrite(
       attributes,
-      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission ` +
+        `controller computed ${value} from the given PriorityClass name`,
     )
   }
   spec.priority = value
@@ -98,7 +113,8 @@ function give(attributes: AdmissionAttributes, { spec }: PodWithSpec, { name, va
   if (spec.preemptionPolicy && spec.preemptionPolicy !== preemptionPolicy) {
     throw forbiddenWrite(
       attributes,
-      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; ` +
+        `priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
     )
   }
   spec.preemptionPolicy = preemptionPolicy

@@ -24,8 +24,14 @@ test('DefaultTolerationSeconds adds what is missing, on updates too', () => {
 
 test('ExtendedResourceToleration tolerates the taints of devices that are asked for, each once', () => {
   const plugin = extendedResourceToleration(pods)
-  const asking = (...names: string[]) => ({ name: 'c', resources: { requests: Object.fromEntries(names.map((name) => [name, '1'])) } })
-  const spec = { containers: [asking('z.com/b', 'cpu', 'kubernetes.io/x')], initContainers: [asking('a.com/d', 'z.com/b', 'hugepages-2Mi')] }
+  const asking = (...names: string[]) => ({
+    name: 'c',
+    resources: { requests: Object.fromEntries(names.map((name) => [name, '1'])) },
+  })
+  const spec = {
+    containers: [asking('z.com/b', 'cpu', 'kubernetes.io/x')],
+    initContainers: [asking('a.com/d', 'z.com/b', 'hugepages-2Mi')],
+  }
   const expected = [exists('a.com/d', 'NoSchedule'), exists('z.com/b', 'NoSchedule')]
   assert.deepEqual(admitted(plugin, spec).tolerations, expected)
   assert.deepEqual(admitted(plugin, { ...spec, tolerations: expected }).tolerations, expected)
@@ -34,10 +40,14 @@ test('ExtendedResourceToleration tolerates the taints of devices that are asked 
 
 test('LimitPodHardAntiAffinityTopology allows only the host as topology', () => {
   const plugin = limitPodHardAntiAffinityTopology(pods)
-  const spec = (topologyKey: string) => ({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } } })
+  const spec = (topologyKey: string) => ({
+    affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
+  })
   assert.doesNotThrow(() => admitted(plugin, spec('kubernetes.io/hostname')))
   assert.throws(() => admitted(plugin, spec('zone')), {
-    message: 'pods "p" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey zone but only key kubernetes.io/hostname is allowed',
+    message:
+      'pods "p" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey zone but only ' +
+      'key kubernetes.io/hostname is allowed',
   })
 })
 

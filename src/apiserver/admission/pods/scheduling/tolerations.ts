@@ -32,5 +32,9 @@ function includes(wide: Toleration, narrow: Toleration): boolean {
     if (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > wide.tolerationSeconds) return false
   }
   if (wide.operator === 'Exists') return true
-  return (!wide.operator || wide.operator === 'Equal') && narrow.operator === 'Equal' && (narrow.value ?? '') === (wide.value ?? '')
+  return (
+    (!wide.operator || wide.operator === 'Equal') &&
+    narrow.operator === 'Equal' &&
+    (narrow.value ?? '') === (wide.value ?? '')
+  )
 }

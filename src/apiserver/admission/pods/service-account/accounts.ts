@@ -1,4 +1,6 @@
-/** What admission knows of service accounts: kept up to date, and waited for where a controller is about to make one. */
+/**
+ * What admission knows of service accounts: kept up to date, and waited for where a controller is about to make one.
+ */
 import type { V1ServiceAccount } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
 import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
@@ -78,9 +80,15 @@ export class Accounts {
   }
 }
 
-function accountOf({ metadata, automountServiceAccountToken, secrets = [], imagePullSecrets = [] }: Model<V1ServiceAccount>): Account {
+function accountOf({
+  metadata,
+  automountServiceAccountToken,
+  secrets = [],
+  imagePullSecrets = [],
+}: Model<V1ServiceAccount>): Account {
   const pullSecrets = imagePullSecrets.map(({ name }) => name ?? '')
-  if (!truths.has(metadata.annotations?.[enforceAnnotation] ?? '')) return { automount: automountServiceAccountToken, pullSecrets }
+  if (!truths.has(metadata.annotations?.[enforceAnnotation] ?? ''))
+    return { automount: automountServiceAccountToken, pullSecrets }
   const allowed = { account: metadata.name ?? '', secrets: secrets.map(({ name }) => name ?? ''), pullSecrets }
   return { automount: automountServiceAccountToken, pullSecrets, allowed }
 }

@@ -27,7 +27,8 @@ export function serviceAccount(sources: PluginSources): AdmissionPlugin {
       spec.serviceAccount = spec.serviceAccountName
       return withAccount(attributes, spec, (account) => {
         if (spec.automountServiceAccountToken ?? account.automount ?? true) mountToken(spec)
-        if (!spec.imagePullSecrets?.length && account.pullSecrets.length) spec.imagePullSecrets = account.pullSecrets.map((name) => ({ name }))
+        if (!spec.imagePullSecrets?.length && account.pullSecrets.length)
+          spec.imagePullSecrets = account.pullSecrets.map((name) => ({ name }))
         checkSecrets(attributes, spec, account)
       })
     },
@@ -38,26 +39,43 @@ export function serviceAccount(sources: PluginSources): AdmissionPlugin {
       if (!pod) return
       if (operation === 'CREATE' && isMirrorPod(pod)) return checkMirror(attributes, pod.spec)
       const { spec } = pod
-      if (!spec.serviceAccountName) throw forbiddenWrite(attributes, `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`)
+      if (!spec.serviceAccountName)
+        throw forbiddenWrite(
+          attributes,
+          `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`,
+        )
       return withAccount(attributes, spec, (account) => {
         if (operation === 'CREATE') checkSecrets(attributes, spec, account)
-        else check(attributes, account.allowed && environmentFault('ephemeral container', spec.ephemeralContainers ?? [], account.allowed))
+        else
+          check(
+            attributes,
+            account.allowed && environmentFault('ephemeral container', spec.ephemeralContainers ?? [], account.allowed),
+          )
       })
     },
     start: () => accounts.start(),
     stop: () => accounts.stop(),
   }
 
-  function withAccount(attributes: AdmissionAttributes, { serviceAccountName: name = '' }: PodSpec, next: (account: Account) => void): void | Promise<void> {
+  function withAccount(
+    attributes: AdmissionAttributes,
+    { serviceAccountName: name = '' }: PodSpec,
+    next: (account: Account) => void,
+  ): void | Promise<void> {
     const { namespace } = attributes
     return after(accounts.get(namespace, name), (account) => {
-      if (!account) throw forbiddenWrite(attributes, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
+      if (!account)
+        throw forbiddenWrite(
+          attributes,
+          `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
+        )
       next(account)
     })
   }
 }
 
-const checkSecrets = (attributes: AdmissionAttributes, spec: PodSpec, { allowed }: Account): void => check(attributes, allowed && secretFault(spec, allowed))
+const checkSecrets = (attributes: AdmissionAttributes, spec: PodSpec, { allowed }: Account): void =>
+  check(attributes, allowed && secretFault(spec, allowed))
 
 function check(attributes: AdmissionAttributes, fault: string | undefined): void {
   if (fault) throw forbiddenWrite(attributes, fault)
@@ -67,7 +85,9 @@ function check(attributes: AdmissionAttributes, fault: string | undefined): void
 function checkMirror(attributes: AdmissionAttributes, spec: PodSpec): void {
   if (spec.serviceAccountName) throw forbiddenWrite(attributes, 'a mirror pod may not reference service accounts')
   if (namesSecrets(spec)) throw forbiddenWrite(attributes, 'a mirror pod may not reference secrets')
-  if (spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken))) {
+  if (
+    spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken))
+  ) {
     throw forbiddenWrite(attributes, 'a mirror pod may not use ServiceAccountToken volume projections')
   }
 }

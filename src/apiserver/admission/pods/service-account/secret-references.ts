@@ -9,18 +9,29 @@ export interface AllowedSecrets {
 }
 
 /** Says of the first secret that is not allowed why; undefined if all are. */
-export function secretFault({ volumes = [], initContainers = [], containers, imagePullSecrets = [] }: PodSpec, allowed: AllowedSecrets): string | undefined {
+export function secretFault(
+  { volumes = [], initContainers = [], containers, imagePullSecrets = [] }: PodSpec,
+  allowed: AllowedSecrets,
+): string | undefined {
   const { account } = allowed
   for (const { secret } of volumes) {
     if (secret && !allowed.secrets.includes(secret.secretName ?? '')) {
-      return `volume with secret.secretName="${secret.secretName ?? ''}" is not allowed because service account ${account} does not reference that secret`
+      return (
+        `volume with secret.secretName="${secret.secretName ?? ''}" is not allowed because service account ` +
+        `${account} does not reference that secret`
+      )
     }
   }
-  const ofContainers = environmentFault('init container', initContainers, allowed) ?? environmentFault('container', containers ?? [], allowed)
+  const ofContainers =
+    environmentFault('init container', initContainers, allowed) ??
+    environmentFault('container', containers ?? [], allowed)
   if (ofContainers) return ofContainers
   const pull = imagePullSecrets.findIndex(({ name = '' }) => !allowed.pullSecrets.includes(name))
   if (pull === -1) return undefined
-  return `imagePullSecrets[${pull}].name="${imagePullSecrets[pull]?.name ?? ''}" is not allowed because service account ${account} does not reference that imagePullSecret`
+  return (
+    `imagePullSecrets[${pull}].name="${imagePullSecrets[pull]?.name ?? ''}" is not allowed because service ` +
+    `account ${account} does not reference that imagePullSecret`
+  )
 }
 
 /** The same of what variables are made of. */
@@ -30,7 +41,8 @@ export function environmentFault(
   { account, secrets }: AllowedSecrets,
 ): string | undefined {
   const fault = (name: string, variable: string, secret: string): string =>
-    `${what} ${name} with ${variable} referencing secret.secretName="${secret}" is not allowed because service account ${account} does not reference that secret`
+    `${what} ${name} with ${variable} referencing secret.secretName="${secret}" is not allowed because service ` +
+    `account ${account} does not reference that secret`
   for (const { name, env = [], envFrom = [] } of containers) {
     for (const { name: variable, valueFrom } of env) {
       const secret = valueFrom?.secretKeyRef && (valueFrom.secretKeyRef.name ?? '')
@@ -45,13 +57,22 @@ export function environmentFault(
 }
 
 /** Whether a pod names a secret anywhere. */
-export const namesSecrets = ({ volumes = [], initContainers = [], containers, ephemeralContainers = [], imagePullSecrets = [] }: PodSpec): boolean =>
+export const namesSecrets = ({
+  volumes = [],
+  initContainers = [],
+  containers,
+  ephemeralContainers = [],
+  imagePullSecrets = [],
+}: PodSpec): boolean =>
   imagePullSecrets.length > 0 ||
   volumes.some(isSecret) ||
   [...initContainers, ...(containers ?? []), ...ephemeralContainers].some(
-    ({ env = [], envFrom = [] }) => env.some(({ valueFrom }) => valueFrom?.secretKeyRef) || envFrom.some(({ secretRef }) => secretRef),
+    ({ env = [], envFrom = [] }) =>
+      env.some(({ valueFrom }) => valueFrom?.secretKeyRef) || envFrom.some(({ secretRef }) => secretRef),
   )
 
 const isSecret = ({ name: _name, projected, ...sources }: Volume): boolean =>
   projected?.sources?.some(({ secret }) => secret) ||
-  Object.values(sources).some((source: object) => 'secretName' in source || 'secretRef' in source || 'nodePublishSecretRef' in source)
+  Object.values(sources).some(
+    (source: object) => 'secretName' in source || 'secretRef' in source || 'nodePublishSecretRef' in source,
+  )

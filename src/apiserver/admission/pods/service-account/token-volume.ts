@@ -11,7 +11,9 @@ const tokenSeconds = 3607
 export function mountToken(spec: PodSpec): void {
   const there = spec.volumes?.find((volume) => volume.name.startsWith(tokenVolumePrefix))
   const name = there?.name ?? generateName(tokenVolumePrefix)
-  const isMounted = [...mountIn(spec.initContainers ?? [], name), ...mountIn(spec.containers ?? [], name)].includes(true)
+  const isMounted = [...mountIn(spec.initContainers ?? [], name), ...mountIn(spec.containers ?? [], name)].includes(
+    true,
+  )
   if (!there && isMounted) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
 }
 
@@ -29,7 +31,11 @@ const tokenVolume = (name: string): Volume => ({
     sources: [
       { serviceAccountToken: { expirationSeconds: tokenSeconds, path: 'token' } },
       { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
-      { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } },
+      {
+        downwardAPI: {
+          items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+        },
+      },
     ],
     defaultMode: 0o644,
   },

@@ -20,24 +20,39 @@ export function keyIdFault(keyId: string): KeyIdFault | undefined {
 
 /** Throws an Error for an envelope that cannot be. */
 export function checkEnvelope({ data, keyId, source, annotations, sourceType }: EncryptedObject): void {
-  if (sourceType !== sourceTypes.key && sourceType !== sourceTypes.seed) throw new Error(`unknown encryptedDEKSourceType: ${sourceType}`)
+  if (sourceType !== sourceTypes.key && sourceType !== sourceTypes.seed)
+    throw new Error(`unknown encryptedDEKSourceType: ${sourceType}`)
   if (data.length === 0) throw new Error('encrypted data is empty')
   if (source.length === 0) throw new Error('failed to validate encrypted DEK source: encrypted DEK source is empty')
   if (source.length > mostSourceBytes)
-    throw new Error(`failed to validate encrypted DEK source: encrypted DEK source is ${source.length} bytes, which exceeds the max size of ${mostSourceBytes}`)
+    throw new Error(
+      `failed to validate encrypted DEK source: encrypted DEK source is ${source.length} bytes, which exceeds ` +
+        `the max size of ${mostSourceBytes}`,
+    )
   const fault = keyIdFault(keyId)
   if (fault) throw new Error(`failed to validate key id: ${fault.message}`)
   const names = Object.keys(annotations)
   const wrong = names.find((name) => !name.includes('.') || dnsSubdomain(name).length > 0)
   if (wrong !== undefined)
-    throw new Error(`failed to validate annotations: annotations: ${JSON.stringify(wrong)} should be a domain with at least two segments separated by dots`)
+    throw new Error(
+      `failed to validate annotations: annotations: ${JSON.stringify(wrong)} should be a domain with at least ` +
+        'two segments separated by dots',
+    )
   const size = names.reduce((sum, name) => sum + Buffer.byteLength(name) + annotations[name]!.length, 0)
   if (size > mostAnnotationBytes)
-    throw new Error(`failed to validate annotations: total size of annotations is ${size}, which exceeds the max size of ${mostAnnotationBytes}`)
+    throw new Error(
+      `failed to validate annotations: total size of annotations is ${size}, which exceeds the max size of ` +
+        `${mostAnnotationBytes}`,
+    )
 }
 
 /** Everything that the plug-in is asked with. */
 export function identityOf({ source, keyId, annotations, sourceType }: EncryptedObject): string {
   const sorted = Object.keys(annotations).sort()
-  return JSON.stringify([sourceType, keyId, source.toString('base64'), ...sorted.map((name) => [name, annotations[name]!.toString('base64')])])
+  return JSON.stringify([
+    sourceType,
+    keyId,
+    source.toString('base64'),
+    ...sorted.map((name) => [name, annotations[name]!.toString('base64')]),
+  ])
 }

@@ -36,6 +36,7 @@ export class GrpcError extends Error {
 /** The code of a call that failed, wherever in the causes it stands; `OK` of no error. */
 export function grpcCodeOf(error: unknown): string {
   if (error === undefined) return 'OK'
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) if (cause instanceof GrpcError) return cause.code
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof GrpcError) return cause.code
   return 'unknown-non-grpc'
 }

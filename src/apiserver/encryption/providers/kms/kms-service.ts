@@ -2,7 +2,16 @@
 import { randomUUID } from 'node:crypto'
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
 import { GrpcError } from './grpc-error.ts'
-import { decryptRequest, encryptRequest, type KmsStatus, readPlaintext, readSealed, readStatus, type Sealed, statusRequest } from './messages.ts'
+import {
+  decryptRequest,
+  encryptRequest,
+  type KmsStatus,
+  readPlaintext,
+  readSealed,
+  readStatus,
+  type Sealed,
+  statusRequest,
+} from './messages.ts'
 
 /** What a plug-in does; rejects with a GrpcError. */
 export interface KeyService {

@@ -12,7 +12,15 @@ const value = Buffer.from('value')
 /** A plug-in whose key ids are what a test says; time goes on when a test says so. */
 function provider(status: Partial<KmsStatus> = {}) {
   const registry = new MetricsRegistry()
-  const said = { version: 'v2', healthz: 'ok', keyId: '1', ...status, encryptKeyId: status.keyId ?? '1', encrypts: 0, now: 0 }
+  const said = {
+    version: 'v2',
+    healthz: 'ok',
+    keyId: '1',
+    ...status,
+    encryptKeyId: status.keyId ?? '1',
+    encrypts: 0,
+    now: 0,
+  }
   const service: KeyService = {
     status: async () => said,
     encrypt: async (plaintext) => {
@@ -22,7 +30,13 @@ function provider(status: Partial<KmsStatus> = {}) {
     decrypt: async ({ ciphertext }) => ciphertext,
     close: () => {},
   }
-  const kms = new KmsV2({ name: 'testplugin', service, metrics: encryptionMetrics(registry), log: () => {}, now: () => said.now })
+  const kms = new KmsV2({
+    name: 'testplugin',
+    service,
+    metrics: encryptionMetrics(registry),
+    log: () => {},
+    now: () => said.now,
+  })
   return { said, kms, metrics: () => registry.render() }
 }
 
@@ -32,7 +46,8 @@ describe('a plug-in is not well', () => {
     [
       'if it says nothing',
       { healthz: 'unhealthy', version: '', keyId: '' },
-      '[got unexpected healthz status: unhealthy, expected KMSv2 API version v2, got , got invalid KMSv2 KeyID hash "": keyID is empty]',
+      '[got unexpected healthz status: unhealthy, expected KMSv2 API version v2, got , got invalid KMSv2 KeyID ' +
+        'hash "": keyID is empty]',
       'empty',
     ],
     ['if it speaks another version', { version: 'v1beta1' }, 'expected KMSv2 API version v2, got v1beta1', undefined],
@@ -48,7 +63,9 @@ describe('a plug-in is not well', () => {
     test(what, async () => {
       const { kms, metrics } = provider(status)
       assert.equal(await kms.check(), `kmsv2 Provider testplugin is not healthy, error: ${words}`)
-      const counted = `apiserver_envelope_encryption_invalid_key_id_from_status_total{error="${code}",provider_name="testplugin"} 1\n`
+      const counted =
+        `apiserver_envelope_encryption_invalid_key_id_from_status_total{error="${code}",provider_name="testplugin"} ` +
+        '1\n'
       assert.equal(metrics().includes(counted), code !== undefined)
     })
 
@@ -57,7 +74,10 @@ describe('a plug-in is not well', () => {
     assert.equal(await kms.check(), undefined)
     said.version = 'v2beta1'
     said.now += 20_000
-    assert.match((await kms.check())!, /KMSv2 API version should not change after the initial status response version v2, got v2beta1$/)
+    assert.match(
+      (await kms.check())!,
+      /KMSv2 API version should not change after the initial status response version v2, got v2beta1$/,
+    )
   })
 })
 
@@ -88,7 +108,10 @@ test('a key that has changed gets a seed of its own; what the old one wrote is s
   assert.deepEqual(await kms.decrypt(stored, path), { value, stale: true })
   assert.deepEqual(await kms.decrypt(kms.encrypt(value, path), path), { value, stale: false })
   const labels = `key_id_hash="${hashOf('1')}",provider_name="testplugin",transformation_type="from_storage"} 2`
-  assert.match(metrics(), new RegExp(`apiserver_envelope_encryption_key_id_hash_total\\{apiserver_id_hash="sha256:[0-9a-f]+",${labels}`))
+  assert.match(
+    metrics(),
+    new RegExp(`apiserver_envelope_encryption_key_id_hash_total\\{apiserver_id_hash="sha256:[0-9a-f]+",${labels}`),
+  )
   assert.match(metrics(), /apiserver_envelope_encryption_dek_source_cache_size\{provider_name="testplugin"\} 2/)
 })
 
@@ -100,13 +123,17 @@ test('a plug-in that says one key and writes with another keeps the seed before,
   const problem = (await kms.check())!.replace(/uid="[^"]*"/, 'uid=""')
   assert.equal(
     problem,
-    'kmsv2 Provider testplugin is not healthy, error: failed to rotate DEK uid="", useSeed=true, errState=<nil>, errGen=<nil>, ' +
-      `statusKeyIDHash="${hashOf('2')}", encryptKeyIDHash="${hashOf('1')}", stateKeyIDHash="${hashOf('1')}", expirationTimestamp=1970-01-01T00:03:00Z`,
+    'kmsv2 Provider testplugin is not healthy, error: failed to rotate DEK uid="", useSeed=true, errState=<nil>, ' +
+      'errGen=<nil>, ' +
+      `statusKeyIDHash="${hashOf('2')}", encryptKeyIDHash="${hashOf('1')}", stateKeyIDHash="${hashOf('1')}", ` +
+      'expirationTimestamp=1970-01-01T00:03:00Z',
   )
   const stored = kms.encrypt(value, path)
   said.now = 180_001
   assert.throws(() => kms.encrypt(value, path), {
-    message: `encryptedDEKSource with keyID hash "${hashOf('1')}" expired at 1970-01-01T00:03:00Z (current time is 1970-01-01T00:03:00Z)`,
+    message:
+      `encryptedDEKSource with keyID hash "${hashOf('1')}" expired at 1970-01-01T00:03:00Z (current time is ` +
+      '1970-01-01T00:03:00Z)',
   })
   assert.deepEqual(await kms.decrypt(stored, path), { value, stale: false })
   // The same key is well again: no other seed is needed.

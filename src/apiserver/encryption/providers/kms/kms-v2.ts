@@ -1,6 +1,7 @@
 /**
- * `kms`, version 2 (KEP-3299): values are encrypted here, under a seed that the plug-in has encrypted and that stands with each value. The
- * plug-in is asked at the start, when its key changes, and for seeds that were not seen yet; never for a value.
+ * `kms`, version 2 (KEP-3299): values are encrypted here, under a seed that the plug-in has encrypted and that stands
+ * with each value. The plug-in is asked at the start, when its key changes, and for seeds that were not seen yet; never
+ * for a value.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,7 +14,14 @@ import { aesGcm } from '../aes-gcm.ts'
 import { seededGcm, seedSize } from '../seeded-gcm.ts'
 import { checkEnvelope, identityOf, keyIdFault } from './envelope.ts'
 import type { KeyService } from './kms-service.ts'
-import { type EncryptedObject, encryptedObject, type KmsStatus, readEncryptedObject, type Sealed, sourceTypes } from './messages.ts'
+import {
+  type EncryptedObject,
+  encryptedObject,
+  type KmsStatus,
+  readEncryptedObject,
+  type Sealed,
+  sourceTypes,
+} from './messages.ts'
 
 export interface KmsOptions {
   readonly name: string
@@ -88,7 +96,10 @@ export class KmsV2 implements ValueTransformer {
     const { ciphertext: source, keyId, annotations } = seed.sealed
     const now = this.#now()
     if (now > seed.validUntil)
-      throw new Error(`encryptedDEKSource with keyID hash "${hashOf(keyId)}" expired at ${rfc3339(seed.validUntil)} (current time is ${rfc3339(now)})`)
+      throw new Error(
+        `encryptedDEKSource with keyID hash "${hashOf(keyId)}" expired at ${rfc3339(seed.validUntil)} (current ` +
+          `time is ${rfc3339(now)})`,
+      )
     const data = seed.transformer.encrypt(value, key)
     metrics.used('to_storage', name, keyId)
     return encryptedObject({ data, keyId, source, annotations, sourceType: sourceTypes.seed })
@@ -127,7 +138,8 @@ export class KmsV2 implements ValueTransformer {
     const plaintext = await this.#options.service.decrypt({ ciphertext, keyId, annotations }).catch((cause) => {
       throw new Error(`failed to decrypt DEK, error: ${messageOf(cause)}`, { cause })
     })
-    if (sourceType === sourceTypes.seed && plaintext.length < seedSize) throw new Error(`invalid seed length ${plaintext.length} used for key generation`)
+    if (sourceType === sourceTypes.seed && plaintext.length < seedSize)
+      throw new Error(`invalid seed length ${plaintext.length} used for key generation`)
     return this.#remember(identity, sourceType === sourceTypes.seed ? seededGcm(plaintext) : aesGcm(plaintext))
   }
 
@@ -143,7 +155,9 @@ export class KmsV2 implements ValueTransformer {
   async #poll(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      await delay(this.#problem === undefined ? wellPollMs : illPollMs, undefined, { signal, ref: false }).catch(() => {})
+      await delay(this.#problem === undefined ? wellPollMs : illPollMs, undefined, { signal, ref: false }).catch(
+        () => {},
+      )
       if (!signal.aborted) await this.check()
     }
   }
@@ -154,11 +168,13 @@ export class KmsV2 implements ValueTransformer {
     const before = this.#problem
     const problem = await service.status().then(
       (status) => this.#judge(status),
-      (error) => `failed to perform status section of the healthz check for KMS Provider ${name}, error: ${messageOf(error)}`,
+      (error) =>
+        `failed to perform status section of the healthz check for KMS Provider ${name}, error: ${messageOf(error)}`,
     )
     this.#problem = problem
     this.#answerUntil = this.#now() + (problem === undefined ? wellAnswerMs : illAnswerMs)
-    if (problem !== before && problem !== undefined && !this.#stopping.signal.aborted) log(`kms plugin failed health check probe: ${problem}`)
+    if (problem !== before && problem !== undefined && !this.#stopping.signal.aborted)
+      log(`kms plugin failed health check probe: ${problem}`)
     return problem
   }
 
@@ -168,7 +184,10 @@ export class KmsV2 implements ValueTransformer {
     if (healthz !== 'ok') faults.push(`got unexpected healthz status: ${healthz}`)
     if (version !== 'v2' && version !== 'v2beta1') faults.push(`expected KMSv2 API version v2, got ${version}`)
     else if (version !== (this.#version ??= version))
-      faults.push(`KMSv2 API version should not change after the initial status response version ${this.#version}, got ${version}`)
+      faults.push(
+        `KMSv2 API version should not change after the initial status response version ${this.#version}, got ` +
+          `${version}`,
+      )
     const wrong = keyIdFault(keyId)
     if (wrong) {
       metrics.refused(name, wrong.code)
@@ -181,7 +200,10 @@ export class KmsV2 implements ValueTransformer {
     return faults.length > 0 ? `kmsv2 Provider ${name} is not healthy, error: ${aggregated(faults)}` : undefined
   }
 
-  /** Has a seed for the key that the plug-in writes with now. Says why there is none; the one before is good until its time has come. */
+  /**
+   * Has a seed for the key that the plug-in writes with now. Says why there is none; the one before is good until its
+   * time has come.
+   */
   async #follow(keyId: string): Promise<string | undefined> {
     const before = this.#current
     const validUntil = this.#now() + validMs
@@ -201,7 +223,13 @@ export class KmsV2 implements ValueTransformer {
         throw new Error(`failed to encrypt DEK, error: ${messageOf(cause)}`)
       })
       const { ciphertext: source, keyId: writtenWith, annotations } = sealed
-      const object: EncryptedObject = { data: Buffer.from([0]), keyId: writtenWith, source, annotations, sourceType: sourceTypes.seed }
+      const object: EncryptedObject = {
+        data: Buffer.from([0]),
+        keyId: writtenWith,
+        source,
+        annotations,
+        sourceType: sourceTypes.seed,
+      }
       checkEnvelope(object)
       if (writtenWith === keyId) {
         const transformer = seededGcm(seed)
@@ -214,7 +242,8 @@ export class KmsV2 implements ValueTransformer {
       sealed = undefined
     }
     return [
-      `failed to rotate DEK uid="${uid}", useSeed=true, errState=${before ? '<nil>' : noSeed}, errGen=${error}, statusKeyIDHash="${hashOf(keyId)}"`,
+      `failed to rotate DEK uid="${uid}", useSeed=true, errState=${before ? '<nil>' : noSeed}, errGen=${error}, ` +
+        `statusKeyIDHash="${hashOf(keyId)}"`,
       `encryptKeyIDHash="${hashOf(sealed?.keyId ?? '')}", stateKeyIDHash="${hashOf(before?.sealed.keyId ?? '')}"`,
       `expirationTimestamp=${before ? rfc3339(before.validUntil) : '0001-01-01T00:00:00Z'}`,
     ].join(', ')

@@ -80,7 +80,8 @@ export function readStatus(message: Buffer): KmsStatus {
   return { version: text(1), healthz: text(2), keyId: text(3) }
 }
 
-export const encryptRequest = (plaintext: Buffer, uid: string): Buffer => Buffer.concat([field(1, plaintext), field(2, uid)])
+export const encryptRequest = (plaintext: Buffer, uid: string): Buffer =>
+  Buffer.concat([field(1, plaintext), field(2, uid)])
 
 export function readSealed(message: Buffer): Sealed {
   const { bytes, annotations } = read(message, 'EncryptResponse', 3)
@@ -103,5 +104,11 @@ export const encryptedObject = ({ data, keyId, source, annotations, sourceType }
 
 export function readEncryptedObject(message: Buffer): EncryptedObject {
   const { bytes, numbers, annotations } = read(message, 'EncryptedObject', 4)
-  return { data: bytes[1] ?? none, keyId: (bytes[2] ?? none).toString(), source: bytes[3] ?? none, annotations, sourceType: numbers[5] ?? sourceTypes.key }
+  return {
+    data: bytes[1] ?? none,
+    keyId: (bytes[2] ?? none).toString(),
+    source: bytes[3] ?? none,
+    annotations,
+    sourceType: numbers[5] ?? sourceTypes.key,
+  }
 }

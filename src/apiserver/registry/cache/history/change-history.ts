@@ -4,7 +4,9 @@ import { type ObjectChange, weightOf } from '../object-change.ts'
 /** What is kept at least, if there is so much. */
 export const keptChanges = 1000
 const keptBytes = 8 * 1024 * 1024
-/** Trimming copies the rest, so it is done for several at once; not for so many that what becomes of them takes long. */
+/**
+ * Trimming copies the rest, so it is done for several at once; not for so many that what becomes of them takes long.
+ */
 const slack = 1.04
 
 export class ChangeHistory {
@@ -43,7 +45,8 @@ export class ChangeHistory {
 
   #trim(): void {
     let dropped = 0
-    while (this.#changes.length - dropped > keptChanges || this.#bytes > keptBytes) this.#bytes -= weightOf(this.#changes[dropped++]!)
+    while (this.#changes.length - dropped > keptChanges || this.#bytes > keptBytes)
+      this.#bytes -= weightOf(this.#changes[dropped++]!)
     this.#start = this.#changes[dropped - 1]!.revision
     // A revision is here as a whole or not at all.
     for (let next = this.#changes[dropped]; next?.revision === this.#start; next = this.#changes[dropped]) {

@@ -32,7 +32,10 @@ test('of another namespace there is nothing to read, and it is read through all 
   const start = store.revision
   for (let i = 0; i < 100; i++) await put(`n${i}`)
   const view = await registry.cacher(resource).ready()
-  assert.deepEqual(await changesAfter(view, store, resource.range('other'), start), { changes: [], through: store.revision })
+  assert.deepEqual(await changesAfter(view, store, resource.range('other'), start), {
+    changes: [],
+    through: store.revision,
+  })
 })
 
 test('what has been compacted is 410 Expired', async () => {
@@ -41,5 +44,8 @@ test('what has been compacted is 410 Expired', async () => {
   for (let i = 0; i < 10; i++) await put('a')
   await store.compact(8)
   const view = await registry.cacher(resource).ready()
-  await assert.rejects(changesAfter(view, store, resource.range(''), 5), { code: 410, message: 'too old resource version: 5 (8)' })
+  await assert.rejects(changesAfter(view, store, resource.range(''), 5), {
+    code: 410,
+    message: 'too old resource version: 5 (8)',
+  })
 })

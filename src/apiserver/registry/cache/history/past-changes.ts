@@ -1,4 +1,7 @@
-/** Changes that a late watch has yet to see, in portions: from memory where that reaches, from the store's history before. */
+/**
+ * Changes that a late watch has yet to see, in portions: from memory where that reaches, from the store's history
+ * before.
+ */
 import { expired } from '../../../../machinery/status-error.ts'
 import { CompactedError, type KeyRange, type PortionSize, type Store } from '../../../../storage/store.ts'
 import type { CacheView } from '../cache-view.ts'
@@ -14,10 +17,15 @@ export interface ObjectChanges {
 }
 
 /**
- * The next changes of a range after `revision`, which is not the newest. Rejects with a 410 StatusError when history does not
- * reach it any more.
+ * The next changes of a range after `revision`, which is not the newest. Rejects with a 410 StatusError when history
+ * does not reach it any more.
  */
-export async function changesAfter(view: CacheView, store: Store, range: KeyRange, revision: number): Promise<ObjectChanges> {
+export async function changesAfter(
+  view: CacheView,
+  store: Store,
+  range: KeyRange,
+  revision: number,
+): Promise<ObjectChanges> {
   const recent = view.changesSince(revision)
   if (recent) return first(recent, view.revision)
   try {
@@ -25,12 +33,14 @@ export async function changesAfter(view: CacheView, store: Store, range: KeyRang
     const changes: ObjectChange[] = []
     for (const { type, key, value, revision, previous } of events) {
       const before = previous && view.objectOf(key, previous.value, previous.revision)
-      if (type === 'put') changes.push({ type, revision, object: view.objectOf(key, value!, revision), previous: before })
+      if (type === 'put')
+        changes.push({ type, revision, object: view.objectOf(key, value!, revision), previous: before })
       else if (before) changes.push(new Removal(before, revision))
     }
     return { changes, through }
   } catch (error) {
-    if (error instanceof CompactedError) throw expired(`too old resource version: ${revision} (${error.compactedRevision})`)
+    if (error instanceof CompactedError)
+      throw expired(`too old resource version: ${revision} (${error.compactedRevision})`)
     throw error
   }
 }
@@ -49,7 +59,8 @@ function first(changes: readonly ObjectChange[], newest: number): ObjectChanges 
 function endOfPortion(changes: readonly ObjectChange[]): number {
   let bytes = 0
   let end = 0
-  while (end < changes.length && end < portionSize.events && bytes < portionSize.bytes) bytes += weightOf(changes[end++]!)
+  while (end < changes.length && end < portionSize.events && bytes < portionSize.bytes)
+    bytes += weightOf(changes[end++]!)
   while (end < changes.length && changes[end]!.revision === changes[end - 1]!.revision) end++
   return end
 }

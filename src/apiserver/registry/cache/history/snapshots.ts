@@ -1,7 +1,7 @@
 /**
  * Snapshots of ranges that lists are being paged through: later pages show what was there when the first was read.
- * They are arrays of references, which keep old states in memory: few, and not for long. A page that comes too late reads the
- * store's history instead.
+ * They are arrays of references, which keep old states in memory: few, and not for long. A page that comes too late
+ * reads the store's history instead.
  */
 import type { StoredObject } from '../../stored-object.ts'
 

@@ -32,7 +32,10 @@ export async function askServer(files: readonly string[], { name, problems }: Co
       connection.close()
     }
   } catch (error) {
-    return { ok: false, lines: [error instanceof ExplainedError ? error.message : `it does not answer: ${why(error)}`, ...hint(error)] }
+    return {
+      ok: false,
+      lines: [error instanceof ExplainedError ? error.message : `it does not answer: ${why(error)}`, ...hint(error)],
+    }
   }
 }
 
@@ -41,16 +44,34 @@ async function answerOf(connection: Connection): Promise<ServerAnswer> {
   const version = await json<{ readonly gitVersion?: string }>(connection, 'GET', '/version')
   const tookMs = Math.max(1, Math.round(performance.now() - started))
   const lines = [
-    version.value?.gitVersion ? `version ${version.value.gitVersion}, answered in ${tookMs} ms` : `it answers ${version.status} when asked for its version`,
+    version.value?.gitVersion
+      ? `version ${version.value.gitVersion}, answered in ${tookMs} ms`
+      : `it answers ${version.status} when asked for its version`,
   ]
   if (version.status === 401)
-    return { ok: false, lines: ['it does not take these credentials (401): they have expired, or are for another cluster; get new ones'] }
+    return {
+      ok: false,
+      lines: ['it does not take these credentials (401): they have expired, or are for another cluster; get new ones'],
+    }
   for (const review of reviewVersions) {
-    const body = Buffer.from(JSON.stringify({ apiVersion: `authentication.k8s.io/${review}`, kind: 'SelfSubjectReview' }))
-    const answer = await json<SelfSubjectReview>(connection, 'POST', `/apis/authentication.k8s.io/${review}/selfsubjectreviews`, body)
+    const body = Buffer.from(
+      JSON.stringify({ apiVersion: `authentication.k8s.io/${review}`, kind: 'SelfSubjectReview' }),
+    )
+    const answer = await json<SelfSubjectReview>(
+      connection,
+      'POST',
+      `/apis/authentication.k8s.io/${review}/selfsubjectreviews`,
+      body,
+    )
     if (answer.status === 404) continue
     if (answer.status === 401)
-      return { ok: false, lines: [...lines, 'it does not take these credentials (401): they have expired, or are for another cluster; get new ones'] }
+      return {
+        ok: false,
+        lines: [
+          ...lines,
+          'it does not take these credentials (401): they have expired, or are for another cluster; get new ones',
+        ],
+      }
     const { username, groups = [] } = answer.value?.status?.userInfo ?? {}
     if (username === undefined) return { ok: true, lines: [...lines, `it does not say who you are (${answer.status})`] }
     const ok = username !== 'system:anonymous'
@@ -96,8 +117,11 @@ function hint(error: unknown): string[] {
   const text = reasonOf(error)
   if (/accepts no connections|was reset|EHOSTUNREACH|ENETUNREACH/.test(text))
     return ['see whether the cluster runs, and whether the server is the right one (t8s config show)']
-  if (/name of the server is not known|EAI_AGAIN/.test(text)) return ['see whether the server is the right one (t8s config show)']
-  if (/altnames|does not match/i.test(text)) return ['its certificate is for another name: change the server, or say tls-server-name in the kubeconfig']
-  if (/certificate/i.test(text)) return ['its certificate is not one of the authority in the kubeconfig: import it again']
+  if (/name of the server is not known|EAI_AGAIN/.test(text))
+    return ['see whether the server is the right one (t8s config show)']
+  if (/altnames|does not match/i.test(text))
+    return ['its certificate is for another name: change the server, or say tls-server-name in the kubeconfig']
+  if (/certificate/i.test(text))
+    return ['its certificate is not one of the authority in the kubeconfig: import it again']
   return []
 }

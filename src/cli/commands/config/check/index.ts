@@ -9,10 +9,15 @@ interface CheckFlags extends FileFlags {
 export function checkCommand(): Command {
   return new Command('check')
     .argument('[NAME]', 'the name of the context (default: the current one)')
-    .description('ask a server whether it answers, which version it has and who you are; exits with 1 if something is wrong')
+    .description(
+      'ask a server whether it answers, which version it has and who you are; exits with 1 if something is wrong',
+    )
     .addOption(new Option('-A, --all', 'all contexts'))
     .addOption(kubeconfigOption())
-    .addHelpText('after', '\nExamples:\n  t8s config check             the current context\n  t8s config check dev\n  t8s config check -A')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  t8s config check             the current context\n  t8s config check dev\n  t8s config check -A',
+    )
     .action(check)
 }
 
@@ -23,9 +28,14 @@ async function check(name: string | undefined, { all = false, ...flags }: CheckF
   ])
   const { files } = await locations(flags)
   const contexts = all ? await contextOverviews(files) : [await contextOverview(files, name)]
-  const answers = await Promise.all(contexts.map(async (context) => ({ context, ...(await askServer(files, context)) })))
+  const answers = await Promise.all(
+    contexts.map(async (context) => ({ context, ...(await askServer(files, context)) })),
+  )
   for (const { context, ok, lines } of answers) {
-    print(`${quoted(context.name)} ${ok ? 'works' : 'does not work'} (${context.server || 'no server'})`, ...lines.map((line) => `  ${line}`))
+    print(
+      `${quoted(context.name)} ${ok ? 'works' : 'does not work'} (${context.server || 'no server'})`,
+      ...lines.map((line) => `  ${line}`),
+    )
   }
   if (!answers.every(({ ok }) => ok)) process.exitCode = 1
 }

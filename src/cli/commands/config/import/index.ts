@@ -34,12 +34,21 @@ export function importCommand(): Command {
     .description('take a context of another kubeconfig in: a file, one of another machine over SSH, or standard input')
     .addOption(nameOption())
     .addOption(new Option('-l, --file <FILE>', 'a kubeconfig of this machine; - for standard input').conflicts('from'))
-    .addOption(new Option('--from <WHERE>', 'ssh://[USER@]HOST[:PORT]/PATH, local for the usual places of this machine, or -'))
-    .addOption(new Option('--context <NAME>', 'which of its contexts (default: the one called NAME, the current one, or the only one)'))
+    .addOption(
+      new Option('--from <WHERE>', 'ssh://[USER@]HOST[:PORT]/PATH, local for the usual places of this machine, or -'),
+    )
+    .addOption(
+      new Option(
+        '--context <NAME>',
+        'which of its contexts (default: the one called NAME, the current one, or the only one)',
+      ),
+    )
     .addOption(new Option('--as <NAME>', 'call it otherwise, where the name is taken'))
     .addOption(new Option('--force', 'replace a context of that name'))
     .addOption(new Option('--embed', 'put certificates, keys and tokens in, in the place of the names of their files'))
-    .addOption(new Option('--keep-server', 'leave a server at 127.0.0.1 as it is, without asking').conflicts('changeServer'))
+    .addOption(
+      new Option('--keep-server', 'leave a server at 127.0.0.1 as it is, without asking').conflicts('changeServer'),
+    )
     .addOption(new Option('--change-server', 'have a server at 127.0.0.1 be the host of --from, without asking'))
     .addOption(new Option('-p, --password <PASSWORD>', 'log in by this password').conflicts('passwordFd'))
     .addOption(new Option('--password-fd <N>', 'log in by the password that file descriptor N gives'))
@@ -53,11 +62,20 @@ export function importCommand(): Command {
 
 async function importContext(first: string | undefined, second: string | undefined, flags: ImportFlags): Promise<void> {
   const where = await locations(flags)
-  const [{ importInput, sourceOf }, { openTerminal }] = await Promise.all([import('./source.ts'), import('../../../terminal/terminal.ts')])
+  const [{ importInput, sourceOf }, { openTerminal }] = await Promise.all([
+    import('./source.ts'),
+    import('../../../terminal/terminal.ts'),
+  ])
   const { name: argument, source: input } = importInput(first, second, flags)
   const terminal = openTerminal()
   try {
-    const [{ ConfigDocument }, { chosenContext, notImportable, selfContained }, { changeKubeconfigs }, { addContext }, { settledServer }] = await Promise.all([
+    const [
+      { ConfigDocument },
+      { chosenContext, notImportable, selfContained },
+      { changeKubeconfigs },
+      { addContext },
+      { settledServer },
+    ] = await Promise.all([
       import('../../../../kubeconfig/documents/config-document.ts'),
       import('../../../../kubeconfig/import/incoming.ts'),
       import('../../../../kubeconfig/files/change.ts'),
@@ -68,15 +86,22 @@ async function importContext(first: string | undefined, second: string | undefin
     const { source, contexts } = await sourceOf(input, flags, where.files, terminal)
     try {
       const document = new ConfigDocument(source.text, notImportable(source.name))
-      const wanted = flags.context ?? (given !== undefined && document.has('context', given) ? given : await contexts(document))
+      const wanted =
+        flags.context ?? (given !== undefined && document.has('context', given) ? given : await contexts(document))
       const chosen = chosenContext(document, source.name, wanted)
       const name = flags.as ?? given ?? chosen.name
       // Files of another machine are nothing here.
       const whole = await selfContained(chosen, source, flags.embed === true || source.remoteHost !== undefined)
       const incoming = await settledServer(whole, source.remoteHost, flags, terminal)
-      const how = await changeKubeconfigs(where, `import ${name}`, (config) => addContext(config, incoming, { name, force: flags.force === true }))
+      const how = await changeKubeconfigs(where, `import ${name}`, (config) =>
+        addContext(config, incoming, { name, force: flags.force === true }),
+      )
       if (how === 'there already') print(`${quoted(name)} is there already, as it comes from ${source.name}`)
-      else print(`${quoted(name)} was ${how} from ${source.name}; use it: t8s config use ${/^[\w./@:+-]+$/.test(name) ? name : quoted(name)}`)
+      else
+        print(
+          `${quoted(name)} was ${how} from ${source.name}; use it: t8s config use ` +
+            `${/^[\w./@:+-]+$/.test(name) ? name : quoted(name)}`,
+        )
     } finally {
       source.close()
     }

@@ -9,7 +9,10 @@ interface ServerFlags {
   readonly changeServer?: boolean
 }
 
-/** The context with the server that flags, or somebody at the terminal, decide on. Rejects with an ExplainedError where nobody does. */
+/**
+ * The context with the server that flags, or somebody at the terminal, decide on. Rejects with an ExplainedError where
+ * nobody does.
+ */
 export async function settledServer(
   incoming: IncomingContext,
   host: string | undefined,
@@ -23,8 +26,15 @@ export async function settledServer(
   if (new URL(moved).hostname === url.hostname) return incoming
   if (flags.changeServer) return withServer(incoming, moved)
   if (!terminal) {
-    throw new ExplainedError(`its server is ${url.origin}, which is that machine itself: say --change-server to make it ${moved}, or --keep-server to leave it`)
+    throw new ExplainedError(
+      `its server is ${url.origin}, which is that machine itself: say --change-server to make it ${moved}, or ` +
+        '--keep-server to leave it',
+    )
   }
-  const agreed = await askYesNo(terminal, `Its server is ${url.origin}, which is that machine itself. Change it to ${moved}?`, true)
+  const agreed = await askYesNo(
+    terminal,
+    `Its server is ${url.origin}, which is that machine itself. Change it to ${moved}?`,
+    true,
+  )
   return agreed ? withServer(incoming, moved) : incoming
 }

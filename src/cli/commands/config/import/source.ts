@@ -28,30 +28,41 @@ export interface ChosenSource {
 
 const nowhere = 'import from where? Say -l FILE, --from=ssh://HOST/PATH, --from=local, or - for standard input'
 
-/** The name and the source that the two arguments and the flags say together. Throws an ExplainedError for none, and for two. */
+/**
+ * The name and the source that the two arguments and the flags say together. Throws an ExplainedError for none, and for
+ * two.
+ */
 export function importInput(
   first: string | undefined,
   second: string | undefined,
   { file, from }: SourceFlags,
 ): { readonly name: string | undefined; readonly source: string } {
   const dash = second ?? (first === '-' ? first : undefined)
-  if (second !== undefined && second !== '-') throw new ExplainedError(`${JSON.stringify(second)} is one name too many: ${nowhere}`)
+  if (second !== undefined && second !== '-')
+    throw new ExplainedError(`${JSON.stringify(second)} is one name too many: ${nowhere}`)
   const sources = [dash, file, from].filter((source) => source !== undefined)
   const [source] = sources
   if (source === undefined) throw new ExplainedError(nowhere)
-  if (sources.length > 1 && new Set(sources).size > 1) throw new ExplainedError(`import from ${sources.join(' or from ')}? Say one of them`)
+  if (sources.length > 1 && new Set(sources).size > 1)
+    throw new ExplainedError(`import from ${sources.join(' or from ')}? Say one of them`)
   return { name: first === '-' ? undefined : first, source }
 }
 
 /** Opens what is to be read. Rejects with an ExplainedError that says what to do. */
-export async function sourceOf(input: string, flags: SourceFlags, taken: readonly string[], terminal: Terminal | undefined): Promise<ChosenSource> {
+export async function sourceOf(
+  input: string,
+  flags: SourceFlags,
+  taken: readonly string[],
+  terminal: Terminal | undefined,
+): Promise<ChosenSource> {
   const any = async (): Promise<undefined> => undefined
   if (input === '-') return { source: await inputSource(process.stdin), contexts: any }
   if (flags.from === undefined) return { source: await fileSource(input), contexts: any }
   if (input === 'local') return localSourceOf(taken, terminal)
   if (!/^ssh:\/\//i.test(input))
     throw new ExplainedError(
-      `--from takes ssh://[USER@]HOST[:PORT]/PATH, local, or -: ${JSON.stringify(input)} is none of them; a file of this machine is for -l`,
+      `--from takes ssh://[USER@]HOST[:PORT]/PATH, local, or -: ${JSON.stringify(input)} is none of them; a file ` +
+        'of this machine is for -l',
     )
   const password = flags.passwordFd === undefined ? flags.password : passwordFrom(flags.passwordFd)
   const source = await sshSource(input, {
@@ -61,7 +72,10 @@ export async function sourceOf(input: string, flags: SourceFlags, taken: readonl
     identityFiles: flags.identity,
     password,
     jumps: flags.jump?.split(',').map((hop) => parseSshHost(hop.trim())),
-    asker: terminal && { secret: (question) => askSecret(terminal, question), confirm: (question, usual) => askYesNo(terminal, question, usual) },
+    asker: terminal && {
+      secret: (question) => askSecret(terminal, question),
+      confirm: (question, usual) => askYesNo(terminal, question, usual),
+    },
   })
   return { source, contexts: any }
 }
@@ -73,12 +87,16 @@ async function localSourceOf(taken: readonly string[], terminal: Terminal | unde
   const [first] = places
   if (!first) {
     throw new ExplainedError(
-      `neither k3s nor kubeadm nor kind has left a kubeconfig in its usual place on this machine, or this user may not look there: name the file by -l`,
+      'neither k3s nor kubeadm nor kind has left a kubeconfig in its usual place on this machine, or this user ' +
+        'may not look there: name the file by -l',
     )
   }
   const told = places.map(({ what, file }) => ({ name: file, note: what }))
   if (places.length > 1 && !terminal)
-    throw new ExplainedError(`there are several kubeconfigs on this machine (${told.map(({ name, note }) => `${name} of ${note}`).join(', ')}): name one by -l`)
+    throw new ExplainedError(
+      'there are several kubeconfigs on this machine ' +
+        `(${told.map(({ name, note }) => `${name} of ${note}`).join(', ')}): name one by -l`,
+    )
   const file = places.length > 1 && terminal ? await choose(terminal, 'Import which kubeconfig?', told) : first.file
   const place = places.find((one) => one.file === file)
   if (!place) throw new ExplainedError('nothing was chosen: nothing was changed')
@@ -87,9 +105,13 @@ async function localSourceOf(taken: readonly string[], terminal: Terminal | unde
     async contexts(document) {
       if (!place.contexts) return undefined
       const names = document.names('context').filter((name) => place.contexts!.test(name))
-      if (names.length === 0) throw new ExplainedError(`${place.file} has no context of ${place.what}: name another file by -l`)
+      if (names.length === 0)
+        throw new ExplainedError(`${place.file} has no context of ${place.what}: name another file by -l`)
       if (names.length === 1) return names[0]
-      if (!terminal) throw new ExplainedError(`${place.file} has several contexts of ${place.what}: choose one by --context (${names.join(', ')})`)
+      if (!terminal)
+        throw new ExplainedError(
+          `${place.file} has several contexts of ${place.what}: choose one by --context (${names.join(', ')})`,
+        )
       const chosen = await choose(
         terminal,
         'Import which context?',
@@ -103,16 +125,23 @@ async function localSourceOf(taken: readonly string[], terminal: Terminal | unde
 
 /** The first line that a file descriptor gives. Throws an ExplainedError for one that cannot be read. */
 function passwordFrom(descriptor: string): string {
-  if (!/^\d{1,6}$/.test(descriptor)) throw new ExplainedError(`--password-fd takes the number of a file descriptor: ${JSON.stringify(descriptor)} is none`)
+  if (!/^\d{1,6}$/.test(descriptor))
+    throw new ExplainedError(
+      `--password-fd takes the number of a file descriptor: ${JSON.stringify(descriptor)} is none`,
+    )
   const bytes: number[] = []
   const byte = Buffer.alloc(1)
   try {
     // One at a time: what follows the line is for others.
     while (readSync(Number(descriptor), byte) === 1 && byte[0] !== 10) bytes.push(byte[0]!)
   } catch (error) {
-    throw new ExplainedError(`cannot read a password from file descriptor ${descriptor}: ${reasonOf(error)}; open it, as in: --password-fd 3 3< FILE`, {
-      cause: error,
-    })
+    throw new ExplainedError(
+      `cannot read a password from file descriptor ${descriptor}: ${reasonOf(error)}; open it, as in: ` +
+        '--password-fd 3 3< FILE',
+      {
+        cause: error,
+      },
+    )
   }
   const password = Buffer.from(bytes).toString().replace(/\r$/, '')
   if (password === '') throw new ExplainedError(`file descriptor ${descriptor} gave no password: nothing was changed`)

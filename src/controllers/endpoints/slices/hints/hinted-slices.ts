@@ -19,7 +19,8 @@ export const withHints = (slice: EndpointSlice, hintsOf: (endpoint: Endpoint) =>
 
 /** The plan with these hints on all slices: those that have them already stay unchanged. */
 export function hinted(plan: SlicePlan, hintsOf: (endpoint: Endpoint) => Hints | undefined): SlicePlan {
-  const isRight = ({ endpoints }: EndpointSlice): boolean => (endpoints ?? []).every((endpoint) => semanticallyEqual(endpoint.hints, hintsOf(endpoint)))
+  const isRight = ({ endpoints }: EndpointSlice): boolean =>
+    (endpoints ?? []).every((endpoint) => semanticallyEqual(endpoint.hints, hintsOf(endpoint)))
   const wrong = plan.unchanged.filter((slice) => !isRight(slice))
   return {
     create: plan.create.map((slice) => withHints(slice, hintsOf)),

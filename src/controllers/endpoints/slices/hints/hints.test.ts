@@ -22,33 +22,57 @@ const slice = (zones: string): EndpointSlice => ({
 
 const plan = (more: Partial<SlicePlan>): SlicePlan => ({ create: [], update: [], remove: [], unchanged: [], ...more })
 const hintsOf = (slices: readonly EndpointSlice[]): string =>
-  slices.flatMap(({ endpoints }) => (endpoints ?? []).map(({ hints }) => hints?.forZones?.map(({ name }) => name).join('') || '.')).join('')
+  slices
+    .flatMap(({ endpoints }) =>
+      (endpoints ?? []).map(({ hints }) => hints?.forZones?.map(({ name }) => name).join('') || '.'),
+    )
+    .join('')
 
 const equal = new Map([
   ['A', 0.5],
   ['B', 0.5],
 ])
 
-const cases: { what: string; zones: string; shares?: ReadonlyMap<string, number>; hints: string; refusal?: string }[] = [
-  { what: 'endpoints that are shared out as the CPUs are stay in their zones', zones: 'ABAB', shares: equal, hints: 'ABAB' },
-  { what: 'what is not ready has no hint', zones: 'ABbAB', shares: equal, hints: 'AB.AB' },
-  { what: 'a zone with too many gives to one with too few', zones: 'AAAB', shares: equal, hints: 'BAAB' },
-  {
-    what: 'without shares there are no hints',
-    zones: 'AB',
-    hints: '..',
-    refusal: 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes',
-  },
-  { what: 'fewer endpoints than zones are too few', zones: 'A', shares: equal, hints: '.', refusal: 'Insufficient number of endpoints (1 endpoints, 2 zones)' },
-  {
-    what: 'three endpoints cannot be halved without overload',
-    zones: 'AAB',
-    shares: equal,
-    hints: '...',
-    refusal: 'Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (3 endpoints, 2 zones)',
-  },
-  { what: 'an endpoint without a zone', zones: 'AB?B', shares: equal, hints: '....', refusal: 'One or more endpoints do not have a zone specified' },
-]
+const cases: { what: string; zones: string; shares?: ReadonlyMap<string, number>; hints: string; refusal?: string }[] =
+  [
+    {
+      what: 'endpoints that are shared out as the CPUs are stay in their zones',
+      zones: 'ABAB',
+      shares: equal,
+      hints: 'ABAB',
+    },
+    { what: 'what is not ready has no hint', zones: 'ABbAB', shares: equal, hints: 'AB.AB' },
+    { what: 'a zone with too many gives to one with too few', zones: 'AAAB', shares: equal, hints: 'BAAB' },
+    {
+      what: 'without shares there are no hints',
+      zones: 'AB',
+      hints: '..',
+      refusal: 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes',
+    },
+    {
+      what: 'fewer endpoints than zones are too few',
+      zones: 'A',
+      shares: equal,
+      hints: '.',
+      refusal: 'Insufficient number of endpoints (1 endpoints, 2 zones)',
+    },
+    {
+      what: 'three endpoints cannot be halved without overload',
+      zones: 'AAB',
+      shares: equal,
+      hints: '...',
+      refusal:
+        'Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (3 ' +
+        'endpoints, 2 zones)',
+    },
+    {
+      what: 'an endpoint without a zone',
+      zones: 'AB?B',
+      shares: equal,
+      hints: '....',
+      refusal: 'One or more endpoints do not have a zone specified',
+    },
+  ]
 
 for (const { what, zones, shares, hints, refusal } of cases) {
   test(`topology: ${what}`, () => {
@@ -90,8 +114,15 @@ test('trafficDistribution: an endpoint serves its zone, or its node first; what 
   const unchanged = [slice('ABa')]
   const zones = distributed(plan({ unchanged }), serviceWith({ trafficDistribution: 'PreferClose' }))
   assert.equal(hintsOf(zones.update), 'AB.')
-  assert.equal(distributed(plan({ unchanged: zones.update }), serviceWith({ trafficDistribution: 'PreferSameZone' })).update.length, 0)
+  assert.equal(
+    distributed(plan({ unchanged: zones.update }), serviceWith({ trafficDistribution: 'PreferSameZone' })).update
+      .length,
+    0,
+  )
   const nodes = distributed(plan({ unchanged: zones.update }), serviceWith({ trafficDistribution: 'PreferSameNode' }))
-  assert.deepEqual(nodes.update[0]?.endpoints?.[0]?.hints, { forZones: [{ name: 'A' }], forNodes: [{ name: 'node-0' }] })
+  assert.deepEqual(nodes.update[0]?.endpoints?.[0]?.hints, {
+    forZones: [{ name: 'A' }],
+    forNodes: [{ name: 'node-0' }],
+  })
   assert.equal(hintsOf(distributed(plan({ unchanged: nodes.update }), serviceWith()).update), '...')
 })

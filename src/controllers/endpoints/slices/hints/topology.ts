@@ -1,4 +1,7 @@
-/** Hints by topology (KEP-2433): endpoints are shared out among zones as their CPUs are, so that traffic stays in its zone and none is overloaded. */
+/**
+ * Hints by topology (KEP-2433): endpoints are shared out among zones as their CPUs are, so that traffic stays in its
+ * zone and none is overloaded.
+ */
 import type { EndpointSlice, Node, Service } from '../../../../client/kinds.ts'
 import { milliValue } from '../../../../machinery/values/quantity.ts'
 import { zoneLabel } from '../pod-endpoints.ts'
@@ -56,8 +59,15 @@ export interface TopologyHints {
 }
 
 /** The plan with hints, or without any, and then why. */
-export function topologyHints(plan: SlicePlan, shares: ZoneShares | undefined, addressType: AddressType): TopologyHints {
-  const refused = (why: string): TopologyHints => ({ plan: unhinted(plan), refusal: `${why}, addressType: ${addressType}` })
+export function topologyHints(
+  plan: SlicePlan,
+  shares: ZoneShares | undefined,
+  addressType: AddressType,
+): TopologyHints {
+  const refused = (why: string): TopologyHints => ({
+    plan: unhinted(plan),
+    refusal: `${why}, addressType: ${addressType}`,
+  })
   const all = [...plan.create, ...plan.update, ...plan.unchanged].flatMap(({ endpoints }) => endpoints ?? [])
   const ready = all.filter(isReadyEndpoint)
   const allocations = allocationsOf(shares, ready.length)
@@ -104,10 +114,19 @@ function allocationsOf(shares: ZoneShares | undefined, endpoints: number): Reado
   if (!shares) return messages.nodes
   const numbers = `(${endpoints} endpoints, ${shares.size} zones)`
   if (shares.size > endpoints) return `${messages.endpoints} ${numbers}`
-  const wanted = [...shares].map(([zone, share]) => ({ zone, desired: share * endpoints, minimum: Math.ceil((share * endpoints) / (1 + overload)) }))
+  const wanted = [...shares].map(([zone, share]) => ({
+    zone,
+    desired: share * endpoints,
+    minimum: Math.ceil((share * endpoints) / (1 + overload)),
+  }))
   const spare = endpoints - wanted.reduce((sum, { minimum }) => sum + minimum, 0)
   if (spare < 0) return `${messages.overload} ${numbers}`
-  return new Map(wanted.map(({ zone, desired, minimum }) => [zone, { minimum, maximum: minimum + spare, desired: Math.max(desired, minimum) }]))
+  return new Map(
+    wanted.map(({ zone, desired, minimum }) => [
+      zone,
+      { minimum, maximum: minimum + spare, desired: Math.max(desired, minimum) },
+    ]),
+  )
 }
 
 /** How often a slice hints at each zone; undefined where its hints cannot stay. */
@@ -123,7 +142,8 @@ function keptHints(
     if (hinted.length === 0) return undefined
     for (const { name } of hinted) add(zones, name, 1)
   }
-  for (const [zone, count] of zones) if (count + (allocated.get(zone) ?? 0) > (allocations.get(zone)?.maximum ?? 0)) return undefined
+  for (const [zone, count] of zones)
+    if (count + (allocated.get(zone) ?? 0) > (allocations.get(zone)?.maximum ?? 0)) return undefined
   return zones
 }
 
@@ -141,7 +161,8 @@ function moves(allocations: ReadonlyMap<string, Allocation>, allocated: Readonly
   for (;;) {
     const from = most(spare)
     const to = most(lack)
-    if (!from || !to || (from.count < 1 && to.count < 1) || from.count < 0.5 || to.count < 0.5) return { giving, receiving }
+    if (!from || !to || (from.count < 1 && to.count < 1) || from.count < 0.5 || to.count < 0.5)
+      return { giving, receiving }
     add(giving, from.zone, 1)
     spare.set(from.zone, from.count - 1)
     add(receiving, to.zone, 1)

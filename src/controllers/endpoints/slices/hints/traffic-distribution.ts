@@ -1,4 +1,6 @@
-/** Hints by a Service's `trafficDistribution` (KEP-4444, KEP-3015): each endpoint serves its own zone, or its own node. */
+/**
+ * Hints by a Service's `trafficDistribution` (KEP-4444, KEP-3015): each endpoint serves its own zone, or its own node.
+ */
 import type { Service } from '../../../../client/kinds.ts'
 import type { SlicePlan } from '../slice.ts'
 import { hinted, isReadyEndpoint, unhinted } from './hinted-slices.ts'

@@ -12,7 +12,11 @@ import { completed, isComplete, momentOf, verdictOf } from './verdict.ts'
 
 const now = momentOf(Date.parse('2026-01-01T01:00:00Z'))
 const running = (name: string, index?: number): Pod =>
-  podOf(name, { phase: 'Running' }, index === undefined ? {} : { annotations: { [completionIndexAnnotation]: `${index}` } })
+  podOf(
+    name,
+    { phase: 'Running' },
+    index === undefined ? {} : { annotations: { [completionIndexAnnotation]: `${index}` } },
+  )
 const deleted = (name: string): Pod => podOf(name, { phase: 'Running' }, { deletionTimestamp: '2026-01-01T00:59:00Z' })
 
 const changes = (job: Job, pods: Pod[]): [remove: number, create: (number | undefined)[]] => {
@@ -32,7 +36,10 @@ test('as many pods run as are wanted, and no more than are left to succeed', () 
 })
 
 test('each index has one pod; those without an index go', () => {
-  const job = jobOf({ completionMode: 'Indexed', completions: 5, parallelism: 3 }, { completedIndexes: '1', succeeded: 1 })
+  const job = jobOf(
+    { completionMode: 'Indexed', completions: 5, parallelism: 3 },
+    { completedIndexes: '1', succeeded: 1 },
+  )
   assert.deepEqual(changes(job, [running('a', 0)]), [0, [2, 3]])
   assert.deepEqual(changes(job, [running('a', 0), running('b', 0)]), [1, []])
   assert.deepEqual(changes(job, [running('a'), running('b', 7)]), [2, []])
@@ -57,7 +64,10 @@ const reason = (job: Job, pods: Pod[]): string | undefined => {
 test('Jobs end by their limit of failures, their deadline or their policy, and what is decided stays decided', () => {
   const policy = { podFailurePolicy: { rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [9] } }] } }
   assert.equal(reason(jobOf({ backoffLimit: 1 }, { failed: 1 }), [running('a')]), undefined)
-  assert.equal(reason(jobOf({ backoffLimit: 1 }, { failed: 1 }), [endedPod('a', 1)]), 'FailureTarget BackoffLimitExceeded')
+  assert.equal(
+    reason(jobOf({ backoffLimit: 1 }, { failed: 1 }), [endedPod('a', 1)]),
+    'FailureTarget BackoffLimitExceeded',
+  )
   assert.equal(reason(jobOf({ backoffLimit: 0, ...policy }), [endedPod('a', 9)]), 'FailureTarget PodFailurePolicy')
   const since = { startTime: '2026-01-01T00:59:00Z' }
   assert.equal(reason(jobOf({ activeDeadlineSeconds: 61 }, since), []), undefined)
@@ -65,7 +75,10 @@ test('Jobs end by their limit of failures, their deadline or their policy, and w
   assert.equal(reason(jobOf({ activeDeadlineSeconds: (2n ** 63n - 1n) as unknown as number }, since), []), undefined)
   assert.equal(reason(jobOf({ activeDeadlineSeconds: 60 }, since), []), 'FailureTarget DeadlineExceeded')
   assert.equal(reason(jobOf({ activeDeadlineSeconds: 60, suspend: true }, since), []), undefined)
-  const restarted = podOf('a', { phase: 'Running', containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: true, restartCount: 2 }] })
+  const restarted = podOf('a', {
+    phase: 'Running',
+    containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: true, restartCount: 2 }],
+  })
   const onFailure = { template: { spec: { restartPolicy: 'OnFailure', containers: [] } } }
   assert.equal(reason(jobOf({ ...onFailure, backoffLimit: 2 }), [restarted]), 'FailureTarget BackoffLimitExceeded')
   assert.equal(reason(jobOf({ ...onFailure, backoffLimit: 3 }), [restarted]), undefined)
@@ -75,9 +88,16 @@ test('Jobs end by their limit of failures, their deadline or their policy, and w
 })
 
 test('a Job is complete when nothing is left to do', () => {
-  const done = (spec: object, succeeded: number, active: number) => isComplete(stateOf(jobOf(spec, { succeeded }), []), active)
-  assert.deepEqual([done({ completions: 2 }, 2, 0), done({ completions: 2 }, 1, 0), done({ completions: 2 }, 2, 1)], [true, false, false])
-  assert.deepEqual([done({}, 1, 0), done({}, 1, 1), done({}, 0, 0), done({ completions: 0 }, 0, 0)], [true, false, false, true])
+  const done = (spec: object, succeeded: number, active: number) =>
+    isComplete(stateOf(jobOf(spec, { succeeded }), []), active)
+  assert.deepEqual(
+    [done({ completions: 2 }, 2, 0), done({ completions: 2 }, 1, 0), done({ completions: 2 }, 2, 1)],
+    [true, false, false],
+  )
+  assert.deepEqual(
+    [done({}, 1, 0), done({}, 1, 1), done({}, 0, 0), done({ completions: 0 }, 0, 0)],
+    [true, false, false, true],
+  )
 })
 
 const observed = { startTime: now.text, conditions: [], active: 0, ready: 0, terminating: 0, verdict: undefined }
@@ -97,7 +117,10 @@ test('what has ended is named first, and counted when it is let go', () => {
 
 test('what is named already is not named twice; what was let go by who died then is counted', () => {
   const named = { succeeded: 1, uncountedTerminatedPods: { succeeded: ['a', 'gone'], failed: ['b'] } }
-  const { status, release } = tracking(stateOf(jobOf({ completions: 9 }, named), [endedPod('a', 0), endedPod('b', 1)]), observed)
+  const { status, release } = tracking(
+    stateOf(jobOf({ completions: 9 }, named), [endedPod('a', 0), endedPod('b', 1)]),
+    observed,
+  )
   assert.deepEqual([status.succeeded, status.uncountedTerminatedPods], [2, { succeeded: ['a'], failed: ['b'] }])
   assert.equal(release.length, 2)
 })
@@ -118,8 +141,15 @@ test('a Job ends when all is counted and nothing runs', () => {
 
 test('pods know their index, and names that are too long are cut', () => {
   const job = jobOf({ completionMode: 'Indexed', completions: 3 })
-  const { metadata, spec } = podOfJob({ ...job, metadata: { ...job.metadata, name: 'x'.repeat(63) } }, 2, { before: [], succeeded: [], replaced: new Map() })
+  const { metadata, spec } = podOfJob({ ...job, metadata: { ...job.metadata, name: 'x'.repeat(63) } }, 2, {
+    before: [],
+    succeeded: [],
+    replaced: new Map(),
+  })
   assert.equal(metadata.generateName, `${'x'.repeat(55)}-2-`)
-  assert.deepEqual([metadata.labels, metadata.annotations], [{ [completionIndexAnnotation]: '2' }, { [completionIndexAnnotation]: '2' }])
+  assert.deepEqual(
+    [metadata.labels, metadata.annotations],
+    [{ [completionIndexAnnotation]: '2' }, { [completionIndexAnnotation]: '2' }],
+  )
   assert.equal(spec?.containers[0]?.env?.[0]?.name, 'JOB_COMPLETION_INDEX')
 })

@@ -32,11 +32,16 @@ export function podChanges(state: JobState, backOff: BackOff, now: number): PodC
   if (againMs > 0) return { remove, create: [], againMs }
   if (!isIndexed(job)) return { remove, create: new Array<undefined>(missing).fill(undefined), againMs: 0 }
   const pending = pendingIndexes(state, missing)
-  const due = hasLimitPerIndex(job) ? dueIndexes(pending, state.indexes.replaced, now) : { indexes: pending, againMs: 0 }
+  const due = hasLimitPerIndex(job)
+    ? dueIndexes(pending, state.indexes.replaced, now)
+    : { indexes: pending, againMs: 0 }
   return { remove, create: due.indexes, againMs: due.againMs }
 }
 
-/** How many pods should run: no more than are left to succeed. Without completions none is begun after the first success. */
+/**
+ * How many pods should run: no more than are left to succeed. Without completions none is begun after the first
+ * success.
+ */
 function wantedActive({ job, active, succeeded }: JobState): number {
   const { completions, parallelism = 1 } = job.spec ?? {}
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism

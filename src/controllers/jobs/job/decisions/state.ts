@@ -70,8 +70,13 @@ export function stateOf(job: Job, pods: readonly Pod[]): JobState {
     terminating: pods.filter(isTerminating).length,
     uncounted,
     ended,
-    succeeded: isIndexed(job) ? countOf(indexes.succeeded) : (job.status?.succeeded ?? 0) + uncounted.succeeded.size + ended.succeeded.length,
-    failed: (job.status?.failed ?? 0) + uncounted.failed.size + ended.failed.filter((pod) => failureVerdict(job, pod).counts).length,
+    succeeded: isIndexed(job)
+      ? countOf(indexes.succeeded)
+      : (job.status?.succeeded ?? 0) + uncounted.succeeded.size + ended.succeeded.length,
+    failed:
+      (job.status?.failed ?? 0) +
+      uncounted.failed.size +
+      ended.failed.filter((pod) => failureVerdict(job, pod).counts).length,
     indexes,
   }
 }
@@ -87,7 +92,8 @@ function indexesOf(job: Job, valid: readonly Pod[], activePods: readonly Pod[]):
   return { before, succeeded, failed, replaced: podsToReplace(job, valid, { succeeded, failed, active }) }
 }
 
-export const indexesOfPods = (pods: readonly Pod[]): number[] => pods.map(completionIndexOf).filter((index) => index !== undefined)
+export const indexesOfPods = (pods: readonly Pod[]): number[] =>
+  pods.map(completionIndexOf).filter((index) => index !== undefined)
 
 /** Whether a pod stays because its index has no other one yet. */
 export const awaitsReplacement = (pod: Pod, { replaced }: JobIndexes): boolean => {

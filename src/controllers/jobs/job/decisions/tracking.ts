@@ -1,6 +1,7 @@
 /**
- * How a Job's pods are counted so that none is lost or counted twice, whenever the controller may die (KEP-2307): a pod that has ended
- * is first named in the status, then loses its finalizer, and is then counted and named no more. Indexes need no names.
+ * How a Job's pods are counted so that none is lost or counted twice, whenever the controller may die (KEP-2307): a pod
+ * that has ended is first named in the status, then loses its finalizer, and is then counted and named no more. Indexes
+ * need no names.
  */
 import type { Job, Pod } from '../../../../client/kinds.ts'
 import { conditionOf, type JobCondition, withCondition } from '../../finished.ts'
@@ -81,17 +82,30 @@ export function tracking(state: JobState, observed: Observed): Tracking {
 }
 
 function indexCounters({ succeeded, failed }: JobIndexes): Partial<JobStatus> {
-  return { succeeded: countOf(succeeded), completedIndexes: indexesText(succeeded), ...(failed && { failedIndexes: indexesText(failed) }) }
+  return {
+    succeeded: countOf(succeeded),
+    completedIndexes: indexesText(succeeded),
+    ...(failed && { failedIndexes: indexesText(failed) }),
+  }
 }
 
-/** A pod goes when it has ended, or when its Job ends; but the last failed one of an index stays until there is another. */
+/**
+ * A pod goes when it has ended, or when its Job ends; but the last failed one of an index stays until there is another.
+ */
 function mayBeReleased(pod: Pod, { job, indexes }: JobState, verdict: JobCondition | undefined): boolean {
   if (job.metadata.deletionTimestamp || verdict || hasSucceeded(pod)) return true
   return hasFailed(pod, job) && !awaitsReplacement(pod, indexes)
 }
 
-/** What is said of a failure that is new. What still runs when a Job fails counts as failed; what is stopped because enough has succeeded does not. */
-function failureOf(pod: Pod, { job, uncounted }: JobState, verdict: JobCondition | undefined): FailureVerdict | undefined {
+/**
+ * What is said of a failure that is new. What still runs when a Job fails counts as failed; what is stopped because
+ * enough has succeeded does not.
+ */
+function failureOf(
+  pod: Pod,
+  { job, uncounted }: JobState,
+  verdict: JobCondition | undefined,
+): FailureVerdict | undefined {
   const hasEnded = verdict?.type === 'SuccessCriteriaMet' ? pod.status?.phase === 'Failed' : hasFailed(pod, job)
   if (!hasEnded && verdict?.type !== 'FailureTarget') return undefined
   if (uncounted.failed.has(pod.metadata.uid ?? '') || !hasValidIndex(pod, job)) return undefined
@@ -111,9 +125,18 @@ export function counted(status: JobStatus, held: ReadonlySet<string>): JobStatus
 }
 
 /** The condition that ends a Job; undefined as long as a pod is not counted or still runs. */
-export function finalCondition({ uncountedTerminatedPods: named, terminating = 0 }: JobStatus, verdict: JobCondition, now: Moment): JobCondition | undefined {
+export function finalCondition(
+  { uncountedTerminatedPods: named, terminating = 0 }: JobStatus,
+  verdict: JobCondition,
+  now: Moment,
+): JobCondition | undefined {
   if ((named?.succeeded?.length ?? 0) + (named?.failed?.length ?? 0) + terminating > 0) return undefined
-  return conditionOf(verdict.type === 'SuccessCriteriaMet' ? 'Complete' : 'Failed', verdict.reason ?? '', verdict.message ?? '', now.text)
+  return conditionOf(
+    verdict.type === 'SuccessCriteriaMet' ? 'Complete' : 'Failed',
+    verdict.reason ?? '',
+    verdict.message ?? '',
+    now.text,
+  )
 }
 
 export const finished = (status: JobStatus, condition: JobCondition): JobStatus => ({
@@ -124,7 +147,16 @@ export const finished = (status: JobStatus, condition: JobCondition): JobStatus 
 
 /** Without what says nothing: as it is on the wire. */
 function compact(status: JobStatus): JobStatus {
-  const { active, succeeded, failed, completedIndexes, conditions = [], startTime, uncountedTerminatedPods, ...rest } = status
+  const {
+    active,
+    succeeded,
+    failed,
+    completedIndexes,
+    conditions = [],
+    startTime,
+    uncountedTerminatedPods,
+    ...rest
+  } = status
   const { succeeded: namedSucceeded = [], failed: namedFailed = [] } = uncountedTerminatedPods ?? {}
   return {
     ...rest,
@@ -134,6 +166,9 @@ function compact(status: JobStatus): JobStatus {
     ...(succeeded && { succeeded }),
     ...(failed && { failed }),
     ...(completedIndexes && { completedIndexes }),
-    uncountedTerminatedPods: { ...(namedSucceeded.length > 0 && { succeeded: namedSucceeded }), ...(namedFailed.length > 0 && { failed: namedFailed }) },
+    uncountedTerminatedPods: {
+      ...(namedSucceeded.length > 0 && { succeeded: namedSucceeded }),
+      ...(namedFailed.length > 0 && { failed: namedFailed }),
+    },
   }
 }

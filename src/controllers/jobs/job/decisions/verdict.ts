@@ -16,29 +16,36 @@ export interface Moment {
 export const momentOf = (ms: number): Moment => ({ ms, text: `${new Date(ms).toISOString().slice(0, 19)}Z` })
 
 /**
- * The condition that a Job has to get, `FailureTarget` or `SuccessCriteriaMet`; the one that it has already comes before all, so
- * that it does not change its mind. Undefined while it goes on, or is just done.
+ * The condition that a Job has to get, `FailureTarget` or `SuccessCriteriaMet`; the one that it has already comes
+ * before all, so that it does not change its mind. Undefined while it goes on, or is just done.
  */
 export function verdictOf(state: JobState, startTime: string | undefined, now: Moment): JobCondition | undefined {
   const { job, pods, failed, indexes } = state
   const { spec } = job
-  const fails = (reason: string, message: string): JobCondition => conditionOf('FailureTarget', reason, message, now.text)
+  const fails = (reason: string, message: string): JobCondition =>
+    conditionOf('FailureTarget', reason, message, now.text)
   const known = trueCondition(job, 'SuccessCriteriaMet') ?? trueCondition(job, 'FailureTarget')
   if (known) return known
   const why = failsByPolicy(job, pods)
   if (why) return fails('PodFailurePolicy', why)
-  if (failed > (spec?.backoffLimit ?? 0) || hasRestartedTooOften(job, pods)) return fails('BackoffLimitExceeded', 'Job has reached the specified backoff limit')
-  if (deadlineInMs(job, startTime, now) === 0) return fails('DeadlineExceeded', 'Job was active longer than specified deadline')
+  if (failed > (spec?.backoffLimit ?? 0) || hasRestartedTooOften(job, pods))
+    return fails('BackoffLimitExceeded', 'Job has reached the specified backoff limit')
+  if (deadlineInMs(job, startTime, now) === 0)
+    return fails('DeadlineExceeded', 'Job was active longer than specified deadline')
   if (!isIndexed(job)) return undefined
   const failedCount = countOf(indexes.failed ?? [])
   if (failedCount > (spec?.maxFailedIndexes ?? Number.POSITIVE_INFINITY))
     return fails('MaxFailedIndexesExceeded', 'Job has exceeded the specified maximal number of failed indexes')
-  if (failedCount > 0 && failedCount + countOf(indexes.succeeded) >= completionsOf(job)) return fails('FailedIndexes', 'Job has failed indexes')
+  if (failedCount > 0 && failedCount + countOf(indexes.succeeded) >= completionsOf(job))
+    return fails('FailedIndexes', 'Job has failed indexes')
   const met = metSuccessRule(job, indexes.succeeded)
   return met === undefined ? undefined : conditionOf('SuccessCriteriaMet', 'SuccessPolicy', met, now.text)
 }
 
-/** Whether nothing is left to do; `active`: pods that run after all changes. Without completions the first success is enough, and then the others end on their own. */
+/**
+ * Whether nothing is left to do; `active`: pods that run after all changes. Without completions the first success is
+ * enough, and then the others end on their own.
+ */
 export function isComplete({ job, succeeded }: JobState, active: number): boolean {
   return active === 0 && (job.spec?.completions === undefined ? succeeded > 0 : succeeded >= completionsOf(job))
 }
@@ -46,7 +53,10 @@ export function isComplete({ job, succeeded }: JobState, active: number): boolea
 export const completed = (now: Moment): JobCondition =>
   conditionOf('SuccessCriteriaMet', 'CompletionsReached', 'Reached expected number of succeeded pods', now.text)
 
-/** In how many ms a Job will have run for too long, 0 when it has; undefined where it may run as long as it likes, or does not run. */
+/**
+ * In how many ms a Job will have run for too long, 0 when it has; undefined where it may run as long as it likes, or
+ * does not run.
+ */
 export function deadlineInMs(job: Job, startTime: string | undefined, now: Moment): number | undefined {
   const seconds = job.spec?.activeDeadlineSeconds
   if (seconds === undefined || startTime === undefined || isSuspended(job)) return undefined
@@ -65,7 +75,10 @@ function failsByPolicy(job: Job, pods: readonly Pod[]): string | undefined {
 function hasRestartedTooOften({ spec }: Job, pods: readonly Pod[]): boolean {
   if (spec?.template.spec?.restartPolicy !== 'OnFailure') return false
   const running = pods.filter(({ status }) => status?.phase === 'Running' || status?.phase === 'Pending')
-  const containers = running.flatMap(({ status }) => [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])])
+  const containers = running.flatMap(({ status }) => [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+  ])
   const restarts = containers.reduce((sum, { restartCount }) => sum + restartCount, 0)
   return restarts >= Math.max(1, spec.backoffLimit ?? 0)
 }

@@ -1,4 +1,7 @@
-/** How long a Job waits before it replaces failed pods: 10 s after the first failure, twice as long after each further one, up to 10 minutes. */
+/**
+ * How long a Job waits before it replaces failed pods: 10 s after the first failure, twice as long after each further
+ * one, up to 10 minutes.
+ */
 import type { Pod } from '../../../../client/kinds.ts'
 import { finishedAt } from '../pods.ts'
 
@@ -15,7 +18,9 @@ export const noBackOff: BackOff = { failures: 0, lastFailure: 0 }
 const firstMs = 10_000
 const longestMs = 600_000
 
-/** What is remembered after pods have ended that were not counted before. Only failures after the last success matter. */
+/**
+ * What is remembered after pods have ended that were not counted before. Only failures after the last success matter.
+ */
 export function backOffAfter(known: BackOff, succeeded: readonly Pod[], failed: readonly Pod[]): BackOff {
   const lastSuccess = succeeded.length > 0 ? Math.max(...succeeded.map(finishedAt)) : Number.NEGATIVE_INFINITY
   const since = failed.map(finishedAt).filter((time) => time > lastSuccess)

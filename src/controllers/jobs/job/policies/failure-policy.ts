@@ -20,24 +20,36 @@ export function failureVerdict({ spec }: Job, pod: Pod): FailureVerdict {
     if (why === undefined) continue
     const { action } = rule
     if (action === 'Ignore') return { action, counts: false }
-    if (action === 'FailJob') return { action, counts: true, message: `${why} matching ${action} rule at index ${index}` }
+    if (action === 'FailJob')
+      return { action, counts: true, message: `${why} matching ${action} rule at index ${index}` }
     if (action === 'FailIndex' || action === 'Count') return { action, counts: true }
   }
   return { counts: true }
 }
 
-function byExitCode({ containerName, operator, values }: NonNullable<Rule['onExitCodes']>, { metadata, status }: Pod): string | undefined {
+function byExitCode(
+  { containerName, operator, values }: NonNullable<Rule['onExitCodes']>,
+  { metadata, status }: Pod,
+): string | undefined {
   const isMeant = ({ name, state }: ContainerStatus): boolean => {
     const exitCode = state?.terminated?.exitCode ?? 0
-    return (containerName === undefined || containerName === name) && exitCode !== 0 && values.includes(exitCode) === (operator === 'In')
+    return (
+      (containerName === undefined || containerName === name) &&
+      exitCode !== 0 &&
+      values.includes(exitCode) === (operator === 'In')
+    )
   }
   const container = status?.containerStatuses?.find(isMeant) ?? status?.initContainerStatuses?.find(isMeant)
   return (
-    container && `Container ${container.name} for pod ${metadata.namespace}/${metadata.name} failed with exit code ${container.state?.terminated?.exitCode}`
+    container &&
+    `Container ${container.name} for pod ${metadata.namespace}/${metadata.name} failed with exit code ` +
+      `${container.state?.terminated?.exitCode}`
   )
 }
 
 function byCondition(patterns: Rule['onPodConditions'], { metadata, status }: Pod): string | undefined {
-  const met = status?.conditions?.find(({ type, status }) => patterns?.some((pattern) => pattern.type === type && (pattern.status ?? 'True') === status))
+  const met = status?.conditions?.find(({ type, status }) =>
+    patterns?.some((pattern) => pattern.type === type && (pattern.status ?? 'True') === status),
+  )
   return met && `Pod ${metadata.namespace}/${metadata.name} has condition ${met.type}`
 }

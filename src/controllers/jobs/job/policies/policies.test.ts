@@ -19,25 +19,36 @@ test('the first rule that means a pod decides', () => {
     { action: 'Count', onExitCodes: { operator: 'In', values: [1] } },
   ]
   const job = jobOf({ podFailurePolicy: { rules } })
-  const action = (exitCode: number, container = 'c', more: object = {}) => failureVerdict(job, endedPod('p', exitCode, { container, ...more }))
+  const action = (exitCode: number, container = 'c', more: object = {}) =>
+    failureVerdict(job, endedPod('p', exitCode, { container, ...more }))
   assert.deepEqual(action(1), { action: 'Count', counts: true })
   assert.deepEqual(action(2), { counts: true })
-  assert.deepEqual(action(3), { action: 'FailJob', counts: true, message: 'Container c for pod n/p failed with exit code 3 matching FailJob rule at index 1' })
+  assert.deepEqual(action(3), {
+    action: 'FailJob',
+    counts: true,
+    message: 'Container c for pod n/p failed with exit code 3 matching FailJob rule at index 1',
+  })
   assert.deepEqual(action(3, 'other'), { action: 'FailIndex', counts: true })
-  assert.deepEqual(action(3, 'c', { conditions: [{ type: 'DisruptionTarget', status: 'True' }] }), { action: 'Ignore', counts: false })
+  assert.deepEqual(action(3, 'c', { conditions: [{ type: 'DisruptionTarget', status: 'True' }] }), {
+    action: 'Ignore',
+    counts: false,
+  })
   // A container that has ended well is never meant.
   assert.deepEqual(action(0), { counts: true })
   assert.deepEqual(failureVerdict(jobOf({}), endedPod('p', 3)), { counts: true })
 })
 
 test('a condition can fail the Job', () => {
-  const job = jobOf({ podFailurePolicy: { rules: [{ action: 'FailJob', onPodConditions: [{ type: 'ConfigIssue', status: 'True' }] }] } })
+  const job = jobOf({
+    podFailurePolicy: { rules: [{ action: 'FailJob', onPodConditions: [{ type: 'ConfigIssue', status: 'True' }] }] },
+  })
   const verdict = failureVerdict(job, endedPod('p', 1, { conditions: [{ type: 'ConfigIssue', status: 'True' }] }))
   assert.equal(verdict.message, 'Pod n/p has condition ConfigIssue matching FailJob rule at index 0')
 })
 
 test('success rules ask for indexes, for a number of them, or for both', () => {
-  const met = (rules: object[], succeeded: string) => metSuccessRule(jobOf({ completions: 10, successPolicy: { rules } }), parseIndexes(succeeded, 10))
+  const met = (rules: object[], succeeded: string) =>
+    metSuccessRule(jobOf({ completions: 10, successPolicy: { rules } }), parseIndexes(succeeded, 10))
   assert.equal(met([{ succeededIndexes: '0-2' }], '0-1'), undefined)
   assert.equal(met([{ succeededIndexes: '0-2' }], '0-4'), 'Matched rules at index 0')
   assert.equal(met([{ succeededIndexes: '0-2', succeededCount: 1 }], '2'), 'Matched rules at index 0')
@@ -56,13 +67,19 @@ test('pauses double with each failure after the last success', () => {
   assert.equal(remainingMs({ failures: 30, lastFailure: at('00:00:00') }, at('00:00:00')), 600_000)
   const success = endedPod('s', 0, { finishedAt: '2026-01-01T00:00:25Z' })
   assert.deepEqual(backOffAfter(three, [success], []), noBackOff)
-  assert.deepEqual(backOffAfter(three, [success], [failed('b', '00:00:30'), failed('c', '00:00:20')]), { failures: 1, lastFailure: at('00:00:30') })
+  assert.deepEqual(backOffAfter(three, [success], [failed('b', '00:00:30'), failed('c', '00:00:20')]), {
+    failures: 1,
+    lastFailure: at('00:00:30'),
+  })
   assert.deepEqual(backOffAfter(three, [], []), three)
 })
 
 test('when a pod ended is told by its containers, its readiness, or its deletion', () => {
   assert.equal(finishedAt(endedPod('p', 1, { finishedAt: '2026-01-01T00:01:00Z' })), at('00:01:00'))
-  const quiet = podOf('p', { phase: 'Failed', conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:02:00Z' }] })
+  const quiet = podOf('p', {
+    phase: 'Failed',
+    conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:02:00Z' }],
+  })
   assert.equal(finishedAt(quiet), at('00:02:00'))
   const deleted = podOf('p', {}, { deletionTimestamp: '2026-01-01T00:03:30Z', deletionGracePeriodSeconds: 30 })
   assert.equal(finishedAt(deleted), at('00:03:00'))
@@ -71,7 +88,8 @@ test('when a pod ended is told by its containers, its readiness, or its deletion
 
 test('the last failed pod of an index stays, and its successor takes its number over', () => {
   const job = jobOf({ completionMode: 'Indexed', completions: 3, backoffLimitPerIndex: 1 })
-  const failure = (name: string, index: number, count: number): Pod => endedPod(name, 1, { index, failures: count, finishedAt: '2026-01-01T00:00:00Z' })
+  const failure = (name: string, index: number, count: number): Pod =>
+    endedPod(name, 1, { index, failures: count, finishedAt: '2026-01-01T00:00:00Z' })
   const pods = [failure('a', 0, 0), failure('b', 1, 1), failure('c', 2, 0)]
   const failed = failedIndexes(job, pods)
   assert.equal(indexesText(failed), '1')

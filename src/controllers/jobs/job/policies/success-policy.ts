@@ -10,7 +10,9 @@ export function metSuccessRule({ spec }: Job, succeeded: Indexes): string | unde
     if (succeededIndexes === undefined) return succeededCount !== undefined && countOf(succeeded) >= succeededCount
     const needed = parseIndexes(succeededIndexes, spec?.completions ?? 0)
     const reached = countInBoth(needed, succeeded)
-    return needed.length > 0 && (reached === countOf(needed) || (succeededCount !== undefined && reached >= succeededCount))
+    return (
+      needed.length > 0 && (reached === countOf(needed) || (succeededCount !== undefined && reached >= succeededCount))
+    )
   })
   return met < 0 ? undefined : `Matched rules at index ${met}`
 }

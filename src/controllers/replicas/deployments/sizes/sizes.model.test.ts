@@ -15,7 +15,15 @@ interface SimulatedSet {
   told: number
 }
 
-const newSet = (name: string, size: number): SimulatedSet => ({ name, size, generation: 1, observed: 1, ready: size, unready: 0, told: size })
+const newSet = (name: string, size: number): SimulatedSet => ({
+  name,
+  size,
+  generation: 1,
+  observed: 1,
+  ready: size,
+  unready: 0,
+  told: size,
+})
 
 function scale(set: SimulatedSet, size: number): void {
   if (size !== set.size) set.generation++
@@ -86,7 +94,10 @@ test('no order of steps asks for too many pods or leaves too few available, and 
         template: {},
         strategy: {
           type: 'RollingUpdate',
-          rollingUpdate: { maxSurge: random(2) ? random(4) : `${random(101)}%`, maxUnavailable: random(2) ? random(4) : `${random(101)}%` },
+          rollingUpdate: {
+            maxSurge: random(2) ? random(4) : `${random(101)}%`,
+            maxUnavailable: random(2) ? random(4) : `${random(101)}%`,
+          },
         },
       },
     }
@@ -124,6 +135,7 @@ test('no order of steps asks for too many pods or leaves too few available, and 
       }
       check()
     }
-    for (const set of sets) assert.equal(set.told, set === sets.at(-1) ? replicas : 0, `seed ${seed} does not come to an end`)
+    for (const set of sets)
+      assert.equal(set.told, set === sets.at(-1) ? replicas : 0, `seed ${seed} does not come to an end`)
   }
 })

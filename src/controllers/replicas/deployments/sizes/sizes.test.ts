@@ -10,7 +10,12 @@ const deployment = (replicas: number, maxSurge: Amount = '25%', maxUnavailable: 
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name: 'd' },
-  spec: { replicas, selector: {}, template: {}, strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } } },
+  spec: {
+    replicas,
+    selector: {},
+    template: {},
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } },
+  },
 })
 
 const recreated = (replicas: number): Deployment => ({
@@ -22,7 +27,11 @@ const recreated = (replicas: number): Deployment => ({
 const set = (name: string, replicas: number, available = replicas, desired = replicas, max = desired): ReplicaSet => ({
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
-  metadata: { name, creationTimestamp: `2026-01-01T00:00:0${name.length}Z`, annotations: { ...sizeAnnotations(desired, max) } },
+  metadata: {
+    name,
+    creationTimestamp: `2026-01-01T00:00:0${name.length}Z`,
+    annotations: { ...sizeAnnotations(desired, max) },
+  },
   spec: { replicas, selector: {} },
   status: { replicas, availableReplicas: available },
 })
@@ -70,7 +79,8 @@ test('old sets shrink by what is not available first, then as far as availabilit
     ['all of them in the end', deployment(4), set('new', 4), [set('a', 1)], { a: 0 }],
     ['nothing to shrink', deployment(4), set('new', 4), [set('a', 0)], {}],
   ]
-  for (const [what, of, newSet, old, expected] of cases) assert.deepEqual(sizes(oldSetSizes(of, newSet, old)), expected, what)
+  for (const [what, of, newSet, old, expected] of cases)
+    assert.deepEqual(sizes(oldSetSizes(of, newSet, old)), expected, what)
 })
 
 test('no old set shrinks by a status from before the last change of a size', () => {
@@ -108,14 +118,24 @@ test('in the middle of a rollout all sets are scaled in proportion', () => {
     ['down', deployment(5, 0, '50%'), set('new', 4, 0, 10), [set('a', 6, 6, 10)], { a: 3, new: 2 }],
     ['with surge', deployment(12, 3, 2), set('new', 5, 0, 10, 13), [set('a', 8, 8, 10, 13)], { a: 9, new: 6 }],
     ['to nothing', deployment(0), set('new', 2, 0, 4, 5), [set('a', 3, 3, 4, 5)], { a: 0, new: 0 }],
-    ['what rounding leaves is for the largest', deployment(6, 0, 1), set('new', 1, 0, 5), [set('a', 2, 2, 5), set('bb', 2, 2, 5)], { bb: 3, a: 2, new: 1 }],
+    [
+      'what rounding leaves is for the largest',
+      deployment(6, 0, 1),
+      set('new', 1, 0, 5),
+      [set('a', 2, 2, 5), set('bb', 2, 2, 5)],
+      { bb: 3, a: 2, new: 1 },
+    ],
     ['of equals newer ones grow', deployment(11, 0, 1), set('new', 5, 0, 10), [set('a', 5, 5, 10)], { new: 6, a: 5 }],
   ]
-  for (const [what, of, newSet, old, expected] of cases) assert.deepEqual(sizes(scaledSizes(of, newSet, old)), expected, what)
+  for (const [what, of, newSet, old, expected] of cases)
+    assert.deepEqual(sizes(scaledSizes(of, newSet, old)), expected, what)
 })
 
 test('a set that does not say how large its Deployment was gets what is left only if it is the largest', () => {
-  const unknown = (name: string, replicas: number): ReplicaSet => ({ ...set(name, replicas, 0), metadata: { name, creationTimestamp: '2026-01-01T00:00:00Z' } })
+  const unknown = (name: string, replicas: number): ReplicaSet => ({
+    ...set(name, replicas, 0),
+    metadata: { name, creationTimestamp: '2026-01-01T00:00:00Z' },
+  })
   assert.deepEqual(sizes(scaledSizes(deployment(10, 0, 1), unknown('new', 2), [unknown('a', 3)])), { a: 8, new: 2 })
 })
 

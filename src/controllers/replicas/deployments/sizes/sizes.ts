@@ -1,4 +1,7 @@
-/** The arithmetic of a Deployment: how many pods may be too many or missing, and how many each ReplicaSet should have. Pure functions. */
+/**
+ * The arithmetic of a Deployment: how many pods may be too many or missing, and how many each ReplicaSet should have.
+ * Pure functions.
+ */
 import type { Deployment, ReplicaSet } from '../../../../client/kinds.ts'
 import { countOf } from '../../../pods/percent.ts'
 import { isObserved } from '../observed.ts'
@@ -10,21 +13,28 @@ export type Sizes = ReadonlyMap<string, number>
 export const replicasOf = ({ spec }: Deployment | ReplicaSet): number => spec?.replicas ?? 1
 export const availableIn = ({ status }: ReplicaSet): number => status?.availableReplicas ?? 0
 const nameOf = ({ metadata }: ReplicaSet): string => metadata.name ?? ''
-const sum = <T>(items: readonly T[], amount: (item: T) => number): number => items.reduce((total, item) => total + amount(item), 0)
+const sum = <T>(items: readonly T[], amount: (item: T) => number): number =>
+  items.reduce((total, item) => total + amount(item), 0)
 /** How many pods these sets should have in all. */
 export const wantedIn = (sets: readonly ReplicaSet[]): number => sum(sets, replicasOf)
 
 export const isActiveSet = (set: ReplicaSet): boolean => replicasOf(set) > 0
 export const isRolling = ({ spec }: Deployment): boolean => spec?.strategy?.type !== 'Recreate'
 
-/** How many pods a Deployment may have beyond its size, and how many may be missing. Both 0 would get nowhere: one may be missing then. */
+/**
+ * How many pods a Deployment may have beyond its size, and how many may be missing. Both 0 would get nowhere: one may
+ * be missing then.
+ */
 export function limitsOf(deployment: Deployment): { readonly maxSurge: number; readonly maxUnavailable: number } {
   if (!isRolling(deployment)) return { maxSurge: 0, maxUnavailable: 0 }
   const replicas = replicasOf(deployment)
   const { maxSurge, maxUnavailable } = deployment.spec?.strategy?.rollingUpdate ?? {}
   const surge = countOf(maxSurge, replicas, 'up') ?? 0
   const unavailable = countOf(maxUnavailable, replicas, 'down') ?? 0
-  return { maxSurge: surge, maxUnavailable: surge === 0 && unavailable === 0 ? Math.min(1, replicas) : Math.min(unavailable, replicas) }
+  return {
+    maxSurge: surge,
+    maxUnavailable: surge === 0 && unavailable === 0 ? Math.min(1, replicas) : Math.min(unavailable, replicas),
+  }
 }
 
 /** The most pods that a Deployment should ever have: what its ReplicaSets are told to scale in proportion to. */
@@ -42,8 +52,9 @@ export function newSetSize(deployment: Deployment, current: number, others: read
 const lastingIn = (set: ReplicaSet): number => Math.min(availableIn(set), replicasOf(set))
 
 /**
- * How far the old sets shrink now: first by what is not available anyway, then by what availability allows. Oldest first. None does
- * before their statuses are of the sizes they have: one of before may count pods that went when a set shrank that has grown again since.
+ * How far the old sets shrink now: first by what is not available anyway, then by what availability allows. Oldest
+ * first. None does before their statuses are of the sizes they have: one of before may count pods that went when a set
+ * shrank that has grown again since.
  */
 export function oldSetSizes(deployment: Deployment, newSet: ReplicaSet, oldSets: readonly ReplicaSet[]): Sizes {
   const sizes = new Map<string, number>()
@@ -70,8 +81,14 @@ export function oldSetSizes(deployment: Deployment, newSet: ReplicaSet, oldSets:
   return sizes
 }
 
-/** Sizes for another size of the Deployment: of the one active set, or of all in proportion in the middle of a rollout. */
-export function scaledSizes(deployment: Deployment, newSet: ReplicaSet | undefined, oldSets: readonly ReplicaSet[]): Sizes {
+/**
+ * Sizes for another size of the Deployment: of the one active set, or of all in proportion in the middle of a rollout.
+ */
+export function scaledSizes(
+  deployment: Deployment,
+  newSet: ReplicaSet | undefined,
+  oldSets: readonly ReplicaSet[],
+): Sizes {
   const replicas = replicasOf(deployment)
   const all = [...oldSets, ...(newSet ? [newSet] : [])]
   const active = all.filter(isActiveSet)
@@ -80,7 +97,8 @@ export function scaledSizes(deployment: Deployment, newSet: ReplicaSet | undefin
   const isNoted = !only || !isActiveSet(only) || desiredReplicas(only) === replicas
   if (only) return new Map(replicasOf(only) === replicas && isNoted ? [] : [[nameOf(only), replicas]])
   if (active.length === 0) return new Map()
-  if (newSet && isSaturated(deployment, newSet)) return new Map(oldSets.filter(isActiveSet).map((set) => [nameOf(set), 0]))
+  if (newSet && isSaturated(deployment, newSet))
+    return new Map(oldSets.filter(isActiveSet).map((set) => [nameOf(set), 0]))
   return isRolling(deployment) ? proportionalSizes(deployment, active) : new Map()
 }
 
@@ -88,7 +106,10 @@ export function scaledSizes(deployment: Deployment, newSet: ReplicaSet | undefin
 const isSaturated = (deployment: Deployment, set: ReplicaSet): boolean =>
   [replicasOf(set), desiredReplicas(set), availableIn(set)].every((count) => count === replicasOf(deployment))
 
-/** Spreads what is to be added or taken over the sets by their sizes; what rounding leaves is for the largest. All sets are in it, for their annotations. */
+/**
+ * Spreads what is to be added or taken over the sets by their sizes; what rounding leaves is for the largest. All sets
+ * are in it, for their annotations.
+ */
 function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]): Sizes {
   const toAdd = (replicasOf(deployment) > 0 ? mostOf(deployment) : 0) - wantedIn(active)
   // Largest first. Of equals, the newer ones grow first, and the older ones shrink first.

@@ -1,7 +1,14 @@
-/** Volumes that are directories of this machine, as upstream's `kubernetes.io/host-path` makes them: for clusters of one machine. */
+/**
+ * Volumes that are directories of this machine, as upstream's `kubernetes.io/host-path` makes them: for clusters of one
+ * machine.
+ */
 import { chmod, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { boundByController, deletionFinalizer, provisionedBy } from '../../../../api/core/storage/binding/annotations.ts'
+import {
+  boundByController,
+  deletionFinalizer,
+  provisionedBy,
+} from '../../../../api/core/storage/binding/annotations.ts'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../../client/kinds.ts'
 import { makeDirectory } from '../../../../lib/files/make-directory.ts'
 
@@ -49,9 +56,13 @@ export async function makeHostPath(
   }
 }
 
-/** Removes a volume's directory. Only what lies directly below the provisioner's own is removed: rejects for any other path. */
+/**
+ * Removes a volume's directory. Only what lies directly below the provisioner's own is removed: rejects for any other
+ * path.
+ */
 export async function removeHostPath(path: string, { directory }: HostPathOptions): Promise<void> {
   const root = resolve(directory)
-  if (dirname(resolve(path)) !== root) throw new Error(`host_path deleter only supports ${root}/.+ but received provided ${path}`)
+  if (dirname(resolve(path)) !== root)
+    throw new Error(`host_path deleter only supports ${root}/.+ but received provided ${path}`)
   await rm(resolve(path), { recursive: true, force: true })
 }

@@ -2,7 +2,11 @@
 
 import { annotated, migratedTo, storageProvisioner } from '../../../../api/core/storage/binding/annotations.ts'
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
-import { type PersistentVolumeClaim, type StorageClass, persistentVolumes as volumes } from '../../../../client/kinds.ts'
+import {
+  type PersistentVolumeClaim,
+  type StorageClass,
+  persistentVolumes as volumes,
+} from '../../../../client/kinds.ts'
 import { isAlreadyExists, isConflict, messageOf } from '../../../refusals.ts'
 import type { Told } from '../claim-plan.ts'
 import type { BinderWrites } from '../writes.ts'
@@ -29,7 +33,10 @@ export async function provision(
       return {
         type: 'Normal',
         reason: 'ExternalProvisioning',
-        message: `Waiting for a volume to be created either by the external provisioner '${driver}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`,
+        message:
+          `Waiting for a volume to be created either by the external provisioner '${driver}' or manually by the ` +
+          'system administrator. If volume creation is delayed, please verify that the provisioner is running and ' +
+          'correctly registered.',
       }
     }
     case 'host path':
@@ -60,14 +67,22 @@ async function makeVolume(
   context: ReconcileContext,
 ): Promise<Told> {
   try {
-    const volume = await makeHostPath(await askedOf(claim, hostPathProvisioner, hostPathProvisioner, writes, context), storageClass, hostPath)
+    const volume = await makeHostPath(
+      await askedOf(claim, hostPathProvisioner, hostPathProvisioner, writes, context),
+      storageClass,
+      hostPath,
+    )
     // It may have been made before, and not be known yet.
     const made = await context.client.create(volumes, volume).catch((error: unknown) => {
       if (isAlreadyExists(error)) return context.client.get(volumes, '', volume.metadata.name ?? '')
       throw error
     })
     writes.made(made)
-    return { type: 'Normal', reason: 'ProvisioningSucceeded', message: `Successfully provisioned volume ${made.metadata.name} using ${hostPathProvisioner}` }
+    return {
+      type: 'Normal',
+      reason: 'ProvisioningSucceeded',
+      message: `Successfully provisioned volume ${made.metadata.name} using ${hostPathProvisioner}`,
+    }
   } catch (error) {
     if (isConflict(error)) throw error
     return failed(`Failed to provision volume with StorageClass "${storageClass.metadata.name}": ${messageOf(error)}`)

@@ -10,7 +10,12 @@ import type { BinderWrites } from '../writes.ts'
 import { recycle } from './recycle.ts'
 
 /** Resolves with whether it is worth trying again later. */
-export async function reclaim(volume: PersistentVolume, hostPath: HostPathOptions, writes: BinderWrites, context: ReconcileContext): Promise<boolean> {
+export async function reclaim(
+  volume: PersistentVolume,
+  hostPath: HostPathOptions,
+  writes: BinderWrites,
+  context: ReconcileContext,
+): Promise<boolean> {
   switch (volume.spec?.persistentVolumeReclaimPolicy) {
     case 'Recycle':
       await recycle(volume, writes, context)
@@ -22,19 +27,30 @@ export async function reclaim(volume: PersistentVolume, hostPath: HostPathOption
   }
 }
 
-async function remove(volume: PersistentVolume, hostPath: HostPathOptions, writes: BinderWrites, context: ReconcileContext): Promise<boolean> {
+async function remove(
+  volume: PersistentVolume,
+  hostPath: HostPathOptions,
+  writes: BinderWrites,
+  context: ReconcileContext,
+): Promise<boolean> {
   const path = volume.spec?.hostPath?.path
   try {
     if (isElsewhere(volume)) return false
-    if (!path) throw new Error(`error getting deleter volume plugin for volume "${volume.metadata.name}": ${noPlugin(volume)}`)
+    if (!path)
+      throw new Error(`error getting deleter volume plugin for volume "${volume.metadata.name}": ${noPlugin(volume)}`)
     await removeHostPath(path, hostPath)
   } catch (error) {
-    await writes.volumePhase(volume, 'Failed', context, { type: 'Warning', reason: 'VolumeFailedDelete', message: messageOf(error) })
+    await writes.volumePhase(volume, 'Failed', context, {
+      type: 'Warning',
+      reason: 'VolumeFailedDelete',
+      message: messageOf(error),
+    })
     return true
   }
   const { name = '', uid, finalizers } = volume.metadata
   // Released from its finalizer before it is deleted: it would not go otherwise.
-  if (finalizers?.includes(deletionFinalizer)) await writes.volume(withoutFinalizer(volume, deletionFinalizer), context).catch(unlessGone)
+  if (finalizers?.includes(deletionFinalizer))
+    await writes.volume(withoutFinalizer(volume, deletionFinalizer), context).catch(unlessGone)
   await context.client.delete(volumes, '', name, { uid }).catch(unlessGone)
   return false
 }
@@ -42,8 +58,12 @@ async function remove(volume: PersistentVolume, hostPath: HostPathOptions, write
 /** Whoever made it outside deletes it. */
 function isElsewhere({ metadata: { annotations = {} } }: PersistentVolume): boolean {
   const maker = annotations[provisionedBy]
-  return annotations[migratedTo] !== undefined || (maker !== undefined && maker !== hostPathProvisioner && !maker.startsWith('kubernetes.io/'))
+  return (
+    annotations[migratedTo] !== undefined ||
+    (maker !== undefined && maker !== hostPathProvisioner && !maker.startsWith('kubernetes.io/'))
+  )
 }
 
 /** CSI volumes are none of the plug-ins that are in here. */
-const noPlugin = ({ spec }: PersistentVolume): string => (spec?.csi ? 'no volume plugin matched' : 'no deletable volume plugin matched')
+const noPlugin = ({ spec }: PersistentVolume): string =>
+  spec?.csi ? 'no volume plugin matched' : 'no deletable volume plugin matched'

@@ -1,4 +1,7 @@
-/** Empties a volume for its next claim, by a pod that deletes all files (reclaim policy Recycle: deprecated, for hostPath and NFS alone). */
+/**
+ * Empties a volume for its next claim, by a pod that deletes all files (reclaim policy Recycle: deprecated, for
+ * hostPath and NFS alone).
+ */
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolume, type Pod, pods } from '../../../../client/kinds.ts'
 import { parseQuantity } from '../../../../machinery/values/quantity.ts'
@@ -15,11 +18,17 @@ const leastSeconds = 60
 
 /** The volume that a pod empties. */
 export function recycledBy({ metadata }: Pod): string | undefined {
-  return metadata.namespace === namespace && metadata.name?.startsWith(prefix) ? metadata.name.slice(prefix.length) : undefined
+  return metadata.namespace === namespace && metadata.name?.startsWith(prefix)
+    ? metadata.name.slice(prefix.length)
+    : undefined
 }
 
 /** Called again when the pod ends. */
-export async function recycle(volume: PersistentVolume, writes: BinderWrites, context: ReconcileContext): Promise<void> {
+export async function recycle(
+  volume: PersistentVolume,
+  writes: BinderWrites,
+  context: ReconcileContext,
+): Promise<void> {
   const { caches, client, events } = context
   const fails = (message: string): Promise<PersistentVolume> =>
     writes.volumePhase(volume, 'Failed', context, { type: 'Warning', reason: 'VolumeFailedRecycle', message })
@@ -56,7 +65,15 @@ function recyclerOf({ spec }: PersistentVolume, name: string): Pod {
       activeDeadlineSeconds: Math.max(leastSeconds, Number(size) * secondsPerGi),
       restartPolicy: 'Never',
       volumes: [{ name: 'vol', ...source }],
-      containers: [{ name: 'pv-recycler', image, command: ['/bin/sh'], args: ['-c', emptied], volumeMounts: [{ name: 'vol', mountPath: '/scrub' }] }],
+      containers: [
+        {
+          name: 'pv-recycler',
+          image,
+          command: ['/bin/sh'],
+          args: ['-c', emptied],
+          volumeMounts: [{ name: 'vol', mountPath: '/scrub' }],
+        },
+      ],
     },
   }
 }

@@ -39,7 +39,8 @@ function configOf({ spec }: ResourceClaim, chosen: readonly Chosen[]): Allocated
   }
   for (const [name, requests] of byClass) {
     const found = chosen.find(({ alternative }) => alternative.class.metadata.name === name)?.alternative.class
-    for (const { opaque } of found?.spec.config ?? []) configs.push({ source: 'FromClass', requests: [...requests], ...(opaque && { opaque }) })
+    for (const { opaque } of found?.spec.config ?? [])
+      configs.push({ source: 'FromClass', requests: [...requests], ...(opaque && { opaque }) })
   }
   const met = new Set(chosen.flatMap(({ alternative }) => [alternative.request, nameOf(alternative)]))
   for (const { requests = [], opaque } of spec.devices?.config ?? [])
@@ -51,7 +52,9 @@ function configOf({ spec }: ResourceClaim, chosen: readonly Chosen[]): Allocated
 type NodeSelector = NonNullable<Allocation['nodeSelector']>
 type Term = NodeSelector['nodeSelectorTerms'][number]
 
-const onlyOn = (name: string): NodeSelector => ({ nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] }] })
+const onlyOn = (name: string): NodeSelector => ({
+  nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] }],
+})
 
 /** Where all of the devices can be used; undefined for everywhere. */
 function selectorFor(chosen: readonly Chosen[], node: string): NodeSelector | undefined {
@@ -68,6 +71,11 @@ function selectorFor(chosen: readonly Chosen[], node: string): NodeSelector | un
   }
   if (expressions.length + fields.length === 0) return undefined
   return {
-    nodeSelectorTerms: [{ ...(expressions.length > 0 && { matchExpressions: expressions }), ...(fields.length > 0 && { matchFields: fields }) }],
+    nodeSelectorTerms: [
+      {
+        ...(expressions.length > 0 && { matchExpressions: expressions }),
+        ...(fields.length > 0 && { matchFields: fields }),
+      },
+    ],
   }
 }

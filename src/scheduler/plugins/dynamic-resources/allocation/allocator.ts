@@ -1,6 +1,6 @@
 /**
- * Finds devices for claims on one node: claim by claim, request by request, device by device, and back where it does not work out. The
- * first solution is taken (KEP-4381).
+ * Finds devices for claims on one node: claim by claim, request by request, device by device, and back where it does
+ * not work out. The first solution is taken (KEP-4381).
  */
 import { isTolerated, keepsAway } from '../../../../machinery/selectors/toleration.ts'
 import type { AllocatedDevices } from './allocated-devices.ts'
@@ -31,7 +31,10 @@ export interface Limits {
   readonly now: () => number
 }
 
-/** By claim, its devices; undefined where they cannot all be had. Throws an Error where claims make no sense, a NodeFault or TimeIsUp. */
+/**
+ * By claim, its devices; undefined where they cannot all be had. Throws an Error where claims make no sense, a
+ * NodeFault or TimeIsUp.
+ */
 export function allocate(
   claims: readonly ClaimToAllocate[],
   pools: readonly Pool[],
@@ -96,7 +99,10 @@ class Search {
     )
     const least = wanted.reduce((sum, alternatives) => sum + Math.min(...alternatives.map(({ count }) => count)), 0)
     const { namespace, name } = claim.claim.metadata
-    if (least > mostDevices) throw new Error(`claim ${namespace}/${name}: number of requested devices ${least} exceeds the claim limit of ${mostDevices}`)
+    if (least > mostDevices)
+      throw new Error(
+        `claim ${namespace}/${name}: number of requested devices ${least} exceeds the claim limit of ${mostDevices}`,
+      )
     return wanted
   }
 
@@ -121,7 +127,9 @@ class Search {
   #alternative(claimAt: number, requestAt: number, { alternative, count, all }: Wanted): Outcome {
     if (all?.length === 0) return 'none'
     if ((this.chosen[claimAt]?.length ?? 0) + count > mostDevices) return 'too many'
-    return all ? this.#takeAll(claimAt, requestAt, alternative, all, 0) : this.#takeSome(claimAt, requestAt, alternative, count, 0)
+    return all
+      ? this.#takeAll(claimAt, requestAt, alternative, all, 0)
+      : this.#takeSome(claimAt, requestAt, alternative, count, 0)
   }
 
   /** Every device that is meant and has what is asked for, beside what others have of it; which have to be known. */
@@ -129,13 +137,23 @@ class Search {
     for (const { fault, driver, name } of this.#pools) {
       if (!fault) continue
       const state = fault === 'incomplete' ? 'being updated' : 'invalid'
-      const who = `claim ${claim.metadata.namespace}/${claim.metadata.name}, request ${alternative.subRequest ?? alternative.request}`
+      const who =
+        `claim ${claim.metadata.namespace}/${claim.metadata.name}, request ` +
+        `${alternative.subRequest ?? alternative.request}`
       throw new NodeFault(`${who}: asks for all devices, but resource pool ${driver}/${name} is currently ${state}`)
     }
-    return this.#devices.filter((device) => alternative.selects(device) && this.#takenOf(alternative, device) !== undefined)
+    return this.#devices.filter(
+      (device) => alternative.selects(device) && this.#takenOf(alternative, device) !== undefined,
+    )
   }
 
-  #takeAll(claimAt: number, requestAt: number, alternative: Alternative, all: readonly PoolDevice[], at: number): Outcome {
+  #takeAll(
+    claimAt: number,
+    requestAt: number,
+    alternative: Alternative,
+    all: readonly PoolDevice[],
+    at: number,
+  ): Outcome {
     const device = all[at]
     if (!device) return this.#request(claimAt, requestAt + 1)
     if (!this.#take(claimAt, alternative, device, true)) return 'none'
@@ -144,13 +162,21 @@ class Search {
     return outcome
   }
 
-  /** Which of its devices a request gets first does not matter, and it gets none twice: it goes on behind the last, and not from the beginning. */
+  /**
+   * Which of its devices a request gets first does not matter, and it gets none twice: it goes on behind the last, and
+   * not from the beginning.
+   */
   #takeSome(claimAt: number, requestAt: number, alternative: Alternative, missing: number, from: number): Outcome {
     if (missing === 0) return this.#request(claimAt, requestAt + 1)
     if (++this.#steps % stepsBetweenLooks === 0 && this.#limits.now() > this.#limits.deadline) throw new TimeIsUp()
     for (let at = from; at < this.#devices.length; at++) {
       const device = this.#devices[at] as PoolDevice
-      if (!this.#isFree(claimAt, alternative, device) || !alternative.selects(device) || !this.#take(claimAt, alternative, device)) continue
+      if (
+        !this.#isFree(claimAt, alternative, device) ||
+        !alternative.selects(device) ||
+        !this.#take(claimAt, alternative, device)
+      )
+        continue
       const outcome = this.#takeSome(claimAt, requestAt, alternative, missing - 1, at + 1)
       if (outcome === 'found') return outcome
       this.#giveBack(claimAt)
@@ -186,10 +212,13 @@ class Search {
     const takesCounters = !wants.adminAccess && !this.#isInUse(device.id)
     if (takesCounters && !this.#counters.take(device.device, device.pool)) return false
     const constraints = this.#constraints[claimAt] ?? []
-    const refuses = constraints.findIndex((constraint) => !constraint.add(request, subRequest, device.device, device.driver))
+    const refuses = constraints.findIndex(
+      (constraint) => !constraint.add(request, subRequest, device.device, device.driver),
+    )
     if (refuses >= 0) {
       if (must) throw new Error(this.#unfit(claimAt, alternative, device))
-      for (const constraint of constraints.slice(0, refuses)) constraint.remove(request, subRequest, device.device, device.driver)
+      for (const constraint of constraints.slice(0, refuses))
+        constraint.remove(request, subRequest, device.device, device.driver)
       if (takesCounters) this.#counters.giveBack(device.device, device.pool)
       return false
     }
@@ -201,7 +230,10 @@ class Search {
 
   #unfit(claimAt: number, { request, subRequest }: Alternative, { id }: PoolDevice): string {
     const { namespace, name } = this.#claims[claimAt]?.claim.metadata ?? {}
-    return `claim ${namespace}/${name}, request ${subRequest ?? request}: cannot add device ${id} because a claim constraint would not be satisfied`
+    return (
+      `claim ${namespace}/${name}, request ${subRequest ?? request}: cannot add device ${id} because a claim ` +
+      'constraint would not be satisfied'
+    )
   }
 
   #isInUse(id: string): boolean {
@@ -212,7 +244,8 @@ class Search {
     const last = this.chosen[claimAt]?.pop()
     if (!last) return
     const { alternative, device, taken } = last
-    for (const constraint of this.#constraints[claimAt] ?? []) constraint.remove(alternative.request, alternative.subRequest, device.device, device.driver)
+    for (const constraint of this.#constraints[claimAt] ?? [])
+      constraint.remove(alternative.request, alternative.subRequest, device.device, device.driver)
     if (taken) this.#share(device.id, taken, -1n)
     const users = (this.#users.get(device.id) ?? []).slice(0, -1)
     if (users.length > 0) this.#users.set(device.id, users)

@@ -19,14 +19,18 @@ export function addTo(sums: Sums, taken: Taken, sign: 1n | -1n): void {
   for (const [name, text] of Object.entries(taken)) sums.set(name, (sums.get(name) ?? 0n) + sign * amount(text))
 }
 
-/** What a request takes of a device: as much as it asks for, rounded up as the device's policy says. Undefined if the device cannot give that. */
+/**
+ * What a request takes of a device: as much as it asks for, rounded up as the device's policy says. Undefined if the
+ * device cannot give that.
+ */
 export function takenBy(wanted: Wanted, { capacity = {} }: Device): Taken | undefined {
   const requests = wanted?.requests ?? {}
   if (Object.keys(requests).some((name) => !Object.hasOwn(capacity, name))) return undefined
   const taken: [string, string][] = []
   for (const [name, offered] of Object.entries(capacity)) {
     const asked = own(requests, name)
-    const takes = asked === undefined ? (offered.requestPolicy?.default ?? offered.value) : roundedUp(asked, offered.requestPolicy)
+    const takes =
+      asked === undefined ? (offered.requestPolicy?.default ?? offered.value) : roundedUp(asked, offered.requestPolicy)
     if (!isAllowed(takes, offered.requestPolicy)) return undefined
     taken.push([name, takes])
   }
@@ -36,7 +40,8 @@ export function takenBy(wanted: Wanted, { capacity = {} }: Device): Taken | unde
 /** Whether a device has this much, beside what others have. */
 export const hasRoom = ({ capacity = {} }: Device, taken: Taken, others: readonly (Sums | undefined)[]): boolean =>
   Object.entries(capacity).every(
-    ([name, { value }]) => others.reduce((sum, one) => sum + (one?.get(name) ?? 0n), amount(own(taken, name) ?? '0')) <= amount(value),
+    ([name, { value }]) =>
+      others.reduce((sum, one) => sum + (one?.get(name) ?? 0n), amount(own(taken, name) ?? '0')) <= amount(value),
   )
 
 function roundedUp(asked: string, { validRange, validValues }: Policy = {}): string {

@@ -12,12 +12,18 @@ export interface Constraint {
 }
 
 /** Undefined for one of a kind that nobody knows. */
-export function constraintOf({ requests = [], matchAttribute, distinctAttribute }: WireConstraint): Constraint | undefined {
+export function constraintOf({
+  requests = [],
+  matchAttribute,
+  distinctAttribute,
+}: WireConstraint): Constraint | undefined {
   const attribute = matchAttribute ?? distinctAttribute
   if (attribute === undefined) return undefined
   const isSame = matchAttribute !== undefined
   const isMeant = (request: string, subRequest: string | undefined): boolean =>
-    requests.length === 0 || requests.includes(request) || (subRequest !== undefined && requests.includes(`${request}/${subRequest}`))
+    requests.length === 0 ||
+    requests.includes(request) ||
+    (subRequest !== undefined && requests.includes(`${request}/${subRequest}`))
   const values: string[] = []
   return {
     add(request, subRequest, device, driver) {

@@ -34,7 +34,8 @@ export class Counters {
     if (left) return left
     left = new Map()
     for (const { name, counters } of pool.counterSets.values())
-      for (const [counter, { value }] of Object.entries(counters)) left.set(`${name}/${counter}`, parseQuantity(value).nano)
+      for (const [counter, { value }] of Object.entries(counters))
+        left.set(`${name}/${counter}`, parseQuantity(value).nano)
     for (const [id, device] of pool.consumers) if (this.#isTaken(id)) this.#change(left, needsOf(device), -1n)
     this.#left.set(pool, left)
     return left
@@ -47,5 +48,7 @@ export class Counters {
 
 const needsOf = ({ consumesCounters = [] }: Device): (readonly [string, bigint])[] =>
   consumesCounters.flatMap(({ counterSet, counters }) =>
-    Object.entries(counters).map(([counter, { value }]) => [`${counterSet}/${counter}`, parseQuantity(value).nano] as const),
+    Object.entries(counters).map(
+      ([counter, { value }]) => [`${counterSet}/${counter}`, parseQuantity(value).nano] as const,
+    ),
   )

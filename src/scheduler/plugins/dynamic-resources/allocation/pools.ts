@@ -67,8 +67,11 @@ export function poolsOf(node: Node, slices: Lister<ResourceSlice>): Pool[] {
       else if (slice.spec.pool.generation === generation) others.push(slice)
     }
   }
-  const pools = [...found].flatMap(([key, ofPool]) => poolOf(ofPool, [...slices.by(byPool, `pool ${key}`)], node) ?? []).sort(byName)
-  const waits = ({ devices }: Pool): boolean => devices.some(({ device }) => (device.bindingConditions?.length ?? 0) > 0)
+  const pools = [...found]
+    .flatMap(([key, ofPool]) => poolOf(ofPool, [...slices.by(byPool, `pool ${key}`)], node) ?? [])
+    .sort(byName)
+  const waits = ({ devices }: Pool): boolean =>
+    devices.some(({ device }) => (device.bindingConditions?.length ?? 0) > 0)
   return [...pools.filter((pool) => !waits(pool)), ...pools.filter(waits)]
 }
 
@@ -85,7 +88,11 @@ function poolOf(reached: readonly ResourceSlice[], all: readonly ResourceSlice[]
   const withDevices = current.flatMap(({ spec }) => spec.devices ?? [])
   if (!counterSets || !isConsistent(withDevices, counterSets) || hasTwice(reached)) return { ...base, fault: 'invalid' }
   const devices: PoolDevice[] = []
-  const consumers = new Map(withDevices.filter(({ consumesCounters }) => consumesCounters).map((device) => [deviceId(driver, pool.name, device.name), device]))
+  const consumers = new Map(
+    withDevices
+      .filter(({ consumesCounters }) => consumesCounters)
+      .map((device) => [deviceId(driver, pool.name, device.name), device]),
+  )
   const whole: Pool = { ...base, devices, consumers, counterSets }
   for (const slice of [...reached].sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1)))
     for (const device of slice.spec.devices ?? [])

@@ -23,15 +23,21 @@ export interface ClaimToAllocate {
   constraints(): Constraint[]
 }
 
-export const nameOf = ({ request, subRequest }: Alternative): string => (subRequest === undefined ? request : `${request}/${subRequest}`)
+export const nameOf = ({ request, subRequest }: Alternative): string =>
+  subRequest === undefined ? request : `${request}/${subRequest}`
 
 /** Throws an Error that names claim and request where something about them cannot be understood. */
-export function claimToAllocate(claim: ResourceClaim, classNamed: (name: string) => DeviceClass | undefined, selectors: Selectors): ClaimToAllocate {
+export function claimToAllocate(
+  claim: ResourceClaim,
+  classNamed: (name: string) => DeviceClass | undefined,
+  selectors: Selectors,
+): ClaimToAllocate {
   const key = `${claim.metadata.namespace}/${claim.metadata.name}`
   const { requests = [], constraints = [] } = claim.spec.devices ?? {}
   const alternative = (request: string, subRequest: string | undefined, wants: ExactRequest): Alternative => {
     const found = classNamed(wants.deviceClassName)
-    if (!found) throw new Error(`claim ${key}, request ${request}: could not retrieve device class ${wants.deviceClassName}`)
+    if (!found)
+      throw new Error(`claim ${key}, request ${request}: could not retrieve device class ${wants.deviceClassName}`)
     const tests = [
       ...selectors.compiled(found.spec.selectors ?? [], `class ${found.metadata.name}`),
       ...selectors.compiled(wants.selectors ?? [], `claim ${key}`),
@@ -47,12 +53,15 @@ export function claimToAllocate(claim: ResourceClaim, classNamed: (name: string)
   return {
     claim,
     requests: requests.map(({ name, exactly, firstAvailable = [] }: Request) =>
-      exactly ? [alternative(name, undefined, exactly)] : firstAvailable.map(({ name: sub, ...wants }) => alternative(name, sub, wants)),
+      exactly
+        ? [alternative(name, undefined, exactly)]
+        : firstAvailable.map(({ name: sub, ...wants }) => alternative(name, sub, wants)),
     ),
     constraints: () =>
       constraints.map((one, at) => {
         const constraint = constraintOf(one)
-        if (!constraint) throw new Error(`claim ${key}, constraint #${at}: empty constraint (unsupported constraint type?)`)
+        if (!constraint)
+          throw new Error(`claim ${key}, constraint #${at}: empty constraint (unsupported constraint type?)`)
         return constraint
       }),
   }

@@ -22,15 +22,22 @@ export function isLost(claim: ResourceClaim, timeoutMs: number, now: number): bo
 /** Whether all devices of a claim can be used. Throws an Error where one of them never will. */
 export function isReady(claim: ResourceClaim): boolean {
   let ready = true
-  for (const { driver, pool, device, shareID, bindingConditions = [], bindingFailureConditions = [] } of claim.status?.allocation?.devices?.results ?? []) {
+  for (const { driver, pool, device, shareID, bindingConditions = [], bindingFailureConditions = [] } of claim.status
+    ?.allocation?.devices?.results ?? []) {
     if (bindingConditions.length === 0) continue
     const told = claim.status?.devices?.find(
-      (one) => one.driver === driver && one.pool === pool && one.device === device && (one.shareID ?? shareID) === shareID,
+      (one) =>
+        one.driver === driver && one.pool === pool && one.device === device && (one.shareID ?? shareID) === shareID,
     )
-    const ofType = (type: string) => told?.conditions?.find((condition) => condition.type === type && condition.status === 'True')
+    const ofType = (type: string) =>
+      told?.conditions?.find((condition) => condition.type === type && condition.status === 'True')
     for (const type of bindingFailureConditions) {
       const failure = ofType(type)
-      if (failure) throw new Error(`claim ${claim.metadata.name} binding failed: reason=${failure.reason}, message=${JSON.stringify(failure.message)}`)
+      if (failure)
+        throw new Error(
+          `claim ${claim.metadata.name} binding failed: reason=${failure.reason}, ` +
+            `message=${JSON.stringify(failure.message)}`,
+        )
     }
     ready &&= bindingConditions.every((type) => ofType(type) !== undefined)
   }

@@ -27,6 +27,8 @@ export function claimsOf(pod: PodInfo, claims: Claims): readonly ResourceClaim[]
 /** More pods than this no claim can have. */
 const mostReservations = 256
 
-export const isReservedFor = ({ status }: ResourceClaim, { pod }: PodInfo): boolean => status?.reservedFor?.some(({ uid }) => uid === pod.metadata.uid) ?? false
+export const isReservedFor = ({ status }: ResourceClaim, { pod }: PodInfo): boolean =>
+  status?.reservedFor?.some(({ uid }) => uid === pod.metadata.uid) ?? false
 
-export const mayBeReserved = ({ status }: ResourceClaim): boolean => (status?.reservedFor?.length ?? 0) < mostReservations
+export const mayBeReserved = ({ status }: ResourceClaim): boolean =>
+  (status?.reservedFor?.length ?? 0) < mostReservations

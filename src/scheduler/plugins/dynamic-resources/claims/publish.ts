@@ -12,8 +12,8 @@ const finalizer = 'resource.kubernetes.io/delete-protection'
 const mostAttempts = 5
 
 /**
- * The claim with its devices (none: it has them) and with the pod among its users, as it was written. Throws an Error where somebody else
- * was faster, or what the API server says.
+ * The claim with its devices (none: it has them) and with the pod among its users, as it was written. Throws an Error
+ * where somebody else was faster, or what the API server says.
  */
 export async function publish(
   claim: ResourceClaim,
@@ -35,22 +35,35 @@ export async function publish(
   }
 }
 
-async function write(claim: ResourceClaim, allocation: Allocation | undefined, pod: PodInfo, client: RestClient, now: number): Promise<ResourceClaim> {
+async function write(
+  claim: ResourceClaim,
+  allocation: Allocation | undefined,
+  pod: PodInfo,
+  client: RestClient,
+  now: number,
+): Promise<ResourceClaim> {
   let current = claim
   if (allocation) {
     if (current.status?.allocation) throw new Error(`claim ${keyOf(claim)} got allocated elsewhere in the meantime`)
     const finalizers = current.metadata.finalizers ?? []
     // The status alone cannot say so: this is a write of its own, before the devices are its.
     if (!finalizers.includes(finalizer))
-      current = await client.update(resourceClaims, { ...current, metadata: { ...current.metadata, finalizers: [...finalizers, finalizer] } })
-  } else if (!current.status?.allocation) throw new Error(`claim ${keyOf(claim)} got deallocated elsewhere in the meantime`)
+      current = await client.update(resourceClaims, {
+        ...current,
+        metadata: { ...current.metadata, finalizers: [...finalizers, finalizer] },
+      })
+  } else if (!current.status?.allocation)
+    throw new Error(`claim ${keyOf(claim)} got deallocated elsewhere in the meantime`)
   if (isReservedFor(current, pod)) return current
   const { name, uid = '' } = pod.pod.metadata
   const reservedFor = [...(current.status?.reservedFor ?? []), { resource: 'pods', name: name ?? '', uid }]
   // Since when its devices may take their time to become ready.
   const allocationTimestamp = `${new Date(now).toISOString().slice(0, 19)}Z`
   const timed: Allocation = { allocationTimestamp, ...(allocation ?? current.status?.allocation) }
-  return client.updateStatus(resourceClaims, { ...current, status: { ...current.status, allocation: timed, reservedFor } })
+  return client.updateStatus(resourceClaims, {
+    ...current,
+    status: { ...current.status, allocation: timed, reservedFor },
+  })
 }
 
 /** The claim may go from now on, though it has devices. */
@@ -60,7 +73,11 @@ export const withoutProtection = (claim: ResourceClaim): ResourceClaim => ({
 })
 
 /** The pod uses the claim no longer. */
-export async function giveBackReservation({ metadata }: ResourceClaim, { pod }: PodInfo, client: RestClient): Promise<void> {
+export async function giveBackReservation(
+  { metadata }: ResourceClaim,
+  { pod }: PodInfo,
+  client: RestClient,
+): Promise<void> {
   const { namespace = '', name = '', uid } = metadata
   const patch = { metadata: { uid }, status: { reservedFor: [{ $patch: 'delete', uid: pod.metadata.uid }] } }
   await client.patch(resourceClaims, namespace, name, patch, 'strategic', 'status')

@@ -1,4 +1,6 @@
-/** The claim that the scheduler makes for a pod whose extended resources are devices of a driver: one for all of them. */
+/**
+ * The claim that the scheduler makes for a pod whose extended resources are devices of a driver: one for all of them.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Pod, ResourceClaim } from '../../../../client/kinds.ts'
 import { controllerOf } from '../../../../client/objects/owners.ts'
@@ -9,11 +11,15 @@ import type { Request } from '../allocation/devices.ts'
 const annotation = 'resource.kubernetes.io/extended-resource-claim'
 
 type Container = NonNullable<Pod['spec']>['containers'][number]
-export type RequestMapping = NonNullable<NonNullable<Pod['status']>['extendedResourceClaimStatus']>['requestMappings'][number]
+export type RequestMapping = NonNullable<
+  NonNullable<Pod['status']>['extendedResourceClaimStatus']
+>['requestMappings'][number]
 
 /** What was made for the pod before, and may be of no use now. */
 export function leftOver(pod: PodInfo, claims: Iterable<ResourceClaim>): ResourceClaim | undefined {
-  for (const claim of claims) if (claim.metadata.annotations?.[annotation] === 'true' && controllerOf(claim)?.uid === pod.pod.metadata.uid) return claim
+  for (const claim of claims)
+    if (claim.metadata.annotations?.[annotation] === 'true' && controllerOf(claim)?.uid === pod.pod.metadata.uid)
+      return claim
   return undefined
 }
 
@@ -30,7 +36,9 @@ export const claimFor = ({ namespace, name, pod }: PodInfo, requests: Request[])
     generateName: `${name}-extended-resources-`,
     uid: randomUUID(),
     annotations: { [annotation]: 'true' },
-    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid: pod.metadata.uid ?? '', controller: true, blockOwnerDeletion: true }],
+    ownerReferences: [
+      { apiVersion: 'v1', kind: 'Pod', name, uid: pod.metadata.uid ?? '', controller: true, blockOwnerDeletion: true },
+    ],
   },
   spec: { devices: { requests } },
 })
@@ -55,7 +63,10 @@ export function requestsOf({ pod }: PodInfo, classes: ReadonlyMap<string, string
       return askedBy(one, resource, deviceClassName, later)
     })
     // What they need beyond that they have one after the other.
-    const most = brief.reduce<Request | undefined>((most, { own }) => (own && countOf(own) > countOf(most) ? own : most), undefined)
+    const most = brief.reduce<Request | undefined>(
+      (most, { own }) => (own && countOf(own) > countOf(most) ? own : most),
+      undefined,
+    )
     asked.requests.push(...lasting.flatMap(({ own }) => own ?? []), ...(most ? [most] : []))
     for (const { container, reused, own } of [...lasting, ...brief.map((one) => ({ ...one, own: one.own && most }))])
       for (const { name } of [...reused, ...(own ? [own] : [])])
@@ -72,7 +83,10 @@ interface Placed {
 
 const countOf = (request: Request | undefined): number => Number(request?.exactly?.count ?? 0)
 
-/** What a container asks for of a resource: as much as it can of what is asked for already, and a request of its own for the rest. */
+/**
+ * What a container asks for of a resource: as much as it can of what is asked for already, and a request of its own for
+ * the rest.
+ */
 function askedBy({ container, at }: Placed, resource: string, deviceClassName: string, reusable: readonly Request[]) {
   const amounts = container.resources?.requests ?? {}
   const reused: Request[] = []
@@ -83,6 +97,7 @@ function askedBy({ container, at }: Placed, resource: string, deviceClassName: s
     missing -= countOf(request)
   }
   const name = `container-${at}-request-${Object.keys(amounts).sort().indexOf(resource)}`
-  const own: Request | undefined = missing > 0 ? { name, exactly: { deviceClassName, allocationMode: 'ExactCount', count: missing } } : undefined
+  const own: Request | undefined =
+    missing > 0 ? { name, exactly: { deviceClassName, allocationMode: 'ExactCount', count: missing } } : undefined
   return { container, at, reused, own }
 }

@@ -15,7 +15,8 @@ export const resourcesOfClass = ({ metadata, spec }: DeviceClass): readonly stri
 export function classesByResource(handle: Pick<Handle, 'lister'>): (resource: string) => DeviceClass | undefined {
   const classes = handle.lister(deviceClasses)
   const age = ({ metadata }: DeviceClass): number => Date.parse(metadata.creationTimestamp ?? '') || 0
-  const isBefore = (a: DeviceClass, b: DeviceClass): boolean => age(a) > age(b) || (age(a) === age(b) && (a.metadata.name ?? '') < (b.metadata.name ?? ''))
+  const isBefore = (a: DeviceClass, b: DeviceClass): boolean =>
+    age(a) > age(b) || (age(a) === age(b) && (a.metadata.name ?? '') < (b.metadata.name ?? ''))
   return (resource) => {
     let found: DeviceClass | undefined
     for (const one of classes.by(resourcesOfClass, resource)) if (!found || isBefore(one, found)) found = one

@@ -13,9 +13,21 @@ export function create(claim: ResourceClaim, client: RestClient): Promise<Resour
 }
 
 /** Says in the pod's status which claim has its devices. */
-export async function tellPod({ namespace, name, pod }: PodInfo, claim: ResourceClaim, mappings: readonly RequestMapping[], client: RestClient): Promise<void> {
+export async function tellPod(
+  { namespace, name, pod }: PodInfo,
+  claim: ResourceClaim,
+  mappings: readonly RequestMapping[],
+  client: RestClient,
+): Promise<void> {
   const told = { resourceClaimName: claim.metadata.name, requestMappings: mappings }
-  await client.patch(pods, namespace, name, { metadata: { uid: pod.metadata.uid }, status: { extendedResourceClaimStatus: told } }, 'strategic', 'status')
+  await client.patch(
+    pods,
+    namespace,
+    name,
+    { metadata: { uid: pod.metadata.uid }, status: { extendedResourceClaimStatus: told } },
+    'strategic',
+    'status',
+  )
 }
 
 /** The claim goes, whatever it has. */

@@ -1,4 +1,6 @@
-/** A pod's claims by what the scheduler has to do about them, with what is known of them before any node is looked at. */
+/**
+ * A pod's claims by what the scheduler has to do about them, with what is known of them before any node is looked at.
+ */
 import { bindCompleted, has, selectedNode } from '../../../../api/core/storage/binding/annotations.ts'
 import { isFor, isReserved, order, suits } from '../../../../api/core/storage/binding/matching.ts'
 import { claimClass, waitsForConsumer } from '../../../../api/core/storage/binding/storage-class.ts'
@@ -46,14 +48,16 @@ export function sortClaims(claims: readonly PersistentVolumeClaim[], storage: St
     const volumeName = claim.spec?.volumeName
     const storageClass = volumeName && has(claim, bindCompleted) ? undefined : classOf(claim, storage)
     if (volumeName && has(claim, bindCompleted)) bound.push({ claim, volume: storage.volume(volumeName) })
-    else if (storageClass && waitsForConsumer(storageClass) && !volumeName) delayed.push(delayedClaim(claim, storageClass, storage))
+    else if (storageClass && waitsForConsumer(storageClass) && !volumeName)
+      delayed.push(delayedClaim(claim, storageClass, storage))
     else immediate.push(claim)
   }
   return { bound, delayed: delayed.sort((a, b) => compareQuantities(sizeOf(a.claim), sizeOf(b.claim))), immediate }
 }
 
 /** A class that is not there makes nobody wait for a pod: it may come yet. */
-const classOf = (claim: PersistentVolumeClaim, { storageClass }: Storage): StorageClass | undefined => storageClass(claimClass(claim))
+const classOf = (claim: PersistentVolumeClaim, { storageClass }: Storage): StorageClass | undefined =>
+  storageClass(claimClass(claim))
 
 function delayedClaim(claim: PersistentVolumeClaim, storageClass: StorageClass, { volumesOf }: Storage): DelayedClaim {
   const candidates: PersistentVolume[] = []
@@ -63,7 +67,13 @@ function delayedClaim(claim: PersistentVolumeClaim, storageClass: StorageClass, 
     if (isFor(volume, claim)) kept ??= isReserved(volume, claim) ? volume : undefined
     else if (suits(volume, claim)) candidates.push(volume)
   }
-  return { claim, storageClass, selectedNode: claim.metadata.annotations?.[selectedNode], kept, candidates: candidates.sort(order) }
+  return {
+    claim,
+    storageClass,
+    selectedNode: claim.metadata.annotations?.[selectedNode],
+    kept,
+    candidates: candidates.sort(order),
+  }
 }
 
 export const sizeOf = ({ spec }: PersistentVolumeClaim): string => spec?.resources?.requests?.storage ?? '0'

@@ -43,7 +43,8 @@ function findDelayed(delayed: readonly DelayedClaim[], node: Node, provisioners:
   const bindings: { claim: PersistentVolumeClaim; volume: PersistentVolume }[] = []
   const provisions: { claim: PersistentVolumeClaim; capacity?: CSIStorageCapacity }[] = []
   const taken = new Set<PersistentVolume>()
-  for (const one of delayed) if (one.selectedNode !== undefined && one.selectedNode !== node.metadata.name) return reasons.nothingToBind
+  for (const one of delayed)
+    if (one.selectedNode !== undefined && one.selectedNode !== node.metadata.name) return reasons.nothingToBind
   for (const { claim, storageClass, selectedNode, kept, candidates } of delayed) {
     const suitable = (volume: PersistentVolume): boolean => !taken.has(volume) && reaches(volume)(node)
     // One that is kept for the claim is its volume, whatever else there is.

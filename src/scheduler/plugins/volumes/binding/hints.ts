@@ -5,7 +5,8 @@ import { compareQuantities } from '../../../../machinery/values/quantity.ts'
 import { type EventRegistration, on } from '../../../framework/index.ts'
 import { usesClaim } from '../pod-volumes.ts'
 
-const migrated = (node: CSINode | undefined): string | undefined => node?.metadata.annotations?.['storage.alpha.kubernetes.io/migrated-plugins']
+const migrated = (node: CSINode | undefined): string | undefined =>
+  node?.metadata.annotations?.['storage.alpha.kubernetes.io/migrated-plugins']
 
 export const events: readonly EventRegistration[] = [
   on('StorageClass', ['Add', 'Update'], (_pod, before, after) => allowsMore(before, after)),
@@ -28,7 +29,8 @@ const countsLess = (before: CSIDriver | undefined, after: CSIDriver | undefined)
 
 function hasMore(before: CSIStorageCapacity | undefined, after: CSIStorageCapacity | undefined): boolean {
   if (!before || !after) return true
-  const grew = (was: string | undefined, is: string | undefined): boolean => compareQuantities(is ?? '0', was ?? '0') > 0
+  const grew = (was: string | undefined, is: string | undefined): boolean =>
+    compareQuantities(is ?? '0', was ?? '0') > 0
   return (
     grew(before.capacity, after.capacity) ||
     grew(before.maximumVolumeSize, after.maximumVolumeSize) ||

@@ -1,4 +1,7 @@
-/** VolumeBinding: a pod goes where its volumes are, or can be; volumes that wait for a pod are bound or made where it goes (KEP-490). */
+/**
+ * VolumeBinding: a pod goes where its volumes are, or can be; volumes that wait for a pod are bound or made where it
+ * goes (KEP-490).
+ */
 import { volumeClass } from '../../../../api/core/storage/binding/storage-class.ts'
 import {
   type CSIStorageCapacity,
@@ -12,7 +15,16 @@ import {
   storageClasses,
 } from '../../../../client/kinds.ts'
 import { type FieldError, invalidValue } from '../../../../machinery/validation/field-error.ts'
-import { failed, type Handle, type Plugin, type PodInfo, pluginFactory, type Status, skip, unresolvable } from '../../../framework/index.ts'
+import {
+  failed,
+  type Handle,
+  type Plugin,
+  type PodInfo,
+  pluginFactory,
+  type Status,
+  skip,
+  unresolvable,
+} from '../../../framework/index.ts'
 import { Assumed } from '../../assumed.ts'
 import { Waiters } from '../../waiters.ts'
 import { claimsOf } from '../pod-volumes.ts'
@@ -37,11 +49,20 @@ interface Filtering {
 export const volumeBinding = pluginFactory<VolumeBindingArgs>({
   name: 'VolumeBinding',
   args: {
-    fields: { bindTimeoutSeconds: { kind: 'integer', format: 'int64' }, shape: { kind: 'array', items: { kind: 'any' } } },
+    fields: {
+      bindTimeoutSeconds: { kind: 'integer', format: 'int64' },
+      shape: { kind: 'array', items: { kind: 'any' } },
+    },
     withDefaults: (given) => ({ bindTimeoutSeconds: 600, shape: [], ...given }),
     validate: ({ bindTimeoutSeconds, shape }, path) => [
       ...(bindTimeoutSeconds < 0
-        ? [invalidValue(`${path}.bindTimeoutSeconds`, bindTimeoutSeconds, 'invalid BindTimeoutSeconds, should not be a negative value')]
+        ? [
+            invalidValue(
+              `${path}.bindTimeoutSeconds`,
+              bindTimeoutSeconds,
+              'invalid BindTimeoutSeconds, should not be a negative value',
+            ),
+          ]
         : []),
       ...shapeFaults(shape, `${path}.shape`),
     ],
@@ -52,8 +73,10 @@ export const volumeBinding = pluginFactory<VolumeBindingArgs>({
 function shapeFaults(shape: readonly ShapePoint[], path: string): FieldError[] {
   return shape.flatMap(({ utilization, score }, at) => {
     const errors: FieldError[] = []
-    if (!(utilization >= 0 && utilization <= 100)) errors.push(invalidValue(`${path}[${at}].utilization`, utilization, 'not in valid range [0, 100]'))
-    if (!(score >= 0 && score <= 10)) errors.push(invalidValue(`${path}[${at}].score`, score, 'not in valid range [0, 10]'))
+    if (!(utilization >= 0 && utilization <= 100))
+      errors.push(invalidValue(`${path}[${at}].utilization`, utilization, 'not in valid range [0, 100]'))
+    if (!(score >= 0 && score <= 10))
+      errors.push(invalidValue(`${path}[${at}].score`, score, 'not in valid range [0, 10]'))
     if (at > 0 && utilization <= (shape[at - 1]?.utilization ?? 0))
       errors.push(invalidValue(`${path}[${at}].utilization`, utilization, 'values must be sorted in increasing order'))
     return errors
@@ -119,7 +142,8 @@ function make({ bindTimeoutSeconds, shape }: VolumeBindingArgs, handle: Handle):
       return undefined
     },
 
-    preScore: (_pod, _nodes, state) => (state && shape.length > 0 && state.claims.delayed.length > 0 ? { state } : skip),
+    preScore: (_pod, _nodes, state) =>
+      state && shape.length > 0 && state.claims.delayed.length > 0 ? { state } : skip,
     score({ byNode }, _pod, node) {
       const found = byNode.get(node.name)
       return found ? scoreVolumes(found, shape) : 0
@@ -138,16 +162,24 @@ function make({ bindTimeoutSeconds, shape }: VolumeBindingArgs, handle: Handle):
     preBind: (state, pod, node, signal) => bindVolumes(state?.byNode.get(node), pod, node, signal),
   }
 
-  async function bindVolumes(found: PodVolumes | undefined, pod: PodInfo, node: string, signal: AbortSignal): Promise<Status | undefined> {
+  async function bindVolumes(
+    found: PodVolumes | undefined,
+    pod: PodInfo,
+    node: string,
+    signal: AbortSignal,
+  ): Promise<Status | undefined> {
     if (!found || !hasWork(found)) return undefined
     try {
       await write(found, node, handle.client, assumed)
       await waiters.until(() => isDone(found, pod, node, now), bindTimeoutSeconds * 1000, signal)
       return undefined
     } catch (error) {
-      return failed(new Error(`binding volumes: ${error instanceof Error ? error.message : String(error)}`, { cause: error }))
+      return failed(
+        new Error(`binding volumes: ${error instanceof Error ? error.message : String(error)}`, { cause: error }),
+      )
     }
   }
 }
 
-const hasWork = (found: PodVolumes | undefined): boolean => found !== undefined && found.bindings.length + found.provisions.length > 0
+const hasWork = (found: PodVolumes | undefined): boolean =>
+  found !== undefined && found.bindings.length + found.provisions.length > 0

@@ -1,5 +1,14 @@
-/** Whether a volume can be made for a claim on a node: its class allows the place, and the driver has room there (KEP-1472). */
-import type { CSIDriver, CSIStorageCapacity, Node, PersistentVolumeClaim, StorageClass } from '../../../../client/kinds.ts'
+/**
+ * Whether a volume can be made for a claim on a node: its class allows the place, and the driver has room there
+ * (KEP-1472).
+ */
+import type {
+  CSIDriver,
+  CSIStorageCapacity,
+  Node,
+  PersistentVolumeClaim,
+  StorageClass,
+} from '../../../../client/kinds.ts'
 import { own } from '../../../../lib/own.ts'
 import { labelSelectorOf } from '../../../../machinery/selectors/label-selector.ts'
 import { wholeValue } from '../../../../machinery/values/quantity.ts'
@@ -11,11 +20,18 @@ export interface Provisioners {
 }
 
 /** `capacity`: what the driver has there, where it tells. */
-export type Provisioning = { readonly verdict: 'possible'; readonly capacity?: CSIStorageCapacity } | { readonly verdict: 'impossible' | 'no room' }
+export type Provisioning =
+  | { readonly verdict: 'possible'; readonly capacity?: CSIStorageCapacity }
+  | { readonly verdict: 'impossible' | 'no room' }
 
 const nobody = 'kubernetes.io/no-provisioner'
 
-export function provisioning(claim: PersistentVolumeClaim, storageClass: StorageClass, node: Node, provisioners: Provisioners): Provisioning {
+export function provisioning(
+  claim: PersistentVolumeClaim,
+  storageClass: StorageClass,
+  node: Node,
+  provisioners: Provisioners,
+): Provisioning {
   const { provisioner } = storageClass
   if (!provisioner || provisioner === nobody || !isAllowed(storageClass, node)) return { verdict: 'impossible' }
   const size = claim.spec?.resources?.requests?.storage
@@ -36,5 +52,7 @@ const isFor = ({ nodeTopology }: CSIStorageCapacity, { metadata }: Node): boolea
 /** No topologies allow all nodes; of several, one has to fit. */
 function isAllowed({ allowedTopologies = [] }: StorageClass, { metadata: { labels = {} } }: Node): boolean {
   if (allowedTopologies.length === 0) return true
-  return allowedTopologies.some(({ matchLabelExpressions = [] }) => matchLabelExpressions.every(({ key, values }) => values.includes(own(labels, key) ?? '')))
+  return allowedTopologies.some(({ matchLabelExpressions = [] }) =>
+    matchLabelExpressions.every(({ key, values }) => values.includes(own(labels, key) ?? '')),
+  )
 }

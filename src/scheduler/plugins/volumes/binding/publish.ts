@@ -1,7 +1,17 @@
-/** Writes what a pod's volumes need, and waits until all its claims are bound: volumes name their claims, claims the node where one is made. */
+/**
+ * Writes what a pod's volumes need, and waits until all its claims are bound: volumes name their claims, claims the
+ * node where one is made.
+ */
 import { annotated, bindCompleted, has, selectedNode } from '../../../../api/core/storage/binding/annotations.ts'
 import { boundVolume } from '../../../../api/core/storage/binding/bind-volume.ts'
-import { type Node, type PersistentVolume, type PersistentVolumeClaim, type Pod, persistentVolumeClaims, persistentVolumes } from '../../../../client/kinds.ts'
+import {
+  type Node,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  persistentVolumeClaims,
+  persistentVolumes,
+} from '../../../../client/kinds.ts'
 import type { RestClient } from '../../../../client/rest/rest-client.ts'
 import type { PodInfo } from '../../../framework/index.ts'
 import type { Assumed } from '../../assumed.ts'
@@ -42,7 +52,12 @@ export function forget({ bindings, provisions }: PodVolumes, { volumes, claims }
 }
 
 /** Rejects with what the API server says. */
-export async function write(found: PodVolumes, node: string, client: RestClient, { volumes, claims }: Assumptions): Promise<void> {
+export async function write(
+  found: PodVolumes,
+  node: string,
+  client: RestClient,
+  { volumes, claims }: Assumptions,
+): Promise<void> {
   const writes = writesFor(found, node)
   for (const volume of writes.volumes) volumes.assume(await client.update(persistentVolumes, volume))
   for (const claim of writes.claims) claims.assume(await client.update(persistentVolumeClaims, claim))
@@ -56,12 +71,20 @@ export interface Surroundings {
   volume(name: string): PersistentVolume | undefined
 }
 
-/** Whether all claims are bound by now. Throws an Error where they will never be, and the pod has to be scheduled anew. */
-export function isDone({ bindings, provisions }: PodVolumes, pod: PodInfo, nodeName: string, now: Surroundings): boolean {
+/**
+ * Whether all claims are bound by now. Throws an Error where they will never be, and the pod has to be scheduled anew.
+ */
+export function isDone(
+  { bindings, provisions }: PodVolumes,
+  pod: PodInfo,
+  nodeName: string,
+  now: Surroundings,
+): boolean {
   const node = now.node(nodeName)
   if (!node) throw new Error(`failed to get node "${nodeName}": node "${nodeName}" not found`)
   const current = now.pod(pod.namespace, pod.name)
-  if (current?.metadata.uid !== pod.pod.metadata.uid) throw new Error(`pod does not exist any more: pod "${pod.name}" not found`)
+  if (current?.metadata.uid !== pod.pod.metadata.uid)
+    throw new Error(`pod does not exist any more: pod "${pod.name}" not found`)
   for (const { claim, volume } of bindings) {
     const name = volume.metadata.name ?? ''
     const live = now.volume(name)
@@ -85,7 +108,10 @@ export function isDone({ bindings, provisions }: PodVolumes, pod: PodInfo, nodeN
 
 const isBound = (claim: PersistentVolumeClaim): boolean => Boolean(claim.spec?.volumeName) && has(claim, bindCompleted)
 
-function mustBeThere({ metadata: { namespace = '', name = '' } }: PersistentVolumeClaim, { claim }: Surroundings): PersistentVolumeClaim {
+function mustBeThere(
+  { metadata: { namespace = '', name = '' } }: PersistentVolumeClaim,
+  { claim }: Surroundings,
+): PersistentVolumeClaim {
   const live = claim(namespace, name)
   if (!live) throw new Error(`failed to get pvc "${namespace}/${name}": persistentvolumeclaim "${name}" not found`)
   return live
@@ -93,5 +119,8 @@ function mustBeThere({ metadata: { namespace = '', name = '' } }: PersistentVolu
 
 function mustReach(volume: PersistentVolume, node: Node): void {
   if (!reaches(volume)(node))
-    throw new Error(`pv "${volume.metadata.name}" node affinity doesn't match node "${node.metadata.name}": no matching NodeSelectorTerms`)
+    throw new Error(
+      `pv "${volume.metadata.name}" node affinity doesn't match node "${node.metadata.name}": no matching ` +
+        'NodeSelectorTerms',
+    )
 }

@@ -18,13 +18,21 @@ export function scoreVolumes({ bindings, provisions }: PodVolumes, shape: readon
   const classes = new Map<string, { requested: number; capacity: number }>()
   const count = (name: string, requested: string, capacity: string): void => {
     const sum = classes.get(name) ?? { requested: 0, capacity: 0 }
-    classes.set(name, { requested: sum.requested + Number(wholeValue(requested)), capacity: sum.capacity + Number(wholeValue(capacity)) })
+    classes.set(name, {
+      requested: sum.requested + Number(wholeValue(requested)),
+      capacity: sum.capacity + Number(wholeValue(capacity)),
+    })
   }
-  if (bindings.length > 0) for (const { claim, volume } of bindings) count(claimClass(claim), sizeOf(claim), volume.spec?.capacity?.storage ?? '0')
-  else for (const { claim, capacity } of provisions) if (capacity?.capacity) count(claimClass(claim), sizeOf(claim), capacity.capacity)
+  if (bindings.length > 0)
+    for (const { claim, volume } of bindings)
+      count(claimClass(claim), sizeOf(claim), volume.spec?.capacity?.storage ?? '0')
+  else
+    for (const { claim, capacity } of provisions)
+      if (capacity?.capacity) count(claimClass(claim), sizeOf(claim), capacity.capacity)
   if (classes.size === 0) return 0
   let sum = 0
-  for (const { requested, capacity } of classes.values()) sum += scoreAt(shape, capacity === 0 ? 100 : Math.min(100, Math.trunc((requested * 100) / capacity)))
+  for (const { requested, capacity } of classes.values())
+    sum += scoreAt(shape, capacity === 0 ? 100 : Math.min(100, Math.trunc((requested * 100) / capacity)))
   return Math.round(sum / classes.size)
 }
 

@@ -14,14 +14,22 @@ import { scoreVolumes } from './scoring.ts'
 
 const nodes = [aNode('a'), aNode('b')]
 const both = (reason: string): string[] => [reason, reason]
-const verdicts = (of: Pod, objects: KubeObject[]): string[] => Object.values(filterWith(volumeBinding, of, { nodes, objects }))
+const verdicts = (of: Pod, objects: KubeObject[]): string[] =>
+  Object.values(filterWith(volumeBinding, of, { nodes, objects }))
 
-const waiting = (name: string, storage = '1Gi'): PersistentVolumeClaim => aClaim(name, { storageClassName: 'local', resources: { requests: { storage } } })
+const waiting = (name: string, storage = '1Gi'): PersistentVolumeClaim =>
+  aClaim(name, { storageClassName: 'local', resources: { requests: { storage } } })
 const local = (name: string, node: string, storage = '1Gi', more: PersistentVolume['spec'] = {}): PersistentVolume =>
   aVolume(name, { storageClassName: 'local', capacity: { storage }, ...onlyOn(node), ...more })
 const made = aClass('made', { provisioner: 'd' })
-const makes = (name: string, metadata = {}): PersistentVolumeClaim => aClaim(name, { storageClassName: 'made' }, metadata)
-const driver = { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: 'd' }, spec: { storageCapacity: true } }
+const makes = (name: string, metadata = {}): PersistentVolumeClaim =>
+  aClaim(name, { storageClassName: 'made' }, metadata)
+const driver = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSIDriver',
+  metadata: { name: 'd' },
+  spec: { storageCapacity: true },
+}
 const capacity = (node: string, amount: string) => ({
   apiVersion: 'storage.k8s.io/v1',
   kind: 'CSIStorageCapacity',
@@ -47,13 +55,33 @@ test('pods go where their volumes are, or can be', () => {
       [{ ...aClaim('c', { volumeName: 'v' }), status: { phase: 'Lost' } } as KubeObject],
       both('persistentvolumeclaim "c" bound to non-existent persistentvolume "v"'),
     ],
-    ['deleted', ['c'], [aClaim('c', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })], both('persistentvolumeclaim "c" is being deleted')],
-    ['to be bound by others', ['c'], [aClaim('c', { storageClassName: 'now' }), immediate], both('pod has unbound immediate PersistentVolumeClaims')],
+    [
+      'deleted',
+      ['c'],
+      [aClaim('c', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+      both('persistentvolumeclaim "c" is being deleted'),
+    ],
+    [
+      'to be bound by others',
+      ['c'],
+      [aClaim('c', { storageClassName: 'now' }), immediate],
+      both('pod has unbound immediate PersistentVolumeClaims'),
+    ],
     ['without a class', ['c'], [aClaim('c')], both('pod has unbound immediate PersistentVolumeClaims')],
-    ['of a class that is not there', ['c'], [aClaim('c', { storageClassName: 'now' })], both('pod has unbound immediate PersistentVolumeClaims')],
+    [
+      'of a class that is not there',
+      ['c'],
+      [aClaim('c', { storageClassName: 'now' })],
+      both('pod has unbound immediate PersistentVolumeClaims'),
+    ],
     ['a volume on one node', ['c'], [waiting('c'), localClass, local('v', 'a')], ['', nothingToBind]],
     ['a volume that is too small', ['c'], [waiting('c', '2Gi'), localClass, local('v', 'a')], both(nothingToBind)],
-    ['two claims, one volume', ['c', 'd'], [waiting('c'), waiting('d'), localClass, local('v', 'a')], both(nothingToBind)],
+    [
+      'two claims, one volume',
+      ['c', 'd'],
+      [waiting('c'), waiting('d'), localClass, local('v', 'a')],
+      both(nothingToBind),
+    ],
     [
       'the small claim leaves the large volume',
       ['c', 'd'],
@@ -63,18 +91,36 @@ test('pods go where their volumes are, or can be', () => {
     [
       'a volume that is kept for the claim',
       ['c'],
-      [waiting('c'), localClass, local('v', 'a'), { ...local('w', 'b', '1Gi', { claimRef: { namespace: 'default', name: 'c' } }) }],
+      [
+        waiting('c'),
+        localClass,
+        local('v', 'a'),
+        { ...local('w', 'b', '1Gi', { claimRef: { namespace: 'default', name: 'c' } }) },
+      ],
       [nothingToBind, ''],
     ],
     ['one can be made', ['c'], [makes('c'), made], both('')],
-    ['one is being made on a node', ['c'], [makes('c', { annotations: { 'volume.kubernetes.io/selected-node': 'b' } }), made], [nothingToBind, '']],
+    [
+      'one is being made on a node',
+      ['c'],
+      [makes('c', { annotations: { 'volume.kubernetes.io/selected-node': 'b' } }), made],
+      [nothingToBind, ''],
+    ],
     [
       'one can be made in some places',
       ['c'],
-      [makes('c'), { ...made, allowedTopologies: [{ matchLabelExpressions: [{ key: 'kubernetes.io/hostname', values: ['a'] }] }] }],
+      [
+        makes('c'),
+        { ...made, allowedTopologies: [{ matchLabelExpressions: [{ key: 'kubernetes.io/hostname', values: ['a'] }] }] },
+      ],
       ['', nothingToBind],
     ],
-    ['the driver has room on one node', ['c'], [makes('c'), made, driver, capacity('a', '1Gi'), capacity('b', '1Mi')], ['', noRoom]],
+    [
+      'the driver has room on one node',
+      ['c'],
+      [makes('c'), made, driver, capacity('a', '1Gi'), capacity('b', '1Mi')],
+      ['', noRoom],
+    ],
     [
       'both reasons',
       ['c', 'd'],
@@ -82,13 +128,20 @@ test('pods go where their volumes are, or can be', () => {
       [`${conflict}, ${noRoom}`, ''],
     ],
   ]
-  for (const [title, claims, objects, expected] of cases) assert.deepEqual(verdicts(aPodWith('p', claims), objects), expected, title)
+  for (const [title, claims, objects, expected] of cases)
+    assert.deepEqual(verdicts(aPodWith('p', claims), objects), expected, title)
 })
 
 test('ephemeral volumes wait for their claims, which have to be their own', () => {
   const pod = aPod('p', { volumes: [{ name: 'v', ephemeral: {} }] })
-  assert.deepEqual(verdicts(pod, []), both('waiting for ephemeral volume controller to create the persistentvolumeclaim "p-v"'))
-  assert.deepEqual(verdicts(pod, [aClaim('p-v', { volumeName: 'x' })]), both('PVC default/p-v was not created for pod default/p (pod is not owner)'))
+  assert.deepEqual(
+    verdicts(pod, []),
+    both('waiting for ephemeral volume controller to create the persistentvolumeclaim "p-v"'),
+  )
+  assert.deepEqual(
+    verdicts(pod, [aClaim('p-v', { volumeName: 'x' })]),
+    both('PVC default/p-v was not created for pod default/p (pod is not owner)'),
+  )
 })
 
 test('what is reserved for a pod is not found by the next, until it is given back', () => {
@@ -116,12 +169,18 @@ test('volumes count in scores by the line that the configuration draws', () => {
     { utilization: 50, score: 10 },
     { utilization: 100, score: 0 },
   ]
-  const binds = (size: string) => ({ bindings: [{ claim: waiting('c'), volume: local('v', 'a', size) }], provisions: [] })
+  const binds = (size: string) => ({
+    bindings: [{ claim: waiting('c'), volume: local('v', 'a', size) }],
+    provisions: [],
+  })
   assert.deepEqual(
     ['1Gi', '2Gi', '4Gi'].map((size) => scoreVolumes(binds(size), shape)),
     [0, 100, 50],
   )
-  assert.equal(scoreVolumes({ bindings: [], provisions: [{ claim: makes('c'), capacity: capacity('a', '4Gi') }] }, shape), 50)
+  assert.equal(
+    scoreVolumes({ bindings: [], provisions: [{ claim: makes('c'), capacity: capacity('a', '4Gi') }] }, shape),
+    50,
+  )
   assert.equal(scoreVolumes({ bindings: [], provisions: [{ claim: makes('c') }] }, shape), 0)
 })
 
@@ -131,7 +190,10 @@ test('a pod is bound when all its claims are; what went wrong sends it back', ()
   const provisions = { bindings: [], provisions: [{ claim: makes('c') }] }
   const bindings = { bindings: [{ claim: waiting('c'), volume: local('v', 'a') }], provisions: [] }
   const owned = local('v', 'a', '1Gi', { claimRef: { uid: 'uid-of-c' } })
-  const done = (found: Parameters<typeof isDone>[0], live: { claim?: PersistentVolumeClaim; volume?: PersistentVolume; pod?: Pod }): boolean | string => {
+  const done = (
+    found: Parameters<typeof isDone>[0],
+    live: { claim?: PersistentVolumeClaim; volume?: PersistentVolume; pod?: Pod },
+  ): boolean | string => {
     try {
       return isDone(found, new PodInfo(pod), 'a', {
         node: (name) => nodes.find(({ metadata }) => metadata.name === name),
@@ -153,7 +215,10 @@ test('a pod is bound when all its claims are; what went wrong sends it back', ()
     done(provisions, { claim: { ...makes('c', selected), spec: { volumeName: 'v' } }, volume: local('v', 'b') }),
     `pv "v" node affinity doesn't match node "a": no matching NodeSelectorTerms`,
   )
-  assert.match(String(done(provisions, { claim: makes('c', selected), pod: undefined })), /^pod does not exist any more/)
+  assert.match(
+    String(done(provisions, { claim: makes('c', selected), pod: undefined })),
+    /^pod does not exist any more/,
+  )
 })
 
 test('who waits looks when something changes, and not for ever', async () => {

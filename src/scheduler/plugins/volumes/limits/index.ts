@@ -10,7 +10,17 @@ import {
   storageClasses,
   volumeAttachments,
 } from '../../../../client/kinds.ts'
-import { type Handle, type NodeInfo, on, type Plugin, type PodInfo, pluginFactory, skip, unresolvable, unschedulable } from '../../../framework/index.ts'
+import {
+  type Handle,
+  type NodeInfo,
+  on,
+  type Plugin,
+  type PodInfo,
+  pluginFactory,
+  skip,
+  unresolvable,
+  unschedulable,
+} from '../../../framework/index.ts'
 import { claimNameOf, type PodVolume, usesClaim } from '../pod-volumes.ts'
 import { driverOf, inTreeVolume } from './migration.ts'
 
@@ -25,7 +35,8 @@ interface Attached {
 
 export const nodeVolumeLimits = pluginFactory({ name: 'NodeVolumeLimits', make })
 
-const mayAttach = ({ persistentVolumeClaim, ephemeral, ...source }: PodVolume): boolean => Boolean(persistentVolumeClaim ?? ephemeral ?? inTreeVolume(source))
+const mayAttach = ({ persistentVolumeClaim, ephemeral, ...source }: PodVolume): boolean =>
+  Boolean(persistentVolumeClaim ?? ephemeral ?? inTreeVolume(source))
 
 const byNode = ({ spec }: { spec: { nodeName: string } }): readonly string[] => [spec.nodeName]
 
@@ -38,8 +49,16 @@ function make(_: undefined, handle: Handle): Plugin {
 
   return {
     events: [
-      on('CSINode', ['Add', 'Update'], (_pod, before, after) => !before || after === undefined || mayHoldMore(before, after)),
-      on('Pod', ['Delete'], (pod, before) => before?.spec?.volumes?.some(mayAttach) === true && pod.pod.spec?.volumes !== undefined),
+      on(
+        'CSINode',
+        ['Add', 'Update'],
+        (_pod, before, after) => !before || after === undefined || mayHoldMore(before, after),
+      ),
+      on(
+        'Pod',
+        ['Delete'],
+        (pod, before) => before?.spec?.volumes?.some(mayAttach) === true && pod.pod.spec?.volumes !== undefined,
+      ),
       on('PersistentVolumeClaim', ['Add', 'Update'], (pod, _before, after) => usesClaim(pod, after)),
       on('VolumeAttachment', ['Delete']),
     ],
@@ -65,7 +84,9 @@ function make(_: undefined, handle: Handle): Plugin {
   }
 
   function missingClaim(pod: PodInfo): string | undefined {
-    return (pod.pod.spec?.volumes ?? []).map((volume) => claimNameOf(pod, volume)).find((name) => name !== undefined && !claims.get(pod.namespace, name))
+    return (pod.pod.spec?.volumes ?? [])
+      .map((volume) => claimNameOf(pod, volume))
+      .find((name) => name !== undefined && !claims.get(pod.namespace, name))
   }
 
   /** The volumes of a node, by id, with their drivers: those of its pods, and what is attached to it whatever for. */
@@ -73,7 +94,9 @@ function make(_: undefined, handle: Handle): Plugin {
     const found = new Map<string, string>()
     for (const pod of node.pods) for (const { driver, id } of attachedBy(pod, csiNode)) found.set(id, driver)
     for (const { spec } of attachments.by(byNode, node.name)) {
-      const attached = spec.source.persistentVolumeName ? ofVolume(spec.source.persistentVolumeName, csiNode) : undefined
+      const attached = spec.source.persistentVolumeName
+        ? ofVolume(spec.source.persistentVolumeName, csiNode)
+        : undefined
       if (attached) found.set(attached.id, attached.driver)
     }
     return found
@@ -110,7 +133,11 @@ function ofSource(source: Parameters<typeof inTreeVolume>[0], csiNode: CSINode):
 }
 
 function limitsOf({ spec }: CSINode): Map<string, number> {
-  return new Map(spec.drivers.flatMap(({ name, allocatable }) => (allocatable?.count === undefined ? [] : [[name, allocatable.count] as const])))
+  return new Map(
+    spec.drivers.flatMap(({ name, allocatable }) =>
+      allocatable?.count === undefined ? [] : [[name, allocatable.count] as const],
+    ),
+  )
 }
 
 function mayHoldMore(before: CSINode, after: CSINode): boolean {

@@ -15,7 +15,10 @@ const drivers: Readonly<Record<string, string>> = {
   'kubernetes.io/portworx-volume': 'pxd.portworx.com',
 }
 
-/** The driver of a provisioner on a node; undefined where the node's kubelet still does it itself. A name that is no plug-in's is a driver's. */
+/**
+ * The driver of a provisioner on a node; undefined where the node's kubelet still does it itself. A name that is no
+ * plug-in's is a driver's.
+ */
 export function driverOf(provisioner: string, node: CSINode): string | undefined {
   const driver = drivers[provisioner]
   if (!driver) return provisioner

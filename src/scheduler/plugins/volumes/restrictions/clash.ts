@@ -16,5 +16,9 @@ export function clash(a: PodVolume, b: PodVolume): boolean {
   const [image, otherImage] = [a.rbd, b.rbd]
   if (!image || !otherImage) return false
   const isSame = (image.pool ?? 'rbd') === (otherImage.pool ?? 'rbd') && image.image === otherImage.image
-  return isSame && image.monitors.some((monitor) => otherImage.monitors.includes(monitor)) && !(image.readOnly && otherImage.readOnly)
+  return (
+    isSame &&
+    image.monitors.some((monitor) => otherImage.monitors.includes(monitor)) &&
+    !(image.readOnly && otherImage.readOnly)
+  )
 }

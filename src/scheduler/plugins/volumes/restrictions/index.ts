@@ -1,6 +1,16 @@
 /** VolumeRestrictions: disks that one node can have at a time, and claims that one pod can have. */
 import { type PersistentVolumeClaim, type Pod, persistentVolumeClaims } from '../../../../client/kinds.ts'
-import { type Handle, type NodeInfo, on, type Plugin, PodInfo, pluginFactory, skip, unresolvable, unschedulable } from '../../../framework/index.ts'
+import {
+  type Handle,
+  type NodeInfo,
+  on,
+  type Plugin,
+  PodInfo,
+  pluginFactory,
+  skip,
+  unresolvable,
+  unschedulable,
+} from '../../../framework/index.ts'
 import { claimNameOf, usesClaim } from '../pod-volumes.ts'
 import { clash, isExclusiveKind } from './clash.ts'
 
@@ -12,15 +22,19 @@ interface Filtering {
 }
 
 const noDisk = unschedulable('node(s) had no available disk')
-const inUse = unschedulable('node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode')
+const inUse = unschedulable(
+  'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
+)
 
 export const volumeRestrictions = pluginFactory({ name: 'VolumeRestrictions', make })
 
 function make(_: undefined, handle: Handle): Plugin<Filtering> {
   const claims = handle.lister(persistentVolumeClaims)
   const keyOf = ({ metadata }: PersistentVolumeClaim): string => `${metadata.namespace}/${metadata.name}`
-  const isExclusive = (claim: PersistentVolumeClaim): boolean => claim.spec?.accessModes?.includes('ReadWriteOncePod') ?? false
-  const share = (pod: PodInfo, exclusive: ReadonlySet<string>): number => pod.claims.filter((key) => exclusive.has(key)).length
+  const isExclusive = (claim: PersistentVolumeClaim): boolean =>
+    claim.spec?.accessModes?.includes('ReadWriteOncePod') ?? false
+  const share = (pod: PodInfo, exclusive: ReadonlySet<string>): number =>
+    pod.claims.filter((key) => exclusive.has(key)).length
 
   return {
     events: [

@@ -1,9 +1,24 @@
 /** VolumeZone: a pod goes where its volumes are, by the zones and regions in the volumes' labels. */
 
 import { claimClass } from '../../../../api/core/storage/binding/storage-class.ts'
-import { type PersistentVolume, type PersistentVolumeClaim, persistentVolumeClaims, persistentVolumes, storageClasses } from '../../../../client/kinds.ts'
+import {
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  persistentVolumeClaims,
+  persistentVolumes,
+  storageClasses,
+} from '../../../../client/kinds.ts'
 import { own } from '../../../../lib/own.ts'
-import { type Handle, on, type Plugin, type PodInfo, pluginFactory, type Status, skip, unresolvable } from '../../../framework/index.ts'
+import {
+  type Handle,
+  on,
+  type Plugin,
+  type PodInfo,
+  pluginFactory,
+  type Status,
+  skip,
+  unresolvable,
+} from '../../../framework/index.ts'
 import { usesClaim, zonesOf } from '../pod-volumes.ts'
 
 /** A volume is in one of these. */
@@ -30,11 +45,21 @@ function make(_: undefined, handle: Handle): Plugin<readonly Place[]> {
   return {
     events: [
       on('StorageClass', ['Add'], (pod, _before, after) =>
-        [...claimsOfPod(pod)].some((claim) => !claim?.spec?.volumeName && claim && claimClass(claim) === after?.metadata.name),
+        [...claimsOfPod(pod)].some(
+          (claim) => !claim?.spec?.volumeName && claim && claimClass(claim) === after?.metadata.name,
+        ),
       ),
       on('Node', ['Add', 'UpdateLabel']),
-      on('PersistentVolumeClaim', ['Add', 'Update'], (pod, before, after) => usesClaim(pod, after) && before?.spec?.volumeName !== after?.spec?.volumeName),
-      on('PersistentVolume', ['Add', 'Update'], (_pod, before, after) => !before || textOf(placesOf(before)) !== textOf(placesOf(after))),
+      on(
+        'PersistentVolumeClaim',
+        ['Add', 'Update'],
+        (pod, before, after) => usesClaim(pod, after) && before?.spec?.volumeName !== after?.spec?.volumeName,
+      ),
+      on(
+        'PersistentVolume',
+        ['Add', 'Update'],
+        (_pod, before, after) => !before || textOf(placesOf(before)) !== textOf(placesOf(after)),
+      ),
     ],
 
     preFilter(pod) {
@@ -57,13 +82,16 @@ function make(_: undefined, handle: Handle): Plugin<readonly Place[]> {
     filter(places, _pod, { labels }) {
       // A cluster without zones has one.
       if (!keys.some((key) => labels[key] !== undefined)) return undefined
-      return places.every(({ key, values }) => values.has(own(labels, key) ?? own(labels, today[key] ?? key) ?? '')) ? undefined : wrongZone
+      return places.every(({ key, values }) => values.has(own(labels, key) ?? own(labels, today[key] ?? key) ?? ''))
+        ? undefined
+        : wrongZone
     },
   }
 
   function* namedClaims({ namespace, pod }: PodInfo): Generator<[string, PersistentVolumeClaim | undefined]> {
     for (const { persistentVolumeClaim } of pod.spec?.volumes ?? [])
-      if (persistentVolumeClaim) yield [persistentVolumeClaim.claimName, claims.get(namespace, persistentVolumeClaim.claimName)]
+      if (persistentVolumeClaim)
+        yield [persistentVolumeClaim.claimName, claims.get(namespace, persistentVolumeClaim.claimName)]
   }
 
   function* claimsOfPod(pod: PodInfo): Generator<PersistentVolumeClaim | undefined> {

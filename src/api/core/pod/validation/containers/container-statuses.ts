@@ -1,5 +1,16 @@
-/** Rules for what nodes tell of containers: as whom they run (KEP-3619), and the health of what was allocated to them (KEP-4680). */
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../../machinery/validation/field-error.ts'
+/**
+ * Rules for what nodes tell of containers: as whom they run (KEP-3619), and the health of what was allocated to them
+ * (KEP-4680).
+ */
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../../../machinery/validation/field-error.ts'
 import { all, each, repeats, valid } from '../../../../../machinery/validation/field-rules.ts'
 import type { Container, PodSpec, PodStatus } from '../../model.ts'
 import { id } from '../security.ts'
@@ -10,7 +21,8 @@ type Allocated = NonNullable<ContainerStatus['allocatedResourcesStatus']>[number
 /** Of the containers of a pod, whichever list they are in. */
 export function whatContainersTell(status: PodStatus | undefined, spec: PodSpec): readonly FieldError[] {
   const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = status ?? {}
-  const user = ({ user }: ContainerStatus, path: string): readonly FieldError[] => users(user?.linux, `${path}.user.linux`, spec.os?.name)
+  const user = ({ user }: ContainerStatus, path: string): readonly FieldError[] =>
+    users(user?.linux, `${path}.user.linux`, spec.os?.name)
   return all(
     each(containerStatuses, 'status.containerStatuses', user),
     each(initContainerStatuses, 'status.initContainerStatuses', user),
@@ -18,7 +30,9 @@ export function whatContainersTell(status: PodStatus | undefined, spec: PodSpec)
     each(containerStatuses, 'status.containerStatuses', (one, at) => allocated(one, at, spec.containers)),
     each(initContainerStatuses, 'status.initContainerStatuses', (one, at) => allocated(one, at, spec.initContainers)),
     each(ephemeralContainerStatuses, 'status.ephemeralContainerStatuses', ({ allocatedResourcesStatus }, at) =>
-      allocatedResourcesStatus?.length ? [forbiddenField(`${at}.allocatedResourcesStatus`, 'must not be specified in container status')] : valid,
+      allocatedResourcesStatus?.length
+        ? [forbiddenField(`${at}.allocatedResourcesStatus`, 'must not be specified in container status')]
+        : valid,
     ),
   )
 }
@@ -26,7 +40,11 @@ export function whatContainersTell(status: PodStatus | undefined, spec: PodSpec)
 function users(user: NonNullable<ContainerStatus['user']>['linux'], path: string, os = 'linux'): readonly FieldError[] {
   if (!user) return valid
   if (os === 'windows') return [forbiddenField(path, 'cannot be set for a windows pod')]
-  return all(id(user.uid, `${path}.uid`), id(user.gid, `${path}.gid`), each(user.supplementalGroups, `${path}.supplementalGroups`, id))
+  return all(
+    id(user.uid, `${path}.uid`),
+    id(user.gid, `${path}.gid`),
+    each(user.supplementalGroups, `${path}.supplementalGroups`, id),
+  )
 }
 
 /** What is allocated was asked for; that the spec does not know a container is no fault of this status. */
@@ -36,7 +54,9 @@ function allocated(
   containers: readonly Container[] | undefined,
 ): readonly FieldError[] {
   const container = containers?.find((one) => one.name === name)
-  return each(list, `${path}.allocatedResourcesStatus`, (one, at) => all(container ? askedFor(one, at, container) : valid, health(one, at)))
+  return each(list, `${path}.allocatedResourcesStatus`, (one, at) =>
+    all(container ? askedFor(one, at, container) : valid, health(one, at)),
+  )
 }
 
 function askedFor({ name }: Allocated, path: string, { resources }: Container): readonly FieldError[] {
@@ -47,7 +67,8 @@ function askedFor({ name }: Allocated, path: string, { resources }: Container): 
       `${path}.name`,
       name,
       name.startsWith('claim:')
-        ? "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+        ? "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or " +
+            "'claim:<claimName>' if request is empty"
         : "must match one of the container's resource requests",
     ),
   ]
@@ -63,7 +84,9 @@ function health({ resources }: Allocated, path: string): readonly FieldError[] {
     all(
       healths.includes(health) ? valid : [notSupported(`${at}.health`, health, healths)],
       message === '' ? [required(`${at}.message`, 'must be non-empty if specified')] : valid,
-      message !== undefined && Buffer.byteLength(message) > longestMessage ? [tooLong(`${at}.message`, longestMessage)] : valid,
+      message !== undefined && Buffer.byteLength(message) > longestMessage
+        ? [tooLong(`${at}.message`, longestMessage)]
+        : valid,
       isRepeated(resourceID) ? [duplicate(`${at}.resourceID`, resourceID)] : valid,
     ),
   )

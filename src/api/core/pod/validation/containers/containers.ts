@@ -8,9 +8,23 @@ import {
   notSupported,
   required,
 } from '../../../../../machinery/validation/field-error.ts'
-import { all, each, follows, port as portNumber, requiredRule, valid } from '../../../../../machinery/validation/field-rules.ts'
+import {
+  all,
+  each,
+  follows,
+  port as portNumber,
+  requiredRule,
+  valid,
+} from '../../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, portName } from '../../../../../machinery/validation/names.ts'
-import { type Container, type ContainerPort, type EphemeralContainer, isSidecar, type PodSpec, type Volume } from '../../model.ts'
+import {
+  type Container,
+  type ContainerPort,
+  type EphemeralContainer,
+  isSidecar,
+  type PodSpec,
+  type Volume,
+} from '../../model.ts'
 import { containerSecurity } from '../security.ts'
 import { volumeDevices, volumeMounts } from '../volumes/mounts.ts'
 import { environment, environmentFrom } from './environment.ts'
@@ -97,7 +111,9 @@ function common(container: Container | EphemeralContainer, path: string, around:
 
 /** The image of a pod has no spaces around it; that of a template may. */
 export const trimmedImage = ({ image = '' }: Container | EphemeralContainer, path: string): readonly FieldError[] =>
-  image.trim() === image ? valid : [invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace')]
+  image.trim() === image
+    ? valid
+    : [invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace')]
 
 /** `containers`. */
 export function containers(spec: PodSpec, path: string, around: Surroundings): readonly FieldError[] {
@@ -107,7 +123,12 @@ export function containers(spec: PodSpec, path: string, around: Surroundings): r
   const errors = each(list, path, (container, at) => {
     const twice = names.has(container.name ?? '') ? [duplicate(`${at}.name`, container.name ?? '')] : valid
     names.add(container.name ?? '')
-    return all(common(container, at, around), twice, containerHandlers(container, at, spec), containerRestarts(container, at))
+    return all(
+      common(container, at, around),
+      twice,
+      containerHandlers(container, at, spec),
+      containerRestarts(container, at),
+    )
   })
   return all(
     errors,
@@ -116,9 +137,18 @@ export function containers(spec: PodSpec, path: string, around: Surroundings): r
 }
 
 /** What runs once is not started again when it is resized. */
-const neverRestarted = ({ restartPolicy }: NonNullable<Container['resizePolicy']>[number], path: string): readonly FieldError[] =>
+const neverRestarted = (
+  { restartPolicy }: NonNullable<Container['resizePolicy']>[number],
+  path: string,
+): readonly FieldError[] =>
   restartPolicy === 'RestartContainer'
-    ? [invalidValue(`${path}.restartPolicy`, restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers")]
+    ? [
+        invalidValue(
+          `${path}.restartPolicy`,
+          restartPolicy,
+          "must not be set to 'RestartContainer' for non-sidecar initContainers",
+        ),
+      ]
     : valid
 
 const notForInit = 'may not be set for init containers without restartPolicy=Always'
@@ -161,7 +191,9 @@ const debuggingWords = 'cannot be set for an Ephemeral Container'
 /** Whether a field says something: lists and `resources` may be there without anything in them. */
 function isGiven(container: EphemeralContainer, field: (typeof notForDebugging)[number]): boolean {
   const value = container[field]
-  return typeof value === 'object' && (field === 'resources' || Array.isArray(value)) ? Object.keys(value).length > 0 : Boolean(value)
+  return typeof value === 'object' && (field === 'resources' || Array.isArray(value))
+    ? Object.keys(value).length > 0
+    : Boolean(value)
 }
 
 /** `ephemeralContainers`: what only long-lived containers have is refused. */
@@ -182,7 +214,8 @@ export function ephemeralContainers(
     names.add(container.name)
     if (container.targetContainerName && !targets.has(container.targetContainerName))
       errors.push(notFoundValue(`${at}.targetContainerName`, container.targetContainerName))
-    for (const field of notForDebugging) if (isGiven(container, field)) errors.push(forbiddenField(`${at}.${field}`, debuggingWords))
+    for (const field of notForDebugging)
+      if (isGiven(container, field)) errors.push(forbiddenField(`${at}.${field}`, debuggingWords))
     container.volumeMounts?.forEach(({ subPath, subPathExpr }, j) => {
       if (subPath) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPath`, debuggingWords))
       if (subPathExpr) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPathExpr`, debuggingWords))
@@ -191,8 +224,15 @@ export function ephemeralContainers(
   })
 }
 
-/** On the host's network a container's port is the host's; a template may leave that to its pods. Init containers are not looked at. */
-export function hostNetworkPorts({ hostNetwork, containers }: PodSpec, path: string, isTemplate: boolean): readonly FieldError[] {
+/**
+ * On the host's network a container's port is the host's; a template may leave that to its pods. Init containers are
+ * not looked at.
+ */
+export function hostNetworkPorts(
+  { hostNetwork, containers }: PodSpec,
+  path: string,
+  isTemplate: boolean,
+): readonly FieldError[] {
   if (!hostNetwork) return valid
   return each(containers, `${path}.containers`, ({ ports }, at) =>
     each(ports, `${at}.ports`, ({ hostPort = 0, containerPort }, port) =>

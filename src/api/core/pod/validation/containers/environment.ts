@@ -1,8 +1,20 @@
 /** Rules for environment variables and for what the downward API offers. */
 import { own } from '../../../../../lib/own.ts'
-import { type FieldError, invalidValue, notFoundValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  invalidValue,
+  notFoundValue,
+  notSupported,
+  required,
+} from '../../../../../machinery/validation/field-error.ts'
 import { all, each, follows, requiredRule, valid } from '../../../../../machinery/validation/field-rules.ts'
-import { configMapKey, dnsLabel, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../../machinery/validation/names.ts'
+import {
+  configMapKey,
+  dnsLabel,
+  dnsSubdomain,
+  qualifiedName,
+  relaxedEnvVarName,
+} from '../../../../../machinery/validation/names.ts'
 import { canonicalQuantity, signOf } from '../../../../../machinery/values/quantity.ts'
 import type { Container, PodSpec } from '../../model.ts'
 import { noBacksteps } from '../volumes/paths.ts'
@@ -33,18 +45,38 @@ const environmentFields = [
   'status.podIPs',
 ]
 const volumeFields = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid']
-const resourceFields = ['limits.cpu', 'limits.ephemeral-storage', 'limits.memory', 'requests.cpu', 'requests.ephemeral-storage', 'requests.memory']
-const podFields = new Set([...environmentFields, ...volumeFields, 'spec.host', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase'])
+const resourceFields = [
+  'limits.cpu',
+  'limits.ephemeral-storage',
+  'limits.memory',
+  'requests.cpu',
+  'requests.ephemeral-storage',
+  'requests.memory',
+]
+const podFields = new Set([
+  ...environmentFields,
+  ...volumeFields,
+  'spec.host',
+  'spec.restartPolicy',
+  'spec.schedulerName',
+  'status.phase',
+])
 /** Maps, of which a field path names one entry: `metadata.labels['key']`. */
 const mapFields = ['metadata.annotations', 'metadata.labels']
 
 /** A field of the pod, for an environment variable or a file. */
-export function fieldRef({ apiVersion, fieldPath }: FieldRef, path: string, use: 'environment' | 'volume'): readonly FieldError[] {
+export function fieldRef(
+  { apiVersion, fieldPath }: FieldRef,
+  path: string,
+  use: 'environment' | 'volume',
+): readonly FieldError[] {
   if (!apiVersion) return [required(`${path}.apiVersion`)]
   if (!fieldPath) return [required(`${path}.fieldPath`)]
   const at = `${path}.fieldPath`
   const [, map, key = ''] = /^(.+?)\['(.*)'\]$/.exec(fieldPath) ?? []
-  const unreadable = (why: string): readonly FieldError[] => [invalidValue(at, fieldPath, `error converting fieldPath: ${why}`)]
+  const unreadable = (why: string): readonly FieldError[] => [
+    invalidValue(at, fieldPath, `error converting fieldPath: ${why}`),
+  ]
   if (apiVersion !== 'v1') return unreadable(`unsupported pod version: ${apiVersion}`)
   if (map !== undefined) {
     if (!mapFields.includes(map)) return unreadable(`field label does not support subscript: ${fieldPath}`)
@@ -58,7 +90,11 @@ export function fieldRef({ apiVersion, fieldPath }: FieldRef, path: string, use:
 }
 
 /** A resource of a container, for an environment variable or a file. */
-export function resourceFieldRef(ref: ResourceFieldRef, path: string, use: 'environment' | 'volume'): readonly FieldError[] {
+export function resourceFieldRef(
+  ref: ResourceFieldRef,
+  path: string,
+  use: 'environment' | 'volume',
+): readonly FieldError[] {
   const { containerName, resource, divisor } = ref
   const isNamed = use === 'environment' || containerName
   const isKnown = resourceFields.includes(resource) || hugePages.test(resource ?? '')
@@ -84,11 +120,19 @@ function unit(resource: string, divisor: string, path: string): readonly FieldEr
   if (signOf(amount) === 0) return valid
   const name = resource.replace(/^(limits|requests)\./, '')
   if (name === 'cpu')
-    return amount === '1m' || amount === '1' ? valid : [invalidValue(path, resource, "only divisor's values 1m and 1 are supported with the cpu resource")]
+    return amount === '1m' || amount === '1'
+      ? valid
+      : [invalidValue(path, resource, "only divisor's values 1m and 1 are supported with the cpu resource")]
   const words = hugePages.test(resource) ? 'hugepages' : own(byteWords, name)
   return words === undefined || byteUnits.includes(amount)
     ? valid
-    : [invalidValue(path, resource, `only divisor's values ${byteUnits.join(', ')} are supported with the ${words} resource`)]
+    : [
+        invalidValue(
+          path,
+          resource,
+          `only divisor's values ${byteUnits.join(', ')} are supported with the ${words} resource`,
+        ),
+      ]
 }
 
 const keyRef = ({ name, key }: { name?: string; key: string }, path: string): readonly FieldError[] =>
@@ -127,7 +171,13 @@ function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly F
     errors.push(...fileKeyRef(from.fileKeyRef, `${path}.fileKeyRef`))
   }
   if (sources === 0)
-    errors.push(invalidValue(path, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`'))
+    errors.push(
+      invalidValue(
+        path,
+        '',
+        'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
+      ),
+    )
   if (value && sources > 0) errors.push(invalidValue(path, '', 'may not be specified when `value` is not empty'))
   else if (sources > 1) errors.push(invalidValue(path, '', 'may not have more than one field specified at a time'))
   return errors
@@ -135,7 +185,9 @@ function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly F
 
 /** `env` of a container. */
 export const environment = (variables: readonly EnvVar[] | undefined, path: string): readonly FieldError[] =>
-  each(variables, path, (variable, at) => all(requiredRule(variable.name, `${at}.name`, relaxedEnvVarName), valueFrom(variable, `${at}.valueFrom`)))
+  each(variables, path, (variable, at) =>
+    all(requiredRule(variable.name, `${at}.name`, relaxedEnvVarName), valueFrom(variable, `${at}.valueFrom`)),
+  )
 
 /** Upstream takes a dash at the end, as if more followed. */
 const beginningOfName = (name: string): string[] => dnsSubdomain(name, true)
@@ -145,10 +197,13 @@ export function environmentFrom(sources: readonly EnvFromSource[] | undefined, p
   if (!sources) return valid
   return sources.flatMap(({ prefix, configMapRef, secretRef }, i) => {
     const errors = prefix ? [...follows(prefix, `${path}[${i}].prefix`, relaxedEnvVarName)] : []
-    if (configMapRef) errors.push(...requiredRule(configMapRef.name, `${path}[${i}].configMapRef.name`, beginningOfName))
+    if (configMapRef)
+      errors.push(...requiredRule(configMapRef.name, `${path}[${i}].configMapRef.name`, beginningOfName))
     if (secretRef) errors.push(...requiredRule(secretRef.name, `${path}[${i}].secretRef.name`, beginningOfName))
-    if (!configMapRef && !secretRef) errors.push(invalidValue(path, '', 'must specify one of: `configMapRef` or `secretRef`'))
-    if (configMapRef && secretRef) errors.push(invalidValue(path, '', 'may not have more than one field specified at a time'))
+    if (!configMapRef && !secretRef)
+      errors.push(invalidValue(path, '', 'must specify one of: `configMapRef` or `secretRef`'))
+    if (configMapRef && secretRef)
+      errors.push(invalidValue(path, '', 'may not have more than one field specified at a time'))
     return errors
   })
 }
@@ -156,7 +211,8 @@ export function environmentFrom(sources: readonly EnvFromSource[] | undefined, p
 /** Files with keys are written while the pod starts: into volumes that are made with it. */
 export function fileKeyVolumes(spec: PodSpec, path: string): readonly FieldError[] {
   // Hardly any pod has such variables.
-  if (![spec.containers, spec.initContainers, spec.ephemeralContainers].some((list) => list?.some(readsKeyOfFile))) return valid
+  if (![spec.containers, spec.initContainers, spec.ephemeralContainers].some((list) => list?.some(readsKeyOfFile)))
+    return valid
   const volumes = new Map(spec.volumes?.map((volume) => [volume.name, volume]))
   return everyContainer(spec, path).flatMap(([{ env }, at]) =>
     each(env, `${at}.env`, ({ valueFrom }, variable) => {
@@ -170,4 +226,5 @@ export function fileKeyVolumes(spec: PodSpec, path: string): readonly FieldError
   )
 }
 
-const readsKeyOfFile = ({ env }: Pick<Container, 'env'>): boolean => env?.some(({ valueFrom }) => valueFrom?.fileKeyRef) ?? false
+const readsKeyOfFile = ({ env }: Pick<Container, 'env'>): boolean =>
+  env?.some(({ valueFrom }) => valueFrom?.fileKeyRef) ?? false

@@ -1,6 +1,19 @@
 /** Rules for probes and lifecycle hooks. */
-import { type FieldError, forbiddenField, invalidValue, required } from '../../../../../machinery/validation/field-error.ts'
-import { all, follows, nonNegative, oneOf, port, portOrName, valid } from '../../../../../machinery/validation/field-rules.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  required,
+} from '../../../../../machinery/validation/field-error.ts'
+import {
+  all,
+  follows,
+  nonNegative,
+  oneOf,
+  port,
+  portOrName,
+  valid,
+} from '../../../../../machinery/validation/field-rules.ts'
 import { httpHeaderName } from '../../../../../machinery/validation/names.ts'
 import type { Container, PodSpec, Probe } from '../../model.ts'
 
@@ -18,7 +31,11 @@ interface Handler {
   sleep?: { seconds: number }
 }
 
-function handler({ exec, httpGet, tcpSocket, grpc, sleep }: Handler, path: string, gracePeriod?: number): readonly FieldError[] {
+function handler(
+  { exec, httpGet, tcpSocket, grpc, sleep }: Handler,
+  path: string,
+  gracePeriod?: number,
+): readonly FieldError[] {
   const errors: FieldError[] = []
   let handlers = 0
   /** Only the first handler is looked into; more are refused. */
@@ -45,7 +62,13 @@ const httpGetRules = ({ path: target, port: to, scheme, httpHeaders }: HttpGet, 
 
 const sleepRules = (seconds: number, gracePeriod: number | undefined, path: string): readonly FieldError[] =>
   seconds < 0 || seconds > (gracePeriod ?? 30)
-    ? [invalidValue(path, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod ?? 30})`)]
+    ? [
+        invalidValue(
+          path,
+          seconds,
+          `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod ?? 30})`,
+        ),
+      ]
     : valid
 
 function probe(probe: Probe, path: string): readonly FieldError[] {
@@ -57,7 +80,13 @@ function probe(probe: Probe, path: string): readonly FieldError[] {
     nonNegative(probe.successThreshold, `${path}.successThreshold`),
     nonNegative(probe.failureThreshold, `${path}.failureThreshold`),
     probe.terminationGracePeriodSeconds !== undefined && probe.terminationGracePeriodSeconds <= 0
-      ? [invalidValue(`${path}.terminationGracePeriodSeconds`, probe.terminationGracePeriodSeconds, 'must be greater than 0')]
+      ? [
+          invalidValue(
+            `${path}.terminationGracePeriodSeconds`,
+            probe.terminationGracePeriodSeconds,
+            'must be greater than 0',
+          ),
+        ]
       : valid,
   )
 }
@@ -67,9 +96,20 @@ const once = ({ successThreshold }: Probe, path: string): readonly FieldError[] 
 
 const signals = {
   linux: [
-    ...'SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE SIGPOLL SIGPROF SIGPWR SIGQUIT'.split(' '),
-    ...'SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM SIGWINCH SIGXCPU SIGXFSZ'.split(' '),
-    ...['SIGRTMIN', 'SIGRTMAX', ...Array.from({ length: 15 }, (_, i) => `SIGRTMIN+${i + 1}`), ...Array.from({ length: 14 }, (_, i) => `SIGRTMAX-${i + 1}`)],
+    ...(
+      'SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE ' +
+      'SIGPOLL SIGPROF SIGPWR SIGQUIT'
+    ).split(' '),
+    ...(
+      'SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM ' +
+      'SIGWINCH SIGXCPU SIGXFSZ'
+    ).split(' '),
+    ...[
+      'SIGRTMIN',
+      'SIGRTMAX',
+      ...Array.from({ length: 15 }, (_, i) => `SIGRTMIN+${i + 1}`),
+      ...Array.from({ length: 14 }, (_, i) => `SIGRTMAX-${i + 1}`),
+    ],
   ].sort(),
   windows: ['SIGKILL', 'SIGTERM'],
 }
@@ -89,8 +129,10 @@ export function containerHandlers(
   const errors: FieldError[] = []
   if (lifecycle?.postStart) errors.push(...handler(lifecycle.postStart, `${path}.lifecycle.postStart`, gracePeriod))
   if (lifecycle?.preStop) errors.push(...handler(lifecycle.preStop, `${path}.lifecycle.preStop`, gracePeriod))
-  if (lifecycle?.stopSignal !== undefined) errors.push(...stopSignal(lifecycle.stopSignal, `${path}.lifecycle.stopSignal`, os?.name))
-  if (livenessProbe) errors.push(...probe(livenessProbe, `${path}.livenessProbe`), ...once(livenessProbe, `${path}.livenessProbe`))
+  if (lifecycle?.stopSignal !== undefined)
+    errors.push(...stopSignal(lifecycle.stopSignal, `${path}.lifecycle.stopSignal`, os?.name))
+  if (livenessProbe)
+    errors.push(...probe(livenessProbe, `${path}.livenessProbe`), ...once(livenessProbe, `${path}.livenessProbe`))
   if (readinessProbe) {
     errors.push(...probe(readinessProbe, `${path}.readinessProbe`))
     if (readinessProbe.terminationGracePeriodSeconds !== undefined)
@@ -102,6 +144,7 @@ export function containerHandlers(
         ),
       )
   }
-  if (startupProbe) errors.push(...probe(startupProbe, `${path}.startupProbe`), ...once(startupProbe, `${path}.startupProbe`))
+  if (startupProbe)
+    errors.push(...probe(startupProbe, `${path}.startupProbe`), ...once(startupProbe, `${path}.startupProbe`))
   return errors.length === 0 ? valid : errors
 }

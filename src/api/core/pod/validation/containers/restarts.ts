@@ -1,5 +1,12 @@
 /** Rules for what restarts containers: their own policies (KEP-5307), and changes of their resources (KEP-1287). */
-import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../../../../machinery/validation/field-error.ts'
+import {
+  duplicate,
+  type FieldError,
+  invalidValue,
+  notSupported,
+  required,
+  tooMany,
+} from '../../../../../machinery/validation/field-error.ts'
 import { all, each, oneOf, repeats, valid } from '../../../../../machinery/validation/field-rules.ts'
 import type { Container } from '../../model.ts'
 
@@ -11,11 +18,16 @@ const maxRules = 20
 const maxExitCodes = 255
 
 /** `restartPolicy` and `restartPolicyRules` of a container. */
-export function containerRestarts({ restartPolicy, restartPolicyRules: rules }: Container, path: string): readonly FieldError[] {
+export function containerRestarts(
+  { restartPolicy, restartPolicyRules: rules }: Container,
+  path: string,
+): readonly FieldError[] {
   if (restartPolicy === undefined && !rules?.length) return valid
   return all(
     oneOf(restartPolicy, `${path}.restartPolicy`, policies),
-    rules?.length && restartPolicy === undefined ? [required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used')] : valid,
+    rules?.length && restartPolicy === undefined
+      ? [required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used')]
+      : valid,
     rules && rules.length > maxRules ? [tooMany(`${path}.restartPolicyRules`, rules.length, maxRules)] : valid,
     each(rules, `${path}.restartPolicyRules`, restartRule),
   )
@@ -27,13 +39,19 @@ const restartRule = ({ action, exitCodes }: RestartRule, path: string): readonly
     exitCodes
       ? all(
           oneOf(exitCodes.operator ?? '', `${path}.exitCodes.operator`, ['In', 'NotIn']),
-          exitCodes.values && exitCodes.values.length > maxExitCodes ? [tooMany(`${path}.exitCodes.values`, exitCodes.values.length, maxExitCodes)] : valid,
+          exitCodes.values && exitCodes.values.length > maxExitCodes
+            ? [tooMany(`${path}.exitCodes.values`, exitCodes.values.length, maxExitCodes)]
+            : valid,
         )
       : [required(`${path}.exitCodes`, 'must be specified')],
   )
 
 /** `resizePolicy` of a container. Upstream's paths leave out the index. */
-export function resizePolicies(list: readonly ResizePolicy[] | undefined, path: string, ofPod: string | undefined): readonly FieldError[] {
+export function resizePolicies(
+  list: readonly ResizePolicy[] | undefined,
+  path: string,
+  ofPod: string | undefined,
+): readonly FieldError[] {
   if (!list?.length) return valid
   const isRepeated = repeats<string>()
   return each(list, path, ({ resourceName, restartPolicy }, at) =>

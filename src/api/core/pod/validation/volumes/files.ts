@@ -1,9 +1,23 @@
-/** Rules for volumes whose files come from the API: keys of Secrets and ConfigMaps, fields of the pod, tokens, certificates. */
+/**
+ * Rules for volumes whose files come from the API: keys of Secrets and ConfigMaps, fields of the pod, tokens,
+ * certificates.
+ */
 
 import { validateLabelSelector } from '../../../../../machinery/selectors/label-selector.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../../../machinery/validation/field-error.ts'
 import { all, each, requiredText, valid } from '../../../../../machinery/validation/field-rules.ts'
-import { optional, labelSelector as shownSelector, struct, text } from '../../../../../machinery/validation/internal-type.ts'
+import {
+  optional,
+  labelSelector as shownSelector,
+  struct,
+  text,
+} from '../../../../../machinery/validation/internal-type.ts'
 import { dnsSubdomain } from '../../../../../machinery/validation/names.ts'
 import { signerNameRules } from '../../../../certificates/rules/signer-name.ts'
 import { userAnnotations } from '../../../../certificates/rules/user-annotations.ts'
@@ -21,13 +35,20 @@ type Projected = NonNullable<Volume['projected']>
 type Source = NonNullable<Projected['sources']>[number]
 
 export const fileMode = (mode: number | undefined, path: string): readonly FieldError[] =>
-  mode !== undefined && (mode < 0 || mode > 0o777) ? [invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')] : valid
+  mode !== undefined && (mode < 0 || mode > 0o777)
+    ? [invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')]
+    : valid
 
 const keyToPath = ({ key, path: target, mode }: KeyToPath, path: string): readonly FieldError[] =>
-  all(requiredText(key, `${path}.key`), target ? ownPath(target, `${path}.path`) : [required(`${path}.path`)], fileMode(mode, `${path}.mode`))
+  all(
+    requiredText(key, `${path}.key`),
+    target ? ownPath(target, `${path}.path`) : [required(`${path}.path`)],
+    fileMode(mode, `${path}.mode`),
+  )
 
 /** `items` of a Secret or ConfigMap. */
-export const items = (list: readonly KeyToPath[] | undefined, path: string): readonly FieldError[] => each(list, `${path}.items`, keyToPath)
+export const items = (list: readonly KeyToPath[] | undefined, path: string): readonly FieldError[] =>
+  each(list, `${path}.items`, keyToPath)
 
 /** Files of the downward API: upstream's paths leave out the item's index. */
 export function downwardFile(file: DownwardFile, path: string): readonly FieldError[] {
@@ -36,8 +57,10 @@ export function downwardFile(file: DownwardFile, path: string): readonly FieldEr
   errors.push(...ownPath(file.path ?? '', `${path}.path`))
   if (file.fieldRef) {
     errors.push(...fieldRef(file.fieldRef, `${path}.fieldRef`, 'volume'))
-    if (file.resourceFieldRef) errors.push(invalidValue(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'))
-  } else if (file.resourceFieldRef) errors.push(...resourceFieldRef(file.resourceFieldRef, `${path}.resourceFieldRef`, 'volume'))
+    if (file.resourceFieldRef)
+      errors.push(invalidValue(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'))
+  } else if (file.resourceFieldRef)
+    errors.push(...resourceFieldRef(file.resourceFieldRef, `${path}.resourceFieldRef`, 'volume'))
   else errors.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
   return all(errors, fileMode(file.mode, `${path}.mode`))
 }
@@ -69,9 +92,21 @@ export function projectedVolume({ defaultMode, sources }: Projected, path: strin
     if (serviceAccountToken) {
       const seconds = serviceAccountToken.expirationSeconds
       if (seconds !== undefined && seconds < 600)
-        errors.push(invalidValue(`${at}.serviceAccountToken.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes'))
+        errors.push(
+          invalidValue(
+            `${at}.serviceAccountToken.expirationSeconds`,
+            seconds,
+            'may not specify a duration less than 10 minutes',
+          ),
+        )
       if (seconds !== undefined && seconds > 2 ** 32)
-        errors.push(invalidValue(`${at}.serviceAccountToken.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds'))
+        errors.push(
+          invalidValue(
+            `${at}.serviceAccountToken.expirationSeconds`,
+            seconds,
+            'may not specify a duration larger than 2^32 seconds',
+          ),
+        )
       if (!serviceAccountToken.path) errors.push(required(`${path}.path`))
       else errors.push(...ownPath(serviceAccountToken.path, `${path}.path`))
     }
@@ -83,26 +118,46 @@ export function projectedVolume({ defaultMode, sources }: Projected, path: strin
       errors.push(...certificate(podCertificate, `${at}.podCertificate`))
       for (const file of certificateFiles) if (podCertificate[file]) claim(podCertificate[file], podCertificate[file])
     }
-    if ([secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate].filter(Boolean).length > 1)
+    if (
+      [secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate].filter(Boolean).length >
+      1
+    )
       errors.push(forbiddenField(at, 'may not specify more than 1 volume type per source'))
   })
   return errors
 }
 
-const shownBundle = struct({ Name: optional, SignerName: optional, LabelSelector: shownSelector, Optional: optional, Path: text })
+const shownBundle = struct({
+  Name: optional,
+  SignerName: optional,
+  LabelSelector: shownSelector,
+  Optional: optional,
+  Path: text,
+})
 
 /** The certificates of one bundle, or of all that a signer has, in one file (KEP-3257). */
 function trustBundle(source: NonNullable<Source['clusterTrustBundle']>, path: string): readonly FieldError[] {
   const { name, signerName, labelSelector, path: file } = source
   const errors: FieldError[] = []
-  if (name !== undefined && signerName !== undefined) errors.push(invalidValue(path, shownBundle(source), 'only one of name and signerName may be used'))
+  if (name !== undefined && signerName !== undefined)
+    errors.push(invalidValue(path, shownBundle(source), 'only one of name and signerName may be used'))
   else if (name !== undefined) {
     if (name === '') errors.push(required(`${path}.name`, 'must be a valid object name'))
     errors.push(...bundleName(name, `${path}.name`))
-    if (labelSelector) errors.push(invalidValue(`${path}.labelSelector`, shownSelector(labelSelector), 'labelSelector must be unset if name is specified'))
+    if (labelSelector)
+      errors.push(
+        invalidValue(
+          `${path}.labelSelector`,
+          shownSelector(labelSelector),
+          'labelSelector must be unset if name is specified',
+        ),
+      )
   } else if (signerName !== undefined) {
     if (signerName === '') errors.push(required(`${path}.signerName`, 'must be a valid signer name'))
-    errors.push(...signerNameRules(signerName, `${path}.signerName`), ...validateLabelSelector(labelSelector, `${path}.labelSelector`))
+    errors.push(
+      ...signerNameRules(signerName, `${path}.signerName`),
+      ...validateLabelSelector(labelSelector, `${path}.labelSelector`),
+    )
   } else errors.push(required(path, 'either name or signerName must be specified'))
   if (!file) errors.push(required(`${path}.path`))
   return [...errors, ...ownPath(file ?? '', `${path}.path`)]
@@ -110,7 +165,9 @@ function trustBundle(source: NonNullable<Source['clusterTrustBundle']>, path: st
 
 /** `example.com:signer:name`, or a name without a signer. */
 const bundleName = (name: string, path: string): readonly FieldError[] =>
-  dnsSubdomain(name.slice(name.lastIndexOf(':') + 1)).map((message) => invalidValue(path, name, `not a valid clustertrustbundlename: ${message}`))
+  dnsSubdomain(name.slice(name.lastIndexOf(':') + 1)).map((message) =>
+    invalidValue(path, name, `not a valid clustertrustbundlename: ${message}`),
+  )
 
 const keyTypes = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519']
 const certificateFiles = ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const
@@ -123,7 +180,14 @@ const isOfKubernetes = (signerName = ''): boolean => /(^|\.)(kubernetes|k8s)\.io
 
 /** A key of the pod's own and a certificate for it (KEP-4317). */
 function certificate(source: NonNullable<Source['podCertificate']>, path: string): readonly FieldError[] {
-  const { signerName, keyType, maxExpirationSeconds: seconds, credentialBundlePath, keyPath, certificateChainPath } = source
+  const {
+    signerName,
+    keyType,
+    maxExpirationSeconds: seconds,
+    credentialBundlePath,
+    keyPath,
+    certificateChainPath,
+  } = source
   const most = isOfKubernetes(signerName) ? longestOfKubernetes : longest
   return all(
     signerNameRules(signerName ?? '', `${path}.signerName`),

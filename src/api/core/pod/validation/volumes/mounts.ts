@@ -1,5 +1,12 @@
 /** Rules for where containers see volumes. */
-import { type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notFoundValue,
+  notSupported,
+  required,
+} from '../../../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../../../machinery/validation/field-rules.ts'
 import type { Container, EphemeralContainer, Volume } from '../../model.ts'
 import { descendingPath, noBacksteps } from './paths.ts'
@@ -9,17 +16,27 @@ const propagations = ['Bidirectional', 'HostToContainer', 'None']
 type Mount = NonNullable<Container['volumeMounts']>[number]
 
 /** Mounts that are read-only with all that is mounted below them (KEP-3857). */
-function recursively({ recursiveReadOnly: mode, readOnly, mountPropagation = 'None' }: Mount, path: string): readonly FieldError[] {
+function recursively(
+  { recursiveReadOnly: mode, readOnly, mountPropagation = 'None' }: Mount,
+  path: string,
+): readonly FieldError[] {
   if (mode === undefined || mode === 'Disabled') return valid
-  if (mode !== 'Enabled' && mode !== 'IfPossible') return [notSupported(path, mode, ['Disabled', 'Enabled', 'IfPossible'])]
+  if (mode !== 'Enabled' && mode !== 'IfPossible')
+    return [notSupported(path, mode, ['Disabled', 'Enabled', 'IfPossible'])]
   return all(
     readOnly ? valid : [forbiddenField(path, 'may only be specified when readOnly is true')],
-    mountPropagation === 'None' ? valid : [forbiddenField(path, 'may only be specified when mountPropagation is None or not specified')],
+    mountPropagation === 'None'
+      ? valid
+      : [forbiddenField(path, 'may only be specified when mountPropagation is None or not specified')],
   )
 }
 
 /** `volumeMounts`. Upstream's paths of what is about paths and propagation leave out the index. */
-export function volumeMounts(container: Container | EphemeralContainer, path: string, known: ReadonlyMap<string, Volume>): readonly FieldError[] {
+export function volumeMounts(
+  container: Container | EphemeralContainer,
+  path: string,
+  known: ReadonlyMap<string, Volume>,
+): readonly FieldError[] {
   const { volumeMounts: mounts, volumeDevices: devices = [] } = container
   if (!mounts) return valid
   const errors: FieldError[] = []
@@ -35,16 +52,24 @@ export function volumeMounts(container: Container | EphemeralContainer, path: st
     if (taken.has(mountPath)) errors.push(invalidValue(`${at}.mountPath`, mountPath, 'must be unique'))
     taken.add(mountPath)
     if (deviceNames.has(name)) errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeDevices'))
-    if (devicePaths.has(mountPath)) errors.push(invalidValue(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'))
+    if (devicePaths.has(mountPath))
+      errors.push(invalidValue(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'))
     if (subPath) errors.push(...descendingPath(subPath, `${path}.subPath`))
     if (subPathExpr) {
-      if (subPath) errors.push(invalidValue(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'))
+      if (subPath)
+        errors.push(invalidValue(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'))
       errors.push(...descendingPath(subPathExpr, `${path}.subPathExpr`))
     }
     if (mountPropagation) {
-      if (!propagations.includes(mountPropagation)) errors.push(notSupported(`${path}.mountPropagation`, mountPropagation, propagations))
+      if (!propagations.includes(mountPropagation))
+        errors.push(notSupported(`${path}.mountPropagation`, mountPropagation, propagations))
       if (mountPropagation === 'Bidirectional' && !container.securityContext?.privileged)
-        errors.push(forbiddenField(`${path}.mountPropagation`, 'Bidirectional mount propagation is available only to privileged containers'))
+        errors.push(
+          forbiddenField(
+            `${path}.mountPropagation`,
+            'Bidirectional mount propagation is available only to privileged containers',
+          ),
+        )
     }
     errors.push(...recursively(mount, `${path}.recursiveReadOnly`))
   })
@@ -69,14 +94,22 @@ export function volumeDevices(
     if (!name) errors.push(required(`${at}.name`))
     if (names.has(name)) errors.push(invalidValue(`${at}.name`, name, 'must be unique'))
     if (volume && !volume.persistentVolumeClaim && !volume.ephemeral)
-      errors.push(invalidValue(`${at}.name`, name, 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode'))
+      errors.push(
+        invalidValue(
+          `${at}.name`,
+          name,
+          'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
+        ),
+      )
     if (!volume) errors.push(notFoundValue(`${at}.name`, name ?? ''))
     if (!devicePath) errors.push(required(`${at}.devicePath`))
     if (paths.has(devicePath)) errors.push(invalidValue(`${at}.devicePath`, devicePath, 'must be unique'))
-    if (devicePath && noBacksteps(devicePath, at).length > 0) errors.push(invalidValue(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')"))
+    if (devicePath && noBacksteps(devicePath, at).length > 0)
+      errors.push(invalidValue(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')"))
     else paths.add(devicePath)
     if (mountNames.has(name)) errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeMounts'))
-    if (mountPaths.has(devicePath)) errors.push(invalidValue(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
+    if (mountPaths.has(devicePath))
+      errors.push(invalidValue(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
     if (name) names.add(name)
   })
   return errors

@@ -8,8 +8,15 @@ export const noBacksteps = (value: string, path: string): readonly FieldError[] 
 
 /** A relative path that stays below where it starts. */
 export const descendingPath = (value: string, path: string): readonly FieldError[] =>
-  value.startsWith('/') ? [invalidValue(path, value, 'must be a relative path'), ...noBacksteps(value, path)] : noBacksteps(value, path)
+  value.startsWith('/')
+    ? [invalidValue(path, value, 'must be a relative path'), ...noBacksteps(value, path)]
+    : noBacksteps(value, path)
 
 /** As `descendingPath`; names that begin with `..` are the kubelet's own. */
 export const ownPath = (value: string, path: string): readonly FieldError[] =>
-  all(descendingPath(value, path), value.startsWith('..') && !value.startsWith('../') ? [invalidValue(path, value, "must not start with '..'")] : valid)
+  all(
+    descendingPath(value, path),
+    value.startsWith('..') && !value.startsWith('../')
+      ? [invalidValue(path, value, "must not start with '..'")]
+      : valid,
+  )

@@ -1,7 +1,23 @@
 /** Rules for a pod's volumes, by type. */
 
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../../machinery/validation/field-error.ts'
-import { all, each, follows, oneOf, requiredRule, requiredText, valid } from '../../../../../machinery/validation/field-rules.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../../../machinery/validation/field-error.ts'
+import {
+  all,
+  each,
+  follows,
+  oneOf,
+  requiredRule,
+  requiredText,
+  valid,
+} from '../../../../../machinery/validation/field-rules.ts'
 import { validateAnnotations, validateLabels } from '../../../../../machinery/validation/metadata.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../../machinery/validation/names.ts'
 import { signOf } from '../../../../../machinery/values/quantity.ts'
@@ -11,14 +27,28 @@ import { downwardFile, fileMode, items, projectedVolume } from './files.ts'
 import { descendingPath, noBacksteps } from './paths.ts'
 import { vendorVolumes } from './vendor-volumes.ts'
 
-const hostPathTypes = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket']
+const hostPathTypes = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+]
 
 /** A path on a node. */
-export const hostPath = ({ path: target, type }: { path: string; type?: string }, path: string): readonly FieldError[] =>
+export const hostPath = (
+  { path: target, type }: { path: string; type?: string },
+  path: string,
+): readonly FieldError[] =>
   target
     ? [
         ...noBacksteps(target, `${path}.path`),
-        ...(type === undefined || hostPathTypes.includes(type) ? valid : [notSupported(`${path}.type`, type, hostPathTypes)]),
+        ...(type === undefined || hostPathTypes.includes(type)
+          ? valid
+          : [notSupported(`${path}.type`, type, hostPathTypes)]),
       ]
     : [required(`${path}.path`)]
 
@@ -59,20 +89,31 @@ function iscsiNodeName(name: string, path: string, unknown: string): readonly Fi
 
 /** Characters of a volume's name and its portal, where they become a name together. */
 export const maxPortal = 64
-export const longPortal = 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.'
+export const longPortal =
+  'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.'
 
 /** A disk behind a portal; `unknown` is what is said of names of no known form. */
-export const iscsi = (source: Iscsi, path: string, unknown = 'must be valid format starting with iqn, eui, or naa'): readonly FieldError[] =>
+export const iscsi = (
+  source: Iscsi,
+  path: string,
+  unknown = 'must be valid format starting with iqn, eui, or naa',
+): readonly FieldError[] =>
   all(
     requiredText(source.targetPortal, `${path}.targetPortal`),
     source.iqn ? iscsiNodeName(source.iqn, `${path}.iqn`, unknown) : [required(`${path}.iqn`)],
-    source.lun < 0 || source.lun > 255 ? [invalidValue(`${path}.lun`, source.lun, 'must be between 0 and 255, inclusive')] : valid,
+    source.lun < 0 || source.lun > 255
+      ? [invalidValue(`${path}.lun`, source.lun, 'must be between 0 and 255, inclusive')]
+      : valid,
     (source.chapAuthDiscovery || source.chapAuthSession) && !source.secretRef ? [required(`${path}.secretRef`)] : valid,
     source.initiatorName === undefined ? valid : iscsiNodeName(source.initiatorName, `${path}.initiatorname`, unknown),
   )
 
-export function fc({ targetWWNs = [], wwids = [], lun }: { targetWWNs?: string[]; wwids?: string[]; lun?: number }, path: string): readonly FieldError[] {
-  if (targetWWNs.length === 0 && wwids.length === 0) return [required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both')]
+export function fc(
+  { targetWWNs = [], wwids = [], lun }: { targetWWNs?: string[]; wwids?: string[]; lun?: number },
+  path: string,
+): readonly FieldError[] {
+  if (targetWWNs.length === 0 && wwids.length === 0)
+    return [required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both')]
   if (targetWWNs.length > 0 && wwids.length > 0)
     return [invalidValue(`${path}.targetWWNs`, targetWWNs, 'targetWWNs and wwids can not be specified simultaneously')]
   if (targetWWNs.length === 0) return valid
@@ -85,15 +126,25 @@ type Source = { [Type in keyof Volume]?: (source: NonNullable<Volume[Type]>, pat
 /** In the order in which upstream looks at types: the first one counts, further ones are too many. */
 const sources: Source = {
   emptyDir: ({ sizeLimit }, path) =>
-    sizeLimit !== undefined && signOf(sizeLimit) < 0 ? [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')] : valid,
+    sizeLimit !== undefined && signOf(sizeLimit) < 0
+      ? [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
+      : valid,
   hostPath,
   gitRepo: ({ repository, directory }, path) =>
-    all(requiredText(repository, `${path}.repository`), directory ? descendingPath(directory, `${path}.directory`) : valid),
+    all(
+      requiredText(repository, `${path}.repository`),
+      directory ? descendingPath(directory, `${path}.directory`) : valid,
+    ),
   // Upstream's path.
-  gcePersistentDisk: (disk, path) => vendorVolumes.gcePersistentDisk(disk, path.replace('gcePersistentDisk', 'persistentDisk')),
+  gcePersistentDisk: (disk, path) =>
+    vendorVolumes.gcePersistentDisk(disk, path.replace('gcePersistentDisk', 'persistentDisk')),
   awsElasticBlockStore: vendorVolumes.awsElasticBlockStore,
   secret: (secret, path) =>
-    all(requiredText(secret.secretName, `${path}.secretName`), fileMode(secret.defaultMode, `${path}.defaultMode`), items(secret.items, path)),
+    all(
+      requiredText(secret.secretName, `${path}.secretName`),
+      fileMode(secret.defaultMode, `${path}.defaultMode`),
+      items(secret.items, path),
+    ),
   nfs,
   iscsi,
   glusterfs: vendorVolumes.glusterfs,
@@ -110,7 +161,12 @@ const sources: Source = {
     ),
   fc,
   flexVolume: vendorVolumes.flexVolume,
-  configMap: (map, path) => all(requiredText(map.name, `${path}.name`), fileMode(map.defaultMode, `${path}.defaultMode`), items(map.items, path)),
+  configMap: (map, path) =>
+    all(
+      requiredText(map.name, `${path}.name`),
+      fileMode(map.defaultMode, `${path}.defaultMode`),
+      items(map.items, path),
+    ),
   azureFile: vendorVolumes.azureFile,
   vsphereVolume: vendorVolumes.vsphereVolume,
   photonPersistentDisk: vendorVolumes.photonPersistentDisk,
@@ -123,12 +179,18 @@ const sources: Source = {
     all(
       csiDriver(driver, `${path}.driver`),
       // Upstream's path of a wrong name.
-      secret ? (secret.name ? follows(secret.name, `${path}.name`, dnsSubdomain) : [required(`${path}.nodePublishSecretRef.name`)]) : valid,
+      secret
+        ? secret.name
+          ? follows(secret.name, `${path}.name`, dnsSubdomain)
+          : [required(`${path}.nodePublishSecretRef.name`)]
+        : valid,
     ),
   ephemeral: ({ volumeClaimTemplate: template }, path) => {
     const at = `${path}.volumeClaimTemplate`
     if (!template) return [required(at)]
-    const given = Object.keys(template.metadata ?? {}).filter((key) => !['labels', 'annotations', 'creationTimestamp'].includes(key))
+    const given = Object.keys(template.metadata ?? {}).filter(
+      (key) => !['labels', 'annotations', 'creationTimestamp'].includes(key),
+    )
     return all(
       validateAnnotations(template.metadata?.annotations, `${at}.metadata.annotations`),
       validateLabels(template.metadata?.labels, `${at}.metadata.labels`),
@@ -151,7 +213,9 @@ function volumeSource(volume: Volume, path: string): readonly FieldError[] {
     if (source === undefined || source === null) continue
     const at = `${path}.${type}`
     const check = sources[type] as (source: unknown, path: string) => readonly FieldError[]
-    const found = first ? check(source, at) : [forbiddenField(`${path}.${besides[type] ?? type}`, 'may not specify more than 1 volume type')]
+    const found = first
+      ? check(source, at)
+      : [forbiddenField(`${path}.${besides[type] ?? type}`, 'may not specify more than 1 volume type')]
     if (found.length > 0) errors = [...errors, ...found]
     first = false
   }
@@ -159,10 +223,20 @@ function volumeSource(volume: Volume, path: string): readonly FieldError[] {
 }
 
 /** All volumes of a pod. Those without fault are put into `known`, where mounts look for them. */
-export function volumes(list: readonly Volume[] | undefined, path: string, known: Map<string, Volume>, podName: string): readonly FieldError[] {
+export function volumes(
+  list: readonly Volume[] | undefined,
+  path: string,
+  known: Map<string, Volume>,
+  podName: string,
+): readonly FieldError[] {
   return each(list, path, (volume, at) => {
     const twice = known.has(volume.name) ? [duplicate(`${at}.name`, volume.name)] : valid
-    const errors = all(volumeSource(volume, at), madeClaim(volume, at, podName), requiredRule(volume.name, `${at}.name`, dnsLabel), twice)
+    const errors = all(
+      volumeSource(volume, at),
+      madeClaim(volume, at, podName),
+      requiredRule(volume.name, `${at}.name`, dnsLabel),
+      twice,
+    )
     if (errors.length === 0) known.set(volume.name, volume)
     return all(errors, othersClaim(volume, list ?? [], `${at}.persistentVolumeClaim.claimName`, podName))
   })
@@ -175,13 +249,20 @@ function madeClaim({ name, ephemeral, iscsi: disk }: Volume, path: string, podNa
   return all(
     tooLongName ? [invalidValue(`${path}.name`, name, longPortal)] : valid,
     ephemeral && podName && name
-      ? dnsSubdomain(claim).map((message) => invalidValue(`${path}.name`, name, `PVC name ${JSON.stringify(claim)}: ${message}`))
+      ? dnsSubdomain(claim).map((message) =>
+          invalidValue(`${path}.name`, name, `PVC name ${JSON.stringify(claim)}: ${message}`),
+        )
       : valid,
   )
 }
 
 /** A claim that is made for an ephemeral volume of the same pod is not also named. */
-const othersClaim = ({ persistentVolumeClaim: named }: Volume, list: readonly Volume[], path: string, podName: string): readonly FieldError[] =>
+const othersClaim = (
+  { persistentVolumeClaim: named }: Volume,
+  list: readonly Volume[],
+  path: string,
+  podName: string,
+): readonly FieldError[] =>
   named && podName && list.some(({ name, ephemeral }) => ephemeral && `${podName}-${name}` === named.claimName)
     ? [invalidValue(path, named.claimName, 'must not reference a PVC that gets created for an ephemeral volume')]
     : valid
