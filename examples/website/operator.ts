@@ -47,7 +47,7 @@ const websiteController = controller({
       { metadata: place, status: { readyReplicas } },
       { fieldManager: name, subresource: 'status' },
     )
-    events.tell(website, 'Normal', 'Scaled', `${readyReplicas} of ${replicas} replicas serve the page`)
+    events.record(website, 'Normal', 'Scaled', `${readyReplicas} of ${replicas} replicas serve the page`)
   },
 })
 

@@ -9,7 +9,7 @@ export type { KubeObject, Model, ObjectMeta, OwnerReference, Unstructured } from
 export { type Status, type StatusDetails, StatusError } from '../machinery/status-error.ts'
 export { type Client, type ConnectOptions, connectTo } from './connection/connect-to.ts'
 export { Connection, type ServerAccess } from './connection/connection.ts'
-export { ConnectionLost, GivenUp } from './connection/connection-lost.ts'
+export { ConnectionLost, RequestCanceled as GivenUp } from './connection/connection-lost.ts'
 export {
   basicAuthentication,
   bearerToken,
@@ -23,12 +23,12 @@ export { type RequestMetrics, restClientMetrics } from './connection/request-met
 export {
   type Caches,
   type Controller,
-  looked,
   type ReconcileContext,
   type RunningController,
+  reads as looked,
   runController,
-  type Watched,
-  watched,
+  type WatchedKind as Watched,
+  watch as watched,
 } from './controller/controller.ts'
 export {
   type ControllerDefinition,
@@ -55,10 +55,10 @@ export { type OpenApiDocument, openApiDocument, openApiIndex, openApiV2 } from '
 export { NoMatch, RestMapper } from './discovery/rest-mapper.ts'
 export { type LeaderElectionOptions, LeaderElector, type LeadershipEnd } from './election/leader-election.ts'
 export { EventRecorder, type EventSubject, type EventType } from './events/event-recorder.ts'
-export { SeriesRecorder, type ToldEvent } from './events/series-recorder.ts'
+export { type RecordedEvent as ToldEvent, SeriesRecorder } from './events/series-recorder.ts'
 export { type ChangeHandler, type HandlerOptions, Informer, type InformerOptions, keyOf } from './informers/informer.ts'
 export type { IndexFunction } from './informers/object-index.ts'
-export { type Kept, kept, SharedInformers } from './informers/shared-informers.ts'
+export { SharedInformers, type Transformed as Kept, transformed as kept } from './informers/shared-informers.ts'
 export * from './kinds.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer, withFinalizer, withoutFinalizer } from './objects/finalizers.ts'
 export { controllerOf, controllerReference } from './objects/owners.ts'

@@ -1,7 +1,7 @@
 /** Runs controllers together, each with a client of its own, all with the same informers. */
 import { defaultFeatures, type FeatureGates } from '../api/features/feature-gates.ts'
 import { type Controller, type RunningController, runController } from '../client/controller/controller.ts'
-import { kept, SharedInformers } from '../client/informers/shared-informers.ts'
+import { SharedInformers, transformed } from '../client/informers/shared-informers.ts'
 import { pods } from '../client/kinds.ts'
 import { leanPod } from '../client/objects/lean-pod.ts'
 import { workQueueMetrics } from '../client/queue/queue-metrics.ts'
@@ -67,7 +67,7 @@ export function runControllers({
   const metrics = registry && workQueueMetrics(registry)
   // Where nobody asks, it is counted all the same: that costs less than asking whether somebody will.
   const counted = registry ?? new MetricsRegistry()
-  const informers = new SharedInformers(clients.reader, log, [kept({ resource: pods, transform: leanPod })])
+  const informers = new SharedInformers(clients.reader, log, [transformed({ resource: pods, transform: leanPod })])
   const made = new Map<ControllerDescriptor, Controller>()
   let isStopped = false
   const started = Promise.all(

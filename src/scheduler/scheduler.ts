@@ -166,7 +166,7 @@ export class Scheduler {
       preparingPods: this.#preparingPods,
       extenders,
       activate: (keys) => this.queue.activate(keys),
-      tell: (event) => recorder.tell(event),
+      record: (event) => recorder.record(event),
       countPreemption: (victims) => this.metrics.preempted(victims),
       now,
       random,
@@ -233,7 +233,7 @@ export class Scheduler {
       this.queue.done(pod.uid)
       if (!profile || !pod.pod.metadata.deletionTimestamp) return
       const note = `skip schedule deleting pod: ${pod.key}`
-      profile.handle.tell({
+      profile.handle.record({
         regarding: pod.pod,
         type: 'Warning',
         reason: 'FailedScheduling',
@@ -350,7 +350,7 @@ export class Scheduler {
       }
       this.cache.finishBinding(pod)
       const note = `Successfully assigned ${pod.key} to ${node}`
-      profile.handle.tell({ regarding: pod.pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note })
+      profile.handle.record({ regarding: pod.pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note })
       this.#count('scheduled', profile, began)
       this.metrics.scheduled(entry.attempts, this.#now() - (entry.firstTriedAt ?? this.#now()))
     })
@@ -413,7 +413,7 @@ export class Scheduler {
     const nominatedBefore = this.nominated.nodeOf(pod.uid) ?? expectedOn
     this.nominated.set(pod, nominatedNode ?? current.status?.nominatedNodeName ?? '')
     this.queue.putBack(entry, pod)
-    profile.handle.tell({
+    profile.handle.record({
       regarding: current,
       type: 'Warning',
       reason: 'FailedScheduling',

@@ -22,7 +22,7 @@ export class ToldEvents {
   ofPod({ metadata, spec }: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
     if (!this.#bucket.tryTake()) return
     const { namespace, name, uid, resourceVersion } = metadata
-    this.#recorder.tell(
+    this.#recorder.record(
       { apiVersion: 'v1', kind: 'Pod', namespace, name, uid, resourceVersion, fieldPath },
       type,
       reason,
@@ -34,7 +34,7 @@ export class ToldEvents {
   ofNode({ metadata: { name } }: Node, type: EventType, reason: string, message: string): void {
     if (!this.#bucket.tryTake()) return
     // A kubelet does not know its node's uid.
-    this.#recorder.tell({ kind: 'Node', name, uid: name }, type, reason, message, name)
+    this.#recorder.record({ kind: 'Node', name, uid: name }, type, reason, message, name)
   }
 
   stop(): void {

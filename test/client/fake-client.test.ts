@@ -98,7 +98,7 @@ test('controllers run against it: for a kind, owning another, watching a third, 
         metadata: { name, namespace, ownerReferences: [controllerReference(from)] },
         stringData: from.data,
       })
-      recorder.tell(from, 'Normal', 'Copied', `made the secret ${name}`)
+      recorder.record(from, 'Normal', 'Copied', `made the secret ${name}`)
     },
   })
   const running = manager({ client, controllers: [copies], log: (line) => assert.fail(line) })

@@ -163,8 +163,8 @@ test('events are written, counted, combined, and bounded; those of events.k8s.io
   const client = await serve(t)
   const object = await client.create(configMaps, configMap('a'))
   const recorder = new EventRecorder(client, 'test', (line) => assert.fail(line))
-  for (let i = 0; i < 3; i++) recorder.tell(object, 'Normal', 'Again', 'the same')
-  for (let i = 0; i < 12; i++) recorder.tell(object, 'Warning', 'Similar', `number ${i}`)
+  for (let i = 0; i < 3; i++) recorder.record(object, 'Normal', 'Again', 'the same')
+  for (let i = 0; i < 12; i++) recorder.record(object, 'Warning', 'Similar', `number ${i}`)
   const told = async (reason: string) =>
     (await client.list(events, { namespace: 'default', fieldSelector: `involvedObject.name=a,reason=${reason}` })).items
   await until('all events', async () => (await told('Similar')).some(({ count }) => count === 3))
@@ -179,7 +179,7 @@ test('events are written, counted, combined, and bounded; those of events.k8s.io
   const series = new SeriesRecorder(client, 'example.com/test', (line) => assert.fail(line))
   t.after(() => series.stop())
   for (let i = 0; i < 3; i++)
-    series.tell({ regarding: object, type: 'Normal', reason: 'Sailed', action: 'Sailing', note: 'away' })
+    series.record({ regarding: object, type: 'Normal', reason: 'Sailed', action: 'Sailing', note: 'away' })
   const sailed = await until('the series', async () => (await told('Sailed')).find((event) => event.series))
   assert.deepEqual(
     [sailed.series?.count, sailed.reportingComponent, sailed.action, sailed.message],

@@ -17,7 +17,7 @@ export class ConnectionLost extends Error {
 }
 
 /** A request that was aborted by who sent it, or whose client was closed. */
-export class GivenUp extends Error {
+export class RequestCanceled extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'GivenUp'

@@ -16,7 +16,7 @@ import { TLSSocket } from 'node:tls'
 import { bindPlainly } from '../../lib/process/plain-bind.ts'
 import { AnswerBody } from './bodies/answer-body.ts'
 import { upload } from './bodies/upload.ts'
-import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
+import { ConnectionLost, lossOf, RequestCanceled } from './connection-lost.ts'
 import { type Credentials, type Impersonation, impersonationHeaders } from './credentials/credentials.ts'
 import { Http1 } from './http1.ts'
 import { type RateLimit, TokenBucket } from './pacing/token-bucket.ts'
@@ -157,7 +157,7 @@ export class Connection {
   async #send(request: ClientRequest, authorization: string | undefined, what: string): Promise<ClientAnswer> {
     const { method, path, signal, body, timeoutMs } = request
     const way = await this.#session(what)
-    if (signal?.aborted || this.#closing.signal.aborted) throw new GivenUp(`${what} was given up`)
+    if (signal?.aborted || this.#closing.signal.aborted) throw new RequestCanceled(`${what} was given up`)
     const headers = this.#headersOf(request, authorization)
     if (way instanceof Http1)
       return way.exchange({ method, path: `${this.#prefix}${path}`, headers, body, signal, timeoutMs, what })
@@ -195,7 +195,7 @@ export class Connection {
     await promise
     signal?.removeEventListener('abort', stop)
     clearTimeout(timer)
-    if (signal?.aborted) throw new GivenUp(`${what} was given up`)
+    if (signal?.aborted) throw new RequestCanceled(`${what} was given up`)
   }
 
   #headersOf(
@@ -246,7 +246,7 @@ export class Connection {
       stream.close(constants.NGHTTP2_CANCEL)
       stream.destroy(error)
     }
-    const giveUp = (): void => end(new GivenUp(`${what} was given up`))
+    const giveUp = (): void => end(new RequestCanceled(`${what} was given up`))
     signal?.addEventListener('abort', giveUp, { once: true })
     const late =
       timeoutMs &&
@@ -257,7 +257,7 @@ export class Connection {
       resolve({ status: head[':status'] ?? 0, headers: head, body: answer })
     })
     stream.on('error', (error) => {
-      if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
+      if (error instanceof RequestCanceled || error instanceof ConnectionLost) reject(error)
       else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     })
     stream.on('close', () => {
@@ -282,7 +282,7 @@ export class Connection {
 
   /** One that takes another request; servers say how many they carry at once. */
   async #session(what: string): Promise<Session | Http1> {
-    if (this.#closing.signal.aborted) throw new GivenUp(`${what}: the client is closed`)
+    if (this.#closing.signal.aborted) throw new RequestCanceled(`${what}: the client is closed`)
     if (this.#http1) return this.#http1
     for (const session of this.#sessions) {
       const { http2, streams } = session
@@ -306,7 +306,7 @@ export class Connection {
     const socket = dial ? dial() : await this.#socket()
     if (this.#closing.signal.aborted) {
       socket.destroy()
-      throw new GivenUp('the client is closed')
+      throw new RequestCanceled('the client is closed')
     }
     if (!dial && !(socket instanceof TLSSocket && socket.alpnProtocol === 'h2')) {
       // This one is the first of many.

@@ -5,7 +5,7 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
-import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
+import { ConnectionLost, lossOf, RequestCanceled } from './connection-lost.ts'
 
 export interface Http1Request {
   readonly method: string
@@ -58,7 +58,7 @@ export class Http1 {
       answer?.destroy(error)
       asked.destroy(error)
     }
-    const giveUp = (): void => end(new GivenUp(`${what} was given up`))
+    const giveUp = (): void => end(new RequestCanceled(`${what} was given up`))
     const late =
       timeoutMs &&
       setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
@@ -68,7 +68,7 @@ export class Http1 {
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response })
     })
     asked.on('error', (error) => {
-      if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
+      if (error instanceof RequestCanceled || error instanceof ConnectionLost) reject(error)
       else if (asked.socket) reject(new ConnectionLost(`${what}: ${lossOf(error)}`, true, { cause: error }))
       else
         reject(

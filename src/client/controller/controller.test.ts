@@ -5,7 +5,7 @@ import type { ChangeHandler } from '../informers/informer.ts'
 import type { SharedInformers } from '../informers/shared-informers.ts'
 import { type Pod, pods } from '../kinds.ts'
 import type { RestClient } from '../rest/rest-client.ts'
-import { runController, watched } from './controller.ts'
+import { runController, watch } from './controller.ts'
 
 const pod = (name: string): Pod => ({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'n', name } })
 
@@ -20,10 +20,10 @@ test('what rests before it is looked at, is looked at once for all that changes 
   const controller = {
     name: 'x',
     watches: [
-      watched({
+      watch({
         resource: pods,
         keys: ({ metadata }) => [metadata.name === 'small' ? 'small' : 'large'],
-        restMs: (key) => (key === 'large' ? 50 : 0),
+        delayMs: (key) => (key === 'large' ? 50 : 0),
       }),
     ],
     async reconcile(key: string) {

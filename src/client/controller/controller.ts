@@ -6,7 +6,7 @@ import type { KubeObject } from '../../machinery/object.ts'
 import { EventRecorder } from '../events/event-recorder.ts'
 import { type Informer, keyOf } from '../informers/informer.ts'
 import type { IndexFunction } from '../informers/object-index.ts'
-import type { Followed, SharedInformers } from '../informers/shared-informers.ts'
+import type { SharedInformer, SharedInformers } from '../informers/shared-informers.ts'
 import type { QueueMetricsProvider } from '../queue/queue-metrics.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
 import type { Resource } from '../resource.ts'
@@ -14,7 +14,7 @@ import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import { FailureLog } from './failure-log.ts'
 
 /** A kind that is watched, and whose keys are looked at when one of its objects changes. */
-export interface Watched<T extends KubeObject = KubeObject> {
+export interface WatchedKind<T extends KubeObject = KubeObject> {
   readonly resource: Resource<T>
   readonly selection?: ListOptions
   /** The keys to look at; that of the object itself unless said. Called with the new state and with the old one. */
@@ -28,7 +28,7 @@ export interface Watched<T extends KubeObject = KubeObject> {
    * How much later a change has its key looked at, in ms: what costs much to look at is looked at once for many
    * changes. At once unless said.
    */
-  restMs?(key: string, caches: Caches): number
+  delayMs?(key: string, caches: Caches): number
   /**
    * Told of a change before its keys are looked at; `object` is undefined where it has gone, `before` where it is new.
    */
@@ -36,11 +36,11 @@ export interface Watched<T extends KubeObject = KubeObject> {
 }
 
 /** Ties the type of the objects together. */
-export const watched = <T extends KubeObject>(watch: Watched<T>): Watched => watch as unknown as Watched
+export const watch = <T extends KubeObject>(watch: WatchedKind<T>): WatchedKind => watch as unknown as WatchedKind
 
 /** A kind that is looked at, but brings nothing to be looked at. */
-export const looked = <T extends KubeObject>(resource: Resource<T>, selection?: ListOptions): Watched =>
-  watched({ resource, selection, keys: () => [] })
+export const reads = <T extends KubeObject>(resource: Resource<T>, selection?: ListOptions): WatchedKind =>
+  watch({ resource, selection, keys: () => [] })
 
 /** What the controller's informers know. Objects must not be changed: they are shared with other controllers. */
 export interface Caches {
@@ -59,13 +59,13 @@ export interface ReconcileContext {
    * The informer of all objects of a kind, if somebody has it run already: for those who follow kinds that they learn
    * of while they run.
    */
-  followed(resource: Resource): Followed | undefined
+  sharedInformer(resource: Resource): SharedInformer | undefined
   readonly events: EventRecorder
   readonly log: (line: string) => void
   /** Where queues of its own are counted. */
   readonly metrics?: QueueMetricsProvider
   /** Looks at a key once more: at once, or in so many milliseconds. */
-  readonly again: (key: string, ms?: number) => void
+  readonly requeue: (key: string, ms?: number) => void
 }
 
 export interface Controller {
@@ -73,7 +73,7 @@ export interface Controller {
   readonly name: string
   /** As whom events are told (`source.component`); the name unless said. */
   readonly component?: string
-  readonly watches: readonly Watched[]
+  readonly watches: readonly WatchedKind[]
   readonly concurrency?: number
   /** What its queue is called in metrics (`workqueue_*`); the name unless said. */
   readonly queue?: string
@@ -126,19 +126,19 @@ export function runController(
   const context: ReconcileContext = {
     client,
     caches,
-    followed: (resource) => informers.followed(resource),
+    sharedInformer: (resource) => informers.followed(resource),
     events: new EventRecorder(client, component, log),
     log,
     metrics,
-    again: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
+    requeue: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
   }
-  for (const { resource, selection, keys = ownKey, restMs, when, changed } of watches) {
+  for (const { resource, selection, keys = ownKey, delayMs: restMs, when, changed } of watches) {
     informers.of(resource, selection).onChange((object, before) => {
       if (stopping.signal.aborted) return
       changed?.(object, before, context)
       if (when && !when(object, before)) return
       for (const state of [object, before])
-        if (state) for (const key of keys(state, caches)) context.again(key, restMs?.(key, caches))
+        if (state) for (const key of keys(state, caches)) context.requeue(key, restMs?.(key, caches))
     })
   }
   let running: Promise<void> | undefined
@@ -161,7 +161,7 @@ export function runController(
   }
 }
 
-function cachesOf(watches: readonly Watched[], informers: SharedInformers): Caches {
+function cachesOf(watches: readonly WatchedKind[], informers: SharedInformers): Caches {
   const known = new Map(watches.map(({ resource, selection }) => [resource, informers.of(resource, selection)]))
   const informer = <T extends KubeObject>(resource: Resource<T>) => {
     const found = known.get(resource)

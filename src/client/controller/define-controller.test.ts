@@ -34,14 +34,14 @@ test('what is owned leads to its controller, if that is of the kind; an owner wi
 
 test('reconcile is told namespace and name, and may ask to be called again', async () => {
   const asked: unknown[] = []
-  const context = { again: (key: string, ms?: number) => asked.push([key, ms]) } as unknown as ReconcileContext
+  const context = { requeue: (key: string, ms?: number) => asked.push([key, ms]) } as unknown as ReconcileContext
   const made = controller({
     name: 'x',
     for: deployments,
     reads: [namespaces],
     async reconcile(request) {
       asked.push(request)
-      return request.namespace ? { againMs: 500 } : undefined
+      return request.namespace ? { requeueAfterMs: 500 } : undefined
     },
   })
   await made.reconcile?.('default/web', context)

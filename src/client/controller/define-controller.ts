@@ -7,7 +7,7 @@ import { keyOf } from '../informers/informer.ts'
 import { controllerOf } from '../objects/owners.ts'
 import type { Resource } from '../resource.ts'
 import type { ListOptions } from '../rest/rest-client.ts'
-import { type Caches, type Controller, looked, type ReconcileContext, type Watched, watched } from './controller.ts'
+import { type Caches, type Controller, type ReconcileContext, reads, type WatchedKind, watch } from './controller.ts'
 import type { Predicate } from './predicates.ts'
 
 /** A part of a kind's objects, and of their changes. */
@@ -35,7 +35,7 @@ export interface ReconcileRequest {
 
 export interface ReconcileResult {
   /** The object is looked at again after so many ms, even if nothing changes. */
-  readonly againMs?: number
+  readonly requeueAfterMs?: number
 }
 
 export interface ControllerDefinition<T extends KubeObject> {
@@ -81,8 +81,8 @@ export interface ControllerDefinition<T extends KubeObject> {
  * ```
  */
 export function controller<T extends KubeObject>(definition: ControllerDefinition<T>): Controller {
-  const { name, selection, when, owns = [], watches = [], reads = [], concurrency } = definition
-  const main = watched({ resource: definition.for, selection, when })
+  const { name, selection, when, owns = [], watches = [], concurrency } = definition
+  const main = watch({ resource: definition.for, selection, when })
   return {
     name,
     concurrency,
@@ -90,22 +90,22 @@ export function controller<T extends KubeObject>(definition: ControllerDefinitio
       main,
       ...owns.map((owned) => ownedBy(definition.for, owned)),
       ...watches,
-      ...reads.map((resource) => looked(resource)),
+      ...(definition.reads ?? []).map((resource) => reads(resource)),
     ],
     async reconcile(key, context) {
       const [first = '', second] = key.split('/')
       const request =
         second === undefined ? { namespace: '', name: first, key } : { namespace: first, name: second, key }
       const result = await definition.reconcile(request, context)
-      if (result?.againMs !== undefined) context.again(key, result.againMs)
+      if (result?.requeueAfterMs !== undefined) context.requeue(key, result.requeueAfterMs)
     },
   }
 }
 
 /** An owner is in the namespace of what it owns, or in none. */
-function ownedBy(owner: Resource, owned: Resource | Source): Watched {
+function ownedBy(owner: Resource, owned: Resource | Source): WatchedKind {
   const source = 'resource' in owned ? owned : { resource: owned }
-  return watched({
+  return watch({
     ...source,
     keys: (object: KubeObject) => {
       const reference = controllerOf(object)

@@ -5,7 +5,7 @@
  */
 import { reasonOf } from '../../lib/explained-error.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { ConnectionLost, GivenUp } from '../connection/connection-lost.ts'
+import { ConnectionLost, RequestCanceled } from '../connection/connection-lost.ts'
 import { Recent } from '../events/recent.ts'
 import { isMissing, isNotAllowed } from '../rest/refusals.ts'
 
@@ -40,7 +40,7 @@ export class FailureLog {
 }
 
 function isEveryday(error: unknown, before: number): boolean {
-  if (error instanceof GivenUp) return true
+  if (error instanceof RequestCanceled) return true
   if (!(error instanceof StatusError)) return false
   switch (error.code) {
     // Somebody was faster: what they wrote will be looked at.

@@ -233,7 +233,7 @@ export class LeaderElector {
     this.#leader = leader
     const { identity, changed, events } = this.#options
     if (leader === identity && this.#seen)
-      events?.tell(this.#seen, 'Normal', 'LeaderElection', `${identity} became leader`)
+      events?.record(this.#seen, 'Normal', 'LeaderElection', `${identity} became leader`)
     changed?.(leader)
   }
 

@@ -35,7 +35,7 @@ export class EventRecorder {
    * Never rejects and never waits. What is told again is counted, and of what is told too often a part is left out
    * (`events/correlator.ts`). `host` is the node that tells, where one does.
    */
-  tell(subject: KubeObject | EventSubject, type: EventType, reason: string, message: string, host = ''): void {
+  record(subject: KubeObject | EventSubject, type: EventType, reason: string, message: string, host = ''): void {
     const involvedObject = subjectOf(subject)
     const now = this.#now()
     const timestamp = withoutMs(now)

@@ -3,7 +3,7 @@
  * newest are lost.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { ConnectionLost, GivenUp } from '../connection/connection-lost.ts'
+import { ConnectionLost, RequestCanceled } from '../connection/connection-lost.ts'
 import { isNamespaceGone } from '../rest/refusals.ts'
 
 /** Writes one event. */
@@ -58,7 +58,7 @@ export class EventSender {
         await write()
         return
       } catch (error) {
-        if (error instanceof GivenUp || signal.aborted) return
+        if (error instanceof RequestCanceled || signal.aborted) return
         // Where a namespace goes away, its events go first.
         if (isNamespaceGone(error)) return
         // Who cannot be reached is asked again later; who refuses will refuse again.

@@ -16,7 +16,7 @@ type SeriesEvent = Model<EventsV1Event>
 
 const seriesEvents = resource<SeriesEvent>('events.k8s.io/v1', 'Event', 'events')
 
-export interface ToldEvent {
+export interface RecordedEvent {
   readonly regarding: KubeObject | EventSubject
   /** A second object that it is about. */
   readonly related?: KubeObject | EventSubject
@@ -60,7 +60,7 @@ export class SeriesRecorder {
   }
 
   /** Never rejects and never waits. */
-  tell({ regarding, related, type, reason, action, note }: ToldEvent): void {
+  record({ regarding, related, type, reason, action, note }: RecordedEvent): void {
     const now = this.#now()
     const about = subjectOf(regarding)
     const second = related && subjectOf(related)

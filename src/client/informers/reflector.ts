@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { ConnectionLost, GivenUp } from '../connection/connection-lost.ts'
+import { ConnectionLost, RequestCanceled } from '../connection/connection-lost.ts'
 import type { FailureLog } from '../controller/failure-log.ts'
 import type { Resource } from '../resource.ts'
 import { endsInitialEvents, type ListOptions, type RestClient, type WatchEvent } from '../rest/rest-client.ts'
@@ -98,7 +98,7 @@ export class Reflector<T extends KubeObject> {
     try {
       await this.#watch(seconds, giveUp.signal)
     } catch (error) {
-      if (!(error instanceof GivenUp)) throw error
+      if (!(error instanceof RequestCanceled)) throw error
     } finally {
       clearTimeout(late)
       signal.removeEventListener('abort', end)

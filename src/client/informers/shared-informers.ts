@@ -6,23 +6,23 @@ import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import { Informer } from './informer.ts'
 
 /** What is kept of the objects of a kind, where that is not all of them. */
-export interface Kept<T extends KubeObject = KubeObject> {
+export interface Transformed<T extends KubeObject = KubeObject> {
   readonly resource: Resource<T>
   /** As an informer's: the object may be changed. Not for those of which only metadata are read. */
   readonly transform: (object: T) => T
 }
 
 /** Ties the type of the objects together. */
-export const kept = <T extends KubeObject>(keep: Kept<T>): Kept => keep as unknown as Kept
+export const transformed = <T extends KubeObject>(keep: Transformed<T>): Transformed => keep as unknown as Transformed
 
 /** An informer that others have, too. */
-export interface Followed {
+export interface SharedInformer {
   readonly informer: Informer<KubeObject>
   /** Resolves when all objects are known, or when all of it is stopped. */
   readonly synced: Promise<void>
 }
 
-interface Running extends Followed {
+interface Running extends SharedInformer {
   readonly ended: Promise<void>
 }
 
@@ -35,7 +35,7 @@ export class SharedInformers {
   readonly #running = new Map<string, Running>()
   readonly #stopping = new AbortController()
 
-  constructor(client: RestClient, log: (line: string) => void, keep: readonly Kept[] = []) {
+  constructor(client: RestClient, log: (line: string) => void, keep: readonly Transformed[] = []) {
     this.#client = client
     this.#log = log
     this.#transforms = new Map(keep.map(({ resource, transform }) => [collectionPath(resource), transform]))
@@ -53,7 +53,7 @@ export class SharedInformers {
   }
 
   /** The informer of all objects of a kind, if it runs. */
-  followed(resource: Resource): Followed | undefined {
+  followed(resource: Resource): SharedInformer | undefined {
     return this.#running.get(followedKey(resource, {}))
   }
 

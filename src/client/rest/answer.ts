@@ -2,7 +2,7 @@
 import { parseJson } from '../../lib/exact-json.ts'
 import { type Status, StatusError } from '../../machinery/status-error.ts'
 import type { ClientAnswer, ClientRequest, Connection } from '../connection/connection.ts'
-import { ConnectionLost, GivenUp, lossOf } from '../connection/connection-lost.ts'
+import { ConnectionLost, lossOf, RequestCanceled } from '../connection/connection-lost.ts'
 import { type Answered, type Repeated, withRetries } from '../connection/pacing/retries.ts'
 
 /** An answer whose body is still to come, if it is a good one. */
@@ -89,8 +89,8 @@ export async function* bodyOf({ method, path, signal }: ClientRequest, { body }:
   try {
     yield* body
   } catch (error) {
-    if (error instanceof ConnectionLost || error instanceof GivenUp) throw error
-    if (signal?.aborted) throw new GivenUp(`${method} ${path} was given up`)
+    if (error instanceof ConnectionLost || error instanceof RequestCanceled) throw error
+    if (signal?.aborted) throw new RequestCanceled(`${method} ${path} was given up`)
     throw new ConnectionLost(`${method} ${path}: the answer broke off: ${lossOf(error)}`, true, { cause: error })
   }
 }

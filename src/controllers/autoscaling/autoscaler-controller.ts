@@ -2,7 +2,7 @@
  * Gives workloads as many replicas as what is measured of them asks for: HorizontalPodAutoscalers, each looked at once
  * a period.
  */
-import { type Controller, looked, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, reads, watch } from '../../client/controller/controller.ts'
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers, pods } from '../../client/kinds.ts'
 import { isGoneOrChanged, messageOf } from '../refusals.ts'
 import { type AutoscalerStatus, Conditions, withStatus } from './autoscaler-status.ts'
@@ -51,21 +51,21 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     component: 'horizontal-pod-autoscaler',
     concurrency: options.concurrency,
     watches: [
-      watched({
+      watch({
         resource: horizontalPodAutoscalers,
         keys: () => [],
         // The first look is a period later: a new workload has not been measured yet.
-        changed(scaler, before, { again }) {
+        changed(scaler, before, { requeue }) {
           const { namespace, name } = (scaler ?? before)?.metadata ?? {}
           const key = `${namespace}/${name}`
           const known = scheduled.get(key)
           if (known && !scaler) known.history = noHistory
           if (known || !scaler) return
           scheduled.set(key, { history: noHistory })
-          again(key, options.periodMs)
+          requeue(key, options.periodMs)
         },
       }),
-      looked(pods),
+      reads(pods),
     ],
     async run({ caches }) {
       metrics.follow(() => [...caches.all(horizontalPodAutoscalers)].map(scaledObject))
@@ -86,7 +86,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
         return { action: 'none', error: 'internal' } as const
       })
       metrics.reconciled(action, error, (performance.now() - began) / 1000)
-      context.again(key, options.periodMs)
+      context.requeue(key, options.periodMs)
     },
   }
 
@@ -107,7 +107,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       messageOf(error),
     )
     if (typeof read === 'string') {
-      events.tell(scaler, 'Warning', 'FailedGetScale', read)
+      events.record(scaler, 'Warning', 'FailedGetScale', read)
       conditions.set('AbleToScale', false, {
         reason: 'FailedGetScale',
         message: `the HPA controller was unable to get the target's current scale: ${read}`,
@@ -132,7 +132,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     )
     if (decision.failure !== undefined) {
       await tell({ currentReplicas: current, currentMetrics: told(decision.statuses) })
-      events.tell(scaler, 'Warning', 'FailedComputeMetricsReplicas', decision.failure)
+      events.record(scaler, 'Warning', 'FailedComputeMetricsReplicas', decision.failure)
       return failed
     }
     const { replicas, reason, statuses } = decision
@@ -152,7 +152,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     try {
       await writeScale(client, target, scale, replicas)
     } catch (error) {
-      events.tell(
+      events.record(
         scaler,
         'Warning',
         'FailedRescale',
@@ -169,7 +169,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       reason: 'SucceededRescale',
       message: `the HPA controller was able to update the target scale to ${replicas}`,
     })
-    events.tell(scaler, 'Normal', 'SuccessfulRescale', `New size: ${replicas}; reason: ${reason}`)
+    events.record(scaler, 'Normal', 'SuccessfulRescale', `New size: ${replicas}; reason: ${reason}`)
     memory.history = changed(memory.history, replicas - current, now)
     await tell({ ...measured, desiredReplicas: replicas, lastScaleTime: timestamp(now) })
     return { action: actionOf(current, replicas), error: 'none' }
@@ -222,7 +222,7 @@ async function writeStatus(
   } catch (error) {
     // Who changes or deletes it meanwhile, is seen with the next look.
     if (isGoneOrChanged(error)) return
-    events.tell(scaler, 'Warning', 'FailedUpdateStatus', messageOf(error))
+    events.record(scaler, 'Warning', 'FailedUpdateStatus', messageOf(error))
   }
 }
 

@@ -53,7 +53,7 @@ export async function desiredReplicas(measured: Measured, context: ReconcileCont
   const text = scale.status?.selector ?? ''
   const selector = parsed(text)
   const refused = (reason: string, event: string, why: string, message = why): MetricsDecision => {
-    context.events.tell(scaler, 'Warning', event, why)
+    context.events.record(scaler, 'Warning', event, why)
     conditions.set('ScalingActive', false, { reason, message })
     return { failure: why }
   }
@@ -96,7 +96,7 @@ export async function desiredReplicas(measured: Measured, context: ReconcileCont
   const statuses = results.map(
     (result): MetricStatus => (result instanceof MetricFailure ? { type: '' } : result.status),
   )
-  for (const { reason, why } of failures) context.events.tell(scaler, 'Warning', reason, why)
+  for (const { reason, why } of failures) context.events.record(scaler, 'Warning', reason, why)
   const [first] = failures
   // What cannot be measured may be what keeps replicas from going.
   if (!best || (first && best.replicas < current)) {

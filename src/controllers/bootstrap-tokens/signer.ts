@@ -1,5 +1,5 @@
 /** Signs the config map `cluster-info` of kube-public, where there is one, with each bootstrap token that may sign. */
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { configMaps, secrets } from '../../client/kinds.ts'
 import { longestWaitMs } from '../longest-wait.ts'
 import { signedData } from './signatures.ts'
@@ -11,14 +11,14 @@ const namespace = 'kube-public'
 export const bootstrapSigner = (now: () => number = Date.now): Controller => ({
   name: 'bootstrap-signer-controller',
   watches: [
-    watched({
+    watch({
       resource: configMaps,
       selection: { namespace, fieldSelector: `metadata.name=${name}` },
       keys: () => [name],
     }),
-    watched({ resource: secrets, selection: tokenSelection, keys: () => [name] }),
+    watch({ resource: secrets, selection: tokenSelection, keys: () => [name] }),
   ],
-  async reconcile(key, { caches, client, again }) {
+  async reconcile(key, { caches, client, requeue }) {
     const info = caches.get(configMaps, namespace, name)
     if (!info) return
     const all = [...caches.all(secrets)].sort((one, other) =>
@@ -30,6 +30,6 @@ export const bootstrapSigner = (now: () => number = Date.now): Controller => ({
     )
     if (data) await client.update(configMaps, { ...info, data })
     const soonestMs = Math.min(...all.map(expiration).filter((end) => end > now())) - now()
-    if (Number.isFinite(soonestMs)) again(key, Math.min(soonestMs, longestWaitMs))
+    if (Number.isFinite(soonestMs)) requeue(key, Math.min(soonestMs, longestWaitMs))
   },
 })

@@ -1,5 +1,5 @@
 /** Removes bootstrap tokens that have ended. */
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { secrets } from '../../client/kinds.ts'
 import { longestWaitMs } from '../longest-wait.ts'
 import { unlessGone } from '../refusals.ts'
@@ -7,14 +7,14 @@ import { expiration, tokenSelection } from './token.ts'
 
 export const tokenCleaner = (now: () => number = Date.now): Controller => ({
   name: 'token-cleaner-controller',
-  watches: [watched({ resource: secrets, selection: tokenSelection })],
-  async reconcile(key, { caches, client, again }) {
+  watches: [watch({ resource: secrets, selection: tokenSelection })],
+  async reconcile(key, { caches, client, requeue }) {
     const [namespace = '', name = ''] = key.split('/')
     const secret = caches.get(secrets, namespace, name)
     if (!secret) return
     const leftMs = expiration(secret) - now()
     const { uid, resourceVersion } = secret.metadata
     if (leftMs <= 0) await client.delete(secrets, namespace, name, { uid, resourceVersion }).catch(unlessGone)
-    else if (leftMs !== Number.POSITIVE_INFINITY) again(key, Math.min(leftMs, longestWaitMs))
+    else if (leftMs !== Number.POSITIVE_INFINITY) requeue(key, Math.min(leftMs, longestWaitMs))
   },
 })

@@ -2,7 +2,7 @@
  * Approves the requests of kubelets for their own client certificates, if whoever asks may have them (verb `create` on
  * `…/nodeclient`, `…/selfnodeclient`).
  */
-import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { subjectAccessReviews as accessReviews } from '../../client/kinds.ts'
 import { kubeletClientRule, kubeletClientSigner } from './signer-rules.ts'
 import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signingRequests } from './signing-request.ts'
@@ -17,7 +17,7 @@ const longestPauseMs = 1000 * 1000
 /** `now` is in milliseconds since the epoch. */
 export const csrApproving = (signer: CertificateSigner, now: () => number = Date.now): Controller => ({
   name: 'certificatesigningrequest-approving-controller',
-  watches: [watched({ resource: signingRequests })],
+  watches: [watch({ resource: signingRequests })],
   async reconcile(name, context) {
     const request = context.caches.get(signingRequests, '', name)
     if (!request || request.spec?.signerName !== kubeletClientSigner) return
@@ -28,7 +28,7 @@ export const csrApproving = (signer: CertificateSigner, now: () => number = Date
       await approve(request, 'Auto approving self kubelet client certificate after SubjectAccessReview.', context)
     } else if (await mayHave(request, 'nodeclient', context)) {
       await approve(request, 'Auto approving kubelet client certificate after SubjectAccessReview.', context)
-    } else context.again(name, pauseMs(request, now()))
+    } else context.requeue(name, pauseMs(request, now()))
   },
 })
 

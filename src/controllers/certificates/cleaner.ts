@@ -2,7 +2,7 @@
  * Removes CertificateSigningRequests that nobody will look at any more: decided for an hour, or not decided for a day.
  */
 import { X509Certificate } from 'node:crypto'
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { unlessGone } from '../refusals.ts'
 import { hasCondition, type SigningRequest, signingRequests } from './signing-request.ts'
 
@@ -12,14 +12,14 @@ const pendingMs = 24 * hourMs
 
 export const csrCleaner = (now: () => number = Date.now): Controller => ({
   name: 'certificatesigningrequest-cleaner-controller',
-  watches: [watched({ resource: signingRequests })],
-  async reconcile(name, { caches, client, again }) {
+  watches: [watch({ resource: signingRequests })],
+  async reconcile(name, { caches, client, requeue }) {
     const request = caches.get(signingRequests, '', name)
     if (!request) return
     const leftMs = endOf(request) - now()
     if (leftMs < 0) await client.delete(signingRequests, '', name, { uid: request.metadata.uid }).catch(unlessGone)
     // Both ends are in whole seconds, and it has to be past them.
-    else if (leftMs !== Number.POSITIVE_INFINITY) again(name, Math.min(leftMs + 1, pendingMs))
+    else if (leftMs !== Number.POSITIVE_INFINITY) requeue(name, Math.min(leftMs + 1, pendingMs))
   },
 })
 

@@ -1,5 +1,5 @@
 /** Removes PodCertificateRequests that are old enough to have been used, or never to be: kubelets ask again. */
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { podCertificateRequests } from '../../client/kinds.ts'
 import { unlessGone } from '../refusals.ts'
 
@@ -8,13 +8,13 @@ const keptMs = 15 * 60_000
 
 export const podRequestCleaner = (now: () => number = Date.now): Controller => ({
   name: 'podcertificaterequest-cleaner-controller',
-  watches: [watched({ resource: podCertificateRequests })],
-  async reconcile(key, { caches, client, again }) {
+  watches: [watch({ resource: podCertificateRequests })],
+  async reconcile(key, { caches, client, requeue }) {
     const [namespace = '', name = ''] = key.split('/')
     const request = caches.get(podCertificateRequests, namespace, name)
     if (!request) return
     const leftMs = Date.parse(request.metadata.creationTimestamp ?? '') + keptMs - now()
-    if (leftMs > 0) return again(key, leftMs)
+    if (leftMs > 0) return requeue(key, leftMs)
     await client.delete(podCertificateRequests, namespace, name, { uid: request.metadata.uid }).catch(unlessGone)
   },
 })

@@ -1,5 +1,5 @@
 /** Signs approved CertificateSigningRequests of Kubernetes' own signers with the cluster's authority. */
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { own } from '../../lib/own.ts'
 import { signerRules } from './signer-rules.ts'
 import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signingRequests } from './signing-request.ts'
@@ -16,7 +16,7 @@ const leastMs = 10 * minuteMs
 /** `longestMs`: how long certificates hold, and the most that may be asked for. */
 export const csrSigning = (signer: CertificateSigner, longestMs: number, now: () => number = Date.now): Controller => ({
   name: 'certificatesigningrequest-signing-controller',
-  watches: [watched({ resource: signingRequests })],
+  watches: [watch({ resource: signingRequests })],
   async reconcile(name, { caches, client }) {
     const request = caches.get(signingRequests, '', name)
     const signerName = request?.spec?.signerName ?? ''

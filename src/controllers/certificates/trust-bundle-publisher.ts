@@ -3,7 +3,7 @@
  * its signer are removed.
  */
 import { createHash } from 'node:crypto'
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { type ClusterTrustBundle, clusterTrustBundles } from '../../client/kinds.ts'
 import { unlessGone } from '../refusals.ts'
 
@@ -19,7 +19,7 @@ export function trustBundlePublisher(trustBundle: string): Controller {
   return {
     name: 'kube-apiserver-serving-clustertrustbundle-publisher-controller',
     queue: 'ca_cert_publisher_cluster_trust_bundles',
-    watches: [watched({ resource: clusterTrustBundles, selection, keys: () => [all] })],
+    watches: [watch({ resource: clusterTrustBundles, selection, keys: () => [all] })],
     async reconcile(_key, { caches, client }) {
       const present = caches.get(clusterTrustBundles, '', name)
       const bundle: ClusterTrustBundle = {
@@ -33,8 +33,8 @@ export function trustBundlePublisher(trustBundle: string): Controller {
       for (const { metadata } of caches.all(clusterTrustBundles))
         if (metadata.name !== name) await client.delete(clusterTrustBundles, '', metadata.name ?? '').catch(unlessGone)
     },
-    async run({ again }) {
-      again(all)
+    async run({ requeue }) {
+      requeue(all)
     },
   }
 }

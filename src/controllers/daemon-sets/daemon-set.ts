@@ -1,5 +1,5 @@
 /** Keeps a pod of each DaemonSet on every node that it is for. */
-import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import {
   type ControllerRevision,
@@ -44,13 +44,13 @@ export function daemonSetController({ concurrency, now = Date.now }: DaemonSetOp
     name: 'daemonset-controller',
     concurrency,
     watches: [
-      watched({ resource: daemonSets, changed: (set, before) => outstanding.observeOwner(set, before) }),
-      watched({
+      watch({ resource: daemonSets, changed: (set, before) => outstanding.observeOwner(set, before) }),
+      watch({
         resource: pods,
         keys: (pod, caches) => ownerKeys(pod, caches, daemonSets, selects),
         changed: (pod, before) => outstanding.observe(pod, before),
       }),
-      watched({ resource: nodes, keys: () => [], changed: nodeChanged }),
+      watch({ resource: nodes, keys: () => [], changed: nodeChanged }),
       watchedRevisions(daemonSets, selects),
     ],
     async reconcile(key, context) {
@@ -69,7 +69,7 @@ async function keep(
   now: number,
   context: ReconcileContext,
 ): Promise<void> {
-  const { client, caches, again } = context
+  const { client, caches, requeue } = context
   const selector = labelSelectorOf(set.spec?.selector)
   const isMember = (pod: Pod): boolean => selector.matches(pod.metadata.labels)
   const members = await claimed(
@@ -97,20 +97,20 @@ async function keep(
   await tellStatus(set, statusOf(situation, history.collisions), client)
   if (done.status === 'rejected') throw done.reason
   const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, now)
-  if (ms !== undefined) again(keyOf(set), ms)
+  if (ms !== undefined) requeue(keyOf(set), ms)
 }
 
 const selects = (set: DaemonSet, { metadata }: KubeObject): boolean =>
   labelSelectorOf(set.spec?.selector).matches(metadata.labels)
 
 /** A node concerns the sets that it comes into question for, or does not any more. */
-function nodeChanged(node: Node | undefined, before: Node | undefined, { caches, again }: ReconcileContext): void {
+function nodeChanged(node: Node | undefined, before: Node | undefined, { caches, requeue }: ReconcileContext): void {
   // Most of what nodes tell is how they are.
   if (node && before && jsonEqual(node.metadata.labels, before.metadata.labels) && jsonEqual(node.spec, before.spec))
     return
   for (const set of caches.all(daemonSets)) {
     const placement = placementOf(set)
-    if (!isSamePlacement(placement(node), placement(before))) again(keyOf(set))
+    if (!isSamePlacement(placement(node), placement(before))) requeue(keyOf(set))
   }
 }
 
@@ -139,14 +139,14 @@ function managed(
   { create, remove, failed, succeeded }: DaemonPlan,
   { set, now }: DaemonSituation,
   backoff: FailedPodsBackoff,
-  { events, again }: ReconcileContext,
+  { events, requeue }: ReconcileContext,
 ): PodChanges {
   const ended: Pod[] = []
   for (const { pod, node } of failed) {
     const delay = backoff.delay(`${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${node}`, now)
-    if (delay > 0) again(keyOf(set), delay)
+    if (delay > 0) requeue(keyOf(set), delay)
     else {
-      events.tell(
+      events.record(
         set,
         'Warning',
         'FailedDaemonPod',
@@ -156,7 +156,7 @@ function managed(
     }
   }
   for (const { pod, node } of succeeded) {
-    events.tell(
+    events.record(
       set,
       'Normal',
       'SucceededDaemonPod',

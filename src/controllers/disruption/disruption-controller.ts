@@ -2,9 +2,9 @@
 import {
   type Caches,
   type Controller,
-  looked,
   type ReconcileContext,
-  watched,
+  reads,
+  watch,
 } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import {
@@ -34,8 +34,8 @@ export function disruptionController(now: () => number = Date.now): Controller {
     name: 'disruption-controller',
     component: 'controllermanager',
     watches: [
-      watched({ resource: budgets }),
-      watched({
+      watch({ resource: budgets }),
+      watch({
         resource: pods,
         *keys(pod, caches) {
           for (const budget of budgetsOf(pod, caches)) yield keyOf(budget)
@@ -49,14 +49,14 @@ export function disruptionController(now: () => number = Date.now): Controller {
             const message =
               `Pod ${JSON.stringify(namespace)}/${JSON.stringify(name)} matches multiple PodDisruptionBudgets.  ` +
               `Chose ${JSON.stringify(first.metadata.name)} arbitrarily.`
-            events.tell(pod, 'Warning', 'MultiplePodDisruptionBudgets', message)
+            events.record(pod, 'Warning', 'MultiplePodDisruptionBudgets', message)
           }
         },
       }),
-      looked(replicaSets),
-      looked(deployments),
-      looked(statefulSets),
-      looked(replicationControllers),
+      reads(replicaSets),
+      reads(deployments),
+      reads(statefulSets),
+      reads(replicationControllers),
     ],
     async reconcile(key, context) {
       if (key.startsWith(prefix)) return lookAtPod(key, context)
@@ -77,7 +77,7 @@ export function disruptionController(now: () => number = Date.now): Controller {
     const { namespace = '' } = budget.metadata
     const selector = labelSelectorOf(budget.spec?.selector)
     const chosen = [...caches.in(pods, namespace)].filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
-    if (chosen.length === 0) events.tell(budget, 'Normal', 'NoPods', 'No matching pods found')
+    if (chosen.length === 0) events.record(budget, 'Normal', 'NoPods', 'No matching pods found')
     const scale = needsScale(budget) ? await expectedScale(budget, chosen, context) : 0
     const { status, notDeleted, againMs } = budgetVerdict(
       budget,
@@ -87,14 +87,14 @@ export function disruptionController(now: () => number = Date.now): Controller {
     )
     // Upstream names the namespace twice.
     for (const pod of notDeleted)
-      events.tell(
+      events.record(
         pod,
         'Warning',
         'NotDeleted',
         `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`,
       )
     await write(budget, status, context)
-    if (againMs !== undefined) context.again(key, againMs + 1)
+    if (againMs !== undefined) context.requeue(key, againMs + 1)
   }
 
   async function lookAtPod(key: string, context: ReconcileContext): Promise<void> {
@@ -102,7 +102,7 @@ export function disruptionController(now: () => number = Date.now): Controller {
     const pod = context.caches.get(pods, namespace, name)
     const wait = pod && staleInMs(pod, now())
     if (wait === undefined || !pod) return
-    if (wait > 0) return context.again(key, wait)
+    if (wait > 0) return context.requeue(key, wait)
     await clearCondition(pod, now(), context).catch((error) => {
       if (!isNotFound(error)) throw error
     })
@@ -135,11 +135,11 @@ async function expectedScale(
         'found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may ' +
         'result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB ' +
         'to an integer value.'
-      events.tell(budget, 'Warning', 'UnmanagedPods', message)
+      events.record(budget, 'Warning', 'UnmanagedPods', message)
     }
     return [...wanted.values()].reduce((sum, replicas) => sum + replicas, 0)
   } catch (error) {
-    events.tell(
+    events.record(
       budget,
       'Warning',
       'CalculateExpectedPodCountFailed',

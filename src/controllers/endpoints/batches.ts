@@ -11,11 +11,11 @@ export type Notice = (key: string, context: ReconcileContext) => void
 export function batches(periodMs: number): { readonly notice: Notice; readonly begin: (key: string) => void } {
   const noticed = new Set<string>()
   return {
-    notice(key, { again }) {
-      if (periodMs <= 0) return again(key)
+    notice(key, { requeue }) {
+      if (periodMs <= 0) return requeue(key)
       if (noticed.has(key)) return
       noticed.add(key)
-      again(key, periodMs)
+      requeue(key, periodMs)
     },
     /** To be called when the key is looked at. */
     begin: (key) => noticed.delete(key),

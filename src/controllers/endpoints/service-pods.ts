@@ -1,5 +1,5 @@
 /** Which pods are behind a Service, and what of them its endpoints show. */
-import { type Caches, type Watched, watched } from '../../client/controller/controller.ts'
+import { type Caches, type WatchedKind, watch } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import { type Pod, pods, type Service, services } from '../../client/kinds.ts'
 import { selectorOf } from '../../machinery/selectors/label-selector.ts'
@@ -91,8 +91,8 @@ function changesEndpoints(pod: Pod | undefined, before: Pod | undefined): boolea
 }
 
 /** Notices the Services whose endpoints change because a pod did. */
-export const watchedPods = (notice: Notice): Watched =>
-  watched({
+export const watchedPods = (notice: Notice): WatchedKind =>
+  watch({
     resource: pods,
     keys: () => [],
     changed(pod, before, context) {

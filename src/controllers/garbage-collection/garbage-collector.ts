@@ -58,7 +58,7 @@ export function garbageCollector({ workers, registry = new MetricsRegistry() }: 
 
 /** Ends when `signal` is aborted and what is under way is done. `begun` is told of the graph. */
 async function collect(
-  { client, followed, events, log, metrics }: ReconcileContext,
+  { client, sharedInformer: followed, events, log, metrics }: ReconcileContext,
   signal: AbortSignal,
   concurrency: number,
   syncErrors: CounterSeries,
@@ -98,7 +98,7 @@ async function collect(
     attemptToOrphan: (uid) => releases.add(uid),
     absent: (owner) => absent.add(owner),
     invalidNamespace: (dependent, reference) =>
-      events.tell(dependent, 'Warning', 'OwnerRefInvalidNamespace', invalidNamespace(dependent, reference)),
+      events.record(dependent, 'Warning', 'OwnerRefInvalidNamespace', invalidNamespace(dependent, reference)),
   })
   begun(graph)
   const collector: Collector = new Collector({

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FailureLog } from '../../client/controller/failure-log.ts'
 import { type Discovery, discover } from '../../client/discovery/discovery.ts'
-import type { Followed } from '../../client/informers/shared-informers.ts'
+import type { SharedInformer } from '../../client/informers/shared-informers.ts'
 import { collectionPath, type Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { Graph } from './graph/graph.ts'
@@ -13,7 +13,7 @@ import { sharedMonitor } from './shared-monitor.ts'
 export interface MonitorsOptions {
   readonly client: RestClient
   /** Kinds that are followed as a whole already. */
-  readonly followed: (resource: Resource) => Followed | undefined
+  readonly followed: (resource: Resource) => SharedInformer | undefined
   readonly graph: Graph
   readonly signal: AbortSignal
   /** Told what there is whenever that was looked up. */

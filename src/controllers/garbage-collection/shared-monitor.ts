@@ -3,13 +3,13 @@
  * watch of our own would.
  */
 import { once } from 'node:events'
-import type { Followed } from '../../client/informers/shared-informers.ts'
+import type { SharedInformer } from '../../client/informers/shared-informers.ts'
 import type { ObjectMeta } from '../../machinery/object.ts'
 import type { MonitorOptions } from './monitor.ts'
 
 export interface SharedMonitorOptions
   extends Pick<MonitorOptions, 'resource' | 'graph' | 'signal' | 'synced' | 'changed'> {
-  readonly shared: Followed
+  readonly shared: SharedInformer
 }
 
 /** Ends when `signal` is aborted; never rejects. */

@@ -2,7 +2,7 @@
  * The watch on revisions that sets keep. A revision that a set has made says nothing new to it; one that it loses, or
  * may adopt, does.
  */
-import { type ReconcileContext, type Watched, watched } from '../../client/controller/controller.ts'
+import { type ReconcileContext, type WatchedKind, watch } from '../../client/controller/controller.ts'
 import { type ControllerRevision, controllerRevisions } from '../../client/kinds.ts'
 import { controllerOf } from '../../client/objects/owners.ts'
 import type { Resource } from '../../client/resource.ts'
@@ -12,17 +12,17 @@ import { ownerKeys } from '../pods/owners/owner-keys.ts'
 export const watchedRevisions = <Owner extends KubeObject>(
   owners: Resource<Owner>,
   selects: (owner: Owner, object: KubeObject) => boolean,
-): Watched =>
-  watched({
+): WatchedKind =>
+  watch({
     resource: controllerRevisions,
     keys: () => [],
     changed(
       revision: ControllerRevision | undefined,
       before: ControllerRevision | undefined,
-      { caches, again }: ReconcileContext,
+      { caches, requeue }: ReconcileContext,
     ) {
       if (!before && revision && controllerOf(revision)) return
       for (const state of [revision, before])
-        if (state) for (const key of ownerKeys(state, caches, owners, selects)) again(key)
+        if (state) for (const key of ownerKeys(state, caches, owners, selects)) requeue(key)
     },
   })

@@ -15,13 +15,13 @@ export class Alarms {
   }
 
   /** Looks at a key in so many ms, or before. */
-  set(key: string, ms: number, { again }: Pick<ReconcileContext, 'again'>): void {
+  set(key: string, ms: number, { requeue }: Pick<ReconcileContext, 'requeue'>): void {
     const now = this.#now()
     const wait = Math.min(ms, longestWaitMs)
     const known = this.#due.get(key) ?? 0
     if (known > now + closeMs && known <= now + wait) return
     this.#due.set(key, now + wait)
-    again(key, wait)
+    requeue(key, wait)
   }
 
   /** The key stands for nothing any more. */

@@ -1,5 +1,5 @@
 /** Deletes Jobs some time after they have ended, if they say when: `spec.ttlSecondsAfterFinished` (KEP-592). */
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { type Job, jobs } from '../../client/kinds.ts'
 import type { HistogramSeries } from '../../lib/metrics/registry.ts'
 import { unlessGone } from '../refusals.ts'
@@ -17,7 +17,7 @@ export function ttlAfterFinished(
   return {
     name: 'ttl-after-finished-controller',
     concurrency,
-    watches: [watched({ resource: jobs })],
+    watches: [watch({ resource: jobs })],
     async reconcile(key, context) {
       const [namespace = '', name = ''] = key.split('/')
       const job = context.caches.get(jobs, namespace, name)

@@ -2,7 +2,7 @@
  * Empties namespaces that are deleted, says in their conditions what holds them, and lets them go when nothing is left.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { type Namespace, namespaces } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { unlessGone } from '../refusals.ts'
@@ -30,7 +30,7 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
     name: 'namespace-controller',
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: namespaces,
         keys: ({ metadata }) => (metadata.deletionTimestamp ? [metadata.name ?? ''] : []),
         changed(object, before) {
@@ -38,7 +38,7 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
         },
       }),
     ],
-    async reconcile(name, { client, again }) {
+    async reconcile(name, { client, requeue }) {
       const namespace = await client.get(namespaces, '', name).catch(unlessGone)
       const { deletionTimestamp, uid = '' } = namespace?.metadata ?? {}
       if (!namespace || !deletionTimestamp || !namespace.spec?.finalizers?.length) return
@@ -55,15 +55,15 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
       if (report.remaining.length > 0) {
         const look = looks.get(uid) ?? 0
         looks.set(uid, look + 1)
-        again(name, Math.min(firstLookMs * 2 ** look, (report.estimate / 2 + 1) * 1000))
-      } else if (started - deletedAt < settleMs) again(name, settleMs - (started - deletedAt))
+        requeue(name, Math.min(firstLookMs * 2 ** look, (report.estimate / 2 + 1) * 1000))
+      } else if (started - deletedAt < settleMs) requeue(name, settleMs - (started - deletedAt))
       else await letGo(client, told).catch(unlessGone)
     },
-    async run({ caches, again }, signal) {
+    async run({ caches, requeue }, signal) {
       for (;;) {
         await delay(syncPeriodMs, undefined, { signal, ref: false }).catch(() => {})
         if (signal.aborted) return
-        for (const { metadata } of caches.all(namespaces)) if (metadata.deletionTimestamp) again(metadata.name ?? '')
+        for (const { metadata } of caches.all(namespaces)) if (metadata.deletionTimestamp) requeue(metadata.name ?? '')
       }
     },
   }

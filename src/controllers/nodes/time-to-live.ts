@@ -1,5 +1,5 @@
 /** Tells kubelets how long they may keep secrets and config maps: the more nodes there are, the longer. */
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { nodes } from '../../client/kinds.ts'
 import { unlessGone } from '../refusals.ts'
 
@@ -31,7 +31,7 @@ export function timeToLive(): Controller {
   return {
     name: 'ttl-controller',
     watches: [
-      watched({
+      watch({
         resource: nodes,
         changed(node, before) {
           if (node && !before) count++

@@ -4,7 +4,7 @@
  * the period remains, and what it has not done in time.
  */
 import { masked, sameAmounts } from '../../api/core/quota/resource-lists.ts'
-import { type Caches, type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { type Caches, type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import { persistentVolumeClaims, pods, type ResourceQuota, resourceQuotas, services } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
@@ -47,10 +47,10 @@ export function resourceQuotaController({
       throw error
     }))
 
-  function countAgain(namespace: string, { caches, again }: Pick<ReconcileContext, 'caches' | 'again'>): void {
+  function countAgain(namespace: string, { caches, requeue }: Pick<ReconcileContext, 'caches' | 'requeue'>): void {
     for (const quota of caches.in(resourceQuotas, namespace)) {
       due.add(keyOf(quota))
-      again(keyOf(quota))
+      requeue(keyOf(quota))
     }
   }
 
@@ -72,9 +72,9 @@ export function resourceQuotaController({
     queue: 'resourcequota_primary',
     concurrency,
     watches: [
-      watched({ resource: resourceQuotas, when: (quota) => quota !== undefined && !isCounted(quota) }),
+      watch({ resource: resourceQuotas, when: (quota) => quota !== undefined && !isCounted(quota) }),
       ...shared.map((resource) =>
-        watched({
+        watch({
           resource,
           keys: () => [],
           changed(object, before, context) {
@@ -90,7 +90,7 @@ export function resourceQuotaController({
       ),
     ],
     async reconcile(key, context) {
-      const { caches, client, again, log } = context
+      const { caches, client, requeue, log } = context
       const [namespace = '', name = ''] = key.split('/')
       const quota = caches.get(resourceQuotas, namespace, name)
       if (!quota) {
@@ -102,7 +102,7 @@ export function resourceQuotaController({
       const isLeft = await leftToServer(client)
       if (isLeft && !due.has(key) && !waited.delete(key)) {
         waited.add(key)
-        return again(key, serverTimeMs)
+        return requeue(key, serverTimeMs)
       }
       const counted = await kinds.of(quota, client)
       if (!isLeft) {
@@ -122,11 +122,11 @@ export function resourceQuotaController({
         await client.updateStatus(resourceQuotas, { ...quota, status }).catch(unlessGone)
       due.delete(key)
     },
-    async run({ caches, again }, signal) {
+    async run({ caches, requeue }, signal) {
       const timer = setInterval(() => {
         for (const quota of allQuotas(caches)) {
           due.add(quota)
-          again(quota)
+          requeue(quota)
         }
       }, syncPeriodMs).unref()
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -1,5 +1,5 @@
 /** Gathers the rules of cluster roles with an `aggregationRule` from the roles that its selectors choose. */
-import { type Caches, type Controller, watched } from '../../client/controller/controller.ts'
+import { type Caches, type Controller, watch } from '../../client/controller/controller.ts'
 import { type ClusterRole, clusterRoles } from '../../client/kinds.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
@@ -9,7 +9,7 @@ type Rule = NonNullable<ClusterRole['rules']>[number]
 export const clusterRoleAggregation: Controller = {
   name: 'clusterrole-aggregation-controller',
   // Any role may be chosen by any other.
-  watches: [watched({ resource: clusterRoles, keys: (_role, caches) => aggregates(caches) })],
+  watches: [watch({ resource: clusterRoles, keys: (_role, caches) => aggregates(caches) })],
   async reconcile(name, { caches, client }) {
     const role = caches.get(clusterRoles, '', name)
     if (!role?.aggregationRule) return

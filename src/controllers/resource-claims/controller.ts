@@ -12,7 +12,7 @@ import {
   podClaimAnnotation,
   usesClaims,
 } from '../../api/dra/pod-claims.ts'
-import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import {
   resourceClaims as claims,
   type Pod,
@@ -74,7 +74,7 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
       made.set(madeKey(pod, name), metadata.name ?? '')
       return metadata.name
     } catch (error) {
-      events.tell(pod, 'Warning', 'FailedResourceClaimCreation', `PodResourceClaim ${name}: ${messageOf(error)}`)
+      events.record(pod, 'Warning', 'FailedResourceClaimCreation', `PodResourceClaim ${name}: ${messageOf(error)}`)
       // A template that comes brings its pods to be looked at.
       if (template) throw error
       return undefined
@@ -102,29 +102,29 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
     component: 'resource_claim',
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: pods,
         *keys(pod) {
           if (!usesClaims(pod)) return
           yield podKey(pod)
           if (isDone(pod)) yield* keysOfClaims(pod)
         },
-        changed(pod, before, { caches, again }) {
+        changed(pod, before, { caches, requeue }) {
           if (pod || !before || !usesClaims(before)) return
           for (const { name } of before.spec?.resourceClaims ?? []) made.delete(madeKey(before, name))
-          for (const key of keysOfClaims(before)) again(key)
+          for (const key of keysOfClaims(before)) requeue(key)
           for (const { metadata } of caches.by(claims, byController, before.metadata.uid ?? ''))
-            again(claimKey(metadata.namespace, metadata.name))
+            requeue(claimKey(metadata.namespace, metadata.name))
         },
       }),
-      watched({
+      watch({
         resource: claims,
         *keys({ metadata: { namespace, name } }, caches) {
           yield claimKey(namespace, name)
           for (const pod of caches.by(pods, byClaim, `${namespace}/${name}`)) yield podKey(pod)
         },
       }),
-      watched({
+      watch({
         resource: templates,
         *keys({ metadata }, caches) {
           for (const pod of caches.by(pods, byTemplate, `${metadata.namespace}/${metadata.name}`)) yield podKey(pod)

@@ -1,5 +1,5 @@
 /** Keeps the account `default` in every namespace: pods that name none run under it. */
-import { type Controller, watched } from '../../client/controller/controller.ts'
+import { type Controller, watch } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, namespaces } from '../../client/kinds.ts'
 
 const accountName = 'default'
@@ -8,8 +8,8 @@ export const serviceAccountController: Controller = {
   name: 'serviceaccount-controller',
   concurrency: 4,
   watches: [
-    watched({ resource: namespaces }),
-    watched({
+    watch({ resource: namespaces }),
+    watch({
       resource: accounts,
       selection: { fieldSelector: `metadata.name=${accountName}` },
       keys: ({ metadata }) => [metadata.namespace ?? ''],

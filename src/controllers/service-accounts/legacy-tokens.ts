@@ -2,7 +2,7 @@
  * Removes generated token Secrets that nobody uses (KEP-2799): first their tokens are marked as invalid, and a period
  * later they go. When a token was used last is told by the server, in a label.
  */
-import { type Controller, looked, type ReconcileContext } from '../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, reads } from '../../client/controller/controller.ts'
 import {
   serviceAccounts as accounts,
   configMaps,
@@ -31,13 +31,13 @@ const dayMs = 24 * 3600 * 1000
 export const legacyTokens = ({ unusedMs, now = Date.now }: LegacyTokensOptions): Controller => ({
   name: 'legacy-serviceaccount-token-cleaner-controller',
   watches: [
-    looked(secrets, { fieldSelector: 'type=kubernetes.io/service-account-token' }),
-    looked(accounts),
-    looked(pods),
+    reads(secrets, { fieldSelector: 'type=kubernetes.io/service-account-token' }),
+    reads(accounts),
+    reads(pods),
   ],
-  run: async ({ again }) => again('all'),
+  run: async ({ requeue }) => requeue('all'),
   async reconcile(key, context) {
-    context.again(key, dayMs)
+    context.requeue(key, dayMs)
     const { client, caches } = context
     const { data } = await client.get(configMaps, tracking.namespace, tracking.name)
     const since = dayOf(data?.since)

@@ -1,5 +1,5 @@
 /** Keeps the config map `kube-root-ca.crt` in every namespace: the authority that pods check the server by. */
-import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { configMaps, namespaces } from '../../client/kinds.ts'
 import { publisherMetrics } from './publisher-metrics.ts'
 
@@ -16,8 +16,8 @@ export const rootCaPublisher = (rootCA: string, counted = publisherMetrics()): C
   name: 'root-ca-certificate-publisher-controller',
   concurrency: 4,
   watches: [
-    watched({ resource: namespaces }),
-    watched({
+    watch({ resource: namespaces }),
+    watch({
       resource: configMaps,
       selection: { fieldSelector: `metadata.name=${name}` },
       keys: ({ metadata }) => [metadata.namespace ?? ''],

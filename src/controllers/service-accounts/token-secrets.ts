@@ -3,7 +3,7 @@
  * account has gone, and removes the reference to a deleted one from its account. Such tokens live as long as their
  * Secret; `kubectl create token` makes better ones.
  */
-import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
 import { isGoneOrChanged } from '../refusals.ts'
 
@@ -23,8 +23,8 @@ export const tokensController = (options: TokenSecretsOptions): Controller => ({
   name: 'serviceaccount-token-controller',
   concurrency: options.concurrency,
   watches: [
-    watched({ resource: secrets, selection: { fieldSelector: `type=${tokenType}` } }),
-    watched({
+    watch({ resource: secrets, selection: { fieldSelector: `type=${tokenType}` } }),
+    watch({
       resource: accounts,
       *keys({ metadata }, caches) {
         for (const secret of caches.all(secrets)) {

@@ -1,5 +1,5 @@
 /** Keeps ranges of cluster IPs from going while their addresses are in use, and says whether they are ready. */
-import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { ipAddresses, type ServiceCIDR, serviceCIDRs } from '../../client/kinds.ts'
 import { mayGo } from './service-ranges.ts'
 
@@ -26,14 +26,14 @@ export const serviceCidrController = (now: () => number): Controller => ({
   component: 'service-cidrs-controller',
   watches: [
     // Any range may hold what another lets go.
-    watched({
+    watch({
       resource: serviceCIDRs,
       keys: ({ metadata }, caches) => [metadata.name ?? '', ...leaving(caches.all(serviceCIDRs))],
     }),
-    watched({ resource: ipAddresses, keys: (_address, caches) => leaving(caches.all(serviceCIDRs)) }),
+    watch({ resource: ipAddresses, keys: (_address, caches) => leaving(caches.all(serviceCIDRs)) }),
   ],
   async reconcile(name, context) {
-    const { caches, client, again } = context
+    const { caches, client, requeue } = context
     const cidr = caches.get(serviceCIDRs, '', name)
     if (!cidr) return
     const { finalizers = [], deletionTimestamp } = cidr.metadata
@@ -50,7 +50,7 @@ export const serviceCidrController = (now: () => number): Controller => ({
     if (!isHolding) return
     if (!mayGo(cidr, caches.all(serviceCIDRs), caches.all(ipAddresses))) return tell(cidr, isHeld, context)
     const leftMs = Date.parse(deletionTimestamp) + graceMs - now()
-    if (leftMs > 0) return again(name, leftMs)
+    if (leftMs > 0) return requeue(name, leftMs)
     await client.update(serviceCIDRs, {
       ...cidr,
       metadata: { ...cidr.metadata, finalizers: finalizers.filter((one) => one !== finalizer) },
@@ -73,7 +73,12 @@ async function tell(cidr: ServiceCIDR, readiness: Readiness, { client, events }:
     await client.updateStatus(serviceCIDRs, { ...cidr, status })
   } catch (error) {
     if (readiness === isReady)
-      events.tell(cidr, 'Warning', 'KubernetesServiceCIDRError', 'The ServiceCIDR Status can not be set to Ready=True')
+      events.record(
+        cidr,
+        'Warning',
+        'KubernetesServiceCIDRError',
+        'The ServiceCIDR Status can not be set to Ready=True',
+      )
     throw error
   }
 }

@@ -159,11 +159,11 @@ async function createClaim(
     if (isAlreadyExists(error)) throw error
     if (isNamespaceTerminating(error)) return
     const of = `create Claim ${claim.metadata.name} for Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`
-    events.tell(set, 'Warning', 'FailedCreate', `${of} failed error: ${messageOf(error)}`)
+    events.record(set, 'Warning', 'FailedCreate', `${of} failed error: ${messageOf(error)}`)
     throw new Error(`failed to create PVC ${claim.metadata.name}: ${messageOf(error)}`, { cause: error })
   }
   const message = `create Claim ${claim.metadata.name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} success`
-  events.tell(set, 'Normal', 'SuccessfulCreate', message)
+  events.record(set, 'Normal', 'SuccessfulCreate', message)
 }
 
 const reasons = { create: 'Create', update: 'Update', delete: 'Delete' } as const
@@ -177,6 +177,6 @@ function tell(
   error?: unknown,
 ): void {
   const subject = `${verb} Pod ${name} in StatefulSet ${set.metadata.name}`
-  if (error === undefined) events.tell(set, 'Normal', `Successful${reasons[verb]}`, `${subject} successful`)
-  else events.tell(set, 'Warning', `Failed${reasons[verb]}`, `${subject} failed error: ${messageOf(error)}`)
+  if (error === undefined) events.record(set, 'Normal', `Successful${reasons[verb]}`, `${subject} successful`)
+  else events.record(set, 'Warning', `Failed${reasons[verb]}`, `${subject} failed error: ${messageOf(error)}`)
 }

@@ -1,6 +1,6 @@
 /** Keeps the pods of StatefulSets: each with a name, an ordinal and claims that stay when it is replaced. */
 import { defaultFeatures, type FeatureGates } from '../../api/features/feature-gates.ts'
-import { type Caches, type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { type Caches, type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import {
   type ControllerRevision,
@@ -58,13 +58,13 @@ export function statefulSetController({
     name: 'statefulset-controller',
     concurrency,
     watches: [
-      watched({ resource: statefulSets, changed: (set, before) => outstanding.observeOwner(set, before) }),
-      watched({
+      watch({ resource: statefulSets, changed: (set, before) => outstanding.observeOwner(set, before) }),
+      watch({
         resource: pods,
         keys: (pod, caches) => ownerKeys(pod, caches, statefulSets, selects),
         changed: (pod, before) => outstanding.observe(pod, before),
       }),
-      watched({ resource: persistentVolumeClaims, keys: setsOfClaim }),
+      watch({ resource: persistentVolumeClaims, keys: setsOfClaim }),
       watchedRevisions(statefulSets, selects),
     ],
     async run({ caches }) {
@@ -85,7 +85,7 @@ async function keep(
   terms: Pick<Situation, 'now' | 'obeysMaxUnavailable'>,
   context: ReconcileContext,
 ): Promise<void> {
-  const { client, caches, again } = context
+  const { client, caches, requeue } = context
   const selector = labelSelectorOf(set.spec?.selector)
   const known = await revisionsOf(set, statefulSets, selector, context)
   const isMember = (pod: Pod): boolean => selector.matches(pod.metadata.labels) && ordinalOf(set, pod) !== undefined
@@ -111,7 +111,7 @@ async function keep(
   await truncateHistory(revisions, inUse(situation), historyLimit(set), client)
   if (done.status === 'rejected') throw done.reason
   const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, terms.now)
-  if (ms !== undefined) again(keyOf(set), ms)
+  if (ms !== undefined) requeue(keyOf(set), ms)
 }
 
 const selects = (set: StatefulSet, { metadata }: KubeObject): boolean =>

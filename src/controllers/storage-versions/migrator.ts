@@ -3,7 +3,7 @@
  * stored in the version, and encrypted by the key, of now (KEP-4192). Of one resource the oldest runs, and the others
  * wait. Each step is noted, and its note brings the next.
  */
-import { type Caches, type Controller, watched } from '../../client/controller/controller.ts'
+import { type Caches, type Controller, watch } from '../../client/controller/controller.ts'
 import { discover } from '../../client/discovery/discovery.ts'
 import { type StorageVersionMigration, storageVersionMigrations } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
@@ -29,12 +29,12 @@ export const storageVersionMigrator = (now: () => number = Date.now): Controller
   concurrency: 5,
   // What becomes of one may be what others have waited for.
   watches: [
-    watched({
+    watch({
       resource: storageVersionMigrations,
       keys: (migration, caches) => sameResource(migration, caches).map(({ metadata }) => metadata.name ?? ''),
     }),
   ],
-  async reconcile(key, { caches, client, again }) {
+  async reconcile(key, { caches, client, requeue }) {
     const migration = caches.get(storageVersionMigrations, '', key)
     if (!migration) return
     const time = rfc3339(now())
@@ -50,7 +50,7 @@ export const storageVersionMigrator = (now: () => number = Date.now): Controller
     const { resources } = await discover(client)
     const resource = resources.find((one) => one.group === group && one.plural === plural && one.preferred)
     const isNew = Date.parse(migration.metadata.creationTimestamp ?? '') + patienceMs > now()
-    if (!resource && isNew) return again(key, againMs)
+    if (!resource && isNew) return requeue(key, againMs)
     if (!resource) return end('Failed', 'resource not found')
     if (!migration.status?.resourceVersion) return noteVersion(migration, resource, client)
     const refusal = await writeAll(resource, client)

@@ -1,6 +1,6 @@
 /** What a plug-in may use: the caches, the client, and what the scheduler knows. */
 
-import type { ToldEvent } from '../../client/events/series-recorder.ts'
+import type { RecordedEvent } from '../../client/events/series-recorder.ts'
 import type { IndexFunction } from '../../client/informers/object-index.ts'
 import type { Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
@@ -59,7 +59,7 @@ export interface Handle {
   /** Brings these pods (`namespace/name`) into the active queue. */
   activate(keys: Iterable<string>): void
   /** Tells an event in the profile's name. */
-  tell(event: ToldEvent): void
+  record(event: RecordedEvent): void
   /** Counts a preemption in the metrics. */
   countPreemption(victims: number): void
   readonly now: () => number

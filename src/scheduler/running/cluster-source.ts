@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Discovery, discover } from '../../client/discovery/discovery.ts'
 import { ObjectStore } from '../../client/informers/object-store.ts'
-import { kept, SharedInformers } from '../../client/informers/shared-informers.ts'
+import { SharedInformers, transformed } from '../../client/informers/shared-informers.ts'
 import { pods } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
 import type { ListOptions, RestClient } from '../../client/rest/rest-client.ts'
@@ -34,7 +34,11 @@ export interface InformerSourceOptions {
 /** Asks the server what it has, until it answers or `signal` is aborted. */
 export async function informerSource({ client, keepAll, log, signal }: InformerSourceOptions): Promise<ClusterSource> {
   const served = new Set((await discovered(client, log, signal)).resources.map(nameOf))
-  const informers = new SharedInformers(client, log, keepAll ? [] : [kept({ resource: pods, transform: keptPod })])
+  const informers = new SharedInformers(
+    client,
+    log,
+    keepAll ? [] : [transformed({ resource: pods, transform: keptPod })],
+  )
   const followed: (() => Promise<void>)[] = []
   return {
     lister(resource) {

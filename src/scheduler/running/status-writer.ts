@@ -2,7 +2,7 @@
  * Writes what the scheduler says in the status of pods: one write a pod at a time, the newest alone if several wait.
  * Who schedules never waits for it.
  */
-import { GivenUp } from '../../client/connection/connection-lost.ts'
+import { RequestCanceled } from '../../client/connection/connection-lost.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
 import { isGoneOrChanged } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
@@ -76,7 +76,7 @@ export class StatusWriter {
     } catch (error) {
       // Who has gone, or is another by now, needs no status.
       const isGone = isGoneOrChanged(error)
-      if (!isGone && !(error instanceof GivenUp))
+      if (!isGone && !(error instanceof RequestCanceled))
         this.#log(
           `the status of pod ${key} could not be written: ${error instanceof Error ? error.message : String(error)}`,
         )

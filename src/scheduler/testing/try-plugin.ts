@@ -56,7 +56,7 @@ export function handleOf(cluster: TestCluster, snapshot = snapshotOf(cluster)): 
     nominatedNode: () => undefined,
     clearNominations: () => {},
     extenders: [],
-    tell: () => {},
+    record: () => {},
     countPreemption: () => {},
     random: Math.random,
     waitingPods: { get: () => undefined, all: () => [] },

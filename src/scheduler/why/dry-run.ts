@@ -65,7 +65,7 @@ export class DryRun {
       nominatedNode: () => undefined,
       clearNominations: () => {},
       extenders: [],
-      tell: () => {},
+      record: () => {},
       countPreemption: () => {},
       random: () => 0,
       waitingPods: { get: () => undefined, all: () => [] },

@@ -3,7 +3,7 @@
  * has seen them before.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { ConnectionLost, GivenUp } from '../connection-lost.ts'
+import { ConnectionLost, RequestCanceled } from '../connection-lost.ts'
 
 /** What the head of an answer says about sending the request again. */
 export interface Answered {
@@ -82,7 +82,7 @@ export async function withRetries<T extends Answered>(
     }
     maybeDone ??= doubtOf(outcome)
     await delay(pauseMs, undefined, { signal }).catch(() => {
-      throw new GivenUp('the request was given up while it waited to be sent again')
+      throw new RequestCanceled('the request was given up while it waited to be sent again')
     })
   }
 }

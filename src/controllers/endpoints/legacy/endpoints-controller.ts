@@ -2,7 +2,7 @@
  * Keeps the Endpoints of Services with a selector: one object a Service, from before there were slices; some still read
  * it.
  */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { type Endpoints, endpoints, type Service, services } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { isConflict, isNamespaceTerminating, messageOf, unlessGone } from '../../refusals.ts'
@@ -32,20 +32,20 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
     component: manager,
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: services,
         changed: (service, before) => {
           if (!service && before) gone.add(`${before.metadata.namespace}/${before.metadata.name}`)
         },
       }),
       watchedPods(notice),
-      watched({
+      watch({
         resource: endpoints,
         keys: () => [],
         // What is there at the start may have lost its Service meanwhile; what goes comes back.
-        changed: (object, before, { again }) => {
+        changed: (object, before, { requeue }) => {
           const { namespace, name } = (object ?? before)?.metadata ?? {}
-          if (!object || !before) again(`${namespace}/${name}`)
+          if (!object || !before) requeue(`${namespace}/${name}`)
         },
       }),
     ],
@@ -83,14 +83,14 @@ async function write(service: Service, times: TriggerTimes, context: ReconcileCo
     // Somebody was faster: it is tried again with what they wrote.
     if (!isConflict(error)) {
       if (present)
-        context.events.tell(
+        context.events.record(
           wanted,
           'Warning',
           'FailedToUpdateEndpoint',
           `Failed to update endpoint ${namespace}/${name}: ${messageOf(error)}`,
         )
       else
-        context.events.tell(
+        context.events.record(
           wanted,
           'Warning',
           'FailedToCreateEndpoint',

@@ -2,7 +2,7 @@
  * Mirrors Endpoints that are kept by hand as EndpointSlices, for those who read nothing else: Endpoints of Services
  * without a selector.
  */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { endpoints, services } from '../../../client/kinds.ts'
 import { isNamespaceTerminating } from '../../refusals.ts'
 import { batches } from '../batches.ts'
@@ -34,17 +34,17 @@ export function mirroringController({
     component: 'endpoint-slice-mirroring-controller',
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: services,
         keys: () => [],
-        changed(service, before, { again }) {
+        changed(service, before, { requeue }) {
           const { namespace, name } = (service ?? before)?.metadata ?? {}
           const isSelective = (state: typeof service): boolean | undefined =>
             state && Object.keys(state.spec?.selector ?? {}).length > 0
-          if (isSelective(service) !== isSelective(before)) again(`${namespace}/${name}`)
+          if (isSelective(service) !== isSelective(before)) requeue(`${namespace}/${name}`)
         },
       }),
-      watched({
+      watch({
         resource: endpoints,
         keys: () => [],
         changed(object, before, context) {
@@ -74,7 +74,7 @@ export function mirroringController({
     }
     const { plan, invalid, tooMany } = mirrored(source, existing, max)
     if (invalid > 0)
-      context.events.tell(
+      context.events.record(
         source,
         'Warning',
         'InvalidIPAddress',
@@ -84,7 +84,7 @@ export function mirroringController({
       const message =
         `A max of ${max} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + tooMany} ` +
         'addresses were skipped'
-      context.events.tell(source, 'Warning', 'TooManyAddressesToMirror', message)
+      context.events.record(source, 'Warning', 'TooManyAddressesToMirror', message)
     }
     const possible = recycled(plan, source)
     metrics.skipped(invalid + tooMany)

@@ -2,7 +2,7 @@
  * Keeps the EndpointSlices of Services with a selector: addresses, states and ports of their pods, a hundred to a
  * slice.
  */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { type EndpointSlice, type Node, nodes, type Service, services } from '../../../client/kinds.ts'
 import { isConflict, isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { batches } from '../batches.ts'
@@ -45,9 +45,9 @@ export function sliceController({
     component: 'endpoint-slice-controller',
     concurrency,
     watches: [
-      watched({ resource: services }),
+      watch({ resource: services }),
       watchedPods(notice),
-      watched({
+      watch({
         resource: nodes,
         keys: () => [],
         changed(node, before, context) {
@@ -124,7 +124,7 @@ export function sliceController({
     const key = `${service.metadata.namespace}/${service.metadata.name}`
     if (!wantsTopologyHints(service)) {
       if (hinted.delete(key)) {
-        events.tell(
+        events.record(
           service,
           'Warning',
           'TopologyAwareHintsDisabled',
@@ -137,10 +137,10 @@ export function sliceController({
     const { plan: result, refusal } = topologyHints(plan, shares.of, addressType)
     if (refusal) {
       hinted.delete(key)
-      events.tell(service, 'Warning', 'TopologyAwareHintsDisabled', refusal)
+      events.record(service, 'Warning', 'TopologyAwareHintsDisabled', refusal)
     } else if (!hinted.has(key)) {
       hinted.add(key)
-      events.tell(
+      events.record(
         service,
         'Normal',
         'TopologyAwareHintsEnabled',
@@ -160,7 +160,7 @@ export function sliceController({
       // Somebody was faster: it is tried again with what they wrote.
       if (!isConflict(error)) {
         const message = `Error updating Endpoint Slices for Service ${key}: ${messageOf(error)}`
-        context.events.tell(service, 'Warning', 'FailedToUpdateEndpointSlices', message)
+        context.events.record(service, 'Warning', 'FailedToUpdateEndpointSlices', message)
       }
       throw error
     }

@@ -2,7 +2,7 @@
  * What a controller has written and not seen yet. It reads from memory, which is behind what it writes: whoever decides
  * too early creates a slice that is there already.
  */
-import { type Caches, type ReconcileContext, type Watched, watched } from '../../../client/controller/controller.ts'
+import { type Caches, type ReconcileContext, type WatchedKind, watch } from '../../../client/controller/controller.ts'
 import { type EndpointSlice, endpointSlices } from '../../../client/kinds.ts'
 import { isNotFound } from '../../refusals.ts'
 import type { Notice } from '../batches.ts'
@@ -72,8 +72,8 @@ export class WrittenSlices {
   }
 
   /** What the controller watches to know what has come. */
-  get watched(): Watched {
-    return watched({
+  get watched(): WatchedKind {
+    return watch({
       resource: endpointSlices,
       keys: () => [],
       changed: (slice, before, context) => this.#seen(slice, before, context),

@@ -1,5 +1,5 @@
 /** Makes Jobs when the schedule of a CronJob says so, and removes the oldest of those that have ended. */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import type { EventType } from '../../../client/events/event-recorder.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { type CronJob, cronJobs, jobs } from '../../../client/kinds.ts'
@@ -45,7 +45,7 @@ export function cronJobController(
     name: 'cronjob-controller',
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: cronJobs,
         keys: () => [],
         changed(cron, before, context) {
@@ -55,10 +55,10 @@ export function cronJobController(
             // A new schedule holds from now on: what it would have meant before is not made up for.
             const wait = nextInMs(cron, now(), scheduleOf(cron).next)
             if (wait !== undefined) alarms.set(keyOf(cron), wait, context)
-          } else context.again(keyOf(cron))
+          } else context.requeue(keyOf(cron))
         },
       }),
-      watched({ resource: jobs, keys: (job, caches) => ownerKeys(job, caches, cronJobs, () => false) }),
+      watch({ resource: jobs, keys: (job, caches) => ownerKeys(job, caches, cronJobs, () => false) }),
     ],
     async reconcile(key, context) {
       const [namespace = '', name = ''] = key.split('/')
@@ -69,7 +69,7 @@ export function cronJobController(
       const tellOnce = (type: EventType, reason: string, message: string, about = message): void => {
         if (known.told.get(reason) === about) return
         known.told.set(reason, about)
-        context.events.tell(cron, type, reason, message)
+        context.events.record(cron, type, reason, message)
       }
       await look(cron, tellOnce, known, context)
     },
@@ -79,7 +79,7 @@ export function cronJobController(
     const mine = [...context.caches.by(jobs, byController, cron.metadata.uid ?? '')]
     const { ended, missing, unexpected, ...found } = activeJobs(cron, mine)
     for (const job of ended)
-      context.events.tell(
+      context.events.record(
         cron,
         'Normal',
         'SawCompletedJob',
@@ -87,7 +87,7 @@ export function cronJobController(
       )
     for (const { metadata } of unexpected)
       if (!known.unexpected.has(metadata.uid))
-        context.events.tell(
+        context.events.record(
           cron,
           'Warning',
           'UnexpectedJob',
@@ -99,7 +99,7 @@ export function cronJobController(
       // The cache may be behind.
       if (await isThere(reference, context)) continue
       gone.add(reference)
-      context.events.tell(cron, 'Normal', 'MissingJob', `Active job went missing: ${reference.name}`)
+      context.events.record(cron, 'Normal', 'MissingJob', `Active job went missing: ${reference.name}`)
     }
     const active = found.active.filter((reference) => !gone.has(reference))
 

@@ -116,7 +116,7 @@ async function replaceActive(cron: CronJob, active: readonly JobReference[], con
   for (const { namespace = '', name = '' } of active) {
     const job = await context.client.get(jobs, namespace, name).catch((error) => {
       if (isNotFound(error)) return undefined
-      context.events.tell(cron, 'Warning', 'FailedGet', `Get job: ${messageOf(error)}`)
+      context.events.record(cron, 'Warning', 'FailedGet', `Get job: ${messageOf(error)}`)
       throw error
     })
     if (job) await deleteJob(cron, job, context)
@@ -134,12 +134,12 @@ async function createJob(
   try {
     const job = await client.create(jobs, wanted)
     skew.observe(Math.max(0, Date.parse(job.metadata.creationTimestamp ?? '') - time) / 1000)
-    events.tell(cron, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`)
+    events.record(cron, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`)
     return job
   } catch (error) {
     if (isNamespaceTerminating(error)) return undefined
     if (!isAlreadyExists(error)) {
-      events.tell(cron, 'Warning', 'FailedCreate', `Error creating job: ${messageOf(error)}`)
+      events.record(cron, 'Warning', 'FailedCreate', `Error creating job: ${messageOf(error)}`)
       throw error
     }
   }

@@ -8,10 +8,10 @@ export async function deleteJob(cron: CronJob, { metadata }: Job, { client, even
   const { namespace = '', name = '', uid } = metadata
   try {
     await client.delete(jobs, namespace, name, { uid, propagationPolicy: 'Background' })
-    events.tell(cron, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`)
+    events.record(cron, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`)
   } catch (error) {
     if (isNotFound(error)) return
-    events.tell(cron, 'Warning', 'FailedDelete', `Deleted job: ${messageOf(error)}`)
+    events.record(cron, 'Warning', 'FailedDelete', `Deleted job: ${messageOf(error)}`)
     throw error
   }
 }

@@ -84,15 +84,15 @@ export async function writeStatus(
 
 function tellEnd(job: Job, { type, reason = '', message = '' }: JobCondition, { events }: Context): void {
   const isTooMany = (job.status?.succeeded ?? 0) > (job.spec?.completions ?? Number.POSITIVE_INFINITY)
-  if (type !== 'Complete') events.tell(job, 'Warning', reason, message)
+  if (type !== 'Complete') events.record(job, 'Warning', reason, message)
   else {
     if (isTooMany)
-      events.tell(
+      events.record(
         job,
         'Warning',
         'TooManySucceededPods',
         'Too many succeeded pods running after completion count reached',
       )
-    events.tell(job, 'Normal', 'Completed', 'Job completed')
+    events.record(job, 'Normal', 'Completed', 'Job completed')
   }
 }

@@ -35,7 +35,7 @@ function jobWorld() {
     patch: async () => held,
     create: async (_: Resource, pod: Pod) => ({ ...pod, metadata: { ...pod.metadata, uid: `${++world.created}` } }),
   }
-  const context = { caches, client, again() {}, events: { tell() {} } } as unknown as ReconcileContext
+  const context = { caches, client, requeue() {}, events: { record() {} } } as unknown as ReconcileContext
   const { watches = [], reconcile = async () => {} } = jobController({ concurrency: 1 })
   return {
     world,

@@ -1,5 +1,5 @@
 /** Runs the pods of Jobs until enough have succeeded or too many have failed, and counts them. */
-import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { type Job, jobs, type Pod, pods } from '../../../client/kinds.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
@@ -40,7 +40,7 @@ export function jobController({
     name: 'job-controller',
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: jobs,
         changed(job, before, context) {
           const gone = before && job?.metadata.uid !== before.metadata.uid ? before : undefined
@@ -50,7 +50,7 @@ export function jobController({
             if (ended) releaseAll(ended, context)
         },
       }),
-      watched({
+      watch({
         resource: pods,
         *keys(pod, caches) {
           yield* ownerKeys(pod, caches, jobs, selects)
@@ -116,6 +116,6 @@ const podsOf = (job: Job, memory: JobMemory, { caches, client }: ReconcileContex
   )
 
 /** Looks at what is left of a Job that has ended or gone. */
-function releaseAll(job: Job, { caches, again }: { caches: Caches; again: (key: string) => void }): void {
-  for (const pod of caches.by(pods, byController, job.metadata.uid ?? '')) if (isTracked(pod)) again(orphanKey(pod))
+function releaseAll(job: Job, { caches, requeue }: Pick<ReconcileContext, 'caches' | 'requeue'>): void {
+  for (const pod of caches.by(pods, byController, job.metadata.uid ?? '')) if (isTracked(pod)) requeue(orphanKey(pod))
 }

@@ -66,7 +66,12 @@ export async function runJob(
   const named = await countPods(state, seen, now, room, context)
   if (named) memory.of(job).backOff = backOff
   if (named && hasChanged)
-    context.events.tell(job, 'Normal', isResumed ? 'Resumed' : 'Suspended', isResumed ? 'Job resumed' : 'Job suspended')
+    context.events.record(
+      job,
+      'Normal',
+      isResumed ? 'Resumed' : 'Suspended',
+      isResumed ? 'Job resumed' : 'Job suspended',
+    )
   if (error !== undefined) throw error
 }
 

@@ -1,5 +1,5 @@
 /** Gives each node a range of addresses for its pods, where it has none (`--allocate-node-cidrs`). */
-import { type Controller, watched } from '../../../client/controller/controller.ts'
+import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { type Node, nodes } from '../../../client/kinds.ts'
 import { parseCidr } from '../../../lib/cidr.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
@@ -24,7 +24,7 @@ export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): 
     name,
     component: 'cidrAllocator',
     watches: [
-      watched({
+      watch({
         resource: nodes,
         // What nodes have is known before any gets a new one: keys are looked at when all are there.
         changed(node, before) {
@@ -47,7 +47,7 @@ export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): 
       if (taken.length < ranges.length) {
         giveBack()
         const about = { apiVersion: 'v1', kind: 'Node', name: key, uid: node.metadata.uid }
-        events.tell(about, 'Normal', 'CIDRNotAvailable', `Node ${key} status is now: CIDRNotAvailable`)
+        events.record(about, 'Normal', 'CIDRNotAvailable', `Node ${key} status is now: CIDRNotAvailable`)
         throw new Error(
           'no range of addresses is left for it: choose a larger --cluster-cidr, or a longer mask for nodes',
         )

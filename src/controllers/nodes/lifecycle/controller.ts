@@ -2,7 +2,7 @@
  * Watches over nodes: those that are not heard of are Unknown, get taints, and their pods are neither ready nor, in
  * time, theirs any more.
  */
-import { type Controller, looked, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, reads, watch } from '../../../client/controller/controller.ts'
 import { leases, type Node, nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
@@ -40,21 +40,21 @@ export function nodeLifecycle({
   metrics = new NodeMetrics(),
   now = Date.now,
 }: NodeLifecycleOptions): Controller {
-  const watch = new NodeWatch(grace, rates)
-  metrics.follow(() => watch.counts)
+  const nodeWatch = new NodeWatch(grace, rates)
+  metrics.follow(() => nodeWatch.counts)
   let isTicking = false
 
   async function lookAtAll(context: ReconcileContext): Promise<void> {
-    const { caches, again } = context
+    const { caches, requeue } = context
     const all = [...caches.all(nodes)]
-    const { added, removed } = watch.classify(all)
+    const { added, removed } = nodeWatch.classify(all)
     for (const node of added)
       tell(node.metadata, 'RegisteredNode', `Registered Node ${node.metadata.name} in Controller`, context)
     for (const gone of removed) tell(gone, 'RemovingNode', `Removing Node ${gone.name} from Controller`, context)
     // Without nodes nothing ticks.
     if (all.length > 0 && !isTicking) {
       isTicking = true
-      again(tick, periodMs)
+      requeue(tick, periodMs)
     }
     const seen = [...all]
     const writes: Promise<void>[] = []
@@ -67,9 +67,9 @@ export function nodeLifecycle({
     }
     // One node that cannot be written does not keep the others from being looked at.
     const failed = (await Promise.allSettled(writes)).find((write) => write.status === 'rejected')
-    if (watch.judge(seen, now()))
+    if (nodeWatch.judge(seen, now()))
       await Promise.all(seen.map((node) => write(node, { taints: withoutEviction(node) }, context)))
-    again(evictions)
+    requeue(evictions)
     if (failed) throw failed.reason
   }
 
@@ -80,15 +80,15 @@ export function nodeLifecycle({
   function lookAt(node: Node, context: ReconcileContext): Promise<Node> | undefined {
     const { name = '' } = node.metadata
     const ready = readyCondition(node)
-    const conditions = watch.isSilent(node, context.caches.get(leases, leaseNamespace, name), now())
+    const conditions = nodeWatch.isSilent(node, context.caches.get(leases, leaseNamespace, name), now())
       ? conditionsOfSilent(node, now())
       : undefined
-    if (ready?.status === 'True') watch.queueOf(node).remove(name)
+    if (ready?.status === 'True') nodeWatch.queueOf(node).remove(name)
     if (conditions) return tellSilent(node, conditions, context)
     const taints =
       ready?.status === 'True' ? withoutEviction(node) : isEvicting(node) ? withEviction(node, now()) : undefined
     if (taints) return write(node, { taints }, context)
-    if (ready && ready.status !== 'True' && !isEvicting(node)) watch.queueOf(node).add(name)
+    if (ready && ready.status !== 'True' && !isEvicting(node)) nodeWatch.queueOf(node).add(name)
     return undefined
   }
 
@@ -100,20 +100,20 @@ export function nodeLifecycle({
     const { name = '', uid } = node.metadata
     const current = await context.client.updateStatus(nodes, { ...node, status: { ...node.status, conditions } })
     if (readyCondition(node)?.status === 'True') {
-      context.events.tell(
+      context.events.record(
         { apiVersion: 'v1', kind: 'Node', name, uid },
         'Normal',
         'NodeNotReady',
         `Node ${name} status is now: NodeNotReady`,
       )
     } else if (isEvicting(current)) return write(current, { taints: withEviction(current, now()) }, context)
-    else if (readyCondition(current)) watch.queueOf(node).add(name)
+    else if (readyCondition(current)) nodeWatch.queueOf(node).add(name)
     return current
   }
 
   /** Gives nodes the taint that drives pods away, as fast as their zones allow. */
   async function evict(context: ReconcileContext): Promise<void> {
-    for (const queue of watch.queues()) {
+    for (const queue of nodeWatch.queues()) {
       for (let name = queue.take(now()); name !== undefined; name = queue.take(now())) {
         const node = context.caches.get(nodes, '', name)
         const taints = node && withEviction(node, now())
@@ -122,7 +122,7 @@ export function nodeLifecycle({
         metrics.evicted(zoneOf(node))
       }
       const nextMs = queue.nextInMs(now())
-      if (nextMs !== undefined) context.again(evictions, nextMs)
+      if (nextMs !== undefined) context.requeue(evictions, nextMs)
     }
   }
 
@@ -131,32 +131,32 @@ export function nodeLifecycle({
     component: 'node-controller',
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: nodes,
         keys: ({ metadata }) => [nodeKey(metadata.name ?? '')],
-        changed(node, before, { caches, again }) {
+        changed(node, before, { caches, requeue }) {
           const status = node && readyCondition(node)?.status
           if (node && before && readyCondition(before)?.status === status) return
-          again(health)
+          requeue(health)
           if (before && status === 'Unknown')
-            for (const pod of caches.by(pods, byNode, before.metadata.name ?? '')) again(podKey(pod))
+            for (const pod of caches.by(pods, byNode, before.metadata.name ?? '')) requeue(podKey(pod))
         },
       }),
       // Those of other namespaces are few, and the garbage collector follows all.
-      looked(leases),
-      watched({
+      reads(leases),
+      watch({
         resource: pods,
         keys: () => [],
-        changed(pod, before, { again }) {
-          if (pod?.spec?.nodeName && before?.spec?.nodeName !== pod.spec.nodeName) again(podKey(pod))
+        changed(pod, before, { requeue }) {
+          if (pod?.spec?.nodeName && before?.spec?.nodeName !== pod.spec.nodeName) requeue(podKey(pod))
         },
       }),
     ],
     async reconcile(key, context) {
-      const { caches, again } = context
+      const { caches, requeue } = context
       if (key === tick) {
         isTicking = false
-        return again(health)
+        return requeue(health)
       }
       if (key === health) return timed((seconds) => metrics.lookedAtAll(seconds), lookAtAll(context))
       if (key === evictions) return evict(context)
@@ -187,7 +187,7 @@ function tell(
   what: string,
   { events }: ReconcileContext,
 ): void {
-  events.tell({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', reason, `Node ${name} event: ${what}`)
+  events.record({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', reason, `Node ${name} event: ${what}`)
 }
 
 interface Changes {

@@ -14,7 +14,7 @@ export async function markNotReady(pod: Pod, { client, events }: ReconcileContex
   await client
     .patch(pods, namespace, name, { metadata, status: { conditions: [condition] } }, 'strategic', 'status')
     .catch(unlessGone)
-  events.tell(
+  events.record(
     { apiVersion: 'v1', kind: 'Pod', namespace, name, uid: pod.metadata.uid },
     'Warning',
     'NodeNotReady',

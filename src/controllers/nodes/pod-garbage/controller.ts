@@ -2,7 +2,7 @@
  * Removes pods that no kubelet will end: those of nodes that have gone, deleted ones without a node, and too many that
  * have ended.
  */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
@@ -43,29 +43,29 @@ export function podGarbage({
   return {
     name: 'pod-garbage-collector-controller',
     watches: [
-      watched({
+      watch({
         resource: pods,
         *keys(pod) {
           if (pod.spec?.nodeName || pod.metadata.deletionTimestamp) yield keyOf(pod)
         },
-        changed(pod, before, { again }) {
+        changed(pod, before, { requeue }) {
           if (kept <= 0 || counts || !pod || !hasEnded(pod) || (before && hasEnded(before))) return
           counts = true
-          again(count, periodMs)
+          requeue(count, periodMs)
         },
       }),
-      watched({
+      watch({
         resource: nodes,
         keys: () => [],
-        changed(node, before, { caches, again }) {
+        changed(node, before, { caches, requeue }) {
           const name = (node ?? before)?.metadata.name ?? ''
           if (node) missed.delete(name)
-          if (!node || isDeclaredLost(node)) for (const pod of caches.by(pods, byNode, name)) again(keyOf(pod))
+          if (!node || isDeclaredLost(node)) for (const pod of caches.by(pods, byNode, name)) requeue(keyOf(pod))
         },
       }),
     ],
     async reconcile(key, context) {
-      const { caches, client, again } = context
+      const { caches, client, requeue } = context
       if (key === count) {
         counts = false
         for (const pod of surplus([...caches.by(pods, ended, 'ended')], kept))
@@ -78,7 +78,7 @@ export function podGarbage({
       if (isUnscheduledAndDeleted(pod)) {
         // Who waits for its end, or holds it by a finalizer, has this long to see it as it was.
         const waitMs = Date.parse(pod.metadata.deletionTimestamp ?? '') + periodMs - now()
-        return waitMs > 0 ? again(key, waitMs) : remove(pod, 'unscheduled', metrics, context)
+        return waitMs > 0 ? requeue(key, waitMs) : remove(pod, 'unscheduled', metrics, context)
       }
       const { nodeName } = pod.spec ?? {}
       if (!nodeName) return
@@ -88,7 +88,7 @@ export function podGarbage({
       const since = missed.get(nodeName) ?? now()
       missed.set(nodeName, since)
       const leftMs = since + quarantineMs - now()
-      if (leftMs > 0) return again(key, leftMs)
+      if (leftMs > 0) return requeue(key, leftMs)
       // What the cache does not have may be new.
       if (await client.get(nodes, '', nodeName).catch(unlessGone)) return
       await remove(

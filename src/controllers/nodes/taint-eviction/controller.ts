@@ -1,5 +1,5 @@
 /** Drives pods away from nodes whose taints they do not tolerate, or not any longer. */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { longestWaitMs } from '../../longest-wait.ts'
@@ -20,7 +20,7 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
 
   function cancel({ metadata: { uid = '', namespace, name } }: Pod, { events }: ReconcileContext): void {
     if (!since.delete(uid)) return
-    events.tell(
+    events.record(
       { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
       'Normal',
       'TaintManagerEviction',
@@ -32,7 +32,7 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
     name: 'taint-eviction-controller',
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: pods,
         *keys(pod) {
           if (pod.spec?.nodeName) yield keyOf(pod)
@@ -43,18 +43,18 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
           evicted.delete(before.metadata.uid ?? '')
         },
       }),
-      watched({
+      watch({
         resource: nodes,
         keys: () => [],
-        changed(node, before, { caches, again }) {
+        changed(node, before, { caches, requeue }) {
           const name = (node ?? before)?.metadata.name ?? ''
           if (!isTainted(node) && !isTainted(before)) return
-          for (const pod of caches.by(pods, byNode, name)) again(keyOf(pod))
+          for (const pod of caches.by(pods, byNode, name)) requeue(keyOf(pod))
         },
       }),
     ],
     async reconcile(key, context) {
-      const { caches, again } = context
+      const { caches, requeue } = context
       const [namespace = '', name = ''] = key.split('/')
       const pod = caches.get(pods, namespace, name)
       if (!pod || pod.metadata.deletionTimestamp) return
@@ -65,7 +65,7 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
       const began = since.get(uid) ?? now()
       since.set(uid, began)
       const leftMs = began + seconds * 1000 - now()
-      if (leftMs > 0) return again(key, Math.min(leftMs, longestWaitMs))
+      if (leftMs > 0) return requeue(key, Math.min(leftMs, longestWaitMs))
       await evict(pod, context)
       evicted.add(uid)
       metrics.deleted(-leftMs)
@@ -80,7 +80,7 @@ const isTainted = (
 
 async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<void> {
   const { namespace = '', name = '', uid } = pod.metadata
-  events.tell(
+  events.record(
     { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
     'Normal',
     'TaintManagerEviction',

@@ -10,11 +10,11 @@ type Context = Pick<ReconcileContext, 'client' | 'events'>
 export async function createPod(pod: Pod, owner: KubeObject, { client, events }: Context): Promise<Pod> {
   try {
     const created = await client.create(pods, pod)
-    events.tell(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
+    events.record(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
     return created
   } catch (error) {
     if (!isNamespaceTerminating(error))
-      events.tell(owner, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`)
+      events.record(owner, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`)
     throw error
   }
 }
@@ -27,9 +27,9 @@ export async function deletePod(
 ): Promise<void> {
   try {
     await client.delete(pods, namespace, name)
-    events.tell(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`)
+    events.record(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`)
   } catch (error) {
-    if (!isNotFound(error)) events.tell(owner, 'Warning', 'FailedDelete', `Error deleting: ${messageOf(error)}`)
+    if (!isNotFound(error)) events.record(owner, 'Warning', 'FailedDelete', `Error deleting: ${messageOf(error)}`)
     throw error
   }
 }

@@ -41,7 +41,7 @@ test('what a Deployment has made is added up before the cache shows it', async (
     update: async (_resource: unknown, object: KubeObject) => object,
     updateStatus: async (_resource: unknown, object: KubeObject) => object,
   }
-  const context = { client, caches, events: { tell() {} }, again() {}, log() {} } as unknown as ReconcileContext
+  const context = { client, caches, events: { record() {} }, requeue() {}, log() {} } as unknown as ReconcileContext
   const controller = deploymentController(1)
   await controller.reconcile?.('default/web', context)
   shown = [...made]

@@ -1,7 +1,7 @@
 /**
  * Brings Deployments to what they ask for, by way of ReplicaSets: one a template, of sizes that change step by step.
  */
-import { type Caches, type Controller, watched } from '../../../client/controller/controller.ts'
+import { type Caches, type Controller, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { type Deployment, deployments, type Pod, pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
@@ -25,14 +25,14 @@ export function deploymentController(concurrency: number): Controller {
     name: 'deployment-controller',
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: deployments,
         changed(deployment, before) {
           const uid = before?.metadata.uid
           if (uid !== undefined && uid !== deployment?.metadata.uid) writes.forget(uid)
         },
       }),
-      watched({
+      watch({
         resource: replicaSets,
         keys: (set, caches) => ownerKeys(set, caches, deployments, selects),
         changed(set, before) {
@@ -41,13 +41,13 @@ export function deploymentController(concurrency: number): Controller {
         },
       }),
       // Who recreates waits for the end of the old pods; all else shows in ReplicaSets.
-      watched({
+      watch({
         resource: pods,
         keys: () => [],
-        changed(pod, before, { caches, again }) {
+        changed(pod, before, { caches, requeue }) {
           if (!before || (pod && (!hasEnded(pod) || hasEnded(before)))) return
           const deployment = deploymentOf(before, caches)
-          if (deployment && !isRolling(deployment)) again(keyOf(deployment))
+          if (deployment && !isRolling(deployment)) requeue(keyOf(deployment))
         },
       }),
     ],
@@ -65,7 +65,7 @@ export function deploymentController(concurrency: number): Controller {
       }
       // Sizes are added up over all sets: the change that is awaited brings the key here again.
       if (!writes.areSeen(uid, context.caches.by(replicaSets, byController, uid)))
-        return context.again(key, expectationsExpireMs + 1)
+        return context.requeue(key, expectationsExpireMs + 1)
       const written = async (write: Promise<ReplicaSet>): Promise<ReplicaSet> => {
         try {
           const set = await write

@@ -55,7 +55,7 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
     if (isAlreadyExists(error)) return await settleCollision(rollout, set, error)
     if (isNamespaceTerminating(error)) throw error
     const message = `Failed to create new replica set "${set.metadata.name}": ${messageOf(error)}`
-    events.tell(deployment, 'Warning', reasons.notCreated, message)
+    events.record(deployment, 'Warning', reasons.notCreated, message)
     if (progressDeadline(deployment) !== undefined) {
       rollout.tell('Progressing', 'False', reasons.notCreated, message)
       await rollout.write(numbersOf(rollout.deployment, rollout, rollout.now))
@@ -64,7 +64,7 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
   }
   const size = replicasOf(created)
   if (size > 0)
-    events.tell(
+    events.record(
       deployment,
       'Normal',
       'ScalingReplicaSet',

@@ -20,7 +20,7 @@ import { byAge, mostOf, replicasOf, type Sizes } from './sizes/sizes.ts'
 import { allOf, progressCheckInMs, progressDeadline, withPause } from './status.ts'
 import { sameTemplate } from './template-hash.ts'
 
-export interface RolloutContext extends Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'again'> {
+export interface RolloutContext extends Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'requeue'> {
   /** Takes note of what becomes of each write of a ReplicaSet. */
   readonly written: (write: Promise<ReplicaSet>) => Promise<ReplicaSet>
 }
@@ -97,7 +97,7 @@ export class Rollout {
 
   /** Writes the Deployment if its status, or its revision, is another one than before. */
   async write(status: DeploymentStatus): Promise<void> {
-    const { client, again } = this.context
+    const { client, requeue } = this.context
     const cached = this.#cached
     const changed = { ...this.deployment, status }
     if (
@@ -108,7 +108,7 @@ export class Rollout {
       return
     }
     const checkInMs = progressCheckInMs(changed, status, this.now)
-    if (checkInMs !== undefined && !changed.spec?.paused) again(keyOf(cached), checkInMs)
+    if (checkInMs !== undefined && !changed.spec?.paused) requeue(keyOf(cached), checkInMs)
   }
 
   #setConditions(conditions: DeploymentCondition[]): void {
@@ -129,7 +129,7 @@ export class Rollout {
     })
     if (size !== before) {
       const message = `Scaled ${size > before ? 'up' : 'down'} replica set ${set.metadata.name} from ${before} to ${size}`
-      this.context.events.tell(this.deployment, 'Normal', 'ScalingReplicaSet', message)
+      this.context.events.record(this.deployment, 'Normal', 'ScalingReplicaSet', message)
     }
     return updated
   }

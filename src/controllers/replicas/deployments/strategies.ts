@@ -87,7 +87,7 @@ function podsRun({ context: { caches } }: Rollout, sets: readonly ReplicaSet[]):
  * again soon.
  */
 async function podsRunUnseen(
-  { deployment, context: { client, again } }: Rollout,
+  { deployment, context: { client, requeue } }: Rollout,
   sets: readonly ReplicaSet[],
 ): Promise<boolean> {
   const run = async (): Promise<boolean> => {
@@ -97,7 +97,7 @@ async function podsRunUnseen(
     return items.some((pod) => uids.has(controllerOf(pod)?.uid) && !hasEnded(pod))
   }
   const areThere = !sets.every(isObserved) || (await run())
-  if (areThere) again(keyOf(deployment), unseenAgainMs)
+  if (areThere) requeue(keyOf(deployment), unseenAgainMs)
   return areThere
 }
 

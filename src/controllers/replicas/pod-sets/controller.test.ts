@@ -50,7 +50,7 @@ test('pods that are about to go count no more, whether their end is seen before 
       told = status
     },
   }
-  const context = { caches, client, again() {}, events: { tell() {} } } as unknown as ReconcileContext
+  const context = { caches, client, requeue() {}, events: { record() {} } } as unknown as ReconcileContext
   await reconcile('n/r', context)
   assert.deepEqual([deleted, cached.size], [2, 2])
   assert.deepEqual([told?.replicas, told?.availableReplicas], [1, 1])

@@ -1,5 +1,5 @@
 /** Keeps as many pods alive as a ReplicaSet or a ReplicationController asks for. */
-import { type Caches, type Controller, watched } from '../../../client/controller/controller.ts'
+import { type Caches, type Controller, watch } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
 import { claimable, claimed } from '../../pods/owners/claim.ts'
@@ -25,26 +25,26 @@ export function podSetController<T extends PodSet>(
     component: kind.component,
     concurrency,
     watches: [
-      watched({
+      watch({
         resource,
         changed(set, before) {
           const uid = before?.metadata.uid
           if (uid !== undefined && uid !== set?.metadata.uid) expectations.forget(uid)
         },
       }),
-      watched({
+      watch({
         resource: pods,
         changed: (pod, before) => expectations.observe(pod, before),
         keys: (pod, caches) =>
           ownerKeys(pod, caches, resource, (set, { metadata }) => selector(set).matches(metadata.labels)),
-        restMs: (key, caches) => {
+        delayMs: (key, caches) => {
           const [namespace = '', name = ''] = key.split('/')
           return restMsOf(caches.get(resource, namespace, name))
         },
       }),
     ],
     async reconcile(key, context) {
-      const { caches, client, again } = context
+      const { caches, client, requeue } = context
       const [namespace = '', name = ''] = key.split('/')
       const set = caches.get(resource, namespace, name)
       if (!set) return
@@ -67,7 +67,7 @@ export function podSetController<T extends PodSet>(
           related: () => relatedPods(set, kind, caches),
           ignoresCost: kind.ignoresDeletionCost,
         })
-        if (!expectations.satisfied(uid)) again(key, expectationsExpireMs + 1)
+        if (!expectations.satisfied(uid)) requeue(key, expectationsExpireMs + 1)
       }
       const now = Date.now()
       const staying = stayingOf(active, expectations.going(uid), caches)
@@ -77,7 +77,7 @@ export function podSetController<T extends PodSet>(
       const status = statusOf(set, { active: staying, terminating, failure, now })
       if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
       const soonest = nextAvailableMs(staying, set.spec?.minReadySeconds ?? 0, now)
-      if (soonest !== undefined) again(key, soonest)
+      if (soonest !== undefined) requeue(key, soonest)
       if (failure !== undefined) throw failure
     },
   }

@@ -58,7 +58,7 @@ async function done(user: string, ...refusals: Error[]) {
     },
     delete: async () => void did.push('deleted'),
   }
-  const events = { tell: (...[, , , message]: string[]) => void did.push(message ?? '') }
+  const events = { record: (...[, , , message]: string[]) => void did.push(message ?? '') }
   const look = async () => reconcile?.('n/p', { caches, client, events } as unknown as ReconcileContext)
   await look().catch((error: Error) => void did.push(error.message))
   await look()

@@ -4,7 +4,7 @@
  */
 
 import { byClaim, claimNames, usesClaims } from '../../../api/dra/pod-claims.ts'
-import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Caches, type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import {
   resourceClaims as claims,
@@ -39,7 +39,7 @@ export function deviceTaintEviction(
   return {
     name: 'device-taint-eviction-controller',
     watches: [
-      watched({
+      watch({
         resource: pods,
         *keys(pod) {
           if (usesClaims(pod)) yield keyOf(pod)
@@ -50,8 +50,8 @@ export function deviceTaintEviction(
           evicted.delete(before.metadata.uid ?? '')
         },
       }),
-      watched({ resource: claims, keys: podsOf }),
-      watched({
+      watch({ resource: claims, keys: podsOf }),
+      watch({
         resource: slices,
         *keys(slice, caches) {
           for (const claim of caches.by(claims, byUsedPool, byPool(slice)[0])) yield* podsOf(claim, caches)
@@ -59,7 +59,7 @@ export function deviceTaintEviction(
       }),
     ],
     async reconcile(key, context) {
-      const { caches, events, again } = context
+      const { caches, events, requeue } = context
       const [namespace = '', name = ''] = key.split('/')
       const pod = caches.get(pods, namespace, name)
       if (!pod?.spec?.nodeName || pod.metadata.deletionTimestamp || isDone(pod)) return
@@ -67,11 +67,12 @@ export function deviceTaintEviction(
       if (evicted.has(uid)) return
       const leftMs = timeOf(pod, caches) - now()
       if (leftMs === Number.POSITIVE_INFINITY) {
-        if (doomed.delete(uid)) events.tell(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Cancelling deletion')
+        if (doomed.delete(uid))
+          events.record(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Cancelling deletion')
         return
       }
       doomed.add(uid)
-      if (leftMs > 0) again(key, Math.min(leftMs, longestWaitMs))
+      if (leftMs > 0) requeue(key, Math.min(leftMs, longestWaitMs))
       else {
         const isDeleted = await evict(pod, context)
         evicted.add(uid)
@@ -116,6 +117,6 @@ async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<bo
     .patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status')
     .catch(unlessGone)
   if (!marked) return false
-  events.tell(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Marking for deletion')
+  events.record(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Marking for deletion')
   return (await client.delete(pods, namespace, name, { uid }).then(() => true, unlessGone)) === true
 }

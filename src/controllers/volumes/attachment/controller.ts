@@ -3,7 +3,7 @@
  * them by VolumeAttachments.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { type Controller, looked, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, reads, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import {
   persistentVolumeClaims as claims,
@@ -31,7 +31,7 @@ const managed = 'volumes.kubernetes.io/controller-managed-attach-detach'
 export interface AttachmentOptions {
   /** How long a node that does not answer may hold a volume that nobody uses, in ms. */
   readonly maxWaitForUnmountMs: number
-  /** How often what could not be attached is looked at and told again, in ms. */
+  /** How often what could not be attached is looked at and told requeue, in ms. */
   readonly syncPeriodMs: number
   /** A node that does not answer keeps its volumes until it is said to be out of service. */
   readonly neverForce: boolean
@@ -69,7 +69,7 @@ export function attachDetach({
   const outcomes = new AttachmentOutcomes(syncPeriodMs, now)
 
   async function reconcile(name: string, context: ReconcileContext): Promise<void> {
-    const { caches, again } = context
+    const { caches, requeue } = context
     const node = caches.get(nodes, '', name)
     const attachments = [
       ...caches.by(volumeAttachments, attachmentsByNode, name),
@@ -112,7 +112,7 @@ export function attachDetach({
     for (const attachment of plan.held) {
       if (!unusedSince.has(attachment)) unusedSince.set(attachment, now())
       if (!isHealthy(node))
-        again(name, Math.max(0, (unusedSince.get(attachment) ?? now()) + maxWaitForUnmountMs - now()) + 1)
+        requeue(name, Math.max(0, (unusedSince.get(attachment) ?? now()) + maxWaitForUnmountMs - now()) + 1)
     }
     const held = new Set(plan.held)
     for (const { metadata } of attachments) if (!held.has(metadata.name ?? '')) unusedSince.delete(metadata.name ?? '')
@@ -168,9 +168,9 @@ export function attachDetach({
     name: 'persistentvolume-attach-detach-controller',
     component: 'attachdetach-controller',
     watches: [
-      watched({ resource: nodes }),
-      watched({ resource: pods, keys: byNode }),
-      watched({
+      watch({ resource: nodes }),
+      watch({ resource: pods, keys: byNode }),
+      watch({
         resource: volumeAttachments,
         changed(attachment, before) {
           const name = (attachment ?? before)?.metadata.name ?? ''
@@ -183,9 +183,9 @@ export function attachDetach({
           yield* waiting.get(volume) ?? []
         },
       }),
-      watched({ resource: claims, keys: nodesOfClaim }),
-      looked(volumes),
-      looked(csiDrivers),
+      watch({ resource: claims, keys: nodesOfClaim }),
+      reads(volumes),
+      reads(csiDrivers),
     ],
     reconcile,
   }

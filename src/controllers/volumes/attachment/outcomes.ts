@@ -37,12 +37,12 @@ export class AttachmentOutcomes {
     { blocked }: AttachmentPlan,
     attachments: readonly VolumeAttachment[],
     users: (volume: string) => readonly Pod[],
-    { events, again }: ReconcileContext,
+    { events, requeue }: ReconcileContext,
   ): void {
     for (const { wanted, message } of blocked) {
       if (!this.#isNews(`${node} ${wanted.volume.metadata.name}`, message)) continue
-      for (const pod of wanted.pods) events.tell(pod, 'Warning', 'FailedAttachVolume', message)
-      again(node, this.#againMs)
+      for (const pod of wanted.pods) events.record(pod, 'Warning', 'FailedAttachVolume', message)
+      requeue(node, this.#againMs)
     }
     for (const attachment of attachments) {
       const { metadata, status } = attachment
@@ -54,7 +54,7 @@ export class AttachmentOutcomes {
         // What was attached before this controller began was told by the one before it.
         if (before && before.text !== 'attached')
           for (const pod of users(volume))
-            events.tell(
+            events.record(
               pod,
               'Normal',
               'SuccessfulAttachVolume',
@@ -64,7 +64,7 @@ export class AttachmentOutcomes {
       } else if (failure) {
         if (this.#isNews(name, failure))
           for (const pod of users(volume))
-            events.tell(
+            events.record(
               pod,
               'Warning',
               'FailedAttachVolume',

@@ -4,7 +4,7 @@
 
 import { suits } from '../../../api/core/storage/binding/matching.ts'
 import { claimClass, isDefault, volumeClass } from '../../../api/core/storage/binding/storage-class.ts'
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import {
   persistentVolumeClaims as claims,
@@ -33,7 +33,7 @@ import { finalizersFor, planVolume } from './volume-plan.ts'
 import { BinderWrites } from './writes.ts'
 
 export interface BinderOptions {
-  /** How often claims that wait and volumes that could not be deleted are looked at again, in ms. */
+  /** How often claims that wait and volumes that could not be deleted are looked at requeue, in ms. */
   readonly syncPeriodMs: number
   readonly dynamicProvisioning: boolean
   readonly hostPath: HostPathOptions
@@ -56,15 +56,15 @@ export function volumeBinder({
   const tellings = new Tellings(syncPeriodMs, now)
 
   async function syncClaim(key: string, context: ReconcileContext): Promise<void> {
-    const { caches, again } = context
+    const { caches, requeue } = context
     const [namespace = '', name = ''] = key.split('/')
     const claim = ofClaims.get(caches, namespace, name)
     if (!claim) return tellings.forget(key)
     const plan = planClaim(claim, surroundings(context))
     const tell = (told: Told): void => {
       if (!tellings.isNew(key, told)) return
-      context.events.tell(claim, told.type, told.reason, told.message)
-      again(key, syncPeriodMs)
+      context.events.record(claim, told.type, told.reason, told.message)
+      requeue(key, syncPeriodMs)
     }
     switch (plan.step) {
       case 'bind':
@@ -98,7 +98,7 @@ export function volumeBinder({
   }
 
   async function syncVolume(name: string, context: ReconcileContext): Promise<void> {
-    const { caches, events, again } = context
+    const { caches, events, requeue } = context
     const known = ofVolumes.get(caches, '', name)
     if (!known) return tellings.forget(name)
     const finalizers = finalizersFor(known)
@@ -121,7 +121,7 @@ export function volumeBinder({
       case 'unbind':
         return writes.unbind(volume, context)
       case 'look at claim':
-        return again(`${namespace}/${claimName}`)
+        return requeue(`${namespace}/${claimName}`)
       case 'mismatch': {
         const why = 'due to incompatible volumeMode.'
         const told = { type: 'Warning', reason: 'VolumeMismatch' } as const
@@ -130,8 +130,8 @@ export function volumeBinder({
           message: `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claimName}" ${why}`,
         }
         if (!tellings.isNew(name, ofVolume)) return
-        events.tell(volume, ofVolume.type, ofVolume.reason, ofVolume.message)
-        events.tell(
+        events.record(volume, ofVolume.type, ofVolume.reason, ofVolume.message)
+        events.record(
           plan.claim,
           told.type,
           told.reason,
@@ -144,7 +144,7 @@ export function volumeBinder({
           volume.status?.phase === 'Failed' ? volume : await writes.volumePhase(volume, 'Released', context)
         const isFailed = await reclaim(released, hostPath, writes, context)
         if (isFailed && tellings.isNew(name, { type: 'Warning', reason: 'Failed', message: 'tried again later' }))
-          again(name, syncPeriodMs)
+          requeue(name, syncPeriodMs)
         return
       }
       default:
@@ -173,7 +173,7 @@ export function volumeBinder({
     name: 'persistentvolume-binder-controller',
     component: 'persistentvolume-controller',
     watches: [
-      watched({
+      watch({
         resource: claims,
         changed: (claim, before) => ofClaims.changed(claim, before),
         *keys(claim, caches) {
@@ -182,7 +182,7 @@ export function volumeBinder({
           for (const { metadata } of caches.by(volumes, volumesByClaim, keyOf(claim))) yield metadata.name ?? ''
         },
       }),
-      watched({
+      watch({
         resource: volumes,
         changed: (volume, before) => ofVolumes.changed(volume, before),
         *keys(volume, caches) {
@@ -197,7 +197,7 @@ export function volumeBinder({
               if (suits(volume, claim)) yield keyOf(claim)
         },
       }),
-      watched({
+      watch({
         resource: storageClasses,
         *keys(storageClass: StorageClass, caches) {
           for (const claim of caches.by(claims, unboundClaims, `class ${storageClass.metadata.name}`))
@@ -206,7 +206,7 @@ export function volumeBinder({
             for (const claim of caches.by(claims, unboundClaims, noClassNamed)) yield keyOf(claim)
         },
       }),
-      watched({
+      watch({
         resource: pods,
         *keys(pod, caches) {
           const volume = recycledBy(pod)

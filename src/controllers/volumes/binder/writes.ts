@@ -62,7 +62,7 @@ export class BinderWrites {
     delete status.message
     if (told) status.message = told.message
     const written = this.#volumes.wrote(await client.updateStatus(volumes, { ...volume, status }))
-    if (told) events.tell(written, told.type, told.reason, told.message)
+    if (told) events.record(written, told.type, told.reason, told.message)
     return written
   }
 
@@ -77,7 +77,7 @@ export class BinderWrites {
     const status = statusOf(claim, phase, volume)
     if (isDeepStrictEqual(status, claim.status)) return
     const written = this.#claims.wrote(await client.updateStatus(claims, { ...claim, status }))
-    if (told && claim.status?.phase !== phase) events.tell(written, told.type, told.reason, told.message)
+    if (told && claim.status?.phase !== phase) events.record(written, told.type, told.reason, told.message)
   }
 
   /** The volume is nobody's again; one that a user keeps for a claim stays kept for it. */

@@ -1,5 +1,5 @@
 /** Makes the claims of volumes that live as long as their pod (KEP-1698): the pod owns them, and takes them with it. */
-import { type Controller, watched } from '../../../client/controller/controller.ts'
+import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
 import type { RestClient } from '../../../client/rest/rest-client.ts'
@@ -33,11 +33,11 @@ export function ephemeralVolumes(concurrency: number, registry = new MetricsRegi
     component: 'ephemeral_volume',
     concurrency,
     watches: [
-      watched({
+      watch({
         resource: pods,
         keys: (pod) => (hasEphemeral(pod) && !isLeaving(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : []),
       }),
-      watched({
+      watch({
         resource: claims,
         *keys({ metadata: { namespace, name } }, caches) {
           for (const pod of caches.by(pods, claimsOfPod, `${namespace}/${name}`))
@@ -64,7 +64,7 @@ export function ephemeralVolumes(concurrency: number, registry = new MetricsRegi
           if (isNamespaceTerminating(error)) return
           // It was made just now, and is not known yet: what it is will be looked at.
           if (isAlreadyExists(error)) throw error
-          events.tell(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume.name}: ${messageOf(error)}`)
+          events.record(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume.name}: ${messageOf(error)}`)
           throw new Error(`ephemeral volume ${volume.name}: ${messageOf(error)}`, { cause: error })
         }
       }

@@ -1,7 +1,7 @@
 /** Lets volumes grow with what their claims ask for: directories at once, all others by who drives them. */
 
 import { provisionedBy } from '../../../api/core/storage/binding/annotations.ts'
-import { type Controller, watched } from '../../../client/controller/controller.ts'
+import { type Controller, watch } from '../../../client/controller/controller.ts'
 import {
   persistentVolumeClaims as claims,
   type PersistentVolume,
@@ -36,8 +36,8 @@ export const volumeExpander = (): Controller => {
     name: 'persistentvolume-expander-controller',
     component: 'volume_expand',
     watches: [
-      watched({ resource: claims }),
-      watched({
+      watch({ resource: claims }),
+      watch({
         resource: volumes,
         keys: ({ spec }) => (spec?.claimRef?.uid ? [`${spec.claimRef.namespace}/${spec.claimRef.name}`] : []),
       }),
@@ -54,14 +54,14 @@ export const volumeExpander = (): Controller => {
       const { to, isAtHand } = growth
       if (!isAtHand || !volume) {
         if (told.get(key) !== to)
-          events.tell(claim, 'Normal', 'ExternalExpanding', 'waiting for an external controller to expand this PVC')
+          events.record(claim, 'Normal', 'ExternalExpanding', 'waiting for an external controller to expand this PVC')
         told.set(key, to)
         return
       }
       if (compareQuantities(volume.spec?.capacity?.storage ?? '0', to) < 0)
         await client.patch(volumes, '', volume.metadata.name ?? '', { spec: { capacity: { storage: to } } }, 'merge')
       await client.patch(claims, namespace, name, { status: { capacity: { storage: to } } }, 'merge', 'status')
-      events.tell(claim, 'Normal', 'VolumeResizeSuccessful', 'Resize volume succeeded')
+      events.record(claim, 'Normal', 'VolumeResizeSuccessful', 'Resize volume succeeded')
     },
   }
 }

@@ -2,7 +2,7 @@
  * Lets deleted VolumeAttributesClasses go when no claim and no volume names them any more (KEP-3751): all carry a
  * finalizer.
  */
-import { type Controller, watched } from '../../../client/controller/controller.ts'
+import { type Controller, watch } from '../../../client/controller/controller.ts'
 import {
   persistentVolumeClaims as claims,
   volumeAttributesClasses as classes,
@@ -32,9 +32,9 @@ const classesOfVolume = ({ spec }: PersistentVolume): readonly string[] =>
 export const attributesClassProtection: Controller = {
   name: 'volumeattributesclass-protection-controller',
   watches: [
-    watched({ resource: classes }),
-    watched({ resource: claims, keys: classesOfClaim }),
-    watched({ resource: volumes, keys: classesOfVolume }),
+    watch({ resource: classes }),
+    watch({ resource: claims, keys: classesOfClaim }),
+    watch({ resource: volumes, keys: classesOfVolume }),
   ],
   async reconcile(name, { client, caches }) {
     const found = caches.get(classes, '', name)

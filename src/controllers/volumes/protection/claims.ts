@@ -1,5 +1,5 @@
 /** Lets deleted claims go when no pod uses them any more: all carry a finalizer (StorageObjectInUseProtection). */
-import { type Controller, watched } from '../../../client/controller/controller.ts'
+import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
 import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
 import { hasEnded } from '../../pods/phase.ts'
@@ -15,14 +15,14 @@ const isLeaving = ({ metadata }: PersistentVolumeClaim): boolean =>
 export const claimProtection: Controller = {
   name: 'persistentvolumeclaim-protection-controller',
   watches: [
-    watched({
+    watch({
       resource: claims,
       keys: (claim) =>
         isLeaving(claim) || lacksFinalizer(claim, finalizer)
           ? [`${claim.metadata.namespace}/${claim.metadata.name}`]
           : [],
     }),
-    watched({
+    watch({
       resource: pods,
       *keys(pod, caches) {
         for (const key of claimsOfPod(pod)) {

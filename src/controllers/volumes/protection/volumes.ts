@@ -2,7 +2,7 @@
  * Lets deleted volumes go when no claim is bound to them any more: all carry a finalizer
  * (StorageObjectInUseProtection).
  */
-import { type Controller, watched } from '../../../client/controller/controller.ts'
+import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { persistentVolumes as volumes } from '../../../client/kinds.ts'
 import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
 import { unlessGone } from '../../refusals.ts'
@@ -12,7 +12,7 @@ const finalizer = 'kubernetes.io/pv-protection'
 
 export const volumeProtection: Controller = {
   name: 'persistentvolume-protection-controller',
-  watches: [watched({ resource: volumes })],
+  watches: [watch({ resource: volumes })],
   async reconcile(name, { client, caches }) {
     const volume = caches.get(volumes, '', name)
     if (volume && lacksFinalizer(volume, finalizer))

@@ -45,7 +45,7 @@ export class ClaimBinding {
 
   async #waitFor(slow: readonly ResourceClaim[], { pod }: PodInfo, node: string, signal: AbortSignal): Promise<void> {
     const note = `waiting for binding conditions for device on node ${node}`
-    this.#handle.tell({
+    this.#handle.record({
       regarding: pod,
       type: 'Normal',
       reason: 'BindingConditionsPending',

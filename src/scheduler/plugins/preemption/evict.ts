@@ -16,7 +16,7 @@ export async function evict(handle: Handle, victim: PodInfo, preemptor: PodInfo,
   const note =
     `Preempted by pod ${preemptor.pod.metadata.uid} on node ` +
     `${node}${waiting || preparing ? ' (in kube-scheduler memory).' : ''}`
-  handle.tell({
+  handle.record({
     regarding: victim.pod,
     related: preemptor.pod,
     type: 'Normal',

@@ -43,11 +43,11 @@ export async function recycle(
   const phase = pod?.status?.phase
   if (!pod) {
     await client.create(pods, recyclerOf(volume, name))
-    events.tell(volume, 'Normal', 'RecyclerPod', `Recycler pod: ${name}`)
+    events.record(volume, 'Normal', 'RecyclerPod', `Recycler pod: ${name}`)
   } else if (phase === 'Succeeded') {
     await client.delete(pods, namespace, name).catch(unlessGone)
     await writes.unbind(volume, context)
-    events.tell(volume, 'Normal', 'VolumeRecycled', 'Volume recycled')
+    events.record(volume, 'Normal', 'VolumeRecycled', 'Volume recycled')
   } else if (phase === 'Failed') {
     await client.delete(pods, namespace, name).catch(unlessGone)
     await fails(`Recycle failed: ${pod.status?.message ?? `pod ${name} failed`}`)
