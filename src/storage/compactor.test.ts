@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startCompactor } from './compactor.ts'
 import { memoryStore } from './memory/index.ts'
 
-/** A clock that stands still until it is told to go on. */
+/** A clock whose time moves only when the test advances it. */
 function handClock() {
   let time = 1_000
   const timers = new Set<{ ms: number; next: number; run: () => void }>()
@@ -44,7 +44,7 @@ async function start(options: { intervalMs?: number; retainMs?: number; maxHisto
 
 const minute = 60_000
 
-test('every five minutes the store is compacted to where it was five minutes ago', async () => {
+test('every 5 minutes the store is compacted to its revision of 5 minutes ago', async () => {
   const { store, clock, write } = await start({})
   await clock.advance(4 * minute)
   assert.equal(store.compactedRevision, 0)
@@ -58,7 +58,7 @@ test('every five minutes the store is compacted to where it was five minutes ago
   assert.equal(store.compactedRevision, 30)
 })
 
-test('history is kept as long as asked for, when that is longer than the interval', async () => {
+test('history is retained for retainMs, even when that is longer than the interval', async () => {
   const { store, clock, write } = await start({ intervalMs: minute, retainMs: 3 * minute })
   const seen: number[] = []
   for (let i = 0; i < 6; i++) {
@@ -69,7 +69,7 @@ test('history is kept as long as asked for, when that is longer than the interva
   assert.deepEqual(seen, [0, 0, 10, 10, 11, 12])
 })
 
-test('history is kept as short as asked for, when that is shorter than the interval', async () => {
+test('history is retained for retainMs, even when that is shorter than the interval', async () => {
   const { store, clock, write } = await start({ intervalMs: 10 * minute, retainMs: minute })
   await clock.advance(9 * minute - 1)
   await write(5)
@@ -77,7 +77,7 @@ test('history is kept as short as asked for, when that is shorter than the inter
   assert.equal(store.compactedRevision, 15)
 })
 
-test('history that grows beyond its bytes is cut down to half of them, before its time', async () => {
+test('history beyond maxHistoryBytes is compacted to half of it, whatever its age', async () => {
   const { store, clock, write } = await start({ maxHistoryBytes: 100_000 })
   const bytesOf = async (times: number) => {
     const { historyBytes } = store
@@ -95,12 +95,12 @@ test('history that grows beyond its bytes is cut down to half of them, before it
     assert.ok(kept <= 100_000 + perSecond * each, `${kept} bytes of history`)
     if (store.compactedRevision === before) continue
     cuts.push(second)
-    assert.ok(kept > 50_000 - 2 * perSecond * each && kept <= 50_000 + perSecond * each, `${kept} bytes are left`)
+    assert.ok(kept > 50_000 - 2 * perSecond * each && kept <= 50_000 + perSecond * each, `${kept} bytes remain`)
   }
   assert.ok(cuts.length > 5, `${cuts.length} cuts`)
 })
 
-test('history by bytes never ends at the newest revision, and history by time is as it was', async () => {
+test('maxHistoryBytes never compacts to the newest revision, and retainMs still applies', async () => {
   const { store, clock, write } = await start({ maxHistoryBytes: 1 })
   await write(1_000)
   const { revision } = store
@@ -115,7 +115,7 @@ test('history by bytes never ends at the newest revision, and history by time is
   assert.equal(store.compactedRevision, revision + 1)
 })
 
-test('a stopped compactor compacts no more', async () => {
+test('a stopped compactor does not compact any more', async () => {
   const { store, clock, write, compactor } = await start({ intervalMs: minute, retainMs: minute })
   await compactor.stop()
   assert.equal(clock.running(), 0)
@@ -124,7 +124,7 @@ test('a stopped compactor compacts no more', async () => {
   assert.equal(store.compactedRevision, 0)
 })
 
-test('a closed store does not disturb the compactor', async () => {
+test('a closed store causes no error in the compactor', async () => {
   const { store, clock, compactor } = await start({ intervalMs: minute, retainMs: 0 })
   await store.close()
   await clock.advance(3 * minute)

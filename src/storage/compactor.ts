@@ -1,20 +1,18 @@
-/**
- * Compacts a store from time to time, so that history does not grow without end: kube-apiserver does the same to etcd.
- */
+/** Compacts a store periodically, so that history does not grow without limit. kube-apiserver does the same to etcd. */
 import { type Store, StoreClosedError } from './store.ts'
 
 export interface CompactorOptions {
-  /** Between two compactions; 5 minutes unless said. */
+  /** Time between two compactions, in ms. Default: 300,000 (5 minutes). */
   readonly intervalMs?: number
-  /** How long history is kept at least; 5 minutes unless said. */
+  /** Minimum time that history is retained, in ms. Default: 300,000 (5 minutes). */
   readonly retainMs?: number
-  /** History that takes more room than this is cut down to half of it, however young it is; 256 MB unless said. */
+  /** History larger than this is compacted to half of it, whatever its age. In bytes. Default: 256 MiB. */
   readonly maxHistoryBytes?: number
   readonly clock?: CompactorClock
 }
 
 export interface CompactorClock {
-  /** Milliseconds, never going back. */
+  /** The current time in ms. Monotonic. */
   now(): number
   /** Calls `run` every `ms` until the returned function is called. */
   every(ms: number, run: () => void): () => void
@@ -22,11 +20,11 @@ export interface CompactorClock {
 
 const fiveMinutesMs = 300_000
 /**
- * At a thousand writes of pods a second, half a minute: a watch that was cut off comes back to it, and need not list
- * all of a large cluster anew.
+ * Half a minute of history at a thousand pod writes a second: enough for an interrupted watch to resume without a new
+ * list of a large cluster.
  */
-const usualHistoryBytes = 256 * 1024 * 1024
-/** How often revisions are noted, so that history can be cut at one of them. */
+const defaultHistoryBytes = 256 * 1024 * 1024
+/** Interval at which revisions are sampled. History can be cut only at a sample. */
 const sampleMs = 1000
 
 const systemClock: CompactorClock = {
@@ -45,20 +43,20 @@ interface Sample {
 }
 
 /**
- * Compacts to the revision that was current `retainMs` ago, every `intervalMs`, and earlier when history grows beyond
- * `maxHistoryBytes`. A compaction that fails is reported as a process warning and tried again. `stop` waits for the one
- * under way.
+ * Compacts to the revision that was current `retainMs` ago, every `intervalMs`, and earlier if history grows beyond
+ * `maxHistoryBytes`. A failed compaction emits a process warning and is retried. `stop` waits for the running
+ * compaction.
  */
 export function startCompactor(
   store: Store,
   {
     intervalMs = fiveMinutesMs,
     retainMs = fiveMinutesMs,
-    maxHistoryBytes = usualHistoryBytes,
+    maxHistoryBytes = defaultHistoryBytes,
     clock = systemClock,
   }: CompactorOptions = {},
 ): { stop(): Promise<void> } {
-  /** Revisions of the past. The first one is where history begins. */
+  /** Samples of past revisions. History begins at the first one. */
   const samples: Sample[] = [
     { time: clock.now(), revision: store.compactedRevision, historyBytes: 0 },
     sampleOf(store, clock),
@@ -72,9 +70,9 @@ export function startCompactor(
     const { revision } = samples[0]!
     running = running.then(() => store.compact(revision)).catch(report)
   }
-  const look = (): void => {
+  const check = (): void => {
     const sample = sampleOf(store, clock)
-    // One that says the same revision as the last says nothing new.
+    // A sample with the same revision as the last adds nothing.
     if (sample.revision > samples.at(-1)!.revision) samples.push(sample)
     if (sample.time >= due) {
       due += intervalMs
@@ -82,11 +80,11 @@ export function startCompactor(
     }
     if (sample.historyBytes - samples[0]!.historyBytes > maxHistoryBytes) {
       const small = samples.findIndex(({ historyBytes }) => historyBytes >= sample.historyBytes - maxHistoryBytes / 2)
-      // The newest revisions stay: somebody is about to read them.
+      // The newest revisions stay, since clients are about to read them.
       compactTo(Math.min(small, samples.length - 2))
     }
   }
-  const cancel = clock.every(Math.min(sampleMs, intervalMs, retainMs > 0 ? retainMs : intervalMs), look)
+  const cancel = clock.every(Math.min(sampleMs, intervalMs, retainMs > 0 ? retainMs : intervalMs), check)
   return {
     stop: () => {
       cancel()

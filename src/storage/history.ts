@@ -1,24 +1,22 @@
-/**
- * Reads history in portions, so that neither a long past nor a large one holds up the event loop or fills the memory.
- */
+/** Reads history in portions, so that a long history neither blocks the event loop nor fills the memory. */
 import type { ChangeEvent, Changes, PortionSize } from './store.ts'
 
-/** What a driver lends: its changes after a revision, oldest first. Values may be read when the event is made. */
+/** The changes that a driver provides, oldest first. Values may be read lazily, in `event`. */
 export interface ChangeLog {
   readonly revision: number
-  /** The changes after `revision` in order; `event` is asked only for those that are wanted. */
+  /** The changes after `revision` in order. `event` is called only for the changes that are returned. */
   changesAfter(revision: number): Iterable<{ readonly key: string; readonly revision: number; event(): ChangeEvent }>
 }
 
-/** What one portion holds unless said otherwise. */
-export const usualPortion: PortionSize = { events: 1000, bytes: 1024 * 1024 }
+/** The default size of a portion. */
+export const defaultPortion: PortionSize = { events: 1000, bytes: 1024 * 1024 }
 
-/** Changes between two looks at the clock. */
-const stepsPerLook = 256
+/** Changes between two checks of the clock. */
+const stepsPerClockCheck = 256
 
 /**
- * The next portion of what `matches` after revision `after`. It ends behind a whole revision once it is large enough or
- * `deadline` (ms of performance.now()) has passed.
+ * Returns the next portion of the changes after revision `after` whose keys match. A portion ends at a whole revision
+ * once it has reached `size` or `deadline` (ms of performance.now()) has passed.
  */
 export function readPortion(
   log: ChangeLog,
@@ -41,7 +39,7 @@ export function readPortion(
       bytes += (event.value?.length ?? 0) + (event.previous?.value.length ?? 0)
       full = events.length >= size.events || bytes >= size.bytes
     }
-    full ||= ++steps % stepsPerLook === 0 && performance.now() >= deadline
+    full ||= ++steps % stepsPerClockCheck === 0 && performance.now() >= deadline
   }
   return { events, through: log.revision }
 }

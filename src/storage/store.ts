@@ -1,6 +1,6 @@
 /**
- * The store: a key space with one growing revision, with etcd's semantics and no more.
- * Drivers (`log/`, `memory/`) know nothing of Kubernetes and nothing of each other; `suite/` holds for all of them.
+ * The store: a key space with one increasing revision and a subset of etcd's semantics.
+ * Drivers (`log/`, `memory/`) depend neither on Kubernetes nor on each other; all of them pass the tests in `suite/`.
  */
 
 /** One key at one revision. */
@@ -36,119 +36,115 @@ export interface ListOptions extends KeyRange {
 
 export interface ListResult {
   readonly entries: Entry[]
-  /** The revision that the result shows. */
+  /** The revision of the result. */
   readonly revision: number
-  /** Whether the limit cut off entries. */
+  /** True if the limit cut off entries. */
   readonly more: boolean
 }
 
 /**
- * A key gets a value, or is deleted, or gets a last value and is deleted right after it: that takes two revisions,
- * which become durable together, and has to be the only operation.
+ * A put, a delete, or a put of a last value followed by a delete. The latter takes two revisions, which become durable
+ * together, and must be the only operation.
  */
 export type Operation =
   | { readonly key: string; readonly value: Buffer; readonly delete?: true }
   | { readonly key: string; readonly value?: undefined; readonly delete: true }
 
-/** All or nothing: the operations are carried out if every condition holds. A key may stand in one operation only. */
+/** All operations are applied if every condition holds, otherwise none. A key may occur in one operation only. */
 export interface Transaction {
   /** `revision` is the key's revision as last read; 0 means that the key must be absent. */
   readonly conditions: readonly { readonly key: string; readonly revision: number }[]
   readonly operations: readonly Operation[]
 }
 
-/** `revision` is the last that was given; `current` holds what the conditions' keys really are, in their order. */
+/** `revision` is the last one assigned; `current` has the current entries of the conditions' keys, in their order. */
 export type CommitResult =
   | { readonly committed: true; readonly revision: number }
   | { readonly committed: false; readonly current: (Entry | undefined)[] }
 
-/** What a watch tells. An observer that throws loses its watch; nobody else notices. */
+/** The callbacks of a watch. An observer that throws loses its watch; others are not affected. */
 export interface Observer {
-  /** `false`: live events need no `previous`, which saves the store reading it. */
+  /** `false` if live events need no `previous`, which saves reading it. */
   readonly wantsPrevious?: boolean
-  /**
-   * Changes in order of revision; everything that was committed together arrives together. The array must not be
-   * changed.
-   */
+  /** Changes in order of revision; the changes of one commit arrive together. The array must not be changed. */
   events(events: readonly ChangeEvent[]): void
   /**
-   * Called once, when the watch has been told of everything up to the store's revision; from then on it is told of each
-   * commit at once.
+   * Called once, when the watch has received all events up to the store's revision. From then on it receives each
+   * commit immediately.
    */
   caughtUp?(): void
-  /** The watch has ended: CompactedError, the store was closed, or the observer's own error. Nothing follows. */
+  /** The watch has ended: CompactedError, StoreClosedError, or the observer's own error. No further calls follow. */
   end(error: Error): void
 }
 
 export interface Watch {
-  /** Everything up to this revision has been told: it grows with every commit, whether that was in the range or not. */
+  /** The watch has received all events up to this revision. Increases with every commit, inside the range or not. */
   readonly position: number
   stop(): void
 }
 
 /** A portion of history. */
 export interface Changes {
-  /** Oldest first; everything that was committed together is there together. */
+  /** Oldest first; the changes of one commit are in the same portion. */
   readonly events: readonly ChangeEvent[]
-  /** All changes up to this revision are in the portion or were before it. */
+  /** The portion covers all changes up to this revision. */
   readonly through: number
 }
 
-/** How much a portion of history may hold, roughly: the last revision in it is whole. */
+/** Approximate limits of a portion of history. Its last revision is always complete. */
 export interface PortionSize {
   readonly events: number
-  /** Of values, new and previous ones. */
+  /** Bytes of values, new and previous ones. */
   readonly bytes: number
 }
 
 export interface Store {
-  /** The revision of the newest committed transaction; 1 for an empty store. Reads and watches have seen it. */
+  /** Revision of the newest committed transaction; 1 for an empty store. Visible to reads and delivered to watches. */
   readonly revision: number
-  /** Everything before this revision is forgotten: reads at older revisions and watches after older ones fail. */
+  /** Reads before this revision and watches from before it fail. */
   readonly compactedRevision: number
   /**
-   * Bytes of versions that have become history, since the compacted revision of the time when the store was opened:
-   * replaced values, deleted ones, and what it costs to keep them. Only grows; what is between two revisions tells how
-   * much room the history between them takes.
+   * Bytes of replaced and deleted versions since the store was opened, including their overhead. Only increases; the
+   * difference between two revisions is the size of the history between them.
    */
   readonly historyBytes: number
-  /** Bytes of its files; undefined for stores without files of their own. */
+  /** Size of its files in bytes; undefined for stores without files. */
   readonly sizeBytes?: number | undefined
-  /** Why nothing can be written just now, as a sentence that says what to do; undefined while all is well. */
+  /** Why the store cannot write at present, as a sentence with the remedy; undefined if it can. */
   readonly problem: string | undefined
-  /** The entry at the newest revision, or at `revision`. Throws CompactedError, FutureRevisionError. */
+  /** Returns the entry at the newest revision, or at `revision`. Throws CompactedError, FutureRevisionError. */
   get(key: string, revision?: number): Promise<Entry | undefined>
   /** Throws CompactedError, FutureRevisionError. */
   list(options: ListOptions): Promise<ListResult>
-  /** How many entries `list` would bring without a limit. Throws CompactedError, FutureRevisionError. */
-  count(options: Omit<ListOptions, 'limit'>): Promise<number>
   /**
-   * Resolves once the transaction is durable (fsync for drivers on disk). Watchers have been told before it resolves.
+   * Returns the number of entries that `list` would return without a limit. Throws CompactedError, FutureRevisionError.
    */
+  count(options: Omit<ListOptions, 'limit'>): Promise<number>
+  /** Resolves once the transaction is durable (fsync for drivers on disk) and delivered to watchers. */
   commit(transaction: Transaction): Promise<CommitResult>
   /**
-   * Every change after revision `after` within the range, in order, none missed, none twice; history first, then live.
-   * `after: 0` means from now on. A compacted `after` ends the watch with CompactedError.
+   * Delivers every change of the range after revision `after` exactly once and in order: history first, then live.
+   * `after: 0` starts at the newest revision. A compacted `after` ends the watch with CompactedError.
    */
   watch(range: KeyRange, after: number, observer: Observer): Watch
   /**
-   * The changes of a range after revision `after`: a portion that does not hold up the event loop; fewer than asked
-   * for, even none, if it was a long way to find them. Complete when `through` is the store's revision. Throws
+   * Returns a portion of the range's changes after revision `after`, without blocking the event loop. It may be smaller
+   * than `size`, even empty, if the search took long. Complete if `through` is the store's revision. Throws
    * CompactedError.
    */
   changes(range: KeyRange, after: number, size?: PortionSize): Promise<Changes>
-  /** Forgets what only reads before `revision` need. Deleted keys and replaced values older than it go. */
+  /** Removes versions that only reads before `revision` need. */
   compact(revision: number): Promise<void>
   /**
-   * Whether the value at a key would be held in another form if it were written today; absent where there is only one
-   * form.
+   * Returns true if the value of a key would be stored in another form today, such as encrypted. Absent if there is
+   * only one form.
    */
   isStale?(key: string): Promise<boolean>
-  /** Waits for commits under way, ends watches, releases files. */
+  /** Waits for running commits, ends watches and releases files. */
   close(): Promise<void>
 }
 
-/** The revision asked for has been compacted away. */
+/** The requested revision has been compacted. */
 export class CompactedError extends Error {
   readonly compactedRevision: number
 
@@ -159,7 +155,7 @@ export class CompactedError extends Error {
   }
 }
 
-/** The revision asked for is yet to come. */
+/** The requested revision does not exist yet. */
 export class FutureRevisionError extends Error {
   constructor(revision: number, current: number) {
     super(`revision ${revision} is in the future: the store is at ${current}`)
@@ -167,7 +163,7 @@ export class FutureRevisionError extends Error {
   }
 }
 
-/** A transaction is larger than what the store takes. The message is etcd's. */
+/** A transaction exceeds the maximum size. The message is etcd's. */
 export class RequestTooLargeError extends Error {
   constructor() {
     super('etcdserver: request is too large')
@@ -175,7 +171,7 @@ export class RequestTooLargeError extends Error {
   }
 }
 
-/** The store was closed while the call was under way, or before. */
+/** The store was closed before or during the call. */
 export class StoreClosedError extends Error {
   constructor() {
     super('the store is closed')
@@ -184,8 +180,8 @@ export class StoreClosedError extends Error {
 }
 
 /**
- * The disk refused a write, or another process took the store over: what was to be written is not there.
- * `Store.problem` says whether writes go on.
+ * The disk rejected a write, or another process has taken over the store. The transaction was not written.
+ * `Store.problem` tells whether writes can resume.
  */
 export class StoreFailedError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -195,8 +191,8 @@ export class StoreFailedError extends Error {
 }
 
 /**
- * The data cannot be used: damaged, foreign, or held by another process. The message says what to do; files are
- * untouched.
+ * The data cannot be used: damaged, in another format, or owned by another process. The message contains the remedy;
+ * the files are untouched.
  */
 export class StoreOpenError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -205,7 +201,7 @@ export class StoreOpenError extends Error {
   }
 }
 
-/** The range of all keys that start with `prefix` (which ends in an ASCII character, usually `/`). */
+/** Returns the range of all keys that start with `prefix`, which must end in an ASCII character, usually `/`. */
 export const prefixRange = (prefix: string): KeyRange => ({
   start: prefix,
   end: prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1),

@@ -1,15 +1,15 @@
-/** What every driver refuses in a transaction before it looks at the data. */
+/** The checks of a transaction that do not depend on the data. */
 import { RequestTooLargeError, type Transaction } from './store.ts'
 
-/** Kubernetes' longest are below 900. */
+/** Kubernetes' longest keys are below 900 bytes. */
 export const maxKeyBytes = 1800
 
-/** Keys and values of one transaction together: etcd's `--max-request-bytes`. */
+/** Maximum size of the keys and values of one transaction: etcd's default for `--max-request-bytes`. */
 export const maxTransactionBytes = 1.5 * 1024 * 1024
 
 /**
- * Throws RequestTooLargeError for too many bytes; RangeError for keys that no driver can hold (empty, too long, with a
- * NUL or half a surrogate pair), for those used twice, and for a last value that is not the only operation.
+ * Throws RequestTooLargeError for too many bytes; RangeError for invalid keys (empty, too long, with a NUL or half a
+ * surrogate pair), for duplicate keys, and for a last value that is not the only operation.
  */
 export function checkTransaction({ conditions, operations }: Transaction): void {
   for (const { key } of conditions) checkKey(key)

@@ -1,6 +1,6 @@
 /**
- * The watchers of one store: live ones are told of each commit, late ones are led through history in short steps until
- * they have caught up, and then join the live ones without a gap. Knows nothing of where history is kept.
+ * The watchers of one store. Live watchers receive each commit immediately; late ones read history in short steps until
+ * they have caught up, then become live without a gap. Independent of how history is stored.
  */
 import { type ChangeLog, readPortion } from './history.ts'
 import { withinRange } from './key-order.ts'
@@ -14,7 +14,7 @@ import {
   type Watch,
 } from './store.ts'
 
-/** What a store lends to its watchers. */
+/** The part of a store that watchers need. */
 export interface History extends ChangeLog {
   readonly compactedRevision: number
 }
@@ -22,11 +22,11 @@ export interface History extends ChangeLog {
 interface Watcher extends Watch {
   readonly matches: (key: string) => boolean
   readonly observer: Observer
-  /** The watcher has been told of everything up to this revision. */
+  /** The watcher has received all events up to this revision. */
   position: number
 }
 
-/** Milliseconds that all late watchers together may take from one turn of the event loop. */
+/** Maximum time in ms that all late watchers together use in one turn of the event loop. */
 const turnMs = 4
 const stepSize: PortionSize = { events: 500, bytes: 4 * 1024 * 1024 }
 
@@ -34,15 +34,15 @@ export class Watchers {
   readonly #history: History
   readonly #live = new Set<Watcher>()
   readonly #late = new Set<Watcher>()
-  #leading = false
-  /** Why there are no watches any more. */
+  #isCatchUpScheduled = false
+  /** The error with which all watches ended. */
   #ended: Error | undefined
 
   constructor(history: History) {
     this.#history = history
   }
 
-  /** Starts a watch as `Store.watch` promises. The observer is never called before this returns. */
+  /** Starts a watch as described at `Store.watch`. The observer is never called before this returns. */
   add(range: KeyRange, after: number, observer: Observer): Watch {
     const { revision } = this.#history
     const watcher: Watcher = {
@@ -57,12 +57,12 @@ export class Watchers {
       if (observer.caughtUp) setImmediate(() => this.#caughtUp(watcher))
     } else {
       this.#late.add(watcher)
-      this.#lead()
+      this.#scheduleCatchUp()
     }
     return watcher
   }
 
-  /** What live watchers want to hear of a change of this key. */
+  /** Returns the parts of a change of this key that live watchers need. */
   interest(key: string): 'none' | 'change' | 'change and previous' {
     let interest: 'none' | 'change' = 'none'
     for (const { matches, observer } of this.#live) {
@@ -73,46 +73,46 @@ export class Watchers {
     return interest
   }
 
-  /** Tells live watchers of what has just become durable: `events` up to `revision`, which is the store's by now. */
+  /** Delivers durable `events` to live watchers; `revision` is the store's new revision. */
   publish(events: readonly ChangeEvent[], revision: number): void {
     for (const watcher of this.#live) {
       const { position, matches } = watcher
-      // One that was added by another's observer during this very call has nothing to hear.
+      // Watchers added by an observer during this call are up to date already.
       if (position >= revision) continue
       watcher.position = revision
       if (events.length === 0) continue
       const wanted = (event: ChangeEvent) => event.revision > position && matches(event.key)
       const mine = events.every(wanted) ? events : events.filter(wanted)
-      if (mine.length > 0) this.#tell(watcher, (observer) => observer.events(mine))
+      if (mine.length > 0) this.#notify(watcher, (observer) => observer.events(mine))
     }
   }
 
-  /** Ends the watches that are live: they cannot be told what has happened. */
+  /** Ends all live watches, since an event cannot be delivered. */
   endLive(error: Error): void {
     for (const watcher of this.#live) this.#end(watcher, error)
   }
 
-  /** Ends all watches, those to come as well. */
+  /** Ends all watches, including future ones. */
   endAll(error: Error): void {
     this.#ended = error
     for (const watcher of [...this.#live, ...this.#late]) this.#end(watcher, error)
   }
 
-  #lead(): void {
-    if (this.#leading) return
-    this.#leading = true
+  #scheduleCatchUp(): void {
+    if (this.#isCatchUpScheduled) return
+    this.#isCatchUpScheduled = true
     setImmediate(() => {
-      this.#leading = false
+      this.#isCatchUpScheduled = false
       const deadline = performance.now() + turnMs
       for (const watcher of this.#late) {
         this.#step(watcher, deadline)
         if (performance.now() >= deadline) break
       }
-      if (this.#late.size > 0) this.#lead()
+      if (this.#late.size > 0) this.#scheduleCatchUp()
     })
   }
 
-  /** Delivers one portion of history; the watcher then goes to the end of the queue, or live. */
+  /** Delivers one portion of history; the watcher then moves to the end of the queue or becomes live. */
   #step(watcher: Watcher, deadline: number): void {
     const { compactedRevision } = this.#history
     const over =
@@ -132,22 +132,22 @@ export class Watchers {
     const { events, through } = portion
     watcher.position = through
     this.#late.delete(watcher)
-    // It goes live before it is told, so that a commit made by its observer is not missed.
+    // Becomes live before its observer is called, so that a commit by the observer is not missed.
     const live = through >= this.#history.revision
     if (live) this.#live.add(watcher)
     else this.#late.add(watcher)
-    if (events.length > 0) this.#tell(watcher, (observer) => observer.events(events))
+    if (events.length > 0) this.#notify(watcher, (observer) => observer.events(events))
     if (live) this.#caughtUp(watcher)
   }
 
   #caughtUp(watcher: Watcher): void {
-    if (this.#live.has(watcher)) this.#tell(watcher, (observer) => observer.caughtUp?.())
+    if (this.#live.has(watcher)) this.#notify(watcher, (observer) => observer.caughtUp?.())
   }
 
-  /** A broken observer must neither fail a commit nor keep events from the others: its watch ends. */
-  #tell(watcher: Watcher, tell: (observer: Observer) => void): void {
+  /** Calls an observer. If it throws, its watch ends, and neither the commit nor other watches are affected. */
+  #notify(watcher: Watcher, call: (observer: Observer) => void): void {
     try {
-      tell(watcher.observer)
+      call(watcher.observer)
     } catch (error) {
       this.#end(watcher, error instanceof Error ? error : new Error(String(error)))
     }

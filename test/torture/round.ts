@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openLogStore } from '../../src/storage/log/index.ts'
 import { loadLog } from '../../src/storage/log/segments/load.ts'
-import { unfinished } from '../../src/storage/log/segments/segment.ts'
+import { unfinishedSuffix } from '../../src/storage/log/segments/segment.ts'
 import { restoreSnapshot, saveSnapshot } from '../../src/storage/log/snapshots/snapshot.ts'
 import { prefixRange, type Store } from '../../src/storage/store.ts'
 import { countOf, pairKeys, pairs, tuning } from './pairs.ts'
@@ -121,10 +121,10 @@ function hear(torture: Torture, line: string): void {
 /** Notes what the kill has interrupted. */
 function inspect(torture: Torture): void {
   const log = loadLog(storeOf(torture), { flags: 'r' })!
-  const isUnfinished = readdirSync(storeOf(torture)).some((name) => name.endsWith(unfinished))
+  const isUnfinished = readdirSync(storeOf(torture)).some((name) => name.endsWith(unfinishedSuffix))
   // A version that was being moved is there twice.
   const places = new Set(log.versions.map(({ key, revision }) => `${revision} ${key}`))
-  if (log.end.kind !== 'whole' || isUnfinished || log.leftOver.length > 0 || places.size < log.versions.length)
+  if (log.end.kind !== 'whole' || isUnfinished || log.obsolete.length > 0 || places.size < log.versions.length)
     torture.interrupted++
   torture.oldest = log.segments[0]!.number
   for (const segment of log.segments) segment.close()

@@ -48,7 +48,7 @@ test('a full disk: 503 with the cause and what to do, not ready, reads go on; wi
   )
   const refused = kubectl(kubeconfig, 'create', '-f', large)
   assert.notEqual(refused.code, 0)
-  const isFull = /the disk of \S+ is full \(ENOSPC\): make room; writes go on by themselves once there is some/
+  const isFull = /the disk of \S+ is full \(ENOSPC\): free some space; writes resume automatically once there is space/
   assert.match(refused.stderr, isFull)
   for (const write of [
     ['patch', 'configmap', 'before', '-p', '{"data":{"key":"other"}}'],

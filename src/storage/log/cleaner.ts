@@ -1,7 +1,7 @@
 /**
- * Gives space back. The oldest segment goes first, always: what is still needed of it is written again at the end of
- * the log, then its file is deleted. So a deletion never goes before the values that it hides: those that were written
- * before it lie in older segments, and whoever moves a value of a deleted key writes the deletion again behind it.
+ * Reclaims disk space. It always cleans the oldest segment: the records still needed are moved to the end of the log,
+ * then the file is deleted. So a deletion never disappears before the values that it hides: older values are in older
+ * segments, and when a value of a deleted key is moved, its deletion is written again behind it.
  */
 import type { VersionIndex } from '../mvcc/version-index.ts'
 import { kinds } from './layout.ts'
@@ -13,24 +13,24 @@ import type { Batch } from './writing/batch.ts'
 import type { GroupCommit } from './writing/group-commit.ts'
 
 export interface CleaningLimits {
-  /** A log that is smaller is left alone. */
+  /** Smaller logs are not cleaned. */
   readonly minBytes: number
-  /** So much is moved by one write. */
+  /** Bytes that one write moves. */
   readonly moveBytes: number
-  /** Rest between two writes, in ms, so that others come first. */
+  /** Pause between two writes in ms, which gives other writes priority. */
   readonly pauseMs: number
 }
 
-/** Milliseconds that looking for what is needed may hold the event loop at a time. */
+/** Maximum time in ms that the search for needed records blocks the event loop. */
 const sliceMs = 3
-const recordsPerLook = 64
-/** Each start after a crash begins a segment: so many are put together at some time. */
+const recordsPerClockCheck = 64
+/** Each start after a crash begins a segment. Above this many spare segments, segments are merged. */
 const spareSegments = 8
 
 interface Move {
   readonly key: string
   readonly revision: number
-  /** Undefined: a deletion. */
+  /** Undefined for a deletion. */
   readonly location: Location | undefined
   readonly record: Buffer | undefined
 }
@@ -50,8 +50,8 @@ export class Cleaner {
   }
 
   /**
-   * Cleans while more than half of the log is garbage, until `stopped` says so. The compacted revision must not change
-   * meanwhile. Rejects with StoreFailedError.
+   * Cleans while more than half of the log is garbage, until `stopped` returns true. The compacted revision must not
+   * change meanwhile. Rejects with StoreFailedError.
    */
   async run(compactedRevision: number, stopped: () => boolean): Promise<void> {
     while (!stopped() && this.#isWorthIt(compactedRevision))
@@ -59,7 +59,7 @@ export class Cleaner {
   }
 
   #isWorthIt(compactedRevision: number): boolean {
-    const { segments, bytes, usualSegments } = this.#log
+    const { segments, bytes, fullSegments: usualSegments } = this.#log
     if (segments.length < 2) return false
     const needed = segments.reduce((sum, segment) => sum + segment.needed(compactedRevision), 0)
     return (bytes > this.#limits.minBytes && needed < bytes / 2) || segments.length > spareSegments + 2 * usualSegments
@@ -70,7 +70,7 @@ export class Cleaner {
     let reader = new RecordReader(this.#window)
     let moves: Move[] = []
     let bytes = 0
-    let looked = 0
+    let scanned = 0
     let until = performance.now() + sliceMs
     for (const record of recordsOf(segment, this.#log.store)) {
       const move = moveOf(record, reader)
@@ -79,7 +79,7 @@ export class Cleaner {
         bytes += record.length
       }
       const isFull = bytes >= this.#limits.moveBytes
-      if (!isFull && (++looked % recordsPerLook !== 0 || performance.now() < until)) continue
+      if (!isFull && (++scanned % recordsPerClockCheck !== 0 || performance.now() < until)) continue
       if (isFull) {
         await this.#write(moves)
         moves = []
@@ -103,13 +103,14 @@ export class Cleaner {
   }
 
   /**
-   * Says what has to be moved: a record that the index of versions knows to be there, or a deletion that history needs.
+   * Returns a function that returns the move a record needs: a put that the version index refers to, or a deletion that
+   * history needs.
    */
   #movesOf(
     segment: Segment,
     compactedRevision: number,
   ): (record: IndexedRecord, reader: RecordReader) => Move | undefined {
-    /** What keys were at the compacted revision. One of thousands of versions is far from the newest. */
+    /** The location of each key at the compacted revision, cached: one of thousands of versions is slow to find. */
     const bases = new Map<string, Location | undefined>()
     const baseOf = (key: string): Location | undefined => {
       if (!bases.has(key)) bases.set(key, this.#index.at(key, compactedRevision)?.value)

@@ -38,7 +38,7 @@ async function until(what: string, condition: () => boolean) {
   }
 }
 
-test('what has been compacted gives its space back, while the store is used', async (t) => {
+test('compacted versions free their disk space while the store is in use', async (t) => {
   const directory = await folder(t)
   const store = await openLogStore({ directory, tuning })
   await put(store, '/kept/for/ever')
@@ -56,7 +56,7 @@ test('what has been compacted gives its space back, while the store is used', as
   await again.close()
 })
 
-test('a store that was closed before it could give space back does so when it is opened again', async (t) => {
+test('a store closed before it could free space frees it when reopened', async (t) => {
   const directory = await folder(t)
   const store = await openLogStore({ directory })
   for (let i = 0; i < 300; i++) await put(store, `/k/${i % 10}`)
@@ -72,7 +72,7 @@ test('a store that was closed before it could give space back does so when it is
   await third.close()
 })
 
-test('a deleted object stays deleted, though its value is moved behind its deletion and history is compacted then', async (t) => {
+test('a deleted key stays deleted after its value is moved behind its deletion and compacted', async (t) => {
   const directory = await folder(t)
   let store = await openLogStore({ directory, tuning })
   const garbage = async (count: number) => {
@@ -82,12 +82,11 @@ test('a deleted object stays deleted, though its value is moved behind its delet
   await garbage(150)
   await remove(store, '/victim')
   const { revision: deleted } = store
-  // What lives on lies between the deletion and the place where the value goes.
+  // Live records between the deletion and the new place of the value.
   for (let i = 0; i < 50; i++) await put(store, `/live/${i}`)
-  // The value is needed by those who read before the deletion, while the oldest files go: it is moved, behind its
-  // deletion.
+  // Reads before the deletion still need the value while the oldest files are cleaned: it is moved behind its deletion.
   await store.compact(deleted - 1)
-  await until('the file with the value is given back', () => oldestIn(directory)! > '000000000001')
+  await until('the file with the value is deleted', () => oldestIn(directory)! > '000000000001')
   assert.equal((await store.get('/victim', deleted - 1))?.revision, 2)
   await store.compact(store.revision)
   const before = oldestIn(directory)!
@@ -98,14 +97,14 @@ test('a deleted object stays deleted, though its value is moved behind its delet
     store = await openLogStore({ directory, tuning })
     assert.equal(await store.get('/victim'), undefined)
   }
-  await until('further files are given back', () => oldestIn(directory)! > before)
+  await until('more files are deleted', () => oldestIn(directory)! > before)
   await store.close()
   const again = await openLogStore({ directory, tuning })
   assert.equal((await shown(again)).length, 51)
   await again.close()
 })
 
-test('a random history with moves, compactions and restarts is that of a store that forgets nothing too early', async (t) => {
+test('random writes, compactions and restarts never lose a version that is still needed', async (t) => {
   const directory = await folder(t)
   let seed = 42
   const random = (below: number) => {
@@ -113,7 +112,7 @@ test('a random history with moves, compactions and restarts is that of a store t
     return seed % below
   }
   let store = await openLogStore({ directory, tuning })
-  /** What the store shows at each revision. */
+  /** The keys in the store at each revision. */
   const states = [[], []] as string[][]
   const state = new Map<string, number>()
   for (let step = 0; step < 3_000; step++) {
@@ -142,11 +141,11 @@ test('a random history with moves, compactions and restarts is that of a store t
   await store.close()
 })
 
-test('many starts after crashes do not leave many files', async (t) => {
+test('many starts after crashes leave few files', async (t) => {
   const directory = await folder(t)
   const open = async () => {
     await mkdir(directory, { recursive: true })
-    // The owner's file of a process that is no more.
+    // The owner file of a process that has exited.
     writeFileSync(join(directory, 'owner'), '{}')
     return openLogStore({ directory })
   }
@@ -156,7 +155,7 @@ test('many starts after crashes do not leave many files', async (t) => {
     await store.close()
   }
   const store = await open()
-  await until('few files are left', () => readdirSync(directory).length < 15)
+  await until('few files remain', () => readdirSync(directory).length < 15)
   assert.equal((await shown(store)).length, 40)
   await store.close()
 })

@@ -19,7 +19,7 @@ async function folder(t: TestContext) {
   return directory
 }
 
-/** A store of several segments, closed. */
+/** Creates a closed store of several segments. */
 async function filledStore(t: TestContext) {
   const directory = await folder(t)
   const store = await openLogStore({ directory, tuning: { segmentBytes: 100_000 } })
@@ -32,8 +32,8 @@ async function filledStore(t: TestContext) {
 const contents = (directory: string) =>
   new Map(readdirSync(directory).map((file) => [file, readFileSync(join(directory, file), 'latin1')]))
 
-/** Opening is refused with a sentence that names the file, and changes nothing. */
-async function refused(directory: string, file: string, message: RegExp) {
+/** Asserts that opening fails with a sentence that names the file, and changes nothing. */
+async function assertNotOpened(directory: string, file: string, message: RegExp) {
   const before = contents(directory)
   await assert.rejects(openLogStore({ directory }), (error) => {
     assert.ok(error instanceof StoreOpenError, `${error}`)
@@ -51,7 +51,7 @@ function flip(directory: string, file: string, at: number) {
   writeFileSync(join(directory, file), bytes)
 }
 
-test('files of no known kind are refused and left as they are', async (t) => {
+test('files of an unknown kind are rejected and not changed', async (t) => {
   for (const bytes of [
     Buffer.from(''),
     Buffer.from('hello'),
@@ -61,25 +61,25 @@ test('files of no known kind are refused and left as they are', async (t) => {
   ]) {
     const directory = await folder(t)
     writeFileSync(join(directory, name(1)), bytes)
-    await refused(directory, name(1), /is not a file of a store of Typernetes/)
+    await assertNotOpened(directory, name(1), /is not a file of a store of Typernetes/)
   }
 })
 
-test('a store of an earlier version is refused with what to do', async (t) => {
+test('a store of an earlier version is rejected with advice', async (t) => {
   const directory = await folder(t)
   writeFileSync(join(directory, 'store.mdb'), 'LMDB')
-  await refused(directory, 'store.mdb', /written by an earlier version .* left as it was; save its objects/)
+  await assertNotOpened(directory, 'store.mdb', /written by an earlier version .* left as it was; save its objects/)
 })
 
-test('a store of a newer format is refused and left as it is', async (t) => {
+test('a store of a newer format is rejected and not changed', async (t) => {
   const directory = await filledStore(t)
   const bytes = readFileSync(join(directory, name(2)))
   bytes.writeUInt32LE(2, 8)
   writeFileSync(join(directory, name(2)), bytes)
-  await refused(directory, name(2), /has format 2, this version of Typernetes knows 1/)
+  await assertNotOpened(directory, name(2), /has format 2, this version of Typernetes knows 1/)
 })
 
-test('a broken header, a truncated file and a missing one are damage', async (t) => {
+test('a broken header, a truncated file and a missing file are reported as damage', async (t) => {
   const original = await filledStore(t)
   const last = readdirSync(original).filter((file) => file.endsWith('.log')).length
   const damages: [number, (directory: string, file: string) => void][] = [
@@ -94,25 +94,25 @@ test('a broken header, a truncated file and a missing one are damage', async (t)
     const directory = join(await folder(t), 'store')
     await cp(original, directory, { recursive: true })
     damage(directory, name(number))
-    await refused(directory, name(number), /is damaged .*snapshot restore/)
+    await assertNotOpened(directory, name(number), /is damaged .*snapshot restore/)
   }
   const directory = join(await folder(t), 'store')
   await cp(original, directory, { recursive: true })
   rmSync(join(directory, name(last)))
-  await refused(
+  await assertNotOpened(
     directory,
     name(last - 1),
     /acknowledged changes are missing in .* \(the file that follows it is missing: revisions \d+ to 101\)/,
   )
 })
 
-test('files of two stores do not make one', async (t) => {
+test('files of two stores are not opened as one', async (t) => {
   const [one, other] = [await filledStore(t), await filledStore(t)]
   copyFileSync(join(other, name(2)), join(one, name(2)))
-  await refused(one, name(2), /is damaged \(it belongs to another store\)/)
+  await assertNotOpened(one, name(2), /is damaged \(it belongs to another store\)/)
 })
 
-test('an index that is damaged is not needed; a batch that is, is', async (t) => {
+test('a damaged index is ignored; a damaged batch is an error', async (t) => {
   const directory = await filledStore(t)
   const file = join(directory, name(1))
   truncateSync(file, statSync(file).size - 10)
@@ -121,10 +121,10 @@ test('an index that is damaged is not needed; a batch that is, is', async (t) =>
   await store.close()
   truncateSync(file, statSync(file).size - 10)
   flip(directory, name(1), 50_000)
-  await refused(directory, name(1), /is damaged \(it cannot be read from byte/)
+  await assertNotOpened(directory, name(1), /is damaged \(it cannot be read from byte/)
 })
 
-test('a value that is damaged is not served; others are', async (t) => {
+test('a damaged value is not returned; others are', async (t) => {
   const directory = await filledStore(t)
   flip(directory, name(1), 50_000)
   const store = await openLogStore({ directory })
@@ -136,7 +136,7 @@ test('a value that is damaged is not served; others are', async (t) => {
   await store.close()
 })
 
-test('without a commit mark, a last batch that is torn at any byte is left out; anything before it is damage', async (t) => {
+test('without a commit mark, a torn last batch is dropped; damage before it is an error', async (t) => {
   const original = await folder(t)
   const store = await openLogStore({ directory: original })
   for (const key of ['/a', '/b']) await put(store, key, Buffer.from('value'))
@@ -151,10 +151,10 @@ test('without a commit mark, a last batch that is torn at any byte is left out; 
     writeFileSync(join(directory, name(1)), bytes)
     return openLogStore({ directory, notice: () => {} })
   }
-  const torn = async (bytes: Buffer, what: string, goOn: boolean) => {
+  const torn = async (bytes: Buffer, what: string, writeMore: boolean) => {
     const store = await openWith(bytes)
     assert.deepEqual([store.revision, await keysIn(store)], [3, ['/a@2', '/b@3']], what)
-    if (!goOn) return store.close()
+    if (!writeMore) return store.close()
     await put(store, '/e', Buffer.from('on'))
     await store.close()
     const again = await openLogStore({ directory })
@@ -169,7 +169,7 @@ test('without a commit mark, a last batch that is torn at any byte is left out; 
     await torn(flipped, `changed at ${length}`, goOn)
     const zeroed = Buffer.from(whole)
     zeroed.fill(0, length)
-    // Zeros may be what belongs there.
+    // The bytes may be zeros already.
     if (!zeroed.equals(whole)) await torn(zeroed, `zeros from ${length} on`, goOn)
   }
   for (let at = 64; at < before; at++) {
@@ -186,7 +186,7 @@ test('without a commit mark, a last batch that is torn at any byte is left out; 
   await intact.close()
 })
 
-test('a file where the directory should be is refused with its name', async (t) => {
+test('a file in place of the store directory is an error that names it', async (t) => {
   const file = join(await folder(t), 'store')
   writeFileSync(file, 'x')
   await assert.rejects(openLogStore({ directory: file }), {
@@ -195,7 +195,7 @@ test('a file where the directory should be is refused with its name', async (t) 
   })
 })
 
-test('nobody else may read a store, and a file that was not finished does not disturb', async (t) => {
+test('store files are private to the user, and an unfinished file is removed', async (t) => {
   const directory = join(await folder(t), 'a', 'b')
   await (await openLogStore({ directory })).close()
   assert.equal((await stat(directory)).mode & 0o777, 0o700)

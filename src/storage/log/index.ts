@@ -1,4 +1,4 @@
-/** The store on disk: a log in a directory. */
+/** The on-disk store: a log in a directory. */
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,23 +7,23 @@ import { type Store, StoreOpenError } from '../store.ts'
 import { readMark } from './damage/commit-mark.ts'
 import { reportEnd } from './damage/report.ts'
 import { Log, type Revisions, revisionBump } from './log.ts'
-import { acquire, heldError } from './owner.ts'
+import { acquire, inUseError } from './owner.ts'
 import { loadLog } from './segments/load.ts'
-import { segmentPath, unfinished } from './segments/segment.ts'
+import { segmentPath, unfinishedSuffix } from './segments/segment.ts'
 import { LogStore, type LogStoreOptions } from './store.ts'
 import { type Disk, durable, systemDisk } from './writing/disk.ts'
 
 export interface OpenOptions {
-  /** The store's folder, or the data directory of a cluster; made if it is missing. */
+  /** The store's directory, or the data directory of a cluster. Created if missing. */
   readonly directory: string
-  /** Goes on with what is left where acknowledged changes are missing at the end of the log. */
+  /** Opens the store with what remains if acknowledged changes are missing at the end of the log. */
   readonly acceptDataLoss?: boolean
   /**
-   * Gets a sentence on each thing that the operator should know, such as bytes that were left out. Without it they are
-   * warnings of the process.
+   * Called with a sentence about each thing that the operator should know, such as dropped bytes. Default: a process
+   * warning.
    */
   readonly notice?: (sentence: string) => void
-  /** Smaller than usual in tests. */
+  /** Overrides the defaults, for tests. */
   readonly tuning?: Partial<Tuning>
 }
 
@@ -32,23 +32,23 @@ export interface Tuning extends LogStoreOptions {
   readonly disk: Disk
 }
 
-const usual: Tuning = {
+const defaults: Tuning = {
   segmentBytes: 16 * 1024 * 1024,
   disk: systemDisk,
   cleaning: { minBytes: 32 * 1024 * 1024, moveBytes: 256 * 1024, pauseMs: 2 },
   probeMs: 1000,
 }
 
-/** The stores that this process has open, by the real paths of their directories. Undefined: it is being opened. */
+/** The open stores of this process, by the real paths of their directories. Undefined while a store is being opened. */
 const openStores = new Map<string, Store | undefined>()
 
-/** The store of a directory, if this process has it open. */
+/** Returns the store of a directory if this process has it open. */
 export const openStoreOf = (directory: string): Store | undefined =>
   existsSync(directory) ? openStores.get(realpathSync(directory)) : undefined
 
 /**
- * Opens the directory's store, or makes one. This process is its only user until it is closed or the process ends.
- * Rejects with StoreOpenError if another process has it, or if what lies there is damaged or not a store.
+ * Opens the directory's store, or creates one. This process owns it until it is closed or the process ends. Rejects
+ * with StoreOpenError if another process owns it, or if the directory is damaged or not a store.
  */
 export async function openLogStore({
   directory,
@@ -57,10 +57,10 @@ export async function openLogStore({
   notice = warn,
 }: OpenOptions): Promise<Store> {
   const path = realDirectory(directory)
-  if (openStores.has(path)) throw heldError(directory, process.pid)
+  if (openStores.has(path)) throw inUseError(directory, process.pid)
   openStores.set(path, undefined)
   try {
-    const store = await open({ directory: path, acceptDataLoss, notice }, { ...usual, ...tuning }, () =>
+    const store = await open({ directory: path, acceptDataLoss, notice }, { ...defaults, ...tuning }, () =>
       openStores.delete(path),
     )
     openStores.set(path, store)
@@ -82,25 +82,25 @@ async function open(
   { segmentBytes, disk, ...options }: Tuning,
   closed: () => void,
 ): Promise<Store> {
-  refuseOtherDriver(directory)
+  rejectOtherDriver(directory)
   const owner = acquire(directory)
   try {
     const loaded = loadLog(directory, { flags: durable, acceptDataLoss })
-    const usual = { directory, owner, disk, segmentBytes }
+    const common = { directory, owner, disk, segmentBytes }
     if (!loaded) {
       const revisions = firstRevisions(directory, notice)
       return new LogStore(
-        await Log.make({ ...usual, store: randomInt(2 ** 47) }, revisions),
+        await Log.make({ ...common, store: randomInt(2 ** 47) }, revisions),
         { versions: [], ...revisions },
         options,
         closed,
       )
     }
     reportEnd(directory, loaded, notice)
-    removeLeftOvers(directory, loaded.leftOver)
+    removeObsoleteFiles(directory, loaded.obsolete)
     const { store, segments, end } = loaded
-    // Whoever was wrongly held for dead may still be writing: it must not meet this process in one segment.
-    const log = new Log({ ...usual, store, segments, clean: end.kind === 'whole' && !owner.tookOver }, loaded.revision)
+    // A previous owner wrongly taken for dead may still be writing, so this process starts a segment of its own.
+    const log = new Log({ ...common, store, segments, clean: end.kind === 'whole' && !owner.tookOver }, loaded.revision)
     if (end.kind !== 'lost') return new LogStore(log, loaded, options, closed)
     const revision = loaded.revision + revisionBump
     const contents = { versions: loaded.versions, revision, compactedRevision: revision }
@@ -112,7 +112,7 @@ async function open(
   }
 }
 
-/** Where all files of a store are gone, the new one goes on far above what clients have seen. */
+/** If all files of a store are missing, the new store starts far above the revisions that clients have seen. */
 function firstRevisions(directory: string, notice: (sentence: string) => void): Revisions {
   const mark = readMark(directory)
   if (typeof mark === 'string') return { revision: 1, compactedRevision: 0 }
@@ -133,15 +133,15 @@ function realDirectory(directory: string): string {
   }
 }
 
-/** Files that a process which ended too early has not finished, or not deleted. */
-function removeLeftOvers(directory: string, numbers: readonly number[]): void {
+/** Removes files that a crashed process did not finish or delete. */
+function removeObsoleteFiles(directory: string, numbers: readonly number[]): void {
   for (const number of numbers) rmSync(segmentPath(directory, number), { force: true })
   for (const name of readdirSync(directory))
-    if (name.endsWith(unfinished)) rmSync(join(directory, name), { force: true })
+    if (name.endsWith(unfinishedSuffix)) rmSync(join(directory, name), { force: true })
 }
 
-/** Versions before this one kept their data in LMDB. */
-function refuseOtherDriver(directory: string): void {
+/** Earlier versions stored their data in LMDB. */
+function rejectOtherDriver(directory: string): void {
   const file = join(directory, 'store.mdb')
   if (!existsSync(file)) return
   throw new StoreOpenError(

@@ -1,12 +1,11 @@
 /**
- * How the log lies in its files, in little-endian bytes. A segment is a header and batches; once it is full, an index
- * of what it holds follows. A batch is what one durable write wrote: all of it counts or nothing. A record is one
- * version of one key, or a mark; it is the same bytes wherever it is moved. The same batches, behind another header,
- * make a snapshot.
+ * The layout of the log's files, little-endian. A segment is a header and batches, followed by an index once it is
+ * full. A batch is the content of one durable write: all of it counts or nothing. A record is one version of one key,
+ * or a mark; its bytes stay the same when it is moved. A snapshot has another header and the same batches.
  */
 import { crc32 } from 'node:zlib'
 
-/** Grows when the layout changes. */
+/** Increases when the layout changes. */
 export const formatVersion = 1
 export const fileHeaderBytes = 64
 export const blockHeaderBytes = 24
@@ -15,13 +14,13 @@ export const recordHeadBytes = 20
 export const kinds = { put: 0, delete: 1, compacted: 2, oldest: 3, end: 4 } as const
 export type Kind = (typeof kinds)[keyof typeof kinds]
 
-/** What the first eight bytes of a file say. */
+/** The first eight bytes of a file. */
 export const fileMagic = { segment: Buffer.from('t8s-log\n'), snapshot: Buffer.from('t8s-snap') } as const
 
 export interface FileHeader {
-  /** Of the segment; 0 in a snapshot. */
+  /** The number of the segment; 0 in a snapshot. */
   readonly number: number
-  /** The oldest segment there was when this one was begun. */
+  /** The oldest segment when this one was begun. */
   readonly oldest: number
   /** A random number that all segments of a store share. */
   readonly store: number
@@ -29,7 +28,8 @@ export interface FileHeader {
   readonly revision: number
   readonly compactedRevision: number
   /**
-   * Where the batches of the segment before this one end: what follows there was never acknowledged, or is its index.
+   * The offset at which the batches of the previous segment end. Bytes after it were never acknowledged, or are its
+   * index.
    */
   readonly previousEnd: number
 }
@@ -48,7 +48,7 @@ export function encodeFileHeader(magic: Buffer, header: FileHeader): Buffer {
   return target
 }
 
-/** The header; what is wrong with it, where it is not one: of no file of ours, of another version's, or damaged. */
+/** Decodes a header, or returns what is wrong with it: not our file, damaged, or another format version. */
 export function decodeFileHeader(
   magic: Buffer,
   bytes: Buffer,
@@ -69,19 +69,19 @@ export function decodeFileHeader(
 }
 
 /**
- * A batch of records, or the index of a segment. Their headers name their place and their store, so that no value can
- * pass for one.
+ * A batch of records, or the index of a segment. The header contains its offset and its store, so that no value can be
+ * mistaken for one.
  */
 export const blockMagic = { batch: 0x42733874, index: 0x49733874 } as const
 
 export interface BlockHeader {
   readonly magic: number
-  /** Of the whole block, header included. */
+  /** Length of the whole block, header included. */
   readonly bytes: number
   readonly records: number
 }
 
-/** Writes the header of the block that begins `target` and will lie at `position` of its file. */
+/** Writes the header of the block at the start of `target`, which will be at `position` of its file. */
 export function writeBlockHeader(
   target: Buffer,
   { magic, bytes, records }: BlockHeader,
@@ -96,7 +96,7 @@ export function writeBlockHeader(
   target.writeUInt32LE(crc32(target.subarray(8, blockHeaderBytes)), 4)
 }
 
-/** The header of the block at `position`; undefined if there is none. */
+/** Reads the header of the block at `position`; undefined if it is not valid. */
 export function readBlockHeader(source: Buffer, position: number, store: number): BlockHeader | undefined {
   if (source.length < blockHeaderBytes) return undefined
   if (source.readUInt32LE(16) !== position % 2 ** 32 || source.readUInt32LE(20) !== store % 2 ** 32) return undefined
@@ -106,18 +106,19 @@ export function readBlockHeader(source: Buffer, position: number, store: number)
 
 /**
  * A record without its value. Marks (the compacted revision, the oldest segment, a snapshot's end) have no key;
- * `revision` is what they say.
+ * `revision` is their number.
  */
 export interface RecordHead {
   readonly kind: number
   readonly key: string
   readonly revision: number
-  /** Of the whole record. */
+  /** Length of the whole record. */
   readonly length: number
 }
 
 /**
- * Writes a record at `at` of `target`, which has room for three bytes a character of its key. Returns where it ends.
+ * Writes a record to `target` at offset `at`. `target` must have three bytes for each character of the key. Returns the
+ * end of the record.
  */
 export function writeRecord(
   target: Buffer,
@@ -140,8 +141,7 @@ export function writeRecord(
 }
 
 /**
- * The head of the record at `at`; undefined if what is there is not a whole record. `verified: false` leaves the
- * checksum out.
+ * Reads the head of the record at `at`; undefined if it is not a whole record. `verified: false` skips the checksum.
  */
 export function readRecord(source: Buffer, at: number, verified = true): RecordHead | undefined {
   if (at + recordHeadBytes > source.length) return undefined
@@ -157,5 +157,5 @@ export function readRecord(source: Buffer, at: number, verified = true): RecordH
   }
 }
 
-/** The value of a whole record. */
+/** Returns the value of a whole record. */
 export const valueIn = (record: Buffer): Buffer => record.subarray(recordHeadBytes + record.readUInt16LE(6))

@@ -1,6 +1,6 @@
 /**
- * The log: its segments, of which the newest grows by one batch a write. What has been acknowledged is never written
- * over: after a failed write the log goes on in a new segment, whose header says where the one before it ends.
+ * The log: segments, of which the newest grows by one batch with each write. Acknowledged bytes are never overwritten:
+ * after a failed write the log continues in a new segment, whose header contains the end of the previous one.
  */
 import { ftruncate } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -15,12 +15,12 @@ import type { Batch } from './writing/batch.ts'
 import type { Disk } from './writing/disk.ts'
 
 /**
- * A store that goes on from less than it had acknowledged skips so many revisions, as etcdutl's --bump-revision does,
- * so that no revision that a client has seen comes again with another meaning.
+ * A store that has lost acknowledged changes skips this many revisions, as etcdutl's --bump-revision does, so that no
+ * revision seen by a client is reused with another meaning.
  */
 export const revisionBump = 1_000_000_000
 
-/** What a new segment's header says of the store. */
+/** The store's revisions, written to the header of a new segment. */
 export interface Revisions {
   readonly revision: number
   readonly compactedRevision: number
@@ -30,13 +30,13 @@ export interface LogOptions {
   readonly directory: string
   readonly owner: Owner
   readonly disk: Disk
-  /** A segment that would grow larger than this is followed by a new one. */
+  /** Maximum size of a segment. */
   readonly segmentBytes: number
   /** A random number that all segments share. */
   readonly store: number
   /** Oldest first. */
   readonly segments: Segment[]
-  /** Whether the newest segment may grow. */
+  /** True if the newest segment may grow. */
   readonly clean: boolean
 }
 
@@ -46,8 +46,8 @@ export interface Place {
   readonly position: number
 }
 
-/** Another process that has opened the store for a moment only has put the owner's file back by then. */
-const secondLookMs = 100
+/** Time after which a process that opened the store only briefly has restored the owner file. */
+const ownerRecheckMs = 100
 
 export class Log {
   readonly directory: string
@@ -62,7 +62,7 @@ export class Log {
   #closed = false
   #sealing = Promise.resolve()
 
-  /** `revision` is the newest one in the segments. */
+  /** `revision` is the newest in the segments. */
   constructor({ directory, owner, disk, segmentBytes, store, segments, clean }: LogOptions, revision: number) {
     this.directory = directory
     this.store = store
@@ -76,7 +76,7 @@ export class Log {
     for (const segment of segments.slice(0, -1)) if (!segment.sealed) this.#seal(segment)
   }
 
-  /** Makes a log without records. */
+  /** Creates an empty log. */
   static async make(options: Omit<LogOptions, 'segments' | 'clean'>, revisions: Revisions): Promise<Log> {
     const { directory, disk, store } = options
     const first = await makeSegment(directory, { number: 1, oldest: 1, store, previousEnd: 0, ...revisions }, disk)
@@ -92,19 +92,19 @@ export class Log {
     return this.#segments.reduce((sum, { end }) => sum + end, 0)
   }
 
-  /** Whether another process has taken the store over. */
+  /** True if another process has taken over the store. */
   get lost(): boolean {
     return this.#lost
   }
 
-  /** Segments that would do for what there is. */
-  get usualSegments(): number {
+  /** Number of full segments that the log's bytes would need. */
+  get fullSegments(): number {
     return Math.ceil(this.bytes / this.#segmentBytes)
   }
 
   /**
-   * Adds a batch; resolves when it is durable. One at a time. Rejects with what the disk says, or StoreFailedError if
-   * the store is lost.
+   * Appends a batch; resolves when it is durable. Calls must not overlap. Rejects with the error of the disk, or with
+   * StoreFailedError if another process has taken over the store.
    */
   async append(batch: Batch, revisions: Revisions): Promise<Place> {
     await this.#checkOwner()
@@ -117,8 +117,7 @@ export class Log {
       await this.#disk.write(segment.fd, batch.finish(position, this.store), position)
     } catch (error) {
       this.#mayGrow = false
-      // Gives back what was taken of a disk that is full. Whether it works does not matter: the next header says where
-      // this one ends.
+      // Frees the space taken on a full disk. Errors do not matter: the next header contains the end of this segment.
       await promisify(ftruncate)(segment.fd, position).catch(() => undefined)
       throw error
     }
@@ -128,19 +127,19 @@ export class Log {
     return { segment, position }
   }
 
-  /** Begins a new segment if a disk that failed has room for this many bytes again. Rejects if it has not. */
+  /** Begins a new segment if a disk that failed has this many bytes free again; rejects otherwise. */
   async recover(revisions: Revisions, room: number): Promise<void> {
     await this.#checkOwner()
     if (!this.#mayGrow) await this.#begin(revisions, room)
   }
 
-  /** Begins a new segment now, so that it says durably where the one before it ends. */
+  /** Begins a new segment immediately, so that the end of the previous one is durable. */
   async begin(revisions: Revisions): Promise<void> {
     await this.#begin(revisions, 0)
     this.#acknowledge(revisions.revision)
   }
 
-  /** Drops the oldest segment. The log says so durably since this very turn: from now on, new segments say it too. */
+  /** Deletes the oldest segment. The log has a durable record of it since this turn, and later headers contain it. */
   async drop(segment: Segment): Promise<void> {
     if (this.#segments[0] !== segment) throw new Error(`${segment.path} is not the oldest segment`)
     this.#segments.shift()
@@ -149,7 +148,7 @@ export class Log {
     await rm(segment.path, { force: true })
   }
 
-  /** Resolves when all segments that are full have their index. */
+  /** Resolves when all full segments have their index. */
   sealed(): Promise<void> {
     return this.#sealing
   }
@@ -173,7 +172,7 @@ export class Log {
 
   async #checkOwner(): Promise<void> {
     if (!this.#lost && this.#owner.holds()) return
-    if (!this.#lost) await new Promise((resolve) => setTimeout(resolve, secondLookMs))
+    if (!this.#lost) await new Promise((resolve) => setTimeout(resolve, ownerRecheckMs))
     this.#lost ||= !this.#owner.holds()
     if (this.#lost)
       throw new StoreFailedError(
@@ -184,7 +183,7 @@ export class Log {
 
   async #begin(revisions: Revisions, room: number): Promise<void> {
     const last = this.#newest
-    // One in which nothing was acknowledged is made again.
+    // A segment without acknowledged batches is replaced.
     const isEmpty = last.end === fileHeaderBytes
     const before = isEmpty ? this.#segments.at(-2) : last
     const number = isEmpty ? last.number : last.number + 1
@@ -202,7 +201,7 @@ export class Log {
     if (!isEmpty) this.#seal(last)
   }
 
-  /** A segment without an index is read as a whole when the store is opened. */
+  /** Writes the index of a segment. A segment without one is read in full when the store is opened. */
   #seal(segment: Segment): void {
     this.#sealing = this.#sealing
       .then(() =>

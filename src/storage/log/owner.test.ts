@@ -17,7 +17,7 @@ async function folder(t: TestContext) {
 const put = (key: string) => ({ conditions: [], operations: [{ key, value: Buffer.from('1') }] })
 const ownerFile = (directory: string) => join(directory, ownerFileName)
 
-/** Writes an owner into the directory, as another process would that takes it over. */
+/** Writes an owner file into the directory, as another process that takes it over would. */
 function writeOwner(directory: string, owner: object) {
   const file = join(directory, 'owner-of-another')
   writeFileSync(file, '')
@@ -32,7 +32,7 @@ const started = (pid: number) =>
     .replace(/^.*\) /s, '')
     .split(' ')[19]
 
-test('a store that is open cannot be opened again: the error names the directory and the process', async (t) => {
+test('opening an open store again fails with its directory and process', async (t) => {
   const directory = await folder(t)
   const store = await openLogStore({ directory })
   await assert.rejects(openLogStore({ directory }), (error) => {
@@ -42,13 +42,13 @@ test('a store that is open cannot be opened again: the error names the directory
   })
   assert.equal((await store.commit(put('/a'))).committed, true)
   await store.close()
-  assert.ok(!readdirSync(directory).includes(ownerFileName), 'who closes a store gives it up')
+  assert.ok(!readdirSync(directory).includes(ownerFileName), 'closing a store releases it')
   const again = await openLogStore({ directory })
   assert.equal(again.revision, 2)
   await again.close()
 })
 
-test('of many who open at once exactly one gets the store', async (t) => {
+test('of several concurrent opens exactly one succeeds', async (t) => {
   const directory = await folder(t)
   const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => openLogStore({ directory })))
   const opened = attempts.filter((attempt) => attempt.status === 'fulfilled')
@@ -56,7 +56,9 @@ test('of many who open at once exactly one gets the store', async (t) => {
   await opened[0]!.value.close()
 })
 
-test('a living process that holds the store is respected, and nothing is left behind', { skip: linux }, async (t) => {
+test('a store owned by a living process cannot be opened, and its directory is not changed', {
+  skip: linux,
+}, async (t) => {
   const directory = await folder(t)
   await (await openLogStore({ directory })).close()
   writeOwner(directory, { pid: process.ppid, started: started(process.ppid), boot: boot() })
@@ -68,8 +70,7 @@ test('a living process that holds the store is respected, and nothing is left be
   assert.deepEqual(readdirSync(directory), names)
 })
 
-test('a dead holder does not block, even if its pid is used again, the machine was restarted, or its file holds ' +
-  'nonsense', {
+test('a dead owner does not block: its pid was reused, the machine restarted or its file is corrupt', {
   skip: linux,
 }, async (t) => {
   const directory = await folder(t)
@@ -85,7 +86,7 @@ test('a dead holder does not block, even if its pid is used again, the machine w
   }
 })
 
-test('a copy of a directory in use has no owner, and goes its own way', async (t) => {
+test('a copy of a directory in use has no owner and is independent', async (t) => {
   const directory = await folder(t)
   const [original, copied] = [join(directory, 'original'), join(directory, 'copy')]
   const store = await openLogStore({ directory: original })
@@ -98,7 +99,7 @@ test('a copy of a directory in use has no owner, and goes its own way', async (t
   await store.close()
 })
 
-test('of those who take over from a dead owner one wins, and the file of a living one stays', {
+test('one process takes over from a dead owner, and no other removes its owner file', {
   skip: linux,
 }, async (t) => {
   const directory = await folder(t)
@@ -112,7 +113,7 @@ test('of those who take over from a dead owner one wins, and the file of a livin
   assert.deepEqual(readdirSync(directory), [])
 })
 
-test('who has lost the store to another process writes no more, and reads on', async (t) => {
+test('a process that lost the store to another cannot write any more but can read', async (t) => {
   const directory = await folder(t)
   const store = await openLogStore({ directory })
   await store.commit(put('/a'))
@@ -128,5 +129,5 @@ test('who has lost the store to another process writes no more, and reads on', a
   assert.equal(await store.get('/b'), undefined)
   assert.equal((await store.get('/a'))?.revision, 2)
   await store.close()
-  assert.deepEqual(readdirSync(directory), files, "the other one's file stays")
+  assert.deepEqual(readdirSync(directory), files, 'the owner file of the other process stays')
 })

@@ -1,7 +1,7 @@
 /**
- * One process at a time owns a store: its file `owner` says which. A dead owner's file is moved away, and link(2) lets
- * one of those who want to follow win. An owner looks at its file before and after each write: one that was wrongly
- * held for dead (in a container one cannot see into) writes no more.
+ * The `owner` file gives a store to one process at a time. The file of a dead owner is moved away, and link(2) lets one
+ * of the waiting processes win. An owner checks its file before and after each write, so that a process wrongly taken
+ * for dead (in a container that others cannot see into) stops writing.
  */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -24,11 +24,11 @@ export const ownerFileName = 'owner'
 
 interface OwnerRecord {
   readonly pid: number
-  /** When the process started: with it, a pid that is used again is not taken for the owner. */
+  /** Start time of the process. Tells the owner from another process with a reused pid. */
   readonly started: string
-  /** The machine's boot; processes of an earlier one are dead. */
+  /** Boot id of the machine. Processes of an earlier boot are dead. */
   readonly boot: string
-  /** The inode of the file itself: a copy of the directory has no owner. */
+  /** Inode of the owner file. It differs in a copy of the directory, which has no owner. */
   readonly inode: number
 }
 
@@ -36,10 +36,10 @@ const maxAttempts = 20
 
 export class Owner {
   readonly #file: string
-  /** Kept open, so that its inode is not used again. */
+  /** Open while this process owns the store, so that the inode is not reused. */
   readonly #fd: number
   readonly #inode: number
-  /** Whether the one before did not give the store up: it crashed, or lives where it cannot be seen. */
+  /** True if the previous owner did not release the store: it crashed, or runs where it cannot be seen. */
   readonly tookOver: boolean
 
   constructor(file: string, fd: number, inode: number, tookOver: boolean) {
@@ -49,19 +49,19 @@ export class Owner {
     this.tookOver = tookOver
   }
 
-  /** Whether the store is still this process's. Cheap. */
+  /** Returns true if this process still owns the store. Cheap. */
   holds(): boolean {
     return statSync(this.#file, { throwIfNoEntry: false })?.ino === this.#inode
   }
 
-  /** Gives the store up, if it is still ours. */
+  /** Releases the store, if this process still owns it. */
   release(): void {
     if (this.holds()) rmSync(this.#file, { force: true })
     closeSync(this.#fd)
   }
 }
 
-/** Makes this process the owner of a directory. Throws StoreOpenError if another one lives. */
+/** Makes this process the owner of a directory. Throws StoreOpenError if another owner is alive. */
 export function acquire(directory: string): Owner {
   const file = join(directory, ownerFileName)
   const unique = `${file}-${randomBytes(6).toString('hex')}`
@@ -81,11 +81,11 @@ export function acquire(directory: string): Owner {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       if (linked(unique, file)) return new Owner(file, fd, inode, tookOver)
       const found = readOwner(file)
-      if (found === 'gone') continue
-      if (found.record && isAlive(found.record, found.inode)) throw heldError(directory, found.record.pid)
+      if (found === 'missing') continue
+      if (found.record && isAlive(found.record, found.inode)) throw inUseError(directory, found.record.pid)
       tookOver = moveAway(file, found.inode) || tookOver
     }
-    throw new StoreOpenError(`${directory} is being opened by several processes at once: try again`)
+    throw new StoreOpenError(`${directory} is being opened by several processes at the same time: try again`)
   } catch (error) {
     closeSync(fd)
     throw error
@@ -94,7 +94,7 @@ export function acquire(directory: string): Owner {
   }
 }
 
-export const heldError = (directory: string, pid: number): StoreOpenError =>
+export const inUseError = (directory: string, pid: number): StoreOpenError =>
   new StoreOpenError(
     `${directory} is in use by ${pid === process.pid ? 'this process' : 'another process'} (pid ${pid}): stop ` +
       'it, or choose another data directory',
@@ -110,7 +110,7 @@ function linked(from: string, to: string): boolean {
   }
 }
 
-/** Moves a dead owner's file away. Whoever took the store over in between gets its file back. */
+/** Moves a dead owner's file away. If another process has taken the store over in between, its file is restored. */
 function moveAway(file: string, inode: number): boolean {
   const away = `${file}-${randomBytes(6).toString('hex')}`
   try {
@@ -125,12 +125,12 @@ function moveAway(file: string, inode: number): boolean {
   return moved
 }
 
-function readOwner(file: string): { readonly inode: number; readonly record: OwnerRecord | undefined } | 'gone' {
+function readOwner(file: string): { readonly inode: number; readonly record: OwnerRecord | undefined } | 'missing' {
   let fd: number
   try {
     fd = openSync(file, 'r')
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return 'gone'
+    if (errorCode(error) === 'ENOENT') return 'missing'
     throw error
   }
   try {
@@ -140,7 +140,7 @@ function readOwner(file: string): { readonly inode: number; readonly record: Own
   }
 }
 
-/** Undefined for what no owner wrote. */
+/** Returns undefined for text that is not an owner record. */
 function parseRecord(text: string): OwnerRecord | undefined {
   try {
     return JSON.parse(text) as OwnerRecord
@@ -154,11 +154,11 @@ const isAlive = ({ pid, started, boot, inode }: OwnerRecord, fileInode: number):
 
 const bootId = (): string => readIfThere('/proc/sys/kernel/random/boot_id') ?? ''
 
-/** When a process started, in whatever unit the system has; undefined if there is no such process. */
+/** The start time of a process, in a unit that depends on the system; undefined if it does not exist. */
 function startOf(pid: number): string | undefined {
   if (process.platform === 'linux') {
-    // The name in parentheses may hold anything; the start time is the 22nd field, the state ("Z": ended, not yet
-    // reaped) the third.
+    // The name in parentheses may contain any character. The start time is the 22nd field, the state ("Z": zombie) the
+    // third.
     const fields = readIfThere(`/proc/${pid}/stat`)
       ?.replace(/^.*\) /s, '')
       .split(' ')

@@ -11,7 +11,7 @@ function suite(name: string, tuning?: Partial<Tuning>): void {
     let refusing = false
     const disk: Disk = {
       write: (fd, bytes, position) =>
-        refusing ? Promise.reject(new Error('the disk is told to refuse')) : systemDisk.write(fd, bytes, position),
+        refusing ? Promise.reject(new Error('the disk refuses writes')) : systemDisk.write(fd, bytes, position),
     }
     const open = () => openLogStore({ directory, tuning: { probeMs: 2, ...tuning, disk } })
     let store = await open()
@@ -37,7 +37,7 @@ function suite(name: string, tuning?: Partial<Tuning>): void {
 }
 
 suite('the store on a log')
-suite('the store on a log of many small files, cleaned all the time', {
+suite('the store on a log of many small files, cleaned constantly', {
   segmentBytes: 4096,
   cleaning: { minBytes: 8192, moveBytes: 2048, pauseMs: 0 },
 })

@@ -1,7 +1,5 @@
-/**
- * The driver on a log of our own: one process, one directory, a commit is acknowledged once its batch is on the disk.
- */
-import { readPortion, usualPortion } from '../history.ts'
+/** The driver on a log: one process and one directory. A commit is acknowledged once its batch is on the disk. */
+import { defaultPortion, readPortion } from '../history.ts'
 import { withinRange } from '../key-order.ts'
 import { type Version, VersionIndex } from '../mvcc/version-index.ts'
 import {
@@ -32,24 +30,26 @@ import { type CommitListener, GroupCommit, type PendingChange } from './writing/
 
 export interface LogStoreOptions {
   readonly cleaning: CleaningLimits
-  /** Between two looks whether a disk that failed works again, in ms. */
+  /** Interval in ms at which a failed disk is probed. */
   readonly probeMs: number
 }
 
-/** What the log held when it was opened. */
+/** The content of the log when it was opened. */
 export interface Contents {
   readonly versions: readonly LoadedVersion[]
   readonly revision: number
   readonly compactedRevision: number
 }
 
-/** Milliseconds that a portion of history or of a compaction may hold the event loop at a time. */
+/** Maximum time in ms that a portion of history or of a compaction blocks the event loop. */
 const sliceMs = 4
-/** The same of a list: somebody waits for all of it, and under load a turn of the event loop takes long to come. */
+/**
+ * The same for a list. Longer, because the caller waits for all of it and turns of the event loop are long under load.
+ */
 const listSliceMs = 12
-/** Entries between two looks at the clock. */
-const entriesPerLook = 32
-/** What a version costs beside its value, in bytes. */
+/** Entries between two checks of the clock. */
+const entriesPerClockCheck = 32
+/** Estimated bytes of a version besides its value. */
 const versionBytes = 150
 
 export class LogStore implements Store, History, CommitListener {
@@ -62,11 +62,11 @@ export class LogStore implements Store, History, CommitListener {
   readonly #window = new Window()
   /** The newest accepted change of each key that is not durable yet. */
   readonly #pending = new Map<string, PendingChange>()
-  /** What is durable and is to be announced. */
+  /** Durable versions that have not been announced yet. */
   #durable: Version<Location>[] = []
-  /** The newest revision given to a transaction. */
+  /** The newest revision assigned to a transaction. */
   #accepted: number
-  /** Compactions and cleaning, one after the other. */
+  /** Queue of compactions and cleaning. */
   #housekeeping: Promise<void> = Promise.resolve()
   #compaction: Promise<void> = Promise.resolve()
   #compactionsWaiting = 0
@@ -79,7 +79,7 @@ export class LogStore implements Store, History, CommitListener {
     return this.#log.bytes
   }
 
-  /** `closed` is called when the store has let go of its directory. */
+  /** `closed` is called once the store has released its directory. */
   constructor(
     log: Log,
     { versions, revision, compactedRevision }: Contents,
@@ -150,7 +150,7 @@ export class LogStore implements Store, History, CommitListener {
     return this.#watchers.add(range, after, observer)
   }
 
-  async changes(range: KeyRange, after: number, size = usualPortion): Promise<Changes> {
+  async changes(range: KeyRange, after: number, size = defaultPortion): Promise<Changes> {
     this.#readable(after)
     return readPortion(this, after, withinRange(range), size, performance.now() + sliceMs)
   }
@@ -221,14 +221,16 @@ export class LogStore implements Store, History, CommitListener {
     return revision || this.revision
   }
 
-  /** Appends entries until the limit, the end of the range, or the end of the time: then `resume` is where to go on. */
+  /**
+   * Appends entries until the limit or the end of the range, or until the time is over: then `resume` is the next key.
+   */
   #listSlice({ start, end, limit, revision }: ListOptions, entries: Entry[]): { more: boolean; resume?: string } {
     const reader = new RecordReader(this.#window)
     const until = performance.now() + listSliceMs
     let steps = 0
     for (const { key, revision: written, value } of this.#index.range(start, end, revision!)) {
       if (limit && entries.length === limit) return { more: true }
-      if (++steps % entriesPerLook === 0 && performance.now() >= until) return { more: true, resume: key }
+      if (++steps % entriesPerClockCheck === 0 && performance.now() >= until) return { more: true, resume: key }
       entries.push({ key, value: reader.value(value!, key, written), revision: written })
     }
     return { more: false }
@@ -246,7 +248,7 @@ export class LogStore implements Store, History, CommitListener {
       if (!pending) return entryOf(this.#index.newest(key))
       return pending.value && { key, value: pending.value, revision: pending.revision }
     })
-    // What is shown must be durable.
+    // The returned entries must be durable.
     if (conditions.some(({ key }) => this.#pending.has(key))) await this.#commits.settled()
     return { committed: false, current }
   }
@@ -256,8 +258,8 @@ export class LogStore implements Store, History, CommitListener {
   }
 
   /**
-   * What a change replaced. If it cannot be read any more, live watches end: they would be told less than they asked
-   * for.
+   * Returns the version that a change replaced. If it can no longer be read, live watches end, since they would miss
+   * part of the event.
    */
   #previousOf({ previous }: Version<Location>): Entry | undefined {
     try {
@@ -268,7 +270,7 @@ export class LogStore implements Store, History, CommitListener {
     }
   }
 
-  /** Records the compacted revision, then forgets in slices. */
+  /** Records the compacted revision, then frees older versions in slices. */
   async #compact(revision: number): Promise<void> {
     this.#compactionsWaiting--
     if (revision <= this.compactedRevision) return
@@ -287,16 +289,16 @@ export class LogStore implements Store, History, CommitListener {
     }
   }
 
-  /** Gives space back when there is much, after the compactions that wait. */
+  /** Cleans the log if enough of it is garbage, after the pending compactions. */
   #clean(): void {
     const stopped = () => this.#closing !== undefined || this.#compactionsWaiting > 0
     this.#housekeeping = this.#housekeeping
       .then(() => this.#cleaner.run(this.compactedRevision, stopped))
       .catch((error: Error) => {
-        // A disk that refuses writes has said so where it matters.
+        // A disk failure has been reported already.
         if (!this.#closing && !this.problem)
           process.emitWarning(
-            `the store in ${this.#log.directory} cannot give space back: ${error.message}`,
+            `the store in ${this.#log.directory} cannot reclaim disk space: ${error.message}`,
             'StoreWarning',
           )
       })
@@ -305,7 +307,7 @@ export class LogStore implements Store, History, CommitListener {
 
 type ReadValue = (location: Location, key: string, revision: number) => Buffer
 
-/** The version is not needed any more. */
+/** Counts the version's bytes as garbage. */
 function release({ value }: Version<Location>): void {
   if (value) value.segment.live -= value.length
 }

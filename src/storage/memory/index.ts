@@ -1,11 +1,8 @@
-/**
- * The store in memory: for tests and throw-away clusters. Nothing survives the process, but for what `kept.ts` writes
- * down when it ends.
- */
+/** The store in memory, for tests and disposable clusters. Only `persistent.ts` saves its content when it closes. */
 import type { Store } from '../store.ts'
 import { MemoryStore } from './store.ts'
 
-/** An empty store. Many may live side by side. */
+/** Creates an empty store. A process may have many. */
 export const memoryStore = (): Store => new MemoryStore()
 
-export { keptMemoryStore } from './kept.ts'
+export { persistentMemoryStore as keptMemoryStore } from './persistent.ts'

@@ -1,5 +1,5 @@
-/** The driver without a disk: all versions of all keys in memory. A commit is durable as soon as it is made. */
-import { readPortion, usualPortion } from '../history.ts'
+/** The driver without a disk: all versions of all keys in memory. A commit is durable immediately. */
+import { defaultPortion, readPortion } from '../history.ts'
 import { withinRange } from '../key-order.ts'
 import { type Version, VersionIndex } from '../mvcc/version-index.ts'
 import {
@@ -21,15 +21,17 @@ import {
 import { checkTransaction } from '../transaction-check.ts'
 import { type History, Watchers } from '../watchers.ts'
 
-/** Milliseconds that a portion of history, or of a compaction, may hold the event loop. */
+/** Maximum time in ms that a portion of history or of a compaction blocks the event loop. */
 const sliceMs = 4
-/** What a version costs beside its value, in bytes. */
+/** Estimated bytes of a version besides its value. */
 const versionBytes = 200
 
 export class MemoryStore implements Store, History {
   readonly #index = new VersionIndex<Buffer>()
   readonly #watchers = new Watchers(this)
-  /** Changes that watchers are to be told: an observer may commit while others have yet to hear of the last commit. */
+  /**
+   * Changes not delivered yet. Queued because an observer may commit while others have not received the last commit.
+   */
   readonly #outbox: { readonly events: readonly ChangeEvent[]; readonly revision: number }[] = []
   #publishing = false
   #compaction = Promise.resolve()
@@ -39,14 +41,14 @@ export class MemoryStore implements Store, History {
   compactedRevision = 0
   historyBytes = 0
 
-  /** With `kept`, a store as it was when those entries were written down; what was before is forgotten. */
-  constructor(kept?: { readonly entries: readonly Entry[]; readonly revision: number }) {
-    if (!kept) return
-    this.revision = kept.revision
-    this.compactedRevision = kept.revision
+  /** With `saved`, the store continues from saved entries; older revisions are compacted. */
+  constructor(saved?: { readonly entries: readonly Entry[]; readonly revision: number }) {
+    if (!saved) return
+    this.revision = saved.revision
+    this.compactedRevision = saved.revision
     this.#index.fill(
-      kept.entries.toSorted((a, b) => a.revision - b.revision),
-      kept.revision,
+      saved.entries.toSorted((a, b) => a.revision - b.revision),
+      saved.revision,
     )
   }
 
@@ -99,7 +101,7 @@ export class MemoryStore implements Store, History {
     return this.#watchers.add(range, after, observer)
   }
 
-  async changes(range: KeyRange, after: number, size = usualPortion): Promise<Changes> {
+  async changes(range: KeyRange, after: number, size = defaultPortion): Promise<Changes> {
     this.#readable(after)
     return readPortion(this, after, withinRange(range), size, performance.now() + sliceMs)
   }

@@ -1,4 +1,4 @@
-/** Keys in order, in chunks: adding one of a million moves a few hundred, not all. */
+/** Sorted keys in chunks, so that an insert among a million keys moves a few hundred, not all. */
 import { compareKeys, sortKeys } from '../key-order.ts'
 
 const mostInChunk = 512
@@ -7,14 +7,14 @@ export class SortedKeys {
   /** No chunk is empty. */
   #chunks: string[][] = []
 
-  /** Replaces all keys by those given, which need not be in order but must differ. */
+  /** Replaces all keys. The new keys must be distinct but need not be sorted. */
   fill(keys: string[]): void {
     sortKeys(keys)
     this.#chunks = []
     for (let i = 0; i < keys.length; i += mostInChunk / 2) this.#chunks.push(keys.slice(i, i + mostInChunk / 2))
   }
 
-  /** Adds a key that is not there. */
+  /** Adds a missing key. */
   add(key: string): void {
     const at = Math.max(0, this.#chunkOf(key))
     const chunk = this.#chunks[at]
@@ -23,7 +23,7 @@ export class SortedKeys {
       return
     }
     const place = placeOf(chunk, key)
-    // Names that count up come in order: leave full chunks behind instead of half ones.
+    // Names that count up are added in order, so full chunks are not split in half.
     if (place === chunk.length && chunk.length >= mostInChunk) {
       this.#chunks.splice(at + 1, 0, [key])
       return
@@ -41,7 +41,9 @@ export class SortedKeys {
     if (chunk.length === 0) this.#chunks.splice(at, 1)
   }
 
-  /** The keys from `start` (included) to `end` (excluded), in order. Nothing may be added or deleted meanwhile. */
+  /**
+   * Yields the keys from `start` (included) to `end` (excluded), in order. Keys must not be added or deleted meanwhile.
+   */
   *between(start: string, end: string): Generator<string> {
     for (let at = Math.max(0, this.#chunkOf(start)); at < this.#chunks.length; at++) {
       const chunk = this.#chunks[at]!
@@ -52,7 +54,7 @@ export class SortedKeys {
     }
   }
 
-  /** The last chunk whose first key is not after `key`; -1 if there is none. */
+  /** Returns the index of the last chunk whose first key is not after `key`; -1 if there is none. */
   #chunkOf(key: string): number {
     let low = 0
     let high = this.#chunks.length
@@ -65,7 +67,7 @@ export class SortedKeys {
   }
 }
 
-/** The index of the first key that is not before `key`. */
+/** Returns the index of the first key that is not before `key`. */
 function placeOf(keys: readonly string[], key: string): number {
   let low = 0
   let high = keys.length

@@ -1,51 +1,51 @@
 /**
- * Which versions of which keys there are: the newest of each key, the ones that reads at older revisions need, and the
- * order in which they came. What a value is (bytes, or a place in a file) is the driver's affair.
+ * The versions of all keys: the newest of each key, older ones that reads of history need, and the order of all
+ * changes. The type of a value (bytes, or a place in a file) is up to the driver.
  */
 import { SortedKeys } from './sorted-keys.ts'
 
-/** One version of one key. Without a value the key was deleted. */
+/** One version of one key. No value means that the key was deleted. */
 export interface Version<V> {
   readonly key: string
   readonly revision: number
   readonly value: V | undefined
-  /** What it replaced or deleted, while history reaches that far. */
+  /** The version that it replaced or deleted, unless that has been compacted. */
   previous: Version<V> | undefined
 }
 
 export class VersionIndex<V> {
   readonly #newest = new Map<string, Version<V>>()
   readonly #keys = new SortedKeys()
-  /** Everything after the compacted revision, oldest first; what is before `#logStart` has been compacted. */
+  /** All versions after the compacted revision, oldest first. Those before `#logStart` have been compacted. */
   #log: Version<V>[] = []
   #logStart = 0
 
-  /** Keys that are there, or were deleted a short while ago. */
+  /** The number of keys that exist or whose deletion has not been compacted. */
   get size(): number {
     return this.#newest.size
   }
 
-  /** Versions that history holds. */
+  /** The number of versions in the history. */
   get logged(): number {
     return this.#log.length - this.#logStart
   }
 
-  /** The key's newest version; undefined if it was never there, or deleted and forgotten. */
+  /** Returns the key's newest version; undefined if the key never existed or its deletion was compacted. */
   newest(key: string): Version<V> | undefined {
     return this.#newest.get(key)
   }
 
-  /** The key's newest version that is not newer than `revision`. It may be a deletion. */
+  /** Returns the key's newest version up to `revision`. It may be a deletion. */
   at(key: string, revision: number): Version<V> | undefined {
     let version = this.#newest.get(key)
     while (version && version.revision > revision) version = version.previous
     return version
   }
 
-  /** Adds a key's newest version. Revisions never go back. */
+  /** Adds a key's newest version. Revisions never decrease. */
   add(key: string, revision: number, value: V | undefined): Version<V> {
     const previous = this.#newest.get(key)
-    // One string for all versions of a key.
+    // All versions of a key share one string.
     const version: Version<V> = { key: previous?.key ?? key, revision, value, previous }
     this.#newest.set(version.key, version)
     this.#log.push(version)
@@ -53,11 +53,11 @@ export class VersionIndex<V> {
     return version
   }
 
-  /** The version of a key that was written at `revision`, if it is still known. */
+  /** Returns the version of a key that was written at `revision`, unless it was compacted. */
   exactly(key: string, revision: number): Version<V> | undefined {
     const newest = this.#newest.get(key)
     if (!newest || newest.revision === revision) return newest
-    // What history holds is found faster by its revision than from the key's newest version on.
+    // The log is faster to search than the chain of the key's versions.
     for (let i = this.#firstAfter(revision - 1); this.#log[i]?.revision === revision; i++)
       if (this.#log[i]!.key === key) return this.#log[i]
     const version = this.at(key, revision)
@@ -65,8 +65,8 @@ export class VersionIndex<V> {
   }
 
   /**
-   * Fills an empty index with versions in the order of their revisions; those after `compacted` are history. The same
-   * version may come twice. `forget` is told of those that nothing needs.
+   * Fills an empty index with versions ordered by revision; those after `compacted` are history. A version may occur
+   * twice. `forget` is called with each version that is not needed.
    */
   fill(
     versions: Iterable<{ readonly key: string; readonly revision: number; readonly value: V | undefined }>,
@@ -98,7 +98,7 @@ export class VersionIndex<V> {
   }
 
   /**
-   * The versions of a range at `revision`, deletions left out, in the order of keys. The index may not change
+   * Yields the versions of a range at `revision` without deletions, ordered by key. The index must not change
    * meanwhile.
    */
   *range(start: string, end: string, revision: number): Generator<Version<V>> {
@@ -108,21 +108,21 @@ export class VersionIndex<V> {
     }
   }
 
-  /** How many versions `range` yields. */
+  /** Returns the number of versions that `range` yields. */
   count(start: string, end: string, revision: number): number {
     let count = 0
     for (const _ of this.range(start, end, revision)) count++
     return count
   }
 
-  /** What came after `revision`, oldest first. */
+  /** Yields the versions after `revision`, oldest first. */
   *since(revision: number): Generator<Version<V>> {
     for (let i = this.#firstAfter(revision); i < this.#log.length; i++) yield this.#log[i]!
   }
 
   /**
-   * Forgets what only reads before `revision` need. Pauses after every so many versions: call `next` until it is done;
-   * other calls are fine in between. Every version that is forgotten is yielded, once.
+   * Removes versions that only reads before `revision` need, and yields each of them. Other calls are allowed between
+   * two calls of `next`.
    */
   *compact(revision: number): Generator<Version<V>> {
     const end = this.#firstAfter(revision)
@@ -133,14 +133,14 @@ export class VersionIndex<V> {
         version.previous = undefined
         yield previous
       }
-      // A deletion that is a key's newest version hides nothing any more. One that is not goes with its successor.
+      // A deletion that is a key's newest version hides nothing any more. An older one is removed with its successor.
       if (version.value === undefined && this.#newest.get(version.key) === version) {
         this.#newest.delete(version.key)
         this.#keys.delete(version.key)
         yield version
       }
     }
-    // Copying the rest of the log is worth it only when that is the smaller part.
+    // Copying the rest of the log pays off only if it is the smaller part.
     if (this.#logStart < this.#log.length / 2) return
     this.#log = this.#log.slice(this.#logStart)
     this.#logStart = 0

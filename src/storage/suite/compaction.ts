@@ -1,10 +1,10 @@
-/** Compaction: what is forgotten, and what is not. */
+/** Tests of compaction: the versions that it removes and those that it keeps. */
 import assert from 'node:assert/strict'
 import { CompactedError } from '../store.ts'
 import { create, everything, follow, type On, put, remove, shown, shownEvent, turn } from './support.ts'
 
 export function compaction(on: On): void {
-  on('compaction forgets what was before and keeps what can be seen at or after', async (store) => {
+  on('compaction removes versions that only earlier revisions show', async (store) => {
     for (const key of ['/kept', '/deleted', '/replaced']) await put(store, key, '1')
     await remove(store, '/deleted')
     await put(store, '/replaced', '2')
@@ -43,7 +43,7 @@ export function compaction(on: On): void {
     assert.equal(watched.events.length, 0)
   })
 
-  on('compacting twice, backwards, or everything is fine', async (store) => {
+  on('compacting twice, to an older or to the newest revision succeeds', async (store) => {
     for (let i = 0; i < 5; i++) await put(store, '/a', `${i}`)
     await put(store, '/b', '')
     await remove(store, '/b')
@@ -57,7 +57,7 @@ export function compaction(on: On): void {
     assert.equal((await create(store, '/b', 'back')).committed, true)
   })
 
-  on('compaction goes on while writers, readers and watchers run', async (store) => {
+  on('compaction runs in parallel with writers, readers and watchers', async (store) => {
     const watched = follow(store, everything, 0)
     let left = 1_200
     const writer = async (id: number) => {

@@ -1,9 +1,9 @@
-/** History: read in portions, caught up with, and what a watch knows of its place in it. */
+/** Tests of history: reading in portions, catching up, and the position of a watch. */
 import assert from 'node:assert/strict'
 import { type ChangeEvent, CompactedError, FutureRevisionError, prefixRange, type Store } from '../store.ts'
 import { bytes, changesAfter, everything, follow, type On, put, remove, shownEvent, turn } from './support.ts'
 
-/** So many changes, many to a transaction; each key's value is the number of its transaction. */
+/** Commits `transactions` with `each` changes; the value of a key is the number of its transaction. */
 async function manyChanges(store: Store, transactions: number, each: number): Promise<void> {
   for (let i = 0; i < transactions; i++) {
     const operations = Array.from({ length: each }, (_, j) => ({
@@ -15,7 +15,7 @@ async function manyChanges(store: Store, transactions: number, each: number): Pr
 }
 
 export function history(on: On): void {
-  on('changes come in portions of whole revisions, and say how far they go', async (store) => {
+  on('changes are returned in portions of whole revisions with their last revision', async (store) => {
     await manyChanges(store, 30, 7)
     const events: ChangeEvent[] = []
     let portions = 0
@@ -49,7 +49,7 @@ export function history(on: On): void {
     assert.ok(events.length >= 2 && events.length <= 4, `${events.length} events`)
   })
 
-  on('changes are those of the range; where there are none, the way is still made', async (store) => {
+  on('changes are filtered by range, and `through` advances without matches', async (store) => {
     await put(store, '/a/1', '1')
     await put(store, '/b/1', '2')
     await remove(store, '/a/1')
@@ -65,7 +65,7 @@ export function history(on: On): void {
     assert.deepEqual(await of('/a/', 5), [])
   })
 
-  on('changes after a compacted revision, or one yet to come, are refused', async (store) => {
+  on('changes after a compacted or a future revision are rejected', async (store) => {
     for (let i = 0; i < 5; i++) await put(store, '/a', `${i}`)
     await store.compact(4)
     await assert.rejects(store.changes(everything, 3), CompactedError)
@@ -76,45 +76,42 @@ export function history(on: On): void {
     await assert.rejects(store.changes(everything, 7), FutureRevisionError)
   })
 
-  on(
-    'a watch catches up over 200,000 changes: in order, none missing, whole transactions, without holding up others',
-    async (store) => {
-      const [transactions, each] = [100, 2_000]
-      await manyChanges(store, transactions, each)
-      let seen = 0
-      let turns = 0
-      await new Promise<void>((resolve, reject) => {
-        const count = () => {
-          turns++
-          if (seen < transactions * each) setImmediate(count)
-        }
-        setImmediate(count)
-        store.watch(everything, 1, {
-          events: (events) => {
-            assert.equal(events.length % each, 0)
-            for (const { key, value, revision } of events) {
-              if (
-                revision === 2 + Math.floor(seen / each) &&
-                `${value}` === `${revision - 2}` &&
-                key === `/k/${String(seen % each).padStart(5, '0')}`
-              )
-                seen++
-              else reject(new Error(`after ${seen} changes came ${key} at ${revision}`))
-            }
-          },
-          caughtUp: () =>
-            seen === transactions * each ? resolve() : reject(new Error(`caught up after ${seen} changes`)),
-          end: reject,
-        })
+  on('a watch catches up over 200,000 changes in whole transactions without blocking others', async (store) => {
+    const [transactions, each] = [100, 2_000]
+    await manyChanges(store, transactions, each)
+    let seen = 0
+    let turns = 0
+    await new Promise<void>((resolve, reject) => {
+      const count = () => {
+        turns++
+        if (seen < transactions * each) setImmediate(count)
+      }
+      setImmediate(count)
+      store.watch(everything, 1, {
+        events: (events) => {
+          assert.equal(events.length % each, 0)
+          for (const { key, value, revision } of events) {
+            if (
+              revision === 2 + Math.floor(seen / each) &&
+              `${value}` === `${revision - 2}` &&
+              key === `/k/${String(seen % each).padStart(5, '0')}`
+            )
+              seen++
+            else reject(new Error(`after ${seen} changes came ${key} at ${revision}`))
+          }
+        },
+        caughtUp: () =>
+          seen === transactions * each ? resolve() : reject(new Error(`caught up after ${seen} changes`)),
+        end: reject,
       })
-      assert.ok(turns >= 10, `others had ${turns} turns`)
-      let read = 0
-      for await (const { events } of changesAfter(store, everything, 1)) read += events.length
-      assert.equal(read, transactions * each)
-    },
-  )
+    })
+    assert.ok(turns >= 10, `others had ${turns} turns`)
+    let read = 0
+    for await (const { events } of changesAfter(store, everything, 1)) read += events.length
+    assert.equal(read, transactions * each)
+  })
 
-  on('the position of a watch grows with every commit, and is where it has been told everything', async (store) => {
+  on('the position of a watch increases with every commit and covers all delivered events', async (store) => {
     await put(store, '/a/1', '1')
     const live = follow(store, prefixRange('/b/'), 0)
     assert.equal(live.watch.position, 2)
@@ -140,7 +137,7 @@ export function history(on: On): void {
     assert.equal(late.position, 5)
   })
 
-  on('history has its price: replaced and deleted values count, new ones do not', async (store) => {
+  on('historyBytes counts replaced and deleted values, not new ones', async (store) => {
     const before = store.historyBytes
     await put(store, '/a', 'x'.repeat(5_000))
     assert.equal(store.historyBytes, before)

@@ -1,8 +1,8 @@
-/** What holds for every store, whatever its driver. Each driver's test runs it. */
+/** Tests that every store driver must pass. Each driver's test file runs them. */
 import { describe } from 'node:test'
 import { compaction } from './compaction.ts'
+import { concurrency } from './concurrency.ts'
 import { history } from './history.ts'
-import { interference } from './interference.ts'
 import { lifetime } from './lifetime.ts'
 import { reads } from './reads.ts'
 import { type OpenedStore, testsOn } from './support.ts'
@@ -11,7 +11,7 @@ import { watches } from './watches.ts'
 
 export type { OpenedStore } from './support.ts'
 
-/** Runs all tests against stores made by `open`, each of which starts empty. */
+/** Runs all tests against empty stores created by `open`. */
 export function storeSuite(name: string, open: () => Promise<OpenedStore>): void {
   const on = testsOn(open)
   describe(name, () => {
@@ -20,7 +20,7 @@ export function storeSuite(name: string, open: () => Promise<OpenedStore>): void
     watches(on)
     compaction(on)
     history(on)
-    interference(on)
+    concurrency(on)
     lifetime(on)
   })
 }

@@ -1,10 +1,10 @@
-/** Closing and opening again. */
+/** Tests of closing and reopening. */
 import assert from 'node:assert/strict'
 import { CompactedError, StoreClosedError } from '../store.ts'
 import { create, everything, follow, type On, put, remove, shown, shownEvent } from './support.ts'
 
 export function lifetime(on: On): void {
-  on('closing waits for commits under way, ends watches, and refuses what comes after', async (store) => {
+  on('closing waits for running commits, ends watches, and rejects later calls', async (store) => {
     await put(store, '/a', '1')
     const watched = follow(store, everything, 0)
     const late = follow(store, everything, 1)
@@ -30,7 +30,7 @@ export function lifetime(on: On): void {
     assert.ok((await follow(store, everything, 1).end()) instanceof StoreClosedError)
   })
 
-  on('what was committed is there after a restart, with its history', async (store, { reopen }) => {
+  on('commits and their history are there after a restart', async (store, { reopen }) => {
     if (!reopen) return
     await put(store, '/a', '1')
     await put(store, '/a', '2')
@@ -50,7 +50,7 @@ export function lifetime(on: On): void {
     assert.equal(watched.events.length, 4)
   })
 
-  on('the revision goes on after everything was compacted and the store restarted', async (store, { reopen }) => {
+  on('the revision continues after a full compaction and a restart', async (store, { reopen }) => {
     if (!reopen) return
     await put(store, '/a', '1')
     await remove(store, '/a')

@@ -1,4 +1,4 @@
-/** Reads: ordered ranges, limits, old revisions. */
+/** Tests of reads: ordered ranges, limits, old revisions. */
 import assert from 'node:assert/strict'
 import { FutureRevisionError, type KeyRange, prefixRange } from '../store.ts'
 import { bytes, everything, follow, type On, put, remove, shown } from './support.ts'
@@ -27,7 +27,7 @@ export function reads(on: On): void {
     assert.deepEqual(watched.events.map((event) => event.key).sort(), ['/\uff5e', '/\u{1f600}', '/\u{1f600}'].sort())
   })
 
-  on('the start of a range belongs to it, the end does not; a NUL after a key means the next key', async (store) => {
+  on('a range includes its start and excludes its end; a key plus NUL is the next key', async (store) => {
     for (const key of ['/a', '/b', '/c']) await put(store, key, '1')
     const keys = async (range: KeyRange) => (await store.list(range)).entries.map((entry) => entry.key)
     assert.deepEqual(await keys({ start: '/a', end: '/c' }), ['/a', '/b'])
@@ -36,7 +36,7 @@ export function reads(on: On): void {
     assert.deepEqual(await keys({ start: '/b', end: '/b\0' }), ['/b'])
   })
 
-  on('a limit cuts a list off and says whether there is more', async (store) => {
+  on('a limit cuts a list off and reports whether there are more entries', async (store) => {
     for (const key of ['/a', '/b', '/c']) await put(store, key, '1')
     await remove(store, '/c')
     assert.equal((await store.list({ ...everything, limit: 1 })).more, true)
@@ -45,7 +45,7 @@ export function reads(on: On): void {
     assert.deepEqual((await store.list({ ...everything, limit: 1 })).entries.map(shown), ['/a=1@2'])
   })
 
-  on('a count is that of the entries which a list would bring without a limit, at any revision', async (store) => {
+  on('count equals the number of entries of an unlimited list, at any revision', async (store) => {
     for (const key of ['/a', '/b', '/c']) await put(store, key, '1')
     await remove(store, '/b')
     assert.equal(await store.count(everything), 2)
@@ -73,7 +73,7 @@ export function reads(on: On): void {
     assert.equal((await store.list({ ...everything, revision: 0 })).revision, 6)
   })
 
-  on('keys with hundreds of versions are listed right at any revision', async (store) => {
+  on('keys with hundreds of versions are listed correctly at any revision', async (store) => {
     const keys = ['/a', '/b', '/c']
     for (let round = 0; round < 100; round++) await Promise.all(keys.map((key) => put(store, key, `${round}`)))
     await remove(store, '/b')
@@ -91,7 +91,7 @@ export function reads(on: On): void {
     )
   })
 
-  on('a revision that is yet to come is refused', async (store) => {
+  on('a future revision is rejected', async (store) => {
     await put(store, '/a', '1')
     await assert.rejects(store.get('/a', 3), FutureRevisionError)
     await assert.rejects(store.list({ ...everything, revision: 3 }), {
@@ -101,7 +101,7 @@ export function reads(on: On): void {
     await assert.rejects(store.compact(3), FutureRevisionError)
   })
 
-  on('a page after page list at one revision is not disturbed by writers', async (store) => {
+  on('a paged list at one revision is not affected by writers', async (store) => {
     const keys = Array.from({ length: 50 }, (_, i) => `/p/${String(i).padStart(3, '0')}`)
     await Promise.all(keys.map((key) => put(store, key, 'old')))
     const { revision } = store

@@ -1,7 +1,7 @@
-/** A store whose faults and delays a test chooses. */
+/** A store with faults and delays, for tests. */
 import type { Store } from '../store.ts'
 
-/** A store that does as `store` does but for some methods. */
+/** Returns a store that replaces some methods of `store`. */
 export function storeLike(store: Store, other: Partial<Store>): Store {
   return new Proxy(store, {
     get(target, name) {

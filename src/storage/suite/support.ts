@@ -1,13 +1,13 @@
-/** What the suite's tests share: stores made for one test, short writes, and a watch that collects what it is told. */
+/** Helpers of the suite: a store per test, short writes, and a watch that collects its events. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ChangeEvent, Changes, Entry, KeyRange, PortionSize, Store } from '../store.ts'
 
 export interface OpenedStore {
   readonly store: Store
-  /** Closes the store and opens it again with the same data; absent for drivers that keep nothing. */
+  /** Closes the store and reopens it with the same data; absent for drivers that store nothing. */
   reopen?(): Promise<Store>
-  /** Makes the store's disk refuse writes until the returned function is called; absent for drivers without a disk. */
+  /** Makes the store's disk reject writes until the returned function is called; absent for drivers without a disk. */
   refuseWrites?(): () => void
   cleanup(): Promise<void>
 }
@@ -26,7 +26,7 @@ export const remove = (store: Store, key: string) =>
 export const create = (store: Store, key: string, value: string) =>
   store.commit({ conditions: [{ key, revision: 0 }], operations: [{ key, value: bytes(value) }] })
 
-/** A watch that collects what it is told. */
+/** Starts a watch that collects its events. */
 export function follow(store: Store, range: KeyRange, after: number) {
   const events: ChangeEvent[] = []
   const calls: number[] = []
@@ -48,7 +48,7 @@ export function follow(store: Store, range: KeyRange, after: number) {
   const until = (condition: () => boolean, what: string) =>
     new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
-        () => reject(new Error(`waited in vain for ${what}; got ${events.length} events, end: ${ended}`)),
+        () => reject(new Error(`timed out waiting for ${what}; got ${events.length} events, end: ${ended}`)),
         10_000,
       )
       check = () => {
@@ -72,7 +72,7 @@ export function follow(store: Store, range: KeyRange, after: number) {
   }
 }
 
-/** All changes after a revision, portion by portion, until there are no newer ones just now. */
+/** Yields all changes after a revision, portion by portion, up to the current revision. */
 export async function* changesAfter(
   store: Store,
   range: KeyRange,
@@ -89,7 +89,7 @@ export async function* changesAfter(
 
 export const turn = () => new Promise(setImmediate)
 
-/** Declares a test of a behaviour, which gets a fresh store. */
+/** Declares a test of a behaviour with an empty store. */
 export type On = (behaviour: string, run: (store: Store, opened: OpenedStore) => Promise<void>) => void
 
 export const testsOn =

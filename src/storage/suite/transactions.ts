@@ -1,10 +1,10 @@
-/** Transactions: compare-and-set, all or nothing. */
+/** Tests of transactions: compare-and-set, all or nothing. */
 import assert from 'node:assert/strict'
 import { type CommitResult, prefixRange, RequestTooLargeError, type Store } from '../store.ts'
 import { bytes, create, everything, follow, type On, put, remove, shown, shownEvent } from './support.ts'
 
 export function transactions(on: On): void {
-  on('an empty store is at revision 1 and holds nothing', async (store) => {
+  on('an empty store is at revision 1 and has no entries', async (store) => {
     assert.equal(store.revision, 1)
     assert.equal(await store.get('/a'), undefined)
     assert.deepEqual(await store.list(everything), { entries: [], revision: 1, more: false })
@@ -31,7 +31,7 @@ export function transactions(on: On): void {
     assert.equal(store.revision, 2)
   })
 
-  on('values of any length and content come back as they were', async (store) => {
+  on('values of any length and content are returned unchanged', async (store) => {
     for (const size of [0, 1, 2_000, 2_037, 4_096, 40_000, 1_500_000]) {
       const value = Buffer.alloc(size, Uint8Array.of(0, 255, 10, 7))
       await store.commit({ conditions: [], operations: [{ key: `/sized/${size}`, value }] })
@@ -51,30 +51,27 @@ export function transactions(on: On): void {
     assert.equal(shown(await store.get('/a')), '/a=3@4')
   })
 
-  on(
-    'a condition on a revision holds only while the key is at it; a conflict shows what the keys really are',
-    async (store) => {
-      await put(store, '/a', '1')
-      await put(store, '/b', '2')
-      const conditions = [
-        { key: '/a', revision: 2 },
-        { key: '/b', revision: 2 },
-        { key: '/c', revision: 0 },
-      ]
-      const result = await store.commit({ conditions, operations: [{ key: '/a', value: bytes('9') }] })
-      assert.ok(!result.committed)
-      assert.deepEqual(result.current.map(shown), ['/a=1@2', '/b=2@3', undefined])
-      assert.equal(shown(await store.get('/a')), '/a=1@2')
-      assert.equal(
-        (await store.commit({ conditions: [{ key: '/b', revision: 3 }], operations: [{ key: '/b', delete: true }] }))
-          .committed,
-        true,
-      )
-      assert.equal(await store.get('/b'), undefined)
-    },
-  )
+  on('a condition on a revision holds only at that revision; a conflict returns the current entries', async (store) => {
+    await put(store, '/a', '1')
+    await put(store, '/b', '2')
+    const conditions = [
+      { key: '/a', revision: 2 },
+      { key: '/b', revision: 2 },
+      { key: '/c', revision: 0 },
+    ]
+    const result = await store.commit({ conditions, operations: [{ key: '/a', value: bytes('9') }] })
+    assert.ok(!result.committed)
+    assert.deepEqual(result.current.map(shown), ['/a=1@2', '/b=2@3', undefined])
+    assert.equal(shown(await store.get('/a')), '/a=1@2')
+    assert.equal(
+      (await store.commit({ conditions: [{ key: '/b', revision: 3 }], operations: [{ key: '/b', delete: true }] }))
+        .committed,
+      true,
+    )
+    assert.equal(await store.get('/b'), undefined)
+  })
 
-  on('of many writers who read the same revision exactly one wins', async (store) => {
+  on('of many writers with the same revision exactly one succeeds', async (store) => {
     await put(store, '/a', '0')
     const attempts = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -89,7 +86,7 @@ export function transactions(on: On): void {
       assert.deepEqual(attempt.committed || attempt.current.map(shown), ['/a=0@3'])
   })
 
-  on('counting up by compare-and-set from many writers loses no step', async (store) => {
+  on('a counter incremented by many writers with compare-and-set loses no update', async (store) => {
     await put(store, '/n', '0')
     const increment = async () => {
       for (;;) {
@@ -105,7 +102,7 @@ export function transactions(on: On): void {
     assert.equal(shown(await store.get('/n')), '/n=30@32')
   })
 
-  on('a commit sees those that were started before it, even if they are not durable yet', async (store) => {
+  on('a commit sees earlier commits, even if they are not durable yet', async (store) => {
     const results = await Promise.all([
       create(store, '/a', '1'),
       store.commit({ conditions: [{ key: '/a', revision: 2 }], operations: [{ key: '/a', delete: true }] }),
@@ -119,7 +116,7 @@ export function transactions(on: On): void {
     assert.equal(await store.get('/a', 3), undefined)
   })
 
-  on('a last value is deleted right after it is written: two revisions, told together', async (store, { reopen }) => {
+  on('a last value and its deletion take two revisions, delivered together', async (store, { reopen }) => {
     await put(store, '/a', '1')
     const watched = follow(store, everything, 0)
     const end = (revision: number): Promise<CommitResult> =>
@@ -134,42 +131,38 @@ export function transactions(on: On): void {
       { committed: true, revision: 5 },
     ])
     await watched.count(3)
-    const told = ['3 put /a=last was 1@2', '4 delete /a was last@3', '5 put /a=2']
-    assert.deepEqual(watched.events.map(shownEvent), told)
-    const isKept = async (kept: Store): Promise<void> => {
-      assert.equal(kept.revision, 5)
-      assert.deepEqual((await kept.changes(everything, 2)).events.map(shownEvent), told)
-      assert.equal(shown(await kept.get('/a', 3)), '/a=last@3')
-      assert.equal(await kept.get('/a', 4), undefined)
+    const delivered = ['3 put /a=last was 1@2', '4 delete /a was last@3', '5 put /a=2']
+    assert.deepEqual(watched.events.map(shownEvent), delivered)
+    const check = async (from: Store): Promise<void> => {
+      assert.equal(from.revision, 5)
+      assert.deepEqual((await from.changes(everything, 2)).events.map(shownEvent), delivered)
+      assert.equal(shown(await from.get('/a', 3)), '/a=last@3')
+      assert.equal(await from.get('/a', 4), undefined)
     }
-    await isKept(store)
-    if (reopen) await isKept(await reopen())
+    await check(store)
+    if (reopen) await check(await reopen())
   })
 
-  on(
-    'keys that no driver can hold and more than 1.5 MiB are refused, and nothing of their transaction is done',
-    async (store) => {
-      for (const key of ['', 'a\0b', '\ud800', 'x'.repeat(2_000)])
-        await assert.rejects(put(store, key, '1'), RangeError)
-      const twice = [
-        { key: '/a', value: bytes('1') },
-        { key: '/a', delete: true as const },
-      ]
-      await assert.rejects(store.commit({ conditions: [], operations: twice }), RangeError)
-      const lastAndMore = [
-        { key: '/a', value: bytes('1'), delete: true as const },
-        { key: '/b', value: bytes('2') },
-      ]
-      await assert.rejects(store.commit({ conditions: [], operations: lastAndMore }), RangeError)
-      assert.equal(store.revision, 1)
-      await assert.rejects(put(store, '/a', 'x'.repeat(1.5 * 1024 * 1024)), RequestTooLargeError)
-      const half = bytes('x'.repeat(768 * 1024))
-      const large = ['/a', '/b'].map((key) => ({ key, value: half }))
-      await assert.rejects(store.commit({ conditions: [], operations: large }), RequestTooLargeError)
-      assert.equal(store.revision, 1)
-      const longest = `/${'ä'.repeat(890)}`
-      await put(store, longest, 'fits')
-      assert.equal(shown(await store.get(longest)), `${longest}=fits@2`)
-    },
-  )
+  on('invalid keys and more than 1.5 MiB are rejected, and no part of the transaction is applied', async (store) => {
+    for (const key of ['', 'a\0b', '\ud800', 'x'.repeat(2_000)]) await assert.rejects(put(store, key, '1'), RangeError)
+    const twice = [
+      { key: '/a', value: bytes('1') },
+      { key: '/a', delete: true as const },
+    ]
+    await assert.rejects(store.commit({ conditions: [], operations: twice }), RangeError)
+    const lastAndMore = [
+      { key: '/a', value: bytes('1'), delete: true as const },
+      { key: '/b', value: bytes('2') },
+    ]
+    await assert.rejects(store.commit({ conditions: [], operations: lastAndMore }), RangeError)
+    assert.equal(store.revision, 1)
+    await assert.rejects(put(store, '/a', 'x'.repeat(1.5 * 1024 * 1024)), RequestTooLargeError)
+    const half = bytes('x'.repeat(768 * 1024))
+    const large = ['/a', '/b'].map((key) => ({ key, value: half }))
+    await assert.rejects(store.commit({ conditions: [], operations: large }), RequestTooLargeError)
+    assert.equal(store.revision, 1)
+    const longest = `/${'ä'.repeat(890)}`
+    await put(store, longest, 'fits')
+    assert.equal(shown(await store.get(longest)), `${longest}=fits@2`)
+  })
 }

@@ -1,10 +1,10 @@
-/** Watches: history, then live; nothing missed, nothing twice. */
+/** Tests of watches: history, then live; no event missing, none twice. */
 import assert from 'node:assert/strict'
 import { type CommitResult, prefixRange } from '../store.ts'
 import { bytes, create, everything, follow, type On, put, remove, shown, shownEvent, turn } from './support.ts'
 
 export function watches(on: On): void {
-  on('watchers have been told, and reads show it, before a commit resolves', async (store) => {
+  on('a change reaches watchers and reads before its commit resolves', async (store) => {
     const watched = follow(store, everything, 0)
     for (let i = 0; i < 5; i++) {
       const { committed } = await put(store, '/a', `${i}`)
@@ -16,7 +16,7 @@ export function watches(on: On): void {
     watched.stop()
   })
 
-  on('a watch tells what each change replaced or deleted', async (store) => {
+  on('a watch delivers the entry that each change replaced or deleted', async (store) => {
     const watched = follow(store, everything, 0)
     await create(store, '/a', '1')
     await put(store, '/a', '2')
@@ -29,7 +29,7 @@ export function watches(on: On): void {
     assert.deepEqual(late.events.map(shownEvent), expected)
   })
 
-  on('a watch is never told before it has been made, and not after it was stopped', async (store) => {
+  on('a watch receives no events before `watch` returns or after it was stopped', async (store) => {
     await put(store, '/a', '1')
     const watched = follow(store, everything, 1)
     assert.equal(watched.events.length, 0)
@@ -46,7 +46,7 @@ export function watches(on: On): void {
     assert.deepEqual(live.events.map(shownEvent), ['4 put /a=3 was 2@3'])
   })
 
-  on('each watch hears of its own range', async (store) => {
+  on('each watch receives the events of its range', async (store) => {
     const ranges = ['/a/', '/b/', '/a/x/'].map((prefix) => follow(store, prefixRange(prefix), 0))
     await put(store, '/a/1', '')
     await store.commit({
@@ -74,7 +74,7 @@ export function watches(on: On): void {
     for (const call of late.calls) assert.equal(call % 3, 0)
   })
 
-  on('watches from any revision miss nothing and hear nothing twice while writers run', async (store) => {
+  on('watches from any revision receive each event once while writers run', async (store) => {
     const total = 1_500
     let written = 0
     const writer = async (id: number) => {
@@ -108,7 +108,7 @@ export function watches(on: On): void {
     }
   })
 
-  on('an observer may commit, watch and stop from within its call', async (store) => {
+  on('an observer may commit, watch and stop from within its callback', async (store) => {
     const inner: string[] = []
     let following: Promise<CommitResult> | undefined
     const first = store.watch(everything, 0, {
@@ -127,7 +127,7 @@ export function watches(on: On): void {
     assert.deepEqual(inner, ['3 put /b=from within'])
   })
 
-  on('an observer that throws loses its watch and harms nobody else', async (store) => {
+  on('an observer that throws loses its watch and does not affect others', async (store) => {
     let ended: Error | undefined
     const broken = {
       events: () => {

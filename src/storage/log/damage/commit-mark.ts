@@ -1,8 +1,8 @@
 /**
- * The commit mark: how far the log had been acknowledged, in a file beside the segments. A file whose end is gone looks
- * like one whose last write never ended; the mark tells the two apart. It is written after a batch is durable and
- * before its transactions are acknowledged, and is not flushed: after a loss of power it may be older than the log,
- * which is harmless. It is never newer than what the disk has promised to hold.
+ * The commit mark: the end of the acknowledged part of the log, in a file beside the segments. Truncated data looks
+ * like an unfinished write; the mark tells the two apart. It is written after a batch is durable and before its
+ * transactions are acknowledged, and is not flushed: after a power loss it may be older than the log, which is
+ * harmless. It is never newer than what the disk has confirmed as durable.
  */
 import { closeSync, constants, fsync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { crc32 } from 'node:zlib'
 import { errorCode } from '../../../lib/explained-error.ts'
 
 export interface CommitMark {
-  /** The random number of the store that it belongs to. */
+  /** The random number of the store. */
   readonly store: number
-  /** The segment of the newest acknowledged batch, and where that batch ends in it. */
+  /** The segment of the newest acknowledged batch, and the offset at which the batch ends. */
   readonly segment: number
   readonly end: number
   /** The newest acknowledged revision. */
@@ -35,7 +35,7 @@ export function encodeMark({ store, segment, end, revision }: CommitMark, target
   return target
 }
 
-/** Undefined for bytes that are no mark, or not a whole one. */
+/** Returns undefined if the bytes are not a whole, valid mark. */
 export function decodeMark(bytes: Buffer): CommitMark | undefined {
   if (bytes.length !== markBytes || !bytes.subarray(0, magic.length).equals(magic)) return undefined
   if (crc32(bytes.subarray(12)) !== bytes.readUInt32LE(8)) return undefined
@@ -47,7 +47,7 @@ export function decodeMark(bytes: Buffer): CommitMark | undefined {
   }
 }
 
-/** The mark of a directory. Stores of releases before there were marks have none. */
+/** Reads the mark of a directory. Stores of early releases have none. */
 export function readMark(directory: string): CommitMark | 'missing' | 'damaged' {
   let fd: number
   try {
@@ -57,7 +57,7 @@ export function readMark(directory: string): CommitMark | 'missing' | 'damaged' 
     throw error
   }
   try {
-    // A longer file is no mark.
+    // One byte more, since a longer file is not a mark.
     const bytes = Buffer.alloc(markBytes + 1)
     return decodeMark(bytes.subarray(0, readSync(fd, bytes))) ?? 'damaged'
   } finally {
@@ -65,20 +65,20 @@ export function readMark(directory: string): CommitMark | 'missing' | 'damaged' 
   }
 }
 
-/** The mark of a store that is open. */
+/** Writes the mark of an open store. */
 export class MarkFile {
   readonly #path: string
   readonly #fd: number
   readonly #bytes = Buffer.alloc(markBytes)
   #failed = false
 
-  /** Makes the file if it is missing. */
+  /** Creates the file if it is missing. */
   constructor(directory: string) {
     this.#path = markPath(directory)
     this.#fd = openSync(this.#path, constants.O_WRONLY | constants.O_CREAT, 0o600)
   }
 
-  /** A mark that cannot be written stays as it was, and is still true: writes of the store go on. */
+  /** Overwrites the mark. If that fails, the old mark stays valid and the store keeps accepting writes; warns once. */
   write(mark: CommitMark): void {
     try {
       writeSync(this.#fd, encodeMark(mark, this.#bytes), 0, markBytes, 0)
@@ -93,7 +93,7 @@ export class MarkFile {
     }
   }
 
-  /** Makes the mark durable, as far as it can be, and closes the file. */
+  /** Flushes the mark, ignoring errors, and closes the file. */
   async close(): Promise<void> {
     await promisify(fsync)(this.#fd).catch(() => undefined)
     closeSync(this.#fd)

@@ -33,12 +33,12 @@ function folder(t: TestContext): string {
 }
 
 interface Files {
-  /** The only segment. */
+  /** The content of the only segment. */
   readonly log: Buffer
   readonly mark?: Buffer
 }
 
-/** A store: `/a` at revision 2, `/b` at 3, and in one last batch `/c` and `/d` at 4. */
+/** A store with `/a` at revision 2, `/b` at 3, and, in one last batch, `/c` and `/d` at 4. */
 async function written(t: TestContext) {
   const directory = folder(t)
   const store = await openLogStore({ directory })
@@ -61,7 +61,7 @@ function lay(directory: string, { log, mark }: Files): void {
 const contents = (directory: string) =>
   new Map(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'latin1')]))
 
-async function refused(directory: string, message: RegExp, what: string): Promise<void> {
+async function assertNotOpened(directory: string, message: RegExp, what: string): Promise<void> {
   const before = contents(directory)
   await assert.rejects(openLogStore({ directory }), (error) => {
     assert.ok(error instanceof StoreOpenError, `${what}: ${error}`)
@@ -71,7 +71,7 @@ async function refused(directory: string, message: RegExp, what: string): Promis
   assert.deepEqual(contents(directory), before, `${what}: nothing was touched`)
 }
 
-/** Opens a store; returns its keys, its revision and the sentences about it. */
+/** Opens a store and returns its keys, its revision and the notices. */
 async function opened(directory: string, acceptDataLoss = false) {
   const notices: string[] = []
   const store = await openLogStore({ directory, acceptDataLoss, notice: (sentence) => notices.push(sentence) })
@@ -82,7 +82,7 @@ async function opened(directory: string, acceptDataLoss = false) {
   }
 }
 
-/** The log with its last batch damaged in one place, in each of many ways. */
+/** Yields the log with its last batch damaged at one byte, in several ways. */
 function* damages({ log }: Files, last: number): Generator<{ readonly log: Buffer; readonly what: string }> {
   for (let at = last; at < log.length; at++) {
     yield { log: log.subarray(0, at), what: `cut at ${at}` }
@@ -92,22 +92,24 @@ function* damages({ log }: Files, last: number): Generator<{ readonly log: Buffe
       yield { log: flipped, what: `bit ${bit} changed at ${at}` }
     }
     const zeroed = Buffer.from(log).fill(0, at)
-    // Zeros may be what belongs there.
+    // The bytes may be zeros already.
     if (!zeroed.equals(log)) yield { log: zeroed, what: `zeros from ${at} on` }
   }
 }
 
-test('a store whose acknowledged last write is damaged at any byte is refused, and left as it is', async (t) => {
+test('a store whose acknowledged last write is damaged at any byte is not opened or changed', async (t) => {
   const { directory, before, whole } = await written(t)
   for (const { log, what } of damages(whole, before.log.length)) {
     lay(directory, { log, mark: whole.mark })
-    const words =
-      /acknowledged changes are missing in .*000000000001\.log \((it ends at byte|it cannot be read from byte) \d+.*, and \d+ bytes up to byte \d+ had been acknowledged: revision 4\): .* left as it was; restore a snapshot .*--accept-data-loss/
-    await refused(directory, words, what)
+    const message = new RegExp(
+      'changes are missing in .*1\\.log \\(it (ends at|cannot be read from) byte \\d+.*, and \\d+ bytes up to ' +
+        'byte \\d+ had been acknowledged: revision 4\\): .* restore a snapshot .*--accept-data-loss',
+    )
+    await assertNotOpened(directory, message, what)
   }
 })
 
-test('a last write that was never acknowledged is left out, kept aside and spoken of, wherever it is torn', async (t) => {
+test('a torn, never acknowledged last write is dropped, saved beside the log and reported', async (t) => {
   const { directory, before, whole } = await written(t)
   const position = before.log.length
   for (const { log, what } of damages(whole, position)) {
@@ -122,7 +124,7 @@ test('a last write that was never acknowledged is left out, kept aside and spoke
     assert.equal(notices.length, 1, what)
     assert.match(
       notices[0]!,
-      /^the last \d+ bytes? of .* are a write that had not been acknowledged .* left out; they are kept in .*\.log\.cut-\d+$/,
+      /^the last \d+ bytes? of .* are a write that had not been acknowledged .* kept in .*\.log\.cut-\d+$/,
       what,
     )
     assert.ok(readFileSync(aside).equals(log.subarray(position)), what)
@@ -130,20 +132,20 @@ test('a last write that was never acknowledged is left out, kept aside and spoke
   }
 })
 
-test('what is kept aside is never written over', async (t) => {
+test('a saved copy of dropped bytes is never overwritten', async (t) => {
   const { directory, before, whole } = await written(t)
   const aside = `${file}.cut-${before.log.length}`
   const torn = whole.log.subarray(0, -7)
   lay(directory, { log: torn, mark: before.mark })
-  writeFileSync(join(directory, aside), 'of somebody else')
+  writeFileSync(join(directory, aside), 'foreign')
   await opened(directory)
   await opened(directory)
   assert.deepEqual(readdirSync(directory), [file, aside, `${aside}-2`, 'commit-mark'])
-  assert.equal(readFileSync(join(directory, aside), 'utf8'), 'of somebody else')
+  assert.equal(readFileSync(join(directory, aside), 'utf8'), 'foreign')
   assert.ok(readFileSync(join(directory, `${aside}-2`)).equals(torn.subarray(before.log.length)))
 })
 
-test('with the consent of the operator a store goes on with what is left, once and for all', async (t) => {
+test('acceptDataLoss opens a damaged store permanently, with the revisions that remain', async (t) => {
   const { directory, before, whole } = await written(t)
   const broken = Buffer.from(whole.log)
   broken[before.log.length - 1]! ^= 1
@@ -155,7 +157,7 @@ test('with the consent of the operator a store goes on with what is left, once a
     broken,
   ]) {
     lay(directory, { log, mark: whole.mark })
-    await refused(directory, /--accept-data-loss/, `${log.length} bytes`)
+    await assertNotOpened(directory, /--accept-data-loss/, `${log.length} bytes`)
     const { keys, revision, notices } = await opened(directory, true)
     assert.deepEqual(keys, ['/a@2', '/b@3'].slice(0, keys.length))
     assert.match(
@@ -165,7 +167,7 @@ test('with the consent of the operator a store goes on with what is left, once a
     const aside = readdirSync(directory).find((name) => name.includes('.cut-'))
     if (aside) assert.ok(readFileSync(join(directory, aside)).equals(log.subarray(Number(/\d+$/.exec(aside)![0]))))
     else assert.doesNotMatch(notices.join(), /kept/)
-    assert.ok(revision >= revisionBump, 'no revision comes again')
+    assert.ok(revision >= revisionBump, 'no revision is reused')
     const again = await openLogStore({ directory, notice: (sentence) => assert.fail(sentence) })
     assert.deepEqual([await keysIn(again), again.revision], [keys, revision])
     await assert.rejects(again.changes(range, 4), CompactedError)
@@ -175,31 +177,35 @@ test('with the consent of the operator a store goes on with what is left, once a
   }
 })
 
-test('files that are missing as a whole are noticed', async (t) => {
+test('missing segment files are detected', async (t) => {
   const directory = folder(t)
   const store = await openLogStore({ directory, tuning: { segmentBytes: 300 } })
   for (const key of ['/a', '/b', '/c', '/d', '/e', '/f', '/g', '/h']) await put(store, key)
   await store.close()
   const newest = readdirSync(directory).findLast((name) => name.endsWith('.log'))!
   rmSync(join(directory, newest))
-  await refused(directory, /the file that follows it is missing: revisions? .*--accept-data-loss/, 'the newest')
+  await assertNotOpened(directory, /the file that follows it is missing: revisions? .*--accept-data-loss/, 'the newest')
   const { keys } = await opened(directory, true)
   assert.ok(keys.length > 0 && keys.length < 8, `${keys}`)
   assert.deepEqual((await opened(directory)).notices, [])
   for (const name of readdirSync(directory)) if (name.endsWith('.log')) rmSync(join(directory, name))
-  await refused(directory, /the store had revision 1\d+, and all its files are missing.*--accept-data-loss/, 'all')
+  await assertNotOpened(
+    directory,
+    /the store had revision 1\d+, and all its files are missing.*--accept-data-loss/,
+    'all',
+  )
   const { keys: left, revision, notices } = await opened(directory, true)
   assert.deepEqual(left, [])
   assert.ok(revision > 2 * revisionBump)
   assert.match(notices.join(), /all files of the store in .* are missing/)
 })
 
-test('with consent, files that had been given up are not missed, though the mark that says so is lost', async (t) => {
+test('acceptDataLoss ignores deleted segments, even if the record of their deletion is lost', async (t) => {
   const directory = folder(t)
   const tuning = { segmentBytes: 2_000, cleaning: { minBytes: 4_000, moveBytes: 1_000, pauseMs: 0 } }
   const store = await openLogStore({ directory, tuning })
   const first = (): string => readdirSync(directory).find((name) => name.endsWith('.log'))!
-  // Until the newest segment holds the mark that a segment was given up, and its header does not say so yet.
+  // Until the newest segment has the record of a deleted segment, but its header does not name the new oldest one yet.
   for (let i = 0; first() === file; i++) {
     await put(store, `/k${i % 3}`)
     await store.compact(store.revision)
@@ -207,31 +213,28 @@ test('with consent, files that had been given up are not missed, though the mark
   await store.close()
   const newest = readdirSync(directory).findLast((name) => name.endsWith('.log'))!
   truncateSync(join(directory, newest), 64)
-  await refused(directory, /--accept-data-loss/, 'the mark is lost')
+  await assertNotOpened(directory, /--accept-data-loss/, 'the record is lost')
   const { keys } = await opened(directory, true)
   assert.ok(keys.length <= 3)
   assert.deepEqual((await opened(directory)).keys, keys)
 })
 
-test('without a mark, or with one that cannot be used, the operator hears what is not known', async (t) => {
+test('a missing or unusable commit mark is reported, with what cannot be verified', async (t) => {
   const { directory, before, whole } = await written(t)
   const other = (await written(t)).whole.mark
   const flipped = (at: number): Buffer => Buffer.from(whole.mark.map((byte, i) => (i === at ? byte ^ 1 : byte)))
   const marks: [Buffer | undefined, RegExp][] = [
-    [
-      undefined,
-      /commit-mark is missing, as in stores that an earlier release wrote, so it is not known whether changes after revision 4 are missing/,
-    ],
+    [undefined, /commit-mark is missing, .* so it is not known whether changes after revision 4 are missing/],
     [other, /commit-mark belongs to another store/],
     [Buffer.alloc(0), /commit-mark cannot be read/],
     ...Array.from(whole.mark.keys(), (at): [Buffer, RegExp] => [flipped(at), /commit-mark cannot be read/]),
   ]
-  for (const [mark, words] of marks) {
+  for (const [mark, message] of marks) {
     lay(directory, { log: whole.log, mark })
     const { notices, revision } = await opened(directory)
     assert.equal(revision, 4)
     assert.equal(notices.length, 1)
-    assert.match(notices[0]!, words)
+    assert.match(notices[0]!, message)
     assert.deepEqual((await opened(directory)).notices, [], 'a new mark was made')
     lay(directory, { log: whole.log.subarray(0, -7), mark })
     const torn = await opened(directory)
@@ -241,7 +244,7 @@ test('without a mark, or with one that cannot be used, the operator hears what i
   }
 })
 
-test('a mark that cannot be written is spoken of once, and the store goes on', async (t) => {
+test('a failure to write the commit mark is reported once, and the store accepts writes', async (t) => {
   const { directory, whole } = await written(t)
   const warnings: string[] = []
   const listen = ({ name, message }: Error): void => void (name === 'StoreWarning' && warnings.push(message))
@@ -260,7 +263,7 @@ test('a mark that cannot be written is spoken of once, and the store goes on', a
   )
 })
 
-test('a snapshot of a store that has lost changes is refused, too', async (t) => {
+test('a snapshot of a store that has lost changes is rejected', async (t) => {
   const { directory, whole } = await written(t)
   lay(directory, whole)
   truncateSync(join(directory, file), whole.log.length - 7)

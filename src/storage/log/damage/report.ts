@@ -1,26 +1,23 @@
-/** Keeps a copy of the bytes that are left out at the end of a log, and says so. */
+/** Saves a copy of the bytes that are dropped from the end of a log, and reports it. */
 import { basename } from 'node:path'
 import { reasonOf } from '../../../lib/explained-error.ts'
 import { StoreOpenError } from '../../store.ts'
 import { fileHeaderBytes } from '../layout.ts'
 import type { LoadedLog } from '../segments/load.ts'
 import { markPath } from './commit-mark.ts'
-import { keepAside } from './keep-aside.ts'
+import { saveDroppedBytes } from './save-dropped-bytes.ts'
 import { plural } from './verdict.ts'
 
-type Ended = Pick<LoadedLog, 'segments' | 'end' | 'leftOutBytes' | 'mark' | 'revision'>
+type Ended = Pick<LoadedLog, 'segments' | 'end' | 'droppedBytes' | 'mark' | 'revision'>
 
-/**
- * Calls `notice` with a sentence for each thing that is not as it should be. Throws StoreOpenError where bytes that may
- * matter cannot be kept.
- */
+/** Calls `notice` with a sentence for each problem. Throws StoreOpenError if bytes that may matter cannot be saved. */
 export function reportEnd(
   directory: string,
-  { segments, end, leftOutBytes, mark, revision }: Ended,
+  { segments, end, droppedBytes, mark, revision }: Ended,
   notice: (sentence: string) => void,
 ): void {
   const { path, end: position } = segments.at(-1)!
-  const isNew = segments.length === 1 && position === fileHeaderBytes && leftOutBytes === 0
+  const isNew = segments.length === 1 && position === fileHeaderBytes && droppedBytes === 0
   if (mark !== 'found' && !isNew)
     notice(
       `${markPath(directory)} ${marks[mark]}, so it is not known whether changes after revision ${revision} are ` +
@@ -28,7 +25,7 @@ export function reportEnd(
     )
   if (end.kind === 'whole') return
   const known = end.kind === 'torn' && end.known
-  const where = kept(path, position, leftOutBytes, known)
+  const where = copyClause(path, position, droppedBytes, known)
   if (end.kind === 'lost') {
     notice(
       `changes that had been acknowledged are lost (${basename(path)}: ${end.why}): the store goes on with what ` +
@@ -36,7 +33,7 @@ export function reportEnd(
     )
     return
   }
-  const bytes = `the last ${plural(leftOutBytes, 'byte')} of ${path}`
+  const bytes = `the last ${plural(droppedBytes, 'byte')} of ${path}`
   notice(
     known
       ? `${bytes} are a write that had not been acknowledged when its process ended: they were left out${where}`
@@ -50,16 +47,16 @@ const marks = {
   other: 'belongs to another store',
 } as const
 
-/** Says where the bytes are kept. Bytes that were never acknowledged need not be. */
-function kept(path: string, position: number, bytes: number, isNeedless: boolean): string {
+/** Returns the clause that names the copy. Bytes that were never acknowledged need no copy. */
+function copyClause(path: string, position: number, bytes: number, isOptional: boolean): string {
   if (bytes === 0) return ''
   try {
-    return `; they are kept in ${keepAside(path, position)}`
+    return `; they are kept in ${saveDroppedBytes(path, position)}`
   } catch (error) {
-    if (isNeedless) return `; they could not be kept in a file of their own: ${reasonOf(error)}`
+    if (isOptional) return `; they could not be saved to a file: ${reasonOf(error)}`
     throw new StoreOpenError(
-      `cannot keep the damaged end of ${path} in a file of its own (${reasonOf(error)}): the store was left as ` +
-        'it was; make room in its directory',
+      `cannot save the damaged end of ${path} to a file (${reasonOf(error)}): the store was left as ` +
+        'it was; free some space on its disk',
       {
         cause: error,
       },

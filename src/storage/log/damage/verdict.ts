@@ -1,23 +1,22 @@
 /**
- * Compares the end of the newest segment with the commit mark: is a write that never ended missing there, or
- * acknowledged changes?
+ * Compares the end of the newest segment with the commit mark, to tell an unfinished write from the loss of
+ * acknowledged changes.
  */
 import type { ScanEnd } from '../segments/scan.ts'
 import type { CommitMark } from './commit-mark.ts'
 
-/** The newest segment as it was found. */
+/** The newest segment as found on disk. */
 export interface NewestEnd extends ScanEnd {
   readonly number: number
-  /** Of the file, in bytes. */
+  /** Size of the file in bytes. */
   readonly size: number
-  /** The newest revision that can be read. */
+  /** The newest readable revision. */
   readonly revision: number
 }
 
 /**
- * `whole`: nothing is missing. `torn`: what follows the last whole batch was never acknowledged, as far as the mark
- * says; without a mark it is not known. `lost`: acknowledged changes are missing or cannot be read; `why` says so in
- * words.
+ * `whole`: nothing is missing. `torn`: the bytes after the last whole batch were never acknowledged according to the
+ * mark (`known`), or there is no mark. `lost`: acknowledged changes are missing or unreadable; `why` explains it.
  */
 export type Verdict =
   | { readonly kind: 'whole' }
@@ -43,7 +42,7 @@ export function judge(newest: NewestEnd, mark: CommitMark | undefined): Verdict 
   return why === 'torn' ? { kind: 'torn', known: mark !== undefined } : { kind: 'whole' }
 }
 
-/** Records that were moved to give space back have no revisions of their own. */
+/** Records moved by the cleaner have no revisions of their own, so the result may be empty. */
 function revisionsBetween(there: number, acknowledged: number): string {
   if (acknowledged <= there) return ''
   return acknowledged === there + 1 ? `: revision ${acknowledged}` : `: revisions ${there + 1} to ${acknowledged}`

@@ -1,4 +1,4 @@
-/** Reads the segments of a directory: what they hold, and whether they are all there and whole. Changes nothing. */
+/** Reads the segments of a directory and checks that they are complete. Changes nothing. */
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreOpenError } from '../../store.ts'
@@ -13,7 +13,7 @@ import { Window } from './window.ts'
 export interface LoadedVersion {
   readonly key: string
   readonly revision: number
-  /** Undefined: the key was deleted. */
+  /** Undefined if the key was deleted. */
   readonly value: Location | undefined
 }
 
@@ -21,33 +21,33 @@ export interface LoadedLog {
   /** Oldest first; never empty. */
   readonly segments: Segment[]
   readonly store: number
-  /** In the order of their revisions. A version that was being moved when the process ended is there twice. */
+  /** Ordered by revision. A version that was being moved when the process ended occurs twice. */
   readonly versions: LoadedVersion[]
   readonly revision: number
   readonly compactedRevision: number
-  /** How the newest segment ends. */
+  /** The state of the end of the newest segment. */
   readonly end: Verdict
-  /** Bytes behind its last whole batch. */
-  readonly leftOutBytes: number
-  /** `other`: it is another store's. */
+  /** Bytes after its last whole batch. */
+  readonly droppedBytes: number
+  /** `other`: the mark belongs to another store. */
   readonly mark: 'found' | 'missing' | 'damaged' | 'other'
-  /** Segments that had been given up and are still there. */
-  readonly leftOver: readonly number[]
+  /** Segments that the cleaner had released but not deleted yet. */
+  readonly obsolete: readonly number[]
 }
 
 export interface LoadOptions {
-  /** Segments are opened with these. */
+  /** Flags with which segments are opened. */
   readonly flags: number | 'r'
-  /** Goes on with what is left where acknowledged changes are missing at the end of the log. */
+  /** Loads what remains if acknowledged changes are missing at the end of the log. */
   readonly acceptDataLoss?: boolean
 }
 
 /**
- * Loads a directory's log; undefined if there is none. Throws StoreOpenError for damage, and where changes are missing
- * that had been acknowledged; `ENOENT`, if a process that uses the store has just given a segment up.
+ * Loads a directory's log; undefined if there is none. Throws StoreOpenError if it is damaged or acknowledged changes
+ * are missing, and `ENOENT` if a process that uses the store has just deleted a segment.
  */
 export function loadLog(directory: string, { flags, acceptDataLoss = false }: LoadOptions): LoadedLog | undefined {
-  // Before the segments are looked for: a process that uses the store may go on meanwhile.
+  // Read before the segments, since a process that uses the store may write meanwhile.
   const mark = readMark(directory)
   const numbers = segmentNumbers(directory)
   if (numbers.length === 0) {
@@ -56,7 +56,7 @@ export function loadLog(directory: string, { flags, acceptDataLoss = false }: Lo
   }
   const files = numbers.map((number) => ({ number, path: segmentPath(directory, number), fd: -1 }))
   try {
-    // All at once, so that none of them can go while others are read.
+    // Opens all before reading any, so that none can be deleted meanwhile.
     for (const file of files) file.fd = openSync(file.path, flags)
     return load(files, mark, acceptDataLoss)
   } catch (error) {
@@ -80,7 +80,7 @@ function load(
   const segments = files.map(
     ({ number, path, fd }, i) => new Segment(number, path, fd, headers[i + 1]?.previousEnd ?? fstatSync(fd).size),
   )
-  // The newest one knows which is the oldest.
+  // The newest header contains the number of the oldest segment.
   const loading = new Loading(headers.at(-1)!)
   const newest = segments.at(-1)!
   const size = newest.end
@@ -88,32 +88,33 @@ function load(
   const mark = typeof found !== 'string' && found.store === loading.store ? found : undefined
   const end = judge({ ...scanned, number: newest.number, size, revision: loading.revision }, mark)
   if (end.kind === 'lost' && !acceptDataLoss) throw lost(newest.path, end.why)
-  const kept = segments.filter(({ number }) => number >= loading.oldest)
-  if (kept.length === 0) throw damaged(newest.path, 'it names an oldest file that is newer')
-  // The mark that says that the first files had been given up may be missing itself.
-  const oldest = end.kind === 'lost' ? kept[0]!.number : loading.oldest
-  for (const [i, segment] of kept.entries()) {
+  const remaining = segments.filter(({ number }) => number >= loading.oldest)
+  if (remaining.length === 0) throw damaged(newest.path, 'it names an oldest file that is newer')
+  // The mark with the oldest segment may be missing itself.
+  const oldest = end.kind === 'lost' ? remaining[0]!.number : loading.oldest
+  for (const [i, segment] of remaining.entries()) {
     const expected = oldest + i
     if (segment.number !== expected) throw damaged(segmentPath(dirname(segment.path), expected), 'it is missing')
-    if (headers.at(i - kept.length)!.store !== loading.store) throw damaged(segment.path, 'it belongs to another store')
+    if (headers.at(i - remaining.length)!.store !== loading.store)
+      throw damaged(segment.path, 'it belongs to another store')
   }
-  for (const segment of kept.slice(0, -1)) loading.addWhole(segment)
-  const leftOver = segments.slice(0, segments.length - kept.length)
+  for (const segment of remaining.slice(0, -1)) loading.addWhole(segment)
+  const leftOver = segments.slice(0, segments.length - remaining.length)
   for (const segment of leftOver) segment.close()
   return {
-    segments: kept,
+    segments: remaining,
     store: loading.store,
     versions: loading.versions.sort((a, b) => a.revision - b.revision),
     revision: loading.revision,
     compactedRevision: loading.compactedRevision,
     end,
-    leftOutBytes: size - scanned.position,
+    droppedBytes: size - scanned.position,
     mark: mark ? 'found' : typeof found === 'string' ? found : 'other',
-    leftOver: leftOver.map(({ number }) => number),
+    obsolete: leftOver.map(({ number }) => number),
   }
 }
 
-/** Takes in the records of one segment after another. */
+/** Collects the records of the segments. */
 class Loading {
   readonly versions: LoadedVersion[] = []
   readonly store: number
@@ -128,7 +129,7 @@ class Loading {
     this.oldest = oldest
   }
 
-  /** A segment that has a successor: all of it must be there. */
+  /** Adds a segment that has a successor, so all of it must be readable. */
   addWhole(segment: Segment): void {
     const records = readIndex(segment, this.store)
     if (records) {
@@ -141,7 +142,7 @@ class Loading {
       throw damaged(segment.path, `it cannot be read from byte ${position} on`)
   }
 
-  /** The newest segment, as far as its batches are whole. */
+  /** Adds the newest segment, up to its last whole batch. */
   addNewest(segment: Segment): ScanEnd {
     const end = this.#scan(segment)
     segment.end = end.position
@@ -190,7 +191,7 @@ function readHeader({ number, path, fd }: SegmentFile): FileHeader {
   return header
 }
 
-/** The file holds something else. */
+/** The file is not a segment. */
 export const foreign = (file: string): StoreOpenError =>
   new StoreOpenError(
     `${file} is not a file of a store of Typernetes: it was left as it is; choose another data directory or move ` +

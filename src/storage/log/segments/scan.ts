@@ -1,22 +1,22 @@
-/** Goes through a file batch by batch and says where they end, and why. */
+/** Reads a file batch by batch, and reports where and why the batches end. */
 import { blockHeaderBytes, blockMagic, type RecordHead, readBlockHeader, readRecord } from '../layout.ts'
 import { Window } from './window.ts'
 
 export interface ScannedBatch {
   readonly position: number
-  /** The whole batch, good until the next one is asked for. */
+  /** The whole batch, valid until the next one is read. */
   readonly bytes: Buffer
 }
 
 /**
- * Why there are no more batches: the file ends there; the index of the segment begins; what follows is not whole
- * (`torn`); or it is not whole and whole ones come after it (`broken`).
+ * Why there are no more batches: the end of the file; the segment's index; incomplete bytes (`torn`); or incomplete
+ * bytes with whole batches after them (`broken`).
  */
 export type ScanEnd = { readonly position: number; readonly why: 'end' | 'index' | 'torn' | 'broken' }
 
 const aheadBytes = 1024 * 1024
 
-/** The batches of a file from `position` on. `verified: false` leaves the checksums of records out. */
+/** Yields the batches of a file from `position` on. `verified: false` skips the checksums of records. */
 export function* scanBatches(
   fd: number,
   position: number,
@@ -39,7 +39,7 @@ export function* scanBatches(
   return { position: at, why: 'end' }
 }
 
-/** The records of a batch, and where they begin in it. */
+/** Yields the records of a batch with their offsets. */
 export function* recordsIn(batch: Buffer): Generator<{ readonly at: number; readonly record: RecordHead }> {
   for (let at = blockHeaderBytes; at < batch.length; ) {
     const record = readRecord(batch, at, false)
@@ -62,9 +62,7 @@ function isWhole(batch: Buffer, records: number): boolean {
 const batchMagic = Buffer.alloc(4)
 batchMagic.writeUInt32LE(blockMagic.batch)
 
-/**
- * Whether a header of a batch is found anywhere behind a broken one: a write that was cut short has nothing behind it.
- */
+/** Returns true if a batch header follows a broken batch. Nothing follows a write that was cut short. */
 function hasBatchAfter(
   view: (at: number, length: number) => Buffer,
   from: number,

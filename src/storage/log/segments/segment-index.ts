@@ -1,5 +1,6 @@
 /**
- * The index at the end of a segment that is full: what it holds and where, so that opening need not read the values.
+ * The index at the end of a full segment: its records and their offsets, so that opening a store need not read the
+ * values.
  */
 import { crc32 } from 'node:zlib'
 import {
@@ -15,7 +16,7 @@ import { recordsIn, scanBatches } from './scan.ts'
 import type { Segment } from './segment.ts'
 import { Window } from './window.ts'
 
-/** A record and where it begins in its segment. */
+/** A record with its offset in the segment. */
 export interface IndexedRecord extends RecordHead {
   readonly offset: number
 }
@@ -24,12 +25,12 @@ export interface IndexedRecord extends RecordHead {
 const checksumBytes = 4
 /** Kind (1 byte), length of the key (2), revision (8), offset (4), length (4). */
 const entryHeadBytes = 19
-/** Milliseconds that making an index may hold the event loop at a time. */
+/** Maximum time in ms that writing an index blocks the event loop. */
 const sliceMs = 3
 
 /**
- * Writes the index of a segment to which nothing is added any more; its successor is durable. In slices; stops early
- * when `stopped` says so.
+ * Writes the index of a segment that is complete and has a durable successor. Works in slices and stops early when
+ * `stopped` returns true.
  */
 export async function sealSegment(segment: Segment, store: number, disk: Disk, stopped: () => boolean): Promise<void> {
   let target = Buffer.allocUnsafeSlow(256 * 1024)
@@ -55,7 +56,7 @@ export async function sealSegment(segment: Segment, store: number, disk: Disk, s
   segment.sealed = true
 }
 
-/** What the segment's index says; undefined if it has none, or not a whole one. */
+/** Returns the entries of the segment's index; undefined if the index is missing or damaged. */
 export function readIndex({ fd, end }: Segment, store: number): Iterable<IndexedRecord> | undefined {
   const window = new Window()
   const header = readBlockHeader(window.view(fd, end, blockHeaderBytes, blockHeaderBytes), end, store)
@@ -69,7 +70,7 @@ export function readIndex({ fd, end }: Segment, store: number): Iterable<Indexed
   return entriesIn(block)
 }
 
-/** The records of a segment that was found whole when the store was opened, or was written since. */
+/** Yields the records of a segment that was verified on opening or written since. */
 export function* recordsOf(segment: Segment, store: number): Generator<IndexedRecord> {
   const index = segment.sealed && readIndex(segment, store)
   if (index) {

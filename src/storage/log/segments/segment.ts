@@ -1,4 +1,4 @@
-/** One file of the log. Batches are added to the newest only; what has been written is never written over. */
+/** One file of the log. Batches are appended to the newest segment only; written bytes are never overwritten. */
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,11 +7,11 @@ import { encodeFileHeader, type FileHeader, fileHeaderBytes, fileMagic, kinds, r
 import { type Disk, durable, syncDirectory } from '../writing/disk.ts'
 import type { Window } from './window.ts'
 
-/** Where a record lies. It changes when the record is moved. */
+/** The place of a record. Changes when the record is moved. */
 export interface Location {
   segment: Segment
   offset: number
-  /** Of the whole record. */
+  /** Length of the whole record. */
   readonly length: number
 }
 
@@ -19,13 +19,13 @@ export class Segment {
   readonly number: number
   readonly path: string
   readonly fd: number
-  /** Where its batches end. */
+  /** End of its batches. */
   end: number
-  /** Whether its index is in place. */
+  /** True if its index has been written. */
   sealed = false
-  /** Bytes of records with a value that the index of versions still holds. */
+  /** Bytes of put records that the version index still refers to. */
   live = 0
-  /** Bytes of its deletions, and the newest one's revision: they are needed until it has been compacted. */
+  /** Bytes of its deletions, and the newest one's revision. They are needed until that revision has been compacted. */
   deletions = 0
   newestDeletion = 0
 
@@ -36,7 +36,7 @@ export class Segment {
     this.end = end
   }
 
-  /** Bytes that cleaning would have to move. */
+  /** Returns the bytes that cleaning would have to move. */
   needed(compactedRevision: number): number {
     return this.live + (this.newestDeletion > compactedRevision ? this.deletions : 0)
   }
@@ -55,23 +55,23 @@ const suffix = '.log'
 export const segmentPath = (directory: string, number: number): string =>
   join(directory, `${String(number).padStart(12, '0')}${suffix}`)
 
-/** The numbers of the segments in a directory, in order. */
+/** Returns the sorted numbers of the segments in a directory. */
 export function segmentNumbers(directory: string): number[] {
   const numbers: number[] = []
   for (const name of readdirSync(directory)) if (/^\d{12}\.log$/.test(name)) numbers.push(Number.parseInt(name, 10))
   return numbers.sort((a, b) => a - b)
 }
 
-/** Ends of names of files that are being made; what a crash left is of no use. */
-export const unfinished = '.new'
+/** Suffix of unfinished files. Those that a crash left are useless. */
+export const unfinishedSuffix = '.new'
 
 /**
- * Makes a segment; it is there, whole and durable, or not at all. An empty one of the same number is replaced. `room`
- * bytes are written and taken back, to see whether the disk has them.
+ * Creates a segment atomically and durably. An empty segment of the same number is replaced. `room` bytes are written
+ * and truncated, to check that the disk has them.
  */
 export async function makeSegment(directory: string, header: FileHeader, disk: Disk, room = 0): Promise<Segment> {
   const path = segmentPath(directory, header.number)
-  const temporary = path + unfinished
+  const temporary = path + unfinishedSuffix
   try {
     const file = await open(temporary, 'w', 0o600)
     try {
@@ -93,13 +93,13 @@ export async function makeSegment(directory: string, header: FileHeader, disk: D
   return new Segment(header.number, path, openSync(path, durable), fileHeaderBytes)
 }
 
-/** How much is read at once when one record lies behind the last. */
+/** Bytes read in one call when records are close to each other. */
 const aheadBytes = 64 * 1024
 const nearBytes = 8 * 1024
 
 /**
- * Reads many records: those that lie close behind one another together. For one turn of the event loop, since segments
- * come and go.
+ * Reads many records, with one system call for records close to each other. Valid for one turn of the event loop, since
+ * segments are added and deleted.
  */
 export class RecordReader {
   readonly #window: Window
@@ -111,7 +111,9 @@ export class RecordReader {
     this.#window = window
   }
 
-  /** The whole record, good until the next one is read. Throws StoreFailedError if it is not what it should be. */
+  /**
+   * Returns the whole record, valid until the next one is read. Throws StoreFailedError if the record does not match.
+   */
   record(location: Location, key: string, revision: number): Buffer {
     const { segment, offset, length } = location
     const gap = segment === this.#segment ? offset - this.#end : -1
@@ -122,13 +124,13 @@ export class RecordReader {
     return record
   }
 
-  /** The record's value, in memory of its own. */
+  /** Returns a copy of the record's value. */
   value(location: Location, key: string, revision: number): Buffer {
     return Buffer.from(valueIn(this.record(location, key, revision)))
   }
 }
 
-/** The value of one record. Throws StoreFailedError if the record is not what it should be. */
+/** Reads the value of one record. Throws StoreFailedError if the record does not match. */
 export function readValue(location: Location, key: string, revision: number): Buffer {
   const record = Buffer.allocUnsafe(location.length)
   const read = readSync(location.segment.fd, record, 0, location.length, location.offset)

@@ -1,4 +1,4 @@
-/** Reads files through a window, so that what lies side by side costs one system call. */
+/** Reads files through a window, so that neighbouring reads cost one system call. */
 import { readSync } from 'node:fs'
 
 export class Window {
@@ -8,8 +8,8 @@ export class Window {
   #length = 0
 
   /**
-   * `length` bytes from `position`, fewer where the file ends; `ahead` says how much to read at once. They are good
-   * until the next call. What has been read is not read again: for parts of files that do not change.
+   * Returns `length` bytes from `position`, fewer at the end of the file; `ahead` is the number of bytes to read in one
+   * call. The bytes are valid until the next call. Bytes in the window are not read again, so they must not change.
    */
   view(fd: number, position: number, length: number, ahead: number): Buffer {
     if (fd !== this.#fd || position < this.#start || position + length > this.#start + this.#length)
@@ -18,7 +18,7 @@ export class Window {
     return this.#bytes.subarray(at, Math.min(at + length, this.#length))
   }
 
-  /** Files may have been closed, and others opened in their place. */
+  /** Drops the window, since its file may have been closed and its descriptor reused. */
   forget(): void {
     this.#fd = -1
   }

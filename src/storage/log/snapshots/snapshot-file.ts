@@ -1,6 +1,6 @@
 /**
- * The file of a snapshot: a header with the revision, batches of records as the log has them, and a mark that says how
- * many there are.
+ * The file format of a snapshot: a header with the revision, batches of records as in the log, and a mark with their
+ * number.
  */
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
@@ -19,10 +19,10 @@ import { recordsIn, scanBatches } from '../segments/scan.ts'
 import { Window } from '../segments/window.ts'
 import { Batch } from '../writing/batch.ts'
 
-/** Entries are gathered into batches of this size. */
+/** Size of a batch. */
 const batchBytes = 256 * 1024
 
-/** Writes a snapshot at `revision` to an empty file, and makes it durable. */
+/** Writes a snapshot at `revision` to an empty file and makes it durable. */
 export async function writeSnapshot(
   file: FileHandle,
   revision: number,
@@ -63,16 +63,16 @@ export async function writeSnapshot(
 }
 
 export interface SnapshotFile {
-  /** The store's revision when it was taken. */
+  /** Revision of the store at the time of the snapshot. */
   readonly revision: number
-  /** The records, a batch at a time; each batch is good until the next one is asked for. */
+  /** Yields the batches of records. Each batch is valid until the next one is read. */
   batches(): Iterable<Buffer>
   close(): void
 }
 
 /**
- * Opens a snapshot and reads it through once. Throws StoreOpenError for what is not a whole snapshot, ExplainedError
- * for what is not there.
+ * Opens a snapshot and verifies all of it. Throws StoreOpenError if it is not a whole snapshot, ExplainedError if the
+ * file cannot be read.
  */
 export function openSnapshot(file: string): SnapshotFile {
   let fd: number
@@ -92,7 +92,7 @@ export function openSnapshot(file: string): SnapshotFile {
 }
 
 function unreadable(file: string, error: unknown): ExplainedError {
-  const why = errorCode(error) === 'ENOENT' ? 'is not there' : `cannot be read (${reasonOf(error)})`
+  const why = errorCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${reasonOf(error)})`
   return new ExplainedError(`${file} ${why}: give a file that \`t8s snapshot save\` wrote`, { cause: error })
 }
 
@@ -115,18 +115,18 @@ function readHeader(fd: number, file: string): FileHeader {
   return header
 }
 
-/** The mark at the end counts the records before it. */
+/** Checks that the mark at the end has the number of records. */
 function check(fd: number, file: string): void {
   let count = 0
-  let said: number | undefined
+  let expected: number | undefined
   for (const batch of batchesIn(fd)) {
     for (const { record } of recordsIn(batch)) {
-      if (said !== undefined) throw incomplete(file)
-      if (record.kind === kinds.end) said = record.revision
+      if (expected !== undefined) throw incomplete(file)
+      if (record.kind === kinds.end) expected = record.revision
       else count++
     }
   }
-  if (said !== count) throw incomplete(file)
+  if (expected !== count) throw incomplete(file)
 }
 
 const incomplete = (file: string): StoreOpenError =>

@@ -27,13 +27,13 @@ async function twoKeys(directory: string) {
   const store = await openLogStore({ directory })
   await put(store, '/a', '1')
   await put(store, '/b', '2')
-  await put(store, '/c', 'gone')
+  await put(store, '/c', 'deleted')
   await put(store, '/a', '3')
   await store.commit({ conditions: [], operations: [{ key: '/c', delete: true }] })
   return store
 }
 
-test('a snapshot of a store in use is restored elsewhere and goes on far above its revision, the past being compacted', async (t) => {
+test('a restored snapshot of a store in use continues far above its revision, compacted', async (t) => {
   const directory = await folder(t)
   const store = await twoKeys(join(directory, 'store'))
   const file = join(directory, 'snapshot')
@@ -50,7 +50,7 @@ test('a snapshot of a store in use is restored elsewhere and goes on far above i
     const ended = Promise.withResolvers<Error>()
     restored.watch(range, 6, { events: () => {}, end: ended.resolve })
     assert.ok((await ended.promise) instanceof CompactedError)
-    // What clients know the objects by is still good for a change.
+    // Conditions on revisions from before the restore still hold.
     const changed = await restored.commit({
       conditions: [{ key: '/b', revision: 3 }],
       operations: [{ key: '/d', value: Buffer.from('on') }],
@@ -63,7 +63,7 @@ test('a snapshot of a store in use is restored elsewhere and goes on far above i
   assert.deepEqual(readdirSync(directory).sort(), ['restored', 'snapshot', 'store'])
 })
 
-test('a snapshot of a store that nobody uses', async (t) => {
+test('a snapshot of a closed store contains its objects and does not change it', async (t) => {
   const directory = await folder(t)
   await (await twoKeys(join(directory, 'store'))).close()
   const before = readdirSync(join(directory, 'store'))
@@ -76,7 +76,7 @@ test('a snapshot of a store that nobody uses', async (t) => {
   await restored.close()
 })
 
-test('a snapshot of thousands of objects is restored as it was', async (t) => {
+test('a snapshot of thousands of objects is restored unchanged', async (t) => {
   const directory = await folder(t)
   const store = await openLogStore({ directory: join(directory, 'store') })
   await Promise.all(Array.from({ length: 3_000 }, (_, i) => put(store, `/k/${i}`, `${i} `.repeat(i % 500))))
@@ -91,7 +91,7 @@ test('a snapshot of thousands of objects is restored as it was', async (t) => {
 
 const small = { segmentBytes: 60_000, cleaning: { minBytes: 100_000, moveBytes: 10_000, pauseMs: 0 } }
 
-/** Writes pairs of keys with one value each, and compacts, until it is told to stop. */
+/** Writes pairs of keys with equal values, and compacts, until it receives a message. */
 const writerScript = `
   import { openLogStore } from '${import.meta.resolve('../index.ts')}'
   const store = await openLogStore({ directory: process.argv[2], tuning: ${JSON.stringify(small)} })
@@ -121,7 +121,7 @@ async function isWhole(directory: string, name: string) {
   await restored.close()
 }
 
-test('snapshots taken while another process writes and gives space back are whole', async (t) => {
+test('snapshots are consistent while another process writes and cleans the log', async (t) => {
   const directory = await folder(t)
   writeFileSync(join(directory, 'writer.ts'), writerScript)
   const writer = fork(join(directory, 'writer.ts'), [join(directory, 'store')], {
@@ -139,10 +139,10 @@ test('snapshots taken while another process writes and gives space back are whol
     writer.send('stop')
     await ended
   }
-  assert.ok(readdirSync(join(directory, 'store')).sort()[0]! > '000000000003', 'space was given back meanwhile')
+  assert.ok(readdirSync(join(directory, 'store')).sort()[0]! > '000000000003', 'the log was cleaned meanwhile')
 })
 
-test('snapshots taken while this process writes and gives space back are whole: each shows a state that was', async (t) => {
+test('snapshots are consistent while this process writes and cleans the log', async (t) => {
   const directory = await folder(t)
   const store = await openLogStore({ directory: join(directory, 'store'), tuning: small })
   let writing = true
@@ -164,7 +164,7 @@ test('snapshots taken while this process writes and gives space back are whole: 
   await store.close()
 })
 
-test('nothing is overwritten: neither a file by a snapshot nor a store by a restore', async (t) => {
+test('a snapshot overwrites no file, and a restore no directory with data', async (t) => {
   const directory = await folder(t)
   const store = await twoKeys(join(directory, 'store'))
   const file = join(directory, 'snapshot')
@@ -190,7 +190,7 @@ test('nothing is overwritten: neither a file by a snapshot nor a store by a rest
   assert.deepEqual(readdirSync(join(directory, 'full')), ['precious'])
 })
 
-test('what is no snapshot, or not a whole one, is not restored, and leaves nothing behind', async (t) => {
+test('a file that is not a whole snapshot is not restored and leaves no files', async (t) => {
   const directory = await folder(t)
   const target = join(directory, 'restored')
   writeFileSync(join(directory, 'random'), Buffer.alloc(50_000, 'x'))
@@ -205,7 +205,7 @@ test('what is no snapshot, or not a whole one, is not restored, and leaves nothi
   })
   await assert.rejects(restoreSnapshot(join(directory, 'absent'), target), {
     name: 'ExplainedError',
-    message: /absent is not there/,
+    message: /absent does not exist/,
   })
   await assert.rejects(restoreSnapshot(directory, target), { name: 'ExplainedError', message: /cannot be read/ })
   await (await twoKeys(join(directory, 'store'))).close()
@@ -225,7 +225,7 @@ test('what is no snapshot, or not a whole one, is not restored, and leaves nothi
   assert.deepEqual(readdirSync(directory).sort(), ['empty', 'random', 'snapshot', 'store'])
 })
 
-test('a directory without a store has no snapshot; a folder that is missing is named', async (t) => {
+test('saving fails for a directory without a store and for a missing target folder', async (t) => {
   const directory = await folder(t)
   await assert.rejects(saveSnapshot(directory, join(directory, 'snapshot')), {
     name: 'StoreOpenError',

@@ -1,4 +1,4 @@
-/** Saves a store to one file, while it is used or not, and makes a new store from such a file. */
+/** Saves a store to one file, whether it is in use or not, and creates a store from such a file. */
 import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { link, open, rename, rm } from 'node:fs/promises'
@@ -18,29 +18,30 @@ import { Batch } from '../writing/batch.ts'
 import { syncDirectory, systemDisk } from '../writing/disk.ts'
 import { openSnapshot, writeSnapshot } from './snapshot-file.ts'
 
-/** Another process may give segments up while they are looked for, or history be compacted while it is read. */
+/** Retries because another process may delete segments, or history be compacted, during a read. */
 const attempts = 20
 const entriesPerPortion = 500
 const everything = { start: '', end: '\u{10ffff}' }
 const segmentBytes = 16 * 1024 * 1024
 
 /**
- * Writes the store's newest durable state to `file`, which must not exist yet; its mode is 0600. The store may be in
- * use, by this process or another one. Throws StoreOpenError for what is not a store, ExplainedError for what is wrong
- * with `file`.
+ * Writes the newest durable state of the store to `file`, which must not exist, with mode 0600. The store may be in
+ * use, by this process or another one. Throws StoreOpenError if the directory is not a store, ExplainedError if `file`
+ * cannot be written.
  */
 export async function saveSnapshot(dataDirectory: string, file: string): Promise<void> {
   const target = resolve(file)
-  if (existsSync(target)) throw occupied(target)
+  if (existsSync(target)) throw existsError(target)
   const running = openStoreOf(dataDirectory)
-  if (running) await explained(target, () => saveRunning(running, target))
-  else await saveStored(dataDirectory, target)
+  if (running) await explained(target, () => saveOpenStore(running, target))
+  else await saveDirectory(dataDirectory, target)
 }
 
 /**
- * Makes a store in `dataDirectory`, which must not hold one, from a file that `saveSnapshot` wrote. Objects keep their
- * revisions; the store goes on from the snapshot's revision and `revisionBump`, and everything before that counts as
- * compacted. Throws StoreOpenError for what is not a snapshot, ExplainedError for what is wrong with the directory.
+ * Creates a store in `dataDirectory`, which must be empty, from a file that `saveSnapshot` wrote. Objects keep their
+ * revisions; the store continues at the snapshot's revision plus `revisionBump`, and older revisions are compacted.
+ * Throws StoreOpenError if the file is not a snapshot, ExplainedError if the directory is not empty or cannot be
+ * written.
  */
 export async function restoreSnapshot(file: string, dataDirectory: string): Promise<void> {
   const snapshot = openSnapshot(file)
@@ -51,16 +52,16 @@ export async function restoreSnapshot(file: string, dataDirectory: string): Prom
         throw new ExplainedError(
           `${directory} holds data already: it was left as it is; give another directory or move it away`,
         )
-      const making = join(dirname(directory), `.${basename(directory)}-${randomBytes(6).toString('hex')}`)
-      mkdirSync(making, { recursive: true, mode: 0o700 })
+      const temporary = join(dirname(directory), `.${basename(directory)}-${randomBytes(6).toString('hex')}`)
+      mkdirSync(temporary, { recursive: true, mode: 0o700 })
       try {
-        await restore(snapshot, making)
-        // An empty directory may be there already.
+        await restore(snapshot, temporary)
+        // The directory may exist and be empty.
         if (existsSync(directory)) rmdirSync(directory)
-        await rename(making, directory)
+        await rename(temporary, directory)
         syncDirectory(dirname(directory))
       } finally {
-        await rm(making, { recursive: true, force: true })
+        await rm(temporary, { recursive: true, force: true })
       }
     })
   } finally {
@@ -89,8 +90,8 @@ async function restore(snapshot: ReturnType<typeof openSnapshot>, directory: str
   }
 }
 
-/** Saves a store that this process has open: what it shows at one revision. */
-async function saveRunning(store: Store, target: string): Promise<void> {
+/** Saves a store that this process has open, at one revision. */
+async function saveOpenStore(store: Store, target: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const { revision } = store
     try {
@@ -111,8 +112,8 @@ async function* pagesAt(store: Store, revision: number): AsyncGenerator<readonly
   }
 }
 
-/** Saves a store that lies in a directory, and may be written by another process: what its log holds at this moment. */
-async function saveStored(directory: string, target: string): Promise<void> {
+/** Saves the store in a directory, which another process may be writing to. */
+async function saveDirectory(directory: string, target: string): Promise<void> {
   const log = await loadForReading(directory)
   try {
     const index = new VersionIndex<Location>()
@@ -130,7 +131,7 @@ async function loadForReading(directory: string): Promise<LoadedLog> {
       if (log) return log
       throw new StoreOpenError(`${directory} holds no store: check --data-dir`)
     } catch (error) {
-      // A segment that was there has been given up, or one has been begun behind the newest.
+      // A segment has just been deleted, or a new one begun.
       const isPassing = errorCode(error) === 'ENOENT' || error instanceof StoreOpenError
       if (
         !isPassing ||
@@ -160,7 +161,7 @@ async function* portionsOf(index: VersionIndex<Location>, revision: number): Asy
   yield entries
 }
 
-/** Writes a snapshot beside its place and gives it its durable name, unless the name is taken. */
+/** Writes a snapshot to a temporary file and moves it to `target`, unless that exists. */
 async function writeFile(target: string, revision: number, portions: AsyncIterable<readonly Entry[]>): Promise<void> {
   const temporary = join(dirname(target), `.${basename(target)}-${randomBytes(6).toString('hex')}`)
   try {
@@ -180,14 +181,14 @@ async function putInPlace(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') throw occupied(to)
+    if (errorCode(error) === 'EEXIST') throw existsError(to)
     // Some file systems have no hard links.
     await rename(from, to)
   }
   syncDirectory(dirname(to))
 }
 
-const occupied = (path: string): ExplainedError =>
+const existsError = (path: string): ExplainedError =>
   new ExplainedError(`${path} exists already: it was left as it is; give another name or move it away`)
 
 async function explained(path: string, run: () => Promise<void>): Promise<void> {

@@ -1,4 +1,4 @@
-/** The bytes of one durable write, in a buffer that is used again and again. */
+/** The bytes of one durable write, in a reusable buffer. */
 import {
   blockHeaderBytes,
   blockMagic,
@@ -9,8 +9,8 @@ import {
   writeRecord,
 } from '../layout.ts'
 
-/** What is kept between two writes. */
-const keptBytes = 512 * 1024
+/** Maximum size of the buffer between two writes. */
+const maxIdleBytes = 512 * 1024
 
 export class Batch {
   #bytes = Buffer.allocUnsafeSlow(64 * 1024)
@@ -18,15 +18,15 @@ export class Batch {
   #records = 0
   #newestRevision = 0
 
-  /** Where the first record begins. */
+  /** Offset of the first record. */
   readonly firstRecord = blockHeaderBytes
 
-  /** Where the next record will begin. */
+  /** Offset of the next record. */
   get length(): number {
     return this.#length
   }
 
-  /** Of its versions; 0 where it has none but those that are moved. */
+  /** The newest revision of its versions; 0 if it contains only moved versions. */
   get newestRevision(): number {
     return this.#newestRevision
   }
@@ -35,15 +35,15 @@ export class Batch {
     return this.#records === 0
   }
 
-  /** Begins a new one; the bytes of the last are written by now. */
+  /** Starts a new batch. The bytes of the last one must have been written. */
   clear(): void {
-    if (this.#bytes.length > keptBytes) this.#bytes = Buffer.allocUnsafeSlow(keptBytes)
+    if (this.#bytes.length > maxIdleBytes) this.#bytes = Buffer.allocUnsafeSlow(maxIdleBytes)
     this.#length = blockHeaderBytes
     this.#records = 0
     this.#newestRevision = 0
   }
 
-  /** Adds a record: of a version, or of a mark, which has no key. */
+  /** Adds a record of a version, or a mark, which has no key. */
   add(kind: Kind, key: string, revision: number, value?: Buffer): void {
     this.#reserve(recordHeadBytes + key.length * 3 + (value?.length ?? 0))
     this.#length = writeRecord(this.#bytes, this.#length, kind, key, revision, value)
@@ -51,14 +51,14 @@ export class Batch {
     this.#records++
   }
 
-  /** Adds a record that is whole already. */
+  /** Adds an encoded record. */
   addWhole(record: Buffer): void {
     this.#reserve(record.length)
     this.#length += record.copy(this.#bytes, this.#length)
     this.#records++
   }
 
-  /** The bytes, for this position of the file. */
+  /** Returns the bytes for this position of the file. */
   finish(position: number, store: number): Buffer {
     const bytes = this.#bytes.subarray(0, this.#length)
     writeBlockHeader(bytes, { magic: blockMagic.batch, bytes: this.#length, records: this.#records }, position, store)

@@ -13,11 +13,11 @@ import { type Disk, systemDisk } from './disk.ts'
 const range = { start: '/', end: '0' }
 const put = (store: Store, key: string, bytes = 3000) =>
   store.commit({ conditions: [], operations: [{ key, value: Buffer.alloc(bytes, key) }] })
-/** Resolves when the store takes writes again. */
+/** Resolves when the store accepts writes again. */
 async function recovered(store: Store) {
   const deadline = performance.now() + 15_000
   while (store.problem !== undefined) {
-    assert.ok(performance.now() < deadline, `the problem stays: ${store.problem}`)
+    assert.ok(performance.now() < deadline, `the problem persists: ${store.problem}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
@@ -30,7 +30,7 @@ async function folder(t: TestContext) {
   return directory
 }
 
-/** A disk that can be told to fail, after it has written a part of what it was given. */
+/** A disk that can be made to fail after it has written a part of the bytes. */
 function brokenDisk() {
   let code: string | undefined
   const disk: Disk = {
@@ -51,35 +51,35 @@ function brokenDisk() {
   }
 }
 
-for (const [code, says] of [
-  ['ENOSPC', /^the disk of .* is full \(ENOSPC\): make room; writes go on by themselves once there is some$/],
-  ['EDQUOT', /^the quota for .* is used up \(EDQUOT\): make room or raise it/],
-  ['EIO', /^the disk of .* failed to write \(EIO\): look into the system's log/],
+for (const [code, message] of [
+  ['ENOSPC', /^the disk of .* is full \(ENOSPC\): free some space; writes resume automatically once there is space$/],
+  ['EDQUOT', /^the quota for .* is used up \(EDQUOT\): free some space or raise it/],
+  ['EIO', /^the disk of .* failed to write \(EIO\): check the system's log/],
   ['EXYZ', /^the store in .* could not write \(EXYZ: broken on purpose\)/],
 ] as const) {
-  test(`a disk that refuses writes with ${code} is named, reads and watches go on, and writes do when it works again`, async (t) => {
+  test(`${code} is reported; reads and watches continue; writes resume after the failure`, async (t) => {
     const directory = await folder(t)
     const { disk, fail, mend } = brokenDisk()
     const store = await openLogStore({ directory, tuning: { disk, probeMs: 5 } })
-    const told: ChangeEvent[] = []
-    const watch = store.watch(range, 0, { events: (events) => told.push(...events), end: () => {} })
+    const received: ChangeEvent[] = []
+    const watch = store.watch(range, 0, { events: (events) => received.push(...events), end: () => {} })
     await put(store, '/before')
     fail(code)
     const refused = await Promise.allSettled(['/lost/1', '/lost/2', '/lost/3'].map((key) => put(store, key)))
     for (const outcome of refused) {
       assert.ok(outcome.status === 'rejected')
       assert.equal(outcome.reason.name, 'StoreFailedError')
-      assert.match(outcome.reason.message, says)
+      assert.match(outcome.reason.message, message)
     }
-    assert.match(store.problem ?? '', says)
-    await assert.rejects(put(store, '/lost/4'), { name: 'StoreFailedError', message: says })
-    await assert.rejects(store.compact(store.revision), { name: 'StoreFailedError', message: says })
+    assert.match(store.problem ?? '', message)
+    await assert.rejects(put(store, '/lost/4'), { name: 'StoreFailedError', message })
+    await assert.rejects(store.compact(store.revision), { name: 'StoreFailedError', message })
     assert.deepEqual(await keysIn(store), ['/before'])
     mend()
     await recovered(store)
     assert.deepEqual(await put(store, '/after'), { committed: true, revision: 3 })
     assert.deepEqual(
-      told.map(({ key, revision }) => `${key}@${revision}`),
+      received.map(({ key, revision }) => `${key}@${revision}`),
       ['/before@2', '/after@3'],
     )
     assert.equal(watch.position, 3)
@@ -91,7 +91,7 @@ for (const [code, says] of [
   })
 }
 
-test('a store on a broken disk can be closed, and opened again by the same process', async (t) => {
+test('a store on a broken disk can be closed and reopened by the same process', async (t) => {
   const directory = await folder(t)
   const { disk, fail, mend } = brokenDisk()
   const store = await openLogStore({ directory, tuning: { disk, probeMs: 5 } })
@@ -106,7 +106,7 @@ test('a store on a broken disk can be closed, and opened again by the same proce
   await again.close()
 })
 
-test('after many failures and recoveries everything acknowledged is there, with its history, and nothing else', async (t) => {
+test('many disk failures lose no acknowledged write and keep no failed one', async (t) => {
   const directory = await folder(t)
   const { disk, fail, mend } = brokenDisk()
   const tuning = {
@@ -143,7 +143,7 @@ test('after many failures and recoveries everything acknowledged is there, with 
   await again.close()
 })
 
-test('a full disk: what was acknowledged stays, and writes go on when there is room', async (t) => {
+test('a full disk loses no acknowledged write, and writes resume once there is space', async (t) => {
   const parent = await folder(t)
   const directory = join(parent, 'small')
   await mkdir(directory)
@@ -168,7 +168,7 @@ test('a full disk: what was acknowledged stays, and writes go on when there is r
         },
       )
     }
-    assert.match(failure.message, /is full \(ENOSPC\): make room/)
+    assert.match(failure.message, /is full \(ENOSPC\): free some space/)
     assert.ok(acknowledged.length > 100)
     assert.deepEqual(await keysIn(store), acknowledged)
     rmSync(ballast)
@@ -183,7 +183,7 @@ test('a full disk: what was acknowledged stays, and writes go on when there is r
   }
 })
 
-/** Fills the store until a file may not grow further, then goes on when the store does. */
+/** Fills the store until a file reaches its size limit, then continues once the store recovers. */
 const script = `
   import { openLogStore } from '${import.meta.resolve('../index.ts')}'
   process.on('SIGXFSZ', () => {})
@@ -194,13 +194,14 @@ const script = `
   const messages = new Set()
   for (let i = 0; messages.size === 0 || acknowledged.length < 1000; i += 16) {
     const keys = Array.from({ length: 16 }, (_, j) => '/' + (i + j))
-    await Promise.all(keys.map((key) => put(key).then(() => acknowledged.push(key), (error) => messages.add(error.name + ': ' + error.message))))
+    const failed = (error) => messages.add(error.name + ': ' + error.message)
+    await Promise.all(keys.map((key) => put(key).then(() => acknowledged.push(key), failed)))
     while (store.problem) await new Promise((resolve) => setTimeout(resolve, 5))
   }
   await store.close()
   console.log(JSON.stringify({ acknowledged, messages: [...messages] }))`
 
-test('where files may not grow further the log goes on in another one', {
+test('at the file size limit the log continues in a new file', {
   skip: process.platform === 'win32' && 'needs ulimit',
 }, async (t) => {
   const directory = await folder(t)

@@ -1,7 +1,7 @@
 /**
- * Gathers transactions while the disk is busy and writes them as one batch. The disk and this thread work at the same
- * time: the next write begins before the last one is announced. What one write made durable is announced at once. When
- * the disk refuses a write, all that wait are told, and nothing is accepted until a write works again.
+ * Gathers transactions while the disk is busy and writes them as one batch. Disk and thread work in parallel: the next
+ * write begins before the last one is announced. The changes of one write are announced together. When a write fails,
+ * all waiting transactions are rejected, and none is accepted until a write works again.
  */
 import { FatalError } from '../../../lib/process/unhandled-errors.ts'
 import { StoreClosedError, StoreFailedError } from '../../store.ts'
@@ -11,28 +11,30 @@ import type { Location } from '../segments/segment.ts'
 import { Batch } from './batch.ts'
 import { writeFailure } from './write-failure.ts'
 
-/** A change that is accepted but perhaps not durable yet. A delete has no value. */
+/** A change that is accepted but may not be durable yet. A delete has no value. */
 export interface PendingChange {
   readonly key: string
   readonly revision: number
   readonly value: Buffer | undefined
 }
 
-/** What the store does when changes are durable, or not. */
+/** Callbacks of the store. */
 export interface CommitListener extends Revisions {
-  /** A change is durable and lies at `location` (a delete: nowhere). Called before the next write is put together. */
+  /**
+   * Called when a change is durable, with the place of its value (none for a delete), before the next batch is built.
+   */
   durable(change: PendingChange, location: Location | undefined): void
-  /** All of these are durable and known. Called before the commits resolve. */
+  /** Called when all these changes are durable and indexed, before their commits resolve. */
   announce(changes: readonly PendingChange[]): void
-  /** Whatever was accepted and is not durable is forgotten. */
+  /** Called after a failed write: accepted changes that are not durable are dropped. */
   failed(): void
 }
 
-/** Records of the store's own, written along with the next transactions. */
+/** Records of the store itself, written with the next transactions. */
 export interface Maintenance {
-  /** Adds the records. Called when everything that was written before is known. */
+  /** Adds the records. Called after all earlier writes have been applied. */
   add(batch: Batch): void
-  /** They are durable. */
+  /** Called when the records are durable. */
   written(place: Place): void
 }
 
@@ -47,11 +49,11 @@ interface WaitingMaintenance extends Maintenance {
   reject(error: Error): void
 }
 
-/** So many transactions of one turn of the event loop do not wait for its end. */
+/** With this many transactions a write begins before the turn of the event loop ends. */
 const enoughToBegin = 4
 const maxTransactions = 512
 const maxBytes = 16 * 1024 * 1024
-/** The disk must have room for the batch it refused, or for this much, before writes go on. */
+/** Writes resume once the disk has space for the rejected batch, or for this many bytes. */
 const maxRoom = 1024 * 1024
 const none: readonly PendingChange[] = []
 
@@ -63,7 +65,7 @@ export class GroupCommit {
   #queue: Waiting[] = []
   #maintenance: WaitingMaintenance | undefined
   #busy = false
-  /** The first write after idle time, while it waits for the end of the turn. */
+  /** The first write after idle time, scheduled for the end of the turn. */
   #scheduled: NodeJS.Immediate | undefined
   #failure: Error | undefined
   #probe: NodeJS.Timeout | undefined
@@ -71,14 +73,14 @@ export class GroupCommit {
   #closed = false
   #idle: (() => void)[] = []
 
-  /** After a failure it is tried every `probeMs` whether the disk takes writes again. */
+  /** After a failure the disk is probed every `probeMs`. */
   constructor(log: Log, listener: CommitListener, probeMs: number) {
     this.#log = log
     this.#listener = listener
     this.#probeMs = probeMs
   }
 
-  /** Throws while nothing can be written. */
+  /** Throws while the store cannot write. */
   check(): void {
     if (this.#failure) throw this.#failure
   }
@@ -87,7 +89,7 @@ export class GroupCommit {
     return this.#failure instanceof StoreFailedError ? this.#failure.message : undefined
   }
 
-  /** Resolves when the changes are durable and announced, and all that were added before. */
+  /** Resolves when these changes and all added before are durable and announced. */
   add(changes: readonly PendingChange[]): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ changes, resolve, reject })
@@ -95,12 +97,12 @@ export class GroupCommit {
     })
   }
 
-  /** Resolves when all that was added so far is durable and announced. */
+  /** Resolves when all changes added so far are durable and announced. */
   settled(): Promise<void> {
     return this.#busy ? this.add(none) : Promise.resolve()
   }
 
-  /** Writes records of the store's own with the next batch. One at a time. */
+  /** Writes records of the store itself with the next batch. Calls must not overlap. */
   maintain(maintenance: Maintenance): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
@@ -114,7 +116,7 @@ export class GroupCommit {
     })
   }
 
-  /** Resolves when nothing is under way; what is added afterwards fails as closed. */
+  /** Resolves when no write is running. Later changes are rejected with StoreClosedError. */
   async close(): Promise<void> {
     if (this.#busy) await new Promise<void>((resolve) => this.#idle.push(resolve))
     this.#closed = true
@@ -137,7 +139,7 @@ export class GroupCommit {
     try {
       this.#writeBatch()
     } catch (cause) {
-      this.#distrust(cause)
+      this.#abort(cause)
     }
   }
 
@@ -181,15 +183,17 @@ export class GroupCommit {
         this.#maintenance = undefined
         this.#next()
       })
-      .catch((cause: unknown) => this.#distrust(cause))
+      .catch((cause: unknown) => this.#abort(cause))
   }
 
   /**
-   * An error of this program, not of the disk: what is in memory may not be what was written, so nothing may be served.
+   * Handles an error of this program rather than the disk: memory and disk may differ, so the store must not be read
+   * any more.
    */
-  #distrust(cause: unknown): never {
+  #abort(cause: unknown): never {
     if (cause instanceof FatalError) throw cause
-    const message = `the store in ${this.#log.directory} cannot be trusted any more: a write was interrupted by an error`
+    const { directory } = this.#log
+    const message = `the store in ${directory} cannot be trusted any more: a write was interrupted by an error`
     this.#failure = new StoreFailedError(message, { cause })
     throw new FatalError(message, cause)
   }
@@ -216,7 +220,7 @@ export class GroupCommit {
     if (!this.#log.lost) this.#probeSoon(Math.min(this.#batch.length, maxRoom))
   }
 
-  /** Looks again and again whether the disk has room for what it refused. */
+  /** Checks every `probeMs` whether the disk has space for the rejected bytes. */
   #probeSoon(room: number): void {
     if (this.#closed) return
     this.#probe = setTimeout(() => {

@@ -1,19 +1,19 @@
 /**
- * Keeps a copy of the end of a segment that is left out when a store is opened, since the log may write bytes of its
- * own there.
+ * Saves a copy of the bytes that are dropped from the end of a segment when a store is opened, since the log may
+ * overwrite them.
  */
 import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { unfinished } from '../segments/segment.ts'
+import { unfinishedSuffix } from '../segments/segment.ts'
 import { syncDirectory } from '../writing/disk.ts'
 
 const portionBytes = 1024 * 1024
 
 /**
- * Copies the bytes of a file from `position` on to a file beside it, and returns its path. A copy that is there already
- * is used; no other file is written over.
+ * Copies the bytes of a file from `position` to its end to a file beside it, and returns its path. An identical copy is
+ * reused; other files are never overwritten.
  */
-export function keepAside(path: string, position: number): string {
+export function saveDroppedBytes(path: string, position: number): string {
   const source = openSync(path, 'r')
   try {
     for (let number = 1; ; number++) {
@@ -22,8 +22,8 @@ export function keepAside(path: string, position: number): string {
         if (isCopy(source, position, aside)) return aside
         continue
       }
-      copy(source, position, aside + unfinished)
-      renameSync(aside + unfinished, aside)
+      copy(source, position, aside + unfinishedSuffix)
+      renameSync(aside + unfinishedSuffix, aside)
       syncDirectory(dirname(path))
       return aside
     }
@@ -59,7 +59,7 @@ function isCopy(source: number, position: number, path: string): boolean {
   }
 }
 
-/** The bytes of a file from `position` on; each portion is good until the next one is asked for. */
+/** Yields the bytes of a file from `position` on. Each portion is valid until the next one is read. */
 function* portions(fd: number, position: number): Generator<Buffer, undefined> {
   const bytes = Buffer.allocUnsafe(portionBytes)
   for (let at = position; ; ) {

@@ -7,7 +7,7 @@ import { CompactedError, StoreOpenError } from '../store.ts'
 import { keptMemoryStore } from './index.ts'
 
 function file(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 't8s-kept-'))
+  const folder = mkdtempSync(join(tmpdir(), 't8s-persistent-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return join(folder, 'memory')
 }
@@ -17,13 +17,13 @@ const put = (key: string, value: string, revision = 0) => ({
   operations: [{ key, value: Buffer.from(value) }],
 })
 
-test('what a store held when it closed is there when it opens again, with its revisions', async (t) => {
+test('the content of a closed store and its revisions are there after reopening', async (t) => {
   const path = file(t)
   const first = keptMemoryStore(path)
   await first.commit(put('/b', 'older'))
   await first.commit(put('/a', 'ä\n\0'))
   await first.commit(put('/b', 'newer', 2))
-  await first.commit(put('/c', 'gone'))
+  await first.commit(put('/c', 'deleted'))
   await first.commit({ conditions: [], operations: [{ key: '/c', delete: true }] })
   await first.close()
 
@@ -42,7 +42,7 @@ test('what a store held when it closed is there when it opens again, with its re
   await second.close()
 })
 
-test('a folder that has been removed is not made again', async (t) => {
+test('closing does not recreate a removed folder', async (t) => {
   const path = file(t)
   const store = keptMemoryStore(path)
   await store.commit(put('/a', '1'))
@@ -50,7 +50,7 @@ test('a folder that has been removed is not made again', async (t) => {
   await store.close()
 })
 
-test('a file of something else is refused and left alone', (t) => {
+test('a file in another format is rejected', (t) => {
   const path = file(t)
   writeFileSync(path, 'something else')
   assert.throws(() => keptMemoryStore(path), StoreOpenError)

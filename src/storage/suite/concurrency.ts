@@ -1,7 +1,4 @@
-/**
- * Things that happen at the same time: lists and watches under writes, compaction and closing in the middle, a disk
- * that fails.
- */
+/** Tests of concurrency: lists and watches during writes, compaction, closing and disk failures. */
 import assert from 'node:assert/strict'
 import {
   type ChangeEvent,
@@ -16,7 +13,7 @@ import { bytes, changesAfter, everything, follow, type On, put, remove, shown, t
 const keys = 3_000
 const key = (i: number) => `/k/${String(i).padStart(5, '0')}`
 
-/** Enough that no driver reads it in one turn. */
+/** Writes more entries than a driver reads in one turn. */
 async function fill(store: Store): Promise<void> {
   const value = Buffer.alloc(500, 'v')
   for (let i = 0; i < keys; i += 500) {
@@ -27,7 +24,7 @@ async function fill(store: Store): Promise<void> {
   }
 }
 
-/** What a list shows, with the changes after it carried out. */
+/** Applies the changes after a list to its entries. */
 function applied(entries: readonly Entry[], revision: number, events: readonly ChangeEvent[]): string[] {
   const state = new Map(entries.map((entry) => [entry.key, shown(entry)!]))
   for (const event of events) {
@@ -38,8 +35,8 @@ function applied(entries: readonly Entry[], revision: number, events: readonly C
   return [...state].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text)
 }
 
-export function interference(on: On): void {
-  on('a list and the changes after it are the truth, however many write meanwhile', async (store) => {
+export function concurrency(on: On): void {
+  on('a list plus the changes after it equals the final state, with concurrent writers', async (store) => {
     await fill(store)
     let writing = true
     const writer = async (id: number) => {
@@ -67,7 +64,7 @@ export function interference(on: On): void {
     }
   })
 
-  on('an observer that throws, wherever it does, harms nobody else', async (store) => {
+  on('an observer that throws, in any callback, does not affect others', async (store) => {
     const warn = process.emitWarning
     const warnings: string[] = []
     process.emitWarning = (warning: string | Error) => {
@@ -103,7 +100,7 @@ export function interference(on: On): void {
     }
   })
 
-  on('a list that is overtaken by a compaction shows one revision, or fails as compacted', async (store) => {
+  on('a list during a compaction shows one revision or fails with CompactedError', async (store) => {
     await fill(store)
     for (let round = 0; round < 5; round++) {
       const { revision } = store
@@ -126,23 +123,20 @@ export function interference(on: On): void {
     }
   })
 
-  on(
-    'history that is compacted while it is read ends with CompactedError, for readers and late watches',
-    async (store) => {
-      await fill(store)
-      for (let i = 0; i < 200; i++) await put(store, key(i), 'again')
-      const reading = changesAfter(store, everything, 1, { events: 1, bytes: 1 })
-      await reading.next()
-      const late = follow(store, everything, 1)
-      await store.compact(store.revision)
-      await assert.rejects(reading.next(), CompactedError)
-      // It may have been led through all of it before.
-      if (late.watch.position < store.revision) assert.ok((await late.end()) instanceof CompactedError)
-      late.stop()
-    },
-  )
+  on('reads and watches of history that is being compacted end with CompactedError', async (store) => {
+    await fill(store)
+    for (let i = 0; i < 200; i++) await put(store, key(i), 'again')
+    const reading = changesAfter(store, everything, 1, { events: 1, bytes: 1 })
+    await reading.next()
+    const late = follow(store, everything, 1)
+    await store.compact(store.revision)
+    await assert.rejects(reading.next(), CompactedError)
+    // The watch may have caught up before.
+    if (late.watch.position < store.revision) assert.ok((await late.end()) instanceof CompactedError)
+    late.stop()
+  })
 
-  on('closing in the middle of anything ends it, and nothing hangs', async (store) => {
+  on('closing ends all calls in progress, and none hangs', async (store) => {
     await fill(store)
     const live = follow(store, everything, 0)
     const late = follow(store, everything, 1)
@@ -176,7 +170,7 @@ export function interference(on: On): void {
     assert.ok(late.ended() !== undefined)
   })
 
-  on('a store that cannot write says so, reads on, and goes on by itself', async (store, { refuseWrites }) => {
+  on('a store that cannot write reports it, still reads, and recovers by itself', async (store, { refuseWrites }) => {
     assert.equal(store.problem, undefined)
     if (!refuseWrites) return
     await put(store, '/a', '1')

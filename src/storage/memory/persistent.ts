@@ -1,29 +1,30 @@
 /**
- * A store in memory that is written to a file when it closes, and read from it when it opens again. History is not
- * kept, and a process that is killed writes nothing: for clusters that may be lost.
+ * A store in memory that is saved to a file on close and loaded from it on open. It does not save history, and a killed
+ * process saves nothing: for clusters whose data may be lost.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { errorCode } from '../../lib/explained-error.ts'
 import { type Entry, type Store, StoreOpenError } from '../store.ts'
 import { MemoryStore } from './store.ts'
 
-/** The file: this line, a line of JSON that says what follows, then all values one after the other. */
+/** The file is this line, a line of JSON that describes the entries, then all values, concatenated. */
 const firstLine = 't8s memory store 1\n'
 
 interface Contents {
   readonly revision: number
-  /** Key, revision, bytes of the value. */
+  /** Key, revision and length of the value in bytes. */
   readonly entries: readonly (readonly [string, number, number])[]
 }
 
 /**
- * Opens what `file` holds, or an empty store if it is not there. Throws a StoreOpenError for a file of something else.
+ * Opens the store saved in `file`, or an empty one if the file does not exist. Throws StoreOpenError if it has another
+ * format.
  */
-export function keptMemoryStore(file: string): Store {
-  return new KeptMemoryStore(file)
+export function persistentMemoryStore(file: string): Store {
+  return new PersistentMemoryStore(file)
 }
 
-class KeptMemoryStore extends MemoryStore {
+class PersistentMemoryStore extends MemoryStore {
   readonly #file: string
   #closing: Promise<void> | undefined
 
@@ -33,16 +34,16 @@ class KeptMemoryStore extends MemoryStore {
   }
 
   override close(): Promise<void> {
-    this.#closing ??= this.#keep().finally(() => super.close())
+    this.#closing ??= this.#save().finally(() => super.close())
     return this.#closing
   }
 
-  async #keep(): Promise<void> {
+  async #save(): Promise<void> {
     const { entries, revision } = await this.list({ start: '\0', end: '\u{10ffff}' })
     try {
       write(this.#file, entries, revision)
     } catch (error) {
-      // Whoever has removed the folder has no need for what was in it.
+      // If the folder has been removed, its content is not needed any more.
       if (errorCode(error) !== 'ENOENT') throw error
     }
   }
