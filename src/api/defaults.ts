@@ -1,11 +1,11 @@
-/** Turns the defaults of a definition into one function. Paths are taken apart once, not once an object. */
+/** Compiles the defaults of a resource definition into one function: paths are parsed once, not for each object. */
 import type { KubeObject } from '../machinery/object.ts'
 import type { Defaults } from './resource.ts'
 
 type Container = Record<string, unknown>
 type Setter = (parent: Container) => void
 
-/** One function that applies all defaults in their order. */
+/** Returns one function that applies all defaults in their order. */
 export function compileDefaults(defaults: readonly Defaults<KubeObject>[]): (object: KubeObject) => void {
   const steps = defaults.flatMap((entry): Setter[] =>
     typeof entry === 'function'
@@ -18,17 +18,17 @@ export function compileDefaults(defaults: readonly Defaults<KubeObject>[]): (obj
   }
 }
 
-/** A value that may be put into many objects: containers are copied. */
-const fresh = (value: unknown): (() => unknown) =>
+/** Returns a factory of the value that copies containers, so that objects never share one. */
+const valueFactory = (value: unknown): (() => unknown) =>
   typeof value === 'object' && value !== null ? () => structuredClone(value) : () => value
 
-/** `a.b` needs a; `a!.b` makes it; `a[].b` goes through all items. */
+/** `a.b` sets b only if a exists; `a!.b` creates a; `a[].b` sets b in each item of a. */
 function setter([segment = '', ...rest]: readonly string[], value: unknown): Setter {
-  const make = segment.endsWith('!')
+  const createsParent = segment.endsWith('!')
   const each = segment.endsWith('[]')
-  const key = make ? segment.slice(0, -1) : each ? segment.slice(0, -2) : segment
+  const key = createsParent ? segment.slice(0, -1) : each ? segment.slice(0, -2) : segment
   if (rest.length === 0) {
-    const next = fresh(value)
+    const next = valueFactory(value)
     return (parent: Container) => {
       parent[key] ??= next()
     }
@@ -40,7 +40,7 @@ function setter([segment = '', ...rest]: readonly string[], value: unknown): Set
     }
   }
   return (parent: Container) => {
-    if (make) parent[key] ??= {}
+    if (createsParent) parent[key] ??= {}
     const child = parent[key] as Container | undefined
     if (child !== undefined) inner(child)
   }

@@ -41,7 +41,7 @@ const writes: Rows = [
   ],
   [
     'csinodes',
-    'another node id',
+    'a changed node id',
     { spec: { drivers: [{ name: 'd', nodeID: 'b' }] } },
     [
       'spec.drivers: Invalid value: {"Name":"d","NodeID":"b","TopologyKeys":null,"Allocatable":null}: field is ' +
@@ -51,30 +51,30 @@ const writes: Rows = [
   ],
   [
     'ipaddresses',
-    'another parent',
+    'a changed parent',
     { spec: { parentRef: { resource: 'services', name: 'b' } } },
     ['spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"","Name":"b"}: field is immutable'],
     { spec: { parentRef: { resource: 'services', name: 'a' } } },
   ],
   [
     'csidrivers',
-    'tokens as secrets',
+    'tokens in secrets with token requests',
     { spec: { serviceAccountTokenInSecrets: true, tokenRequests: [{ audience: 'a' }] } },
     [],
   ],
   [
     'csidrivers',
-    'no tokens as secrets',
+    'tokens in secrets without token requests',
     { spec: { serviceAccountTokenInSecrets: false } },
     [
       'spec.serviceAccountTokenInSecrets: Invalid value: false: serviceAccountTokenInSecrets is set but no ' +
         'tokenRequests are specified',
     ],
   ],
-  ['volumeattributesclasses', 'a driver', { driverName: 'CSI.example.com', parameters: { a: 'b' } }, []],
+  ['volumeattributesclasses', 'a valid driver name', { driverName: 'CSI.example.com', parameters: { a: 'b' } }, []],
   [
     'volumeattributesclasses',
-    'no driver',
+    'an invalid driver name',
     { driverName: '-', parameters: { a: 'b' } },
     [
       "driverName: Invalid value: \"-\": name part must consist of alphanumeric characters, '-', '_' or '.', and " +
@@ -84,40 +84,40 @@ const writes: Rows = [
   ],
   [
     'ingressclasses',
-    'parameters that no path leads to',
+    'parameters with a slash in the name',
     { spec: { controller: 'a.b/c', parameters: { kind: 'a/b', name: 'c/d' } } },
     [`spec.parameters.kind: ${segment('a/b')}`, `spec.parameters.name: ${segment('c/d')}`],
   ],
   [
     'ingresses',
-    'a backend that no path leads to',
+    'a backend with a slash in the name',
     { spec: { defaultBackend: { resource: { kind: 'a/b', name: 'c/d' } } } },
     [`spec.defaultBackend.resource.kind: ${segment('a/b')}`, `spec.defaultBackend.resource.name: ${segment('c/d')}`],
   ],
   [
     'servicecidrs',
-    'a second family',
+    'an added IP family',
     { spec: { cidrs: ['10.0.0.0/24', 'fd00::/112'] } },
     [],
     { spec: { cidrs: ['10.0.0.0/24'] } },
   ],
   [
     'servicecidrs',
-    'a family less',
+    'a removed IP family',
     { spec: { cidrs: ['10.0.0.0/24'] } },
     ['spec.cidrs: Invalid value: ["10.0.0.0/24"]: field is immutable'],
     { spec: { cidrs: ['10.0.0.0/24', 'fd00::/112'] } },
   ],
-  ['leasecandidates', 'versions', { spec: { ...candidate, emulationVersion: '1.35.0' } }, []],
+  ['leasecandidates', 'valid versions', { spec: { ...candidate, emulationVersion: '1.35.0' } }, []],
   [
     'leasecandidates',
-    'no versions',
+    'invalid versions',
     { spec: { ...candidate, binaryVersion: 'v1', emulationVersion: '1' } },
     [`spec.emulationVersion: Invalid value: "1": ${version}`, `spec.binaryVersion: Invalid value: "v1": ${version}`],
   ],
   [
     'leasecandidates',
-    'a strategy that nobody knows, of a program that is older than it behaves',
+    'an unknown strategy, and a binary older than its emulation version',
     { spec: { leaseName: 'A_l', strategy: 'foo', binaryVersion: '1.36.0-alpha.1', emulationVersion: '1.36.0' } },
     [
       'spec.binaryVersion: Invalid value: "1.36.0-alpha.1": must be greater than or equal to `emulationVersion`',
@@ -126,19 +126,19 @@ const writes: Rows = [
   ],
   [
     'leases',
-    'a wish without a strategy',
+    'a preferred holder without a strategy',
     { spec: { preferredHolder: 'a' } },
     ['spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined'],
   ],
   [
     'leases',
-    'a strategy of somebody',
+    'a custom strategy',
     { spec: { preferredHolder: 'a', holderIdentity: '', strategy: 'example.com/mine' } },
     [],
   ],
   [
     'leases',
-    'a strategy of nobody',
+    'a strategy that is no label key',
     { spec: { strategy: 'a/b/c' } },
     [
       'spec.strategy.strategy: Invalid value: "a/b/c": a valid label key must consist of alphanumeric ' +
@@ -149,7 +149,7 @@ const writes: Rows = [
   ],
   [
     'csidrivers',
-    'an audience twice, a mode that is none',
+    'a duplicate audience and an unknown mode',
     {
       spec: {
         tokenRequests: [{ audience: 'a' }, { audience: 'a', expirationSeconds: 1 }],
@@ -163,7 +163,7 @@ const writes: Rows = [
   ],
   [
     'storageclasses',
-    'terms that are the same',
+    'duplicate topology terms',
     {
       provisioner: 'a',
       reclaimPolicy: 'Delete',
@@ -177,7 +177,7 @@ const writes: Rows = [
   ],
   [
     'storageclasses',
-    'more parameters than are taken',
+    'too many parameters',
     {
       provisioner: 'a',
       reclaimPolicy: 'Delete',
@@ -188,7 +188,7 @@ const writes: Rows = [
   ],
   [
     'ingressclasses',
-    'parameters that are not whole',
+    'incomplete parameters',
     { spec: { controller: 'a.b/c', parameters: { scope: 'Namespace', namespace: '' } } },
     [
       'spec.parameters.kind: Required value',
@@ -212,7 +212,7 @@ const writes: Rows = [
   ],
   [
     'networkpolicies',
-    'an end before the port, a part that is none',
+    'an endPort below the port, and exceptions outside of the range',
     {
       spec: {
         podSelector: {},
@@ -233,7 +233,7 @@ const writes: Rows = [
   ],
   [
     'servicecidrs',
-    'ranges of one family',
+    'two ranges of one IP family',
     { spec: { cidrs: ['10.0.0.0/24', '10.1.0.0/24'] } },
     [
       'spec.cidrs: Invalid value: ["10.0.0.0/24","10.1.0.0/24"]: may specify no more than one IP for each IP ' +
@@ -242,7 +242,7 @@ const writes: Rows = [
   ],
   [
     'servicecidrs',
-    'ranges that can be written otherwise',
+    'ranges that are not canonical',
     { spec: { cidrs: ['10.0.0.1/24', 'FD00::/112'] } },
     [
       'spec.cidrs[0]: Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length',
@@ -251,28 +251,28 @@ const writes: Rows = [
   ],
   [
     'deviceclasses',
-    'a name for containers',
+    'a native resource name as extendedResourceName',
     { spec: { extendedResourceName: 'cpu' } },
     ['spec.extendedResourceName: Invalid value: "cpu": must be a valid extended resource name'],
   ],
-  ['deviceclasses', 'a name of a vendor', { spec: { extendedResourceName: 'a.example/gpu' } }, []],
+  ['deviceclasses', 'a qualified extendedResourceName', { spec: { extendedResourceName: 'a.example/gpu' } }, []],
   [
     'resourceslices',
-    'another pool',
+    'a changed pool name',
     { spec: { ...slice, pool: { ...slice.pool, name: 'q' } } },
     ['spec.pool.name: Invalid value: "q": field is immutable'],
     { spec: slice },
   ],
   [
     'devicetaintrules',
-    'one device',
+    'a taint of one device',
     { spec: { deviceSelector: { driver: 'd', pool: 'p', device: 'a' }, taint: { key: 'k', effect: 'NoExecute' } } },
     [],
   ],
   ['devicetaintrules', 'no effect', { spec: { taint: { key: 'k' } } }, ['spec.taint.effect: Required value']],
   [
     'devicetaintrules',
-    'an effect of old',
+    'an invalid effect that the update does not change',
     { spec: { taint: { key: 'k', effect: 'Old' } } },
     [],
     { spec: { taint: { key: 'k', effect: 'Old' } } },
@@ -280,7 +280,7 @@ const writes: Rows = [
 ]
 
 for (const [plural, what, part, wrong, old] of writes)
-  test(`what may be written of ${plural}: ${what}`, () => {
+  test(`validation of ${plural}: ${what}`, () => {
     const { validate } = find(plural) ?? {}
     const errors = [
       ...(validate?.object?.(of(part)) ?? []),
@@ -292,7 +292,7 @@ for (const [plural, what, part, wrong, old] of writes)
     )
   })
 
-test('conditions of budgets and of taint rules are whole', () => {
+test('conditions of PodDisruptionBudgets and DeviceTaintRules need unique types and a reason', () => {
   const condition = {
     type: 'DisruptionAllowed',
     status: 'True',
@@ -301,13 +301,13 @@ test('conditions of budgets and of taint rules are whole', () => {
     message: '',
   }
   for (const plural of ['poddisruptionbudgets', 'devicetaintrules']) {
-    const told = (...conditions: object[]): string[] =>
+    const statusErrors = (...conditions: object[]): string[] =>
       (find(plural)?.validate?.status?.(of({ status: { conditions } }), of({})) ?? []).map(
         ({ field, message }) => `${field}: ${message}`,
       )
-    assert.deepEqual(told(condition), [], plural)
+    assert.deepEqual(statusErrors(condition), [], plural)
     assert.deepEqual(
-      told(condition, { ...condition, reason: '' }),
+      statusErrors(condition, { ...condition, reason: '' }),
       [
         'status.conditions[1].type: Duplicate value: "DisruptionAllowed"',
         'status.conditions[1].reason: Required value: must be set',
@@ -317,17 +317,18 @@ test('conditions of budgets and of taint rules are whole', () => {
   }
 })
 
-test('addresses and drivers that are not written as they should be are told about', () => {
-  const told = (plural: string, part: object): readonly string[] => find(plural)?.warnings?.(of(part), undefined) ?? []
-  assert.deepEqual(told('endpointslices', { addressType: 'IPv6', endpoints: [{ addresses: ['FD00::1'] }] }), [
+test('addresses and driver names that are not canonical cause a warning', () => {
+  const warningsOf = (plural: string, part: object): readonly string[] =>
+    find(plural)?.warnings?.(of(part), undefined) ?? []
+  assert.deepEqual(warningsOf('endpointslices', { addressType: 'IPv6', endpoints: [{ addresses: ['FD00::1'] }] }), [
     'endpoints[0].addresses[0]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',
   ])
-  assert.deepEqual(told('resourceslices', { spec: { driver: 'GPU.example' } }), [
+  assert.deepEqual(warningsOf('resourceslices', { spec: { driver: 'GPU.example' } }), [
     'spec.driver: driver names should be lowercase; "GPU.example" contains uppercase characters',
   ])
 })
 
-test('ranges with bits beyond the prefix are refused, but may stay where they are', () => {
+test('CIDRs with bits beyond the prefix are invalid, unless the update does not change them', () => {
   const policy = (...ranges: string[]): KubeObject =>
     of({ spec: { podSelector: {}, ingress: [{ from: ranges.map((cidr) => ({ ipBlock: { cidr } })) }] } })
   const rules = find('networkpolicies')?.validate?.object ?? assert.fail()

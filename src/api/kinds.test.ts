@@ -11,7 +11,7 @@ const find = (key: string): ResourceDefinition => {
   const [group = '', version = '', plural = ''] = key.split('/')
   return registry.find(group, version, plural) ?? assert.fail(key)
 }
-const made = (key: string, fields: Record<string, unknown>, name = 'x'): Unstructured => {
+const created = (key: string, fields: Record<string, unknown>, name = 'x'): Unstructured => {
   const definition = find(key)
   const object: Unstructured = {
     apiVersion: `${definition.group}/${definition.version}`,
@@ -23,12 +23,12 @@ const made = (key: string, fields: Record<string, unknown>, name = 'x'): Unstruc
   definition.prepare?.create?.(object, { name: 'tester', groups: [] })
   return object
 }
-const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
+const errorMessages = (errors: readonly { field: string; message: string }[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`.replace(/ \(e\.g\. .*/, ''))
-const refusals = (key: string, fields: Record<string, unknown>, name?: string): string[] =>
-  told(find(key).validate?.object?.(made(key, fields, name)))
+const validationErrors = (key: string, fields: Record<string, unknown>, name?: string): string[] =>
+  errorMessages(find(key).validate?.object?.(created(key, fields, name)))
 
-test('each kind refuses what breaks its rules, in upstream’s words', () => {
+test('each kind rejects invalid objects with the messages of upstream', () => {
   const rules = [{ host: '10.1.2.3', http: { paths: [{ path: 'relative', pathType: 'Prefix', backend: {} }] } }]
   const peer = { ipBlock: { cidr: '10.1.0.0/16', except: ['10.2.0.0/24'] } }
   const hook = {
@@ -142,7 +142,7 @@ test('each kind refuses what breaks its rules, in upstream’s words', () => {
       ['metadata.name: Invalid value: "x": must be `spec.version+"."+spec.group`'],
     ],
   ]
-  for (const [key, fields, expected] of cases) assert.deepEqual(refusals(key, fields), expected, key)
+  for (const [key, fields, expected] of cases) assert.deepEqual(validationErrors(key, fields), expected, key)
 })
 
 test('each kind fills in its defaults', () => {
@@ -189,15 +189,15 @@ test('each kind fills in its defaults', () => {
     ],
   ]
   for (const [key, fields, expected] of cases) {
-    const { apiVersion, kind, metadata, ...rest } = made(key, fields)
+    const { apiVersion, kind, metadata, ...rest } = created(key, fields)
     assert.deepEqual(rest, expected, key)
   }
 })
 
-test('a request for a certificate keeps the condition that it has, and notes when it came', () => {
+test('a PodCertificateRequest keeps its condition, and gets a lastTransitionTime for a new one', () => {
   const prepare = find('certificates.k8s.io/v1beta1/podcertificaterequests').prepare?.status ?? assert.fail()
   const request = (...conditions: object[]): KubeObject =>
-    made('certificates.k8s.io/v1beta1/podcertificaterequests', { spec: {}, status: { conditions } }) as KubeObject
+    created('certificates.k8s.io/v1beta1/podcertificaterequests', { spec: {}, status: { conditions } }) as KubeObject
   const written = (object: KubeObject, old: KubeObject): Record<string, unknown>[] => {
     prepare(object, old, '2026-01-01T00:00:00Z')
     return (object as unknown as { status: { conditions: Record<string, unknown>[] } }).status.conditions
@@ -220,7 +220,7 @@ test('a request for a certificate keeps the condition that it has, and notes whe
   assert.deepEqual(written(request(denied), request()), [denied])
 })
 
-test('events are core events under other names', () => {
+test('events.k8s.io Events convert to core Events and back', () => {
   const core = {
     apiVersion: 'v1',
     kind: 'Event',
@@ -251,7 +251,7 @@ test('events are core events under other names', () => {
   assert.deepEqual(toCore(event), core)
 })
 
-test('requests of resource.k8s.io/v1beta1 claims and devices of slices keep their meaning', () => {
+test('resource.k8s.io/v1beta1 claims and slices convert to the stored version and back', () => {
   for (const [key, spec, stored] of [
     [
       'resourceclaims',

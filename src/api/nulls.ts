@@ -1,8 +1,8 @@
-/** Values that Go always writes: where there are none, they are null. */
+/** Fields that Go encodes without omitempty: null when they have no value. */
 import type { KubeObject } from '../machinery/object.ts'
 
-/** Prepares lists at the top of an object that nobody decoded, empty or absent: `nullLists('rules')`. */
-export const nullLists =
+/** Returns a function that sets top-level lists to null where they are empty or absent: `nullLists('rules')`. */
+export const nullEmptyLists =
   (...fields: readonly string[]) =>
   (object: KubeObject): void => {
     const lists = object as KubeObject & Record<string, unknown>
@@ -12,7 +12,7 @@ export const nullLists =
     }
   }
 
-/** Times that Go keeps as plain values are never absent on the wire: they are null. */
-export function nullTimes<T extends object>(items: readonly T[], ...fields: readonly (keyof T)[]): void {
+/** Sets absent times to null: a metav1.Time that is no pointer is never omitted. */
+export function nullMissingTimes<T extends object>(items: readonly T[], ...fields: readonly (keyof T)[]): void {
   for (const item of items) for (const field of fields) (item as Record<keyof T, unknown>)[field] ??= null
 }

@@ -7,17 +7,17 @@ import { allVerbs, type ResourceDefinition, resourceKey } from './resource.ts'
 
 const apis = fileURLToPath(import.meta.resolve('@kubernetes/client-node')).replace(/dist\/.*$/, 'dist/gen')
 
-/** Operations of the official client that are served without being a resource's, and why. */
+/** Operations of the official client that belong to no resource, with the reason. */
 const otherPaths: readonly [RegExp, string][] = [
   [/^\/(api|apis)\/($|[^/]+\/$|[^/]+\/v[^/]+\/$)/, 'discovery'],
   [/^\/(version|logs|openid|\.well-known)\//, 'not resources'],
   [/\{(group|plural)\}/, 'custom resources are added while the server runs'],
-  [/^\/api\/v1\/watch\/|^\/apis\/[^/]+\/[^/]+\/watch\//, 'watches in the path are the same resources'],
+  [/^\/api\/v1\/watch\/|^\/apis\/[^/]+\/[^/]+\/watch\//, 'deprecated watch paths of the same resources'],
 ]
 
 /**
- * Methods and path templates of the client's API classes. Stale files of older releases are in the package too: what it
- * exports counts.
+ * Returns methods and path templates of the client's API classes. The package contains stale files of older releases,
+ * so only exported classes count.
  */
 function clientOperations(): string[] {
   const exported = new Set(
@@ -33,7 +33,7 @@ function clientOperations(): string[] {
   })
 }
 
-/** Methods and path templates that a resource answers. */
+/** Returns the methods and path templates that a resource serves. */
 function servedOperations(resource: ResourceDefinition): string[] {
   const { group, version, plural, scope, subresources = {} } = resource
   const root = `${group ? `/apis/${group}` : '/api'}/${version}`
@@ -74,7 +74,7 @@ test('every operation of the official client is served', () => {
   assert.deepEqual(missing, [])
 })
 
-test('nothing is served that the official client does not know', () => {
+test('every served operation is known to the official client', () => {
   const known = new Set(clientOperations())
   const extra = allResources
     .flatMap(servedOperations)
@@ -82,7 +82,7 @@ test('nothing is served that the official client does not know', () => {
   assert.deepEqual(extra, [])
 })
 
-test('resources are declared once and are stored by one that exists', () => {
+test('resources are declared once, and storedAs names an existing resource', () => {
   const registry = resourceRegistry()
   const keys = allResources.map(resourceKey)
   assert.equal(new Set(keys).size, keys.length)
@@ -93,7 +93,7 @@ test('resources are declared once and are stored by one that exists', () => {
   assert.equal(new Set(stored).size, stored.length)
 })
 
-test('groups come in the order of /apis, their preferred version first', () => {
+test('groups have the order of /apis, with the preferred version first', () => {
   const { groups } = resourceRegistry()
   assert.deepEqual(
     groups.map(({ group, versions }) => `${group}/${versions.map(({ version }) => version).join()}`),

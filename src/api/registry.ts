@@ -1,5 +1,5 @@
 /**
- * All resources that the server knows, and which of them are served. Lookups are by what a request's path says.
+ * The built-in resources, and those of them that are served, by group, version and plural.
  * Custom resources are not here: `apiserver/crd/` adds them while the server runs.
  */
 import { resources as admissionregistration } from './admissionregistration/index.ts'
@@ -29,7 +29,7 @@ import { resources as storage } from './storage/index.ts'
 import { resources as storagemigration } from './storagemigration/index.ts'
 
 /**
- * Everything that is built in, on or off. The order of groups is that of `/apis`; the first version of a group is the
+ * All built-in resources, enabled or not. Groups have the order of `/apis`; the first version of a group is the
  * preferred one.
  */
 export const allResources: readonly ResourceDefinition[] = [
@@ -58,47 +58,46 @@ export const allResources: readonly ResourceDefinition[] = [
   ...storagemigration,
 ]
 
-/** The resources of one group version, in the order of their names. */
+/** The resources of one group version, sorted by plural. */
 export interface ServedVersion {
   readonly group: string
   readonly version: string
   readonly resources: readonly ResourceDefinition[]
 }
 
-/** A group with the versions that it is served in, the preferred one first. */
+/** A group with its served versions, the preferred one first. */
 export interface ServedGroup {
   readonly group: string
   readonly versions: readonly ServedVersion[]
 }
 
 export interface ResourceRegistry {
-  /** Everything that is registered, on or off. */
+  /** All registered resources, enabled or not. */
   readonly all: readonly ResourceDefinition[]
-  /** What is served. */
+  /** The served resources. */
   readonly resources: readonly ResourceDefinition[]
   /** Groups in the order of `/apis`; the core group, named '', comes first. */
   readonly groups: readonly ServedGroup[]
-  /** What to tell whoever starts the server, a line each. */
+  /** Warnings to print when the server starts, one line each. */
   readonly warnings: readonly string[]
-  /** The resource that a path names, if it is served. */
+  /** Returns the resource if it is served. */
   readonly find: (group: string, version: string, plural: string) => ResourceDefinition | undefined
   readonly group: (group: string) => ServedGroup | undefined
   readonly version: (group: string, version: string) => ServedVersion | undefined
   /**
-   * The resource whose objects are stored for this one: itself, or the one it is stored as, which may itself not be
-   * served.
+   * Returns the resource that stores the objects of this one: itself, or that of `storedAs`, which need not be served.
    */
   readonly storageOf: (resource: ResourceDefinition) => ResourceDefinition
 }
 
 export interface RegistryOptions {
-  /** What `--runtime-config` said: its value, or its parts. */
+  /** The value of `--runtime-config`, or its comma-separated parts. */
   readonly runtimeConfig?: string | readonly string[]
-  /** Stands in for the built-in resources in tests. */
+  /** Replaces the built-in resources in tests. */
   readonly all?: readonly ResourceDefinition[]
 }
 
-/** The registry for a runtime configuration. Throws an Error with a sentence to show when it is not valid. */
+/** Returns the registry for a runtime configuration. Throws an Error with a message for the user if it is invalid. */
 export function resourceRegistry({ runtimeConfig = [], all = allResources }: RegistryOptions = {}): ResourceRegistry {
   const config = typeof runtimeConfig === 'string' ? runtimeConfig : runtimeConfig.join(',')
   const { enabled: resources, warnings } = enabledResources(all, parseRuntimeConfig(config, all))
@@ -129,9 +128,7 @@ const pathKey = (group: string, version: string, plural: string): string => `${g
 
 const byPlural = (a: ResourceDefinition, b: ResourceDefinition): number => (a.plural < b.plural ? -1 : 1)
 
-/**
- * Resources by group and version. Groups stand in the order in which they first occur, versions in that of preference.
- */
+/** Returns resources by group and version: groups in the order of first occurrence, versions in that of preference. */
 export function groupsOf(resources: readonly ResourceDefinition[]): ServedGroup[] {
   const groups = new Map<string, Map<string, ResourceDefinition[]>>()
   for (const resource of resources) {
@@ -149,7 +146,7 @@ export function groupsOf(resources: readonly ResourceDefinition[]): ServedGroup[
   }))
 }
 
-/** GA before beta before alpha, newer before older: `v2`, `v1`, `v1beta2`, `v1alpha1`. */
+/** Sorts GA before beta before alpha, and newer before older: `v2`, `v1`, `v1beta2`, `v1alpha1`. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [versionParts(a), versionParts(b)]
   if (!left || !right) return left ? -1 : right ? 1 : a < b ? -1 : 1

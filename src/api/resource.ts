@@ -1,6 +1,6 @@
 /**
- * A resource is data: everything particular to a kind stands in one `resource({…})`, and the verbs in
- * `apiserver/endpoints/` are generic. Adding a kind is one file with one such call and one line in its group's index.
+ * A resource is data: one `resource({…})` defines all that is specific to a kind, and the verbs in
+ * `apiserver/endpoints/` are generic. A new kind needs one file with such a call and one line in its group's index.
  */
 
 import type { KubeObject } from '../machinery/object.ts'
@@ -19,7 +19,7 @@ export const allVerbs: readonly Verb[] = [
   'watch',
 ]
 
-/** A moment whose distance from now is printed, such as the Age of an object: `prefix` + `5m` + `suffix`. */
+/** A time that is printed as the duration since then, such as an object's Age: `prefix` + `5m` + `suffix`. */
 export interface Elapsed {
   /** RFC 3339; undefined prints `<unknown>`. */
   readonly since: string | undefined
@@ -27,7 +27,7 @@ export interface Elapsed {
   readonly suffix?: string
 }
 
-/** What a cell of a table shows. Lists stand in the few columns whose cells are lists. */
+/** The value of a table cell. */
 export type Cell = string | number | bigint | boolean | null | Elapsed
 
 /** A column of `kubectl get`, as server-side printing defines it. */
@@ -41,7 +41,7 @@ export interface Column<T> {
   readonly cell: (object: T) => Cell
 }
 
-/** A condition of a table row: finished pods carry one. */
+/** A condition of a table row: finished pods have one. */
 export interface RowCondition {
   readonly type: 'Completed'
   readonly status: 'True'
@@ -50,65 +50,60 @@ export interface RowCondition {
 }
 
 /**
- * Defaults, in the order they are applied when an object is decoded. The map form sets the value at a path where
- * nothing is: `spec.replicas`, `spec.ports[].protocol`; parents that are missing stay missing unless the path ends
- * in `!` (`spec.strategy!.type` makes `strategy`). The function form changes the object in place.
+ * Defaults that are applied when an object is decoded. The map form sets absent fields by path: `spec.replicas`,
+ * `spec.ports[].protocol`. Missing parents stay missing unless marked with `!` (`spec.strategy!.type` creates
+ * `strategy`). The function form changes the object in place.
  */
 export type Defaults<T> = Readonly<Record<string, unknown>> | ((object: T) => void)
 
-/** What a kind says about validity. Paths are strings (`spec.containers[0].name`); an empty list means valid. */
+/** The validation of a kind. Paths are strings (`spec.containers[0].name`); an empty list means valid. */
 export interface Validation<T> {
   /**
-   * As `object`, and before it: rules that look at nothing but `spec`. One that has passed is not asked about again
-   * while it stays as it is.
+   * Rules that read nothing but `spec`, called before `object`. An unchanged spec that has passed is not validated
+   * again.
    */
   readonly spec?: (object: T) => readonly FieldError[]
-  /** On create, and on update before `update`: then `old` is the object as it was, whose invalid values may stay. */
+  /** On create, and on update before `update`. On update, `old` is the previous object; its invalid values may stay. */
   readonly object?: (object: T, old?: T) => readonly FieldError[]
   /** On create only, after `object`. */
   readonly create?: (object: T) => readonly FieldError[]
-  /** What an update may not change. */
+  /** On update only: rules about changes, such as immutable fields. */
   readonly update?: (object: T, old: T) => readonly FieldError[]
-  /** Writes through `/status`. */
+  /** On writes through `/status`. */
   readonly status?: (object: T, old: T) => readonly FieldError[]
 }
 
-/**
- * How names of a kind are checked: a function of `machinery/validation/names.ts` that returns what is wrong, in words.
- */
+/** Validates names of a kind. Returns error messages; see `machinery/validation/names.ts`. */
 export type NameRule = (name: string, generated: boolean) => string[]
 
-/**
- * A subresource served for one kind alone (`/token`, `/binding`, `/approval`, …): its name, kind and verbs as discovery
- * shows them.
- */
+/** A subresource of one kind only (`/token`, `/binding`, `/approval`, …), with name, kind and verbs as in discovery. */
 export interface SpecialSubresource<T = never> {
   readonly name: string
   readonly kind: string
-  /** Where the kind lives if not in the resource's group version (`policy/v1` for Eviction). */
+  /** The kind's group, if not that of the resource (`policy` for Eviction). */
   readonly group?: string
   readonly version?: string
   readonly verbs: readonly ('create' | 'get' | 'update' | 'patch' | 'delete')[]
-  /** Given for subresources through which a part of the object itself is written (`/approval`, `/resize`). */
+  /** Present if the subresource writes a part of the object itself (`/approval`, `/resize`). */
   readonly writes?: PartialWrite<T>
 }
 
 /** A write of a part of an object. */
 export interface PartialWrite<T> {
-  /** Puts back into the client's object what does not go through this subresource. */
+  /** Resets fields of the client's object that this subresource does not write. */
   readonly prepare: (object: T, old: T) => void
   readonly validate: (object: T, old: T) => readonly FieldError[]
 }
 
-/** Where `/scale` finds its numbers; dotted paths into the object. */
+/** The fields that `/scale` reads and writes, as dotted paths into the object. */
 export interface ScalePaths {
   readonly replicas: string
   readonly observed: string
-  /** A label selector as map, LabelSelector or string; empty where there is none. */
+  /** Path of a label selector (map, LabelSelector or string). Empty if the kind has none. */
   readonly selector: string
 }
 
-/** Who creates an object, as far as kinds note that. */
+/** The user who creates an object, for kinds that store it. */
 export interface Creator {
   readonly name: string
   readonly uid?: string
@@ -116,17 +111,17 @@ export interface Creator {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** What a custom resource brings along: its schema is a definition's, not one of Kubernetes' own. */
+/** The schema of a custom resource, compiled from its definition. */
 export interface CustomKind {
-  /** The same text means the same definition. */
+  /** Equal for equal definitions. */
   readonly fingerprint: string
-  /** Its fields as apply sees them; made when first asked for. */
+  /** The field types for server-side apply, built on first use. */
   readonly type: () => StructType
-  /** Removes what the schema does not know, in place. Returns the paths of what went. */
+  /** Removes fields that are not in the schema, in place. Returns their paths. */
   readonly prune: (object: Record<string, unknown>) => readonly string[]
-  /** The first object within it that is not readable as one: such input is refused at once. */
-  readonly unreadable: (object: Record<string, unknown>) => FieldError | undefined
-  /** The schema as OpenAPI shows it. */
+  /** Returns the error of the first embedded object that cannot be decoded; such requests are rejected. */
+  readonly decodeError: (object: Record<string, unknown>) => FieldError | undefined
+  /** The schema in OpenAPI form. */
   readonly schema: () => Readonly<Record<string, unknown>> | undefined
 }
 
@@ -134,19 +129,19 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly group: string
   readonly version: string
   readonly kind: string
-  /** `${kind}List` unless said. */
+  /** Default: `${kind}List`. */
   readonly listKind?: string
   readonly plural: string
-  /** The kind in lower case unless said. */
+  /** Default: the kind in lower case. */
   readonly singular?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: 'Namespaced' | 'Cluster'
-  /** All eight unless said. Nothing but `create` makes it virtual: see `virtual`. */
+  /** Default: all eight. */
   readonly verbs?: readonly Verb[]
-  /** What discovery lists, where that is not `verbs`. */
+  /** The verbs that discovery lists. Default: `verbs`. */
   readonly discoveryVerbs?: readonly Verb[]
-  /** The model's name in the generated schema (`V1Deployment`); `V1` + kind style names are found without it. */
+  /** The model's name in the generated schema (`V1Deployment`). Default: version + kind. */
   readonly model?: string
   readonly custom?: CustomKind
 
@@ -157,13 +152,13 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   }
 
   /**
-   * Where objects are stored: `/registry/` + this + `/`. Upstream's path: the plural, with the group before it only
-   * where upstream has it so (`apiregistration.k8s.io/apiservices`, `services/specs`, `minions` for nodes).
+   * The key prefix of stored objects, between `/registry/` and `/`, as in upstream's etcd
+   * (`apiregistration.k8s.io/apiservices`, `services/specs`, `minions` for nodes). Default: the plural.
    */
   readonly storagePath?: string
   /**
-   * Another resource that holds this one's objects (events.k8s.io/v1 Events are core Events): `group/version/plural`.
-   * Both functions change version and kind only where shapes differ; they get objects that they may change.
+   * The resource that stores this one's objects, as `group/version/plural` (events.k8s.io/v1 Events are stored as core
+   * Events), with conversions if the shapes differ. Both functions may change the object that they get.
    */
   readonly storedAs?: {
     readonly resource: string
@@ -171,78 +166,81 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly fromStorage?: (object: KubeObject) => T
   }
   /**
-   * The version that the storage hash of discovery documents is of, where it is not the version that objects are stored
-   * in here: Kubernetes stores these objects in a beta version, and tools that compare the hashes of two clusters shall
-   * see no difference.
+   * The version that the storage hash in discovery is computed from. Default: the stored version. Kubernetes stores
+   * these objects in a beta version; tools that compare the hashes of two clusters must see no difference.
    */
-  readonly hashedVersion?: string
-  /** Other group versions whose bodies are taken as they are: what older clients send, of the same shape. */
-  readonly takesBodiesOf?: readonly string[]
+  readonly storageHashVersion?: string
+  /** Other group versions that bodies may have: older clients send them, in the same shape. */
+  readonly acceptedBodyVersions?: readonly string[]
   /**
-   * Nothing is stored: the server answers by itself (`tokenreviews`, `componentstatuses`). The handler is found by this
-   * name.
+   * True if nothing is stored and the server computes the response (`tokenreviews`, `componentstatuses`). The handler
+   * is looked up by the plural.
    */
   readonly virtual?: boolean
 
   readonly defaults?: readonly Defaults<T>[]
   readonly validate?: Validation<T>
-  /** A DNS subdomain unless said. */
+  /** Default: a DNS subdomain. */
   readonly nameRule?: NameRule
   /**
-   * On create, metadata is validated only if nothing else is wrong: kinds whose own validation leaves it out upstream.
+   * True if metadata is validated on create only when nothing else is wrong, as for kinds whose validation upstream
+   * omits it.
    */
-  readonly metadataRulesLast?: boolean
+  readonly validatesMetadataLast?: boolean
   /**
-   * Changes the server makes to what a client sent, before validation: fields clients may not set are dropped,
-   * fields they left out are kept. Status is handled generically where there is a status subresource.
+   * Changes the client's object before validation: drops fields that clients may not set and keeps fields that they
+   * omit. The status is handled generically if there is a status subresource.
    */
   readonly prepare?: {
     readonly create?: (object: T, creator: Creator) => void
     readonly update?: (object: T, old: T) => void
-    /** `now`: the time of the write, in RFC 3339. */
+    /** `now` is the time of the write, in RFC 3339. */
     readonly status?: (object: T, old: T, now: string) => void
   }
   /**
-   * Fields that writes do not set whatever the client sends, so that nobody comes to own them, by subresource (`''` is
-   * the object itself); dotted. Those of the metadata are as they were after a write of the status. Unless said:
-   * `status` for the object and `spec` for the status, where there is a status subresource.
+   * Fields that a write ignores, so that no field manager owns them: dotted paths by subresource (`''` is the object
+   * itself). A write of the status keeps the listed metadata fields. Default, if there is a status subresource:
+   * `status` for the object, `spec` for the status.
    */
-  readonly resets?: Readonly<Record<string, readonly string[]>>
-  /** A status given with a new object counts (nodes): elsewhere it is dropped. */
-  readonly keepsStatusOnCreate?: boolean
-  /** `metadata.generation` counts changes: of the spec, or of what the function says. */
+  readonly resetFields?: Readonly<Record<string, readonly string[]>>
+  /** True if a create keeps the client's status (nodes). Default: it is dropped. */
+  readonly acceptsStatusOnCreate?: boolean
+  /**
+   * Present if the kind has a `metadata.generation`: it counts changes of the spec, or those the function returns true
+   * for.
+   */
   readonly generation?: 'spec' | ((object: T, old: T) => boolean)
-  /** Nothing new may be created: 405 with these words. */
-  readonly refusesCreate?: string
-  /** May be created by PUT (leases, for instance). */
+  /** Present if creates fail: the message of the 405. */
+  readonly createNotAllowedMessage?: string
+  /** True if PUT creates a missing object (leases, for instance). */
   readonly createOnUpdate?: boolean
-  /** PUT without resourceVersion is refused (422): events' neighbours such as leases and custom resources. */
+  /** True if PUT without resourceVersion is rejected with 422 (leases, custom resources). */
   readonly requiresVersionOnUpdate?: boolean
 
-  /** Fields that field selectors know beside `metadata.name` and `metadata.namespace`. */
+  /** Fields that field selectors support besides `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string | undefined>>
-  /** The whole message about a field that is not known, for the few kinds with words of their own. */
+  /** Returns the message for an unsupported field selector, for kinds with a message of their own. */
   readonly unknownFieldLabel?: (label: string) => string
   readonly columns?: readonly Column<T>[]
   readonly rowConditions?: (object: T) => readonly RowCondition[]
 
   readonly deletion?: {
-    /** DELETE answers with the object even when it is gone at once (pods, service accounts, …). */
+    /** True if DELETE responds with the object even if it was deleted immediately (pods, service accounts, …). */
     readonly returnsObject?: boolean
-    /** Seconds that the object stays after DELETE; `asked` is gracePeriodSeconds, if given. 0 deletes at once. */
-    readonly gracePeriod?: (object: T, asked: number | undefined) => number
-    /** Whether selectable fields alone tell that `gracePeriod` is 0. */
-    readonly isImmediate?: (fields: Readonly<Record<string, string>>, asked: number | undefined) => boolean
+    /** Returns the grace period in seconds; 0 deletes immediately. `requested` is gracePeriodSeconds, if given. */
+    readonly gracePeriod?: (object: T, requested: number | undefined) => number
+    /** Returns true if the selectable fields alone imply that `gracePeriod` is 0. */
+    readonly isImmediate?: (fields: Readonly<Record<string, string>>, requested: number | undefined) => boolean
     /**
-     * The propagation policy when the client asks for none; `unsupported` where none counts, since nothing depends on
-     * objects of this kind.
+     * The default propagation policy. `unsupported` if the policy has no effect, since nothing depends on objects of
+     * this kind.
      */
     readonly defaultPropagation?: 'orphan' | 'background' | 'unsupported'
-    /** Sent as a Warning header when the client asks for no policy and `defaultPropagation` decides. */
+    /** Sent as a Warning header if the client gives no policy and `defaultPropagation` decides. */
     readonly defaultPropagationWarning?: string
-    /** Finalizers outside metadata (namespaces: `spec.finalizers`): while it says true, the object stays. */
-    readonly held?: (object: T) => boolean
-    /** Held by this finalizer from DELETE on, until whoever looks after it has cleaned up. */
+    /** Returns true while finalizers outside of the metadata retain the object (`spec.finalizers` of namespaces). */
+    readonly hasFinalizers?: (object: T) => boolean
+    /** A finalizer that DELETE adds; the controller of the kind removes it after its cleanup. */
     readonly finalizer?: string
     /** Called on the object when deletion begins (a namespace's phase becomes Terminating). */
     readonly begin?: (object: T) => void
@@ -253,13 +251,12 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   /** Sent as Warning headers with a write of this object; `old` is undefined on create. */
   readonly warnings?: (object: T, old: T | undefined) => readonly string[]
   /**
-   * Group versions or resources that are off unless asked for by `--runtime-config`: beta and alpha ones are off
-   * without it.
+   * False if the resource is served only when `--runtime-config` enables it: beta and alpha versions. Default: true.
    */
-  readonly onByDefault?: boolean
+  readonly enabledByDefault?: boolean
 }
 
-/** Declares a resource. The type parameter is the kind's model: `resource<Model<V1Deployment>>({…})`. */
+/** Defines a resource. The type parameter is the kind's model: `resource<Model<V1Deployment>>({…})`. */
 export function resource<T extends KubeObject>(definition: ResourceDefinition<T>): ResourceDefinition {
   return definition as unknown as ResourceDefinition
 }
@@ -281,7 +278,7 @@ export const column = <T>(name: string, cell: (object: T) => Cell, options: Colu
 export const wide = <T>(name: string, cell: (object: T) => Cell, options: ColumnOptions = {}): Column<T> =>
   column(name, cell, { ...options, priority: 1 })
 
-/** The column every table begins with. */
+/** The first column of every table. */
 export const name: Column<KubeObject> = column('Name', ({ metadata }) => metadata.name ?? '', {
   format: 'name',
   description: 'Name must be unique within a namespace.',
@@ -292,7 +289,7 @@ export const age: Column<KubeObject> = column('Age', ({ metadata }) => ({ since:
   description: 'How long ago the object was created.',
 })
 
-/** What kinds without columns of their own print: Name and Created At. */
+/** The columns of kinds without columns of their own: Name and Created At. */
 export const defaultColumns: readonly Column<KubeObject>[] = [
   name,
   column('Created At', ({ metadata }) => metadata.creationTimestamp ?? '', {
@@ -301,7 +298,7 @@ export const defaultColumns: readonly Column<KubeObject>[] = [
   }),
 ]
 
-/** Names a resource across groups and versions: `apps/v1/deployments`, `v1/pods`. */
+/** Returns a unique key of a resource: `apps/v1/deployments`, `v1/pods`. */
 export const resourceKey = ({
   group,
   version,

@@ -4,13 +4,13 @@ import { resourceRegistry } from './registry.ts'
 import type { ResourceDefinition } from './resource.ts'
 import { parseRuntimeConfig } from './runtime-config.ts'
 
-const define = (group: string, version: string, plural: string, onByDefault = true): ResourceDefinition => ({
+const define = (group: string, version: string, plural: string, enabledByDefault = true): ResourceDefinition => ({
   group,
   version,
   plural,
   kind: plural,
   scope: 'Cluster',
-  onByDefault,
+  enabledByDefault,
 })
 const all = [
   define('', 'v1', 'pods'),
@@ -24,7 +24,7 @@ const served = (runtimeConfig: string): string =>
     .resources.map(({ group, version, plural }) => `${group}/${version}/${plural}`)
     .join(' ')
 
-test('--runtime-config turns versions and resources on and off, the more special last', () => {
+test('--runtime-config enables and disables versions and resources; specific keys override general ones', () => {
   const stable = '/v1/pods apps/v1/deployments apps/v1/replicasets'
   const cases: [string, string][] = [
     ['', stable],
@@ -50,14 +50,14 @@ test('a version without resources is skipped with a warning', () => {
   assert.deepEqual(warnings('apps/v1=false'), [])
 })
 
-test('mistakes are told in a sentence', () => {
+test('invalid values fail with a message that names the mistake', () => {
   const cases: [string, RegExp][] = [
-    ['nope/v1=true', /there is no API group "nope"/],
-    ['apps/v1/none=true', /there is no resource "apps\/v1\/none"/],
+    ['nope/v1=true', /unknown API group "nope"/],
+    ['apps/v1/none=true', /unknown resource "apps\/v1\/none"/],
     ['api/gamma=true', /the keys for all groups are api\/all, api\/ga, api\/beta, api\/alpha/],
     ['apps/v1=yes', /"apps\/v1=yes" is not KEY=true or KEY=false/],
-    ['apps=true', /names no version; write GROUP\/VERSION/],
-    ['api/all=false', /turns everything off/],
+    ['apps=true', /has no version; write GROUP\/VERSION/],
+    ['api/all=false', /disables everything/],
   ]
   for (const [config, message] of cases) assert.throws(() => parseRuntimeConfig(config, all), { message }, config)
 })

@@ -1,11 +1,11 @@
-/** What configurations of webhooks, policies and bindings must not say. */
+/** Validation of webhook configurations, admission policies and their bindings. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../machinery/object.ts'
 import { resources } from './index.ts'
 
-/** What is wrong with a new object of a kind, after its defaults. */
-function wrong(kind: string, fields: object): string[] {
+/** Returns the errors of a new object of a kind, after its defaults are applied. */
+function validationErrors(kind: string, fields: object): string[] {
   const definition = resources.find((one) => one.kind === kind && one.version === 'v1')!
   const object = structuredClone({ metadata: { name: 'x' }, ...fields }) as unknown as KubeObject
   for (const defaults of definition.defaults ?? []) if (typeof defaults === 'function') defaults(object as never)
@@ -33,45 +33,45 @@ const subdomain =
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
 const webhooks: readonly (readonly [string, object, ...string[]])[] = [
-  ['an accepted version of reviews beside another', { admissionReviewVersions: ['v1beta1', 'invalid-version'] }],
+  ['a supported and an unsupported review version', { admissionReviewVersions: ['v1beta1', 'invalid-version'] }],
   [
-    'a version twice',
+    'a duplicate review version',
     { admissionReviewVersions: ['v1beta1', 'v1beta1'] },
     `${at}.admissionReviewVersions[1]: Invalid value: "v1beta1": duplicate version`,
   ],
-  ['a star beside what has a subresource', rules(['*', 'a/b', 'a/*', '*/b'])],
+  ['a star and resources with a subresource', rules(['*', 'a/b', 'a/*', '*/b'])],
   [
     'a star before a resource',
     rules(['*', 'a']),
     `${at}.rules[0].resources: Invalid value: ["*","a"]: if '*' is present, must not specify other resources ` +
       'without subresources',
   ],
-  // Upstream looks at the last one.
+  // Upstream checks the last resource only.
   ['a star after a resource', rules(['a', '*'])],
   [
-    'all of a and one of its subresources',
+    'all subresources of a and one of them',
     rules(['a/*', 'a/x']),
     `${at}.rules[0].resources[1]: Invalid value: "a/x": if 'a/*' is present, must not specify a/x`,
   ],
-  ['all of a and a', rules(['a/*', 'a'])],
+  ['a and all its subresources', rules(['a/*', 'a'])],
   [
-    'a subresource of all and of one',
+    'a subresource of all resources and of one',
     rules(['*/a', 'x/a']),
     `${at}.rules[0].resources[1]: Invalid value: "x/a": if '*/a' is present, must not specify x/a`,
   ],
   [
-    'everything and more',
+    'everything and a resource',
     rules(['*/*', 'a']),
     `${at}.rules[0].resources: Invalid value: ["*/*","a"]: if '*/*' is present, must not specify other resources`,
   ],
   [
-    'everything and all of a',
+    'everything and all subresources of a',
     rules(['*/*', 'a/*']),
     `${at}.rules[0].resources[1]: Invalid value: "a/*": if '*/*' is present, must not specify a/*`,
     `${at}.rules[0].resources: Invalid value: ["*/*","a/*"]: if '*/*' is present, must not specify other resources`,
   ],
   [
-    'an operation that is none',
+    'an unknown operation',
     rules(['a'], { operations: ['PATCH'] }),
     `${at}.rules[0].operations[0]: Unsupported value: "PATCH": supported values: "*", "CONNECT", "CREATE", ` +
       '"DELETE", "UPDATE"',
@@ -88,7 +88,7 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
     `${at}.clientConfig.url: Invalid value: "": host must be specified${form}`,
   ],
   [
-    'another scheme',
+    'a scheme other than https',
     url('http://example.com'),
     `${at}.clientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme${form}`,
   ],
@@ -113,17 +113,17 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
     `${at}.clientConfig.url: Invalid value: "harry.potter": user information is not permitted in the URL`,
   ],
   [
-    'no URL',
+    'an invalid URL',
     url('https://exa mple.com'),
     `${at}.clientConfig.url: Required value: url must be a valid URL: parse "https://exa mple.com": invalid ` +
       `character " " in host name${form}`,
   ],
   [
-    'a path of a service without a slash',
+    'a service path without a leading slash',
     service({ path: 'foo/' }),
     `${at}.clientConfig.service.path: Invalid value: "foo/": must start with a '/'`,
   ],
-  ['paths that are good', service({ path: '/foo/bar.baz/' })],
+  ['a valid service path', service({ path: '/foo/bar.baz/' })],
   [
     'two slashes',
     service({ path: '//' }),
@@ -140,12 +140,12 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
     `${at}.clientConfig.service.path: Invalid value: "/foo/bar//": segment[2] may not be empty`,
   ],
   [
-    'a segment that is no subdomain',
+    'a path segment that is no subdomain',
     service({ path: '/apis/foo.bar/v1alpha1/--bad' }),
     `${at}.clientConfig.service.path: Invalid value: "/apis/foo.bar/v1alpha1/--bad": segment[3]: ${subdomain}`,
   ],
   [
-    'a port that is none',
+    'an invalid port',
     service({ port: 65536 }),
     `${at}.clientConfig.service.port: Invalid value: 65536: port is not valid: must be between 1 and 65535, inclusive`,
   ],
@@ -154,19 +154,23 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
     { timeoutSeconds: 31 },
     `${at}.timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds`,
   ],
-  ['a condition without a name', condition({ expression: 'true' }), `${at}.matchConditions[0].name: Required value`],
   [
-    'a name of two conditions',
+    'a match condition without a name',
+    condition({ expression: 'true' }),
+    `${at}.matchConditions[0].name: Required value`,
+  ],
+  [
+    'two match conditions with the same name',
     condition({ name: 'a', expression: 'true' }, { name: 'a', expression: 'true' }),
     `${at}.matchConditions[1].name: Duplicate value: "a"`,
   ],
   [
-    'a condition without an expression',
+    'a match condition without an expression',
     condition({ name: 'a', expression: ' ' }),
     `${at}.matchConditions[0].expression: Required value`,
   ],
   [
-    'a condition of another type',
+    'a match condition that is not boolean',
     condition({ name: 'a', expression: '6' }),
     `${at}.matchConditions[0].expression: Invalid value: "6": must evaluate to bool but got int`,
   ],
@@ -186,11 +190,11 @@ const webhooks: readonly (readonly [string, object, ...string[]])[] = [
 ]
 for (const [what, more, ...expected] of webhooks)
   test(`webhooks: ${what}`, () =>
-    assert.deepEqual(wrong('MutatingWebhookConfiguration', { webhooks: [webhook(more)] }), expected))
+    assert.deepEqual(validationErrors('MutatingWebhookConfiguration', { webhooks: [webhook(more)] }), expected))
 
-test('webhooks have names of their own, with three segments', () => {
+test('webhook names are unique and have at least three segments', () => {
   const named = (...names: string[]): string[] =>
-    wrong('ValidatingWebhookConfiguration', { webhooks: names.map((name) => webhook({ name })) })
+    validationErrors('ValidatingWebhookConfiguration', { webhooks: names.map((name) => webhook({ name })) })
   assert.deepEqual(named('webhook.k8s.io', 'k8s.io', ''), [
     'webhooks[1].name: Invalid value: "k8s.io": should be a domain with at least three segments separated by dots',
     'webhooks[2].name: Required value',
@@ -200,9 +204,9 @@ test('webhooks have names of their own, with three segments', () => {
 
 const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }
 const policy = (matchConstraints: object): string[] =>
-  wrong('ValidatingAdmissionPolicy', { spec: { matchConstraints, validations: [{ expression: 'true' }] } })
+  validationErrors('ValidatingAdmissionPolicy', { spec: { matchConstraints, validations: [{ expression: 'true' }] } })
 
-test('rules of policies name objects once each, by names that can be part of a path', () => {
+test('resourceNames of policy rules are unique and valid path segments', () => {
   const named = (...resourceNames: string[]): string[] => policy({ resourceRules: [{ ...rule, resourceNames }] })
   assert.deepEqual(named('a', 'b'), [])
   assert.deepEqual(named('a', 'a/b', 'a'), [
@@ -218,7 +222,7 @@ test('rules of policies name objects once each, by names that can be part of a p
   ])
 })
 
-test('what the status of a policy warns of has a place and a text', () => {
+test('expressionWarnings in the status of a policy need a fieldRef and a warning', () => {
   const { validate } = resources.find(({ kind }) => kind === 'ValidatingAdmissionPolicy')!
   const status = (...expressionWarnings: object[]): string[] => {
     const object = { metadata: { name: 'x' }, status: { typeChecking: { expressionWarnings } } } as never
@@ -233,28 +237,28 @@ test('what the status of a policy warns of has a place and a text', () => {
 })
 
 const mutating = (spec: object): string[] =>
-  wrong('MutatingAdmissionPolicy', {
+  validationErrors('MutatingAdmissionPolicy', {
     spec: { matchConstraints: { resourceRules: [rule] }, reinvocationPolicy: 'Never', mutations: [applied], ...spec },
   })
 const applied = { patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }
 
 const mutations: readonly (readonly [string, object, ...string[]])[] = [
-  ['a configuration', applied],
-  ['a patch', { patchType: 'JSONPatch', jsonPatch: { expression: "[JSONPatch{op: 'remove', path: '/a'}]" } }],
-  ['no type', { applyConfiguration: { expression: 'Object{}' } }, 'patchType: Required value'],
+  ['an apply configuration', applied],
+  ['a JSON patch', { patchType: 'JSONPatch', jsonPatch: { expression: "[JSONPatch{op: 'remove', path: '/a'}]" } }],
+  ['no patchType', { applyConfiguration: { expression: 'Object{}' } }, 'patchType: Required value'],
   [
-    'another type',
+    'an unknown patchType',
     { patchType: 'other' },
     'patchType: Unsupported value: "other": supported values: "ApplyConfiguration", "JSONPatch"',
   ],
   [
-    'a patch that is a configuration',
+    'a JSON patch with an apply configuration',
     { patchType: 'JSONPatch', applyConfiguration: { expression: 'Object{}' } },
     'jsonPatch: Required value: must be specified when patchType is JSONPatch',
     'applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when patchType is JSONPatch',
   ],
   [
-    'a configuration that is a patch',
+    'an apply configuration with a JSON patch',
     { patchType: 'ApplyConfiguration', jsonPatch: { expression: '[]' } },
     'applyConfiguration: Required value: must be specified when patchType is ApplyConfiguration',
     'jsonPatch: Invalid value: "{jsonPatch}": must not be specified when patchType is ApplyConfiguration',
@@ -265,7 +269,7 @@ const mutations: readonly (readonly [string, object, ...string[]])[] = [
     'jsonPatch.expression: Required value',
   ],
   [
-    'another kind of value',
+    'an expression of the wrong type',
     { patchType: 'JSONPatch', jsonPatch: { expression: ' 1 ' } },
     'jsonPatch.expression: Invalid value: "1": must evaluate to list(JSONPatch) but got int',
   ],
@@ -278,7 +282,7 @@ for (const [what, mutation, ...expected] of mutations)
     )
   })
 
-test('what is deleted cannot be changed', () => {
+test('mutating policies and bindings must not match DELETE', () => {
   assert.deepEqual(
     mutating({ matchConstraints: { resourceRules: [{ ...rule, operations: ['CREATE', 'UPDATE', 'CONNECT'] }] } }),
     [],
@@ -287,9 +291,10 @@ test('what is deleted cannot be changed', () => {
     'resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"'
   const match = { resourceRules: [{ ...rule, operations: ['DELETE'] }] }
   assert.deepEqual(mutating({ matchConstraints: match }), [`spec.matchConstraints.${refused}`])
-  assert.deepEqual(wrong('MutatingAdmissionPolicyBinding', { spec: { policyName: 'p', matchResources: match } }), [
-    `spec.matchResources.${refused}`,
-  ])
+  assert.deepEqual(
+    validationErrors('MutatingAdmissionPolicyBinding', { spec: { policyName: 'p', matchResources: match } }),
+    [`spec.matchResources.${refused}`],
+  )
   assert.deepEqual(mutating({ mutations: [], reinvocationPolicy: undefined }), [
     'spec.mutations: Required value: mutations must contain at least one item',
     'spec.reinvocationPolicy: Required value',

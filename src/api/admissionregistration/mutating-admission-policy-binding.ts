@@ -1,16 +1,16 @@
-/** MutatingAdmissionPolicyBindings: where a policy changes things, and with which parameters. */
+/** MutatingAdmissionPolicyBindings: apply a policy to a set of resources, with parameters. */
 import type { V1MutatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { age, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 import {
   matchDefaults,
-  matchRules,
-  mutableOperations,
   paramRefColumn,
-  paramRefRules,
   policyNameColumn,
-  policyNameRules,
+  rejectDelete,
+  validateMatchResources,
+  validateParamRef,
+  validatePolicyName,
 } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
@@ -18,7 +18,7 @@ export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissio
   group: admissionGroup,
   version: 'v1',
   kind: 'MutatingAdmissionPolicyBinding',
-  hashedVersion: 'v1beta1',
+  storageHashVersion: 'v1beta1',
   plural: 'mutatingadmissionpolicybindings',
   categories: ['api-extensions'],
   scope: 'Cluster',
@@ -27,21 +27,21 @@ export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissio
   defaults: [({ spec }) => matchDefaults(spec?.matchResources)],
   validate: {
     object: ({ spec }) => [
-      ...policyNameRules(spec?.policyName),
-      ...paramRefRules(spec?.paramRef, 'spec.paramRef'),
-      ...matchRules(spec?.matchResources, 'spec.matchResources'),
-      ...mutableOperations(spec?.matchResources, 'spec.matchResources'),
+      ...validatePolicyName(spec?.policyName),
+      ...validateParamRef(spec?.paramRef, 'spec.paramRef'),
+      ...validateMatchResources(spec?.matchResources, 'spec.matchResources'),
+      ...rejectDelete(spec?.matchResources, 'spec.matchResources'),
     ],
   },
   columns: [name, policyNameColumn, paramRefColumn, age],
 })
 
-export const betaMutatingAdmissionPolicyBindings = servedAlso(
+export const betaMutatingAdmissionPolicyBindings = additionalVersion(
   mutatingAdmissionPolicyBindings,
   'v1beta1',
   'V1beta1MutatingAdmissionPolicyBinding',
 )
-export const alphaMutatingAdmissionPolicyBindings = servedAlso(
+export const alphaMutatingAdmissionPolicyBindings = additionalVersion(
   mutatingAdmissionPolicyBindings,
   'v1alpha1',
   'V1alpha1MutatingAdmissionPolicyBinding',

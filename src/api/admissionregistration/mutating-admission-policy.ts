@@ -1,19 +1,19 @@
-/** MutatingAdmissionPolicies: changes to what is written, said in CEL. */
+/** MutatingAdmissionPolicies: mutations of admitted objects, in CEL. */
 import type { V1MutatingAdmissionPolicy, V1Mutation } from '@kubernetes/client-node'
 import { jsonPatchType } from '../../cel/admission/environment.ts'
 import { listType, type Type } from '../../cel/types.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { each, oneOf } from '../../machinery/validation/field-rules.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 import {
-  commonPolicyRules,
-  mutableOperations,
+  compilePolicy,
   type PolicyExpressions,
   paramKindColumn,
   policyDefaults,
-  policyExpressions,
+  rejectDelete,
+  validatePolicySpec,
 } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
@@ -23,7 +23,7 @@ export const mutatingAdmissionPolicies = resource<Policy>({
   group: admissionGroup,
   version: 'v1',
   kind: 'MutatingAdmissionPolicy',
-  hashedVersion: 'v1beta1',
+  storageHashVersion: 'v1beta1',
   plural: 'mutatingadmissionpolicies',
   categories: ['api-extensions'],
   scope: 'Cluster',
@@ -35,7 +35,7 @@ export const mutatingAdmissionPolicies = resource<Policy>({
     name,
     column('Mutations', ({ spec }) => spec?.mutations?.length ?? 0, {
       type: 'integer',
-      description: 'How many changes it makes.',
+      description: 'The number of mutations of the policy.',
     }),
     paramKindColumn,
     age,
@@ -45,17 +45,17 @@ export const mutatingAdmissionPolicies = resource<Policy>({
 const objectType = { kind: 'object', name: 'Object', fields: new Map() } as const
 
 function policyRules({ spec }: Policy): readonly FieldError[] {
-  const errors = commonPolicyRules(spec)
-  const { errors: ofVariables, faults } = policyExpressions(spec, true)
+  const errors = validatePolicySpec(spec)
+  const { errors: ofVariables, validate } = compilePolicy(spec, true)
   errors.push(...ofVariables)
   if (!spec?.mutations?.length) errors.push(required('spec.mutations', 'mutations must contain at least one item'))
-  errors.push(...mutableOperations(spec?.matchConstraints, 'spec.matchConstraints'))
-  errors.push(...each(spec?.mutations, 'spec.mutations', (mutation, path) => mutationRules(mutation, path, faults)))
+  errors.push(...rejectDelete(spec?.matchConstraints, 'spec.matchConstraints'))
+  errors.push(...each(spec?.mutations, 'spec.mutations', (mutation, path) => mutationRules(mutation, path, validate)))
   if (!spec?.reinvocationPolicy) errors.push(required('spec.reinvocationPolicy'))
   return errors.concat(oneOf(spec?.reinvocationPolicy, 'spec.reinvocationPolicy', ['IfNeeded', 'Never']))
 }
 
-/** Each type of patch has a member of its own. */
+/** The field that each patchType requires. */
 const patchMembers = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
 const patchTypes: Readonly<Record<string, Type>> = {
   applyConfiguration: objectType,
@@ -65,7 +65,7 @@ const patchTypes: Readonly<Record<string, Type>> = {
 function mutationRules(
   mutation: Wire<V1Mutation>,
   path: string,
-  faults: PolicyExpressions['faults'],
+  faults: PolicyExpressions['validate'],
 ): readonly FieldError[] {
   const { patchType } = mutation
   if (!patchType) return [required(`${path}.patchType`)]
@@ -84,12 +84,12 @@ function mutationRules(
   return errors
 }
 
-export const betaMutatingAdmissionPolicies = servedAlso(
+export const betaMutatingAdmissionPolicies = additionalVersion(
   mutatingAdmissionPolicies,
   'v1beta1',
   'V1beta1MutatingAdmissionPolicy',
 )
-export const alphaMutatingAdmissionPolicies = servedAlso(
+export const alphaMutatingAdmissionPolicies = additionalVersion(
   mutatingAdmissionPolicies,
   'v1alpha1',
   'V1alpha1MutatingAdmissionPolicy',

@@ -1,10 +1,10 @@
-/** MutatingWebhookConfigurations: HTTP services that are asked to change what is written. */
+/** MutatingWebhookConfigurations: HTTP services that may mutate objects during admission. */
 
 import type { V1MutatingWebhookConfiguration } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { admissionGroup, webhookDefaults, webhooksRules } from './webhook-rules.ts'
+import { admissionGroup, validateWebhooks, webhookDefaults } from './webhook-rules.ts'
 
 export const mutatingWebhookConfigurations = resource<Model<V1MutatingWebhookConfiguration>>({
   group: admissionGroup,
@@ -23,12 +23,12 @@ export const mutatingWebhookConfigurations = resource<Model<V1MutatingWebhookCon
       }
     },
   ],
-  validate: { object: ({ webhooks }) => webhooksRules(webhooks) },
+  validate: { object: ({ webhooks }) => validateWebhooks(webhooks) },
   columns: [
     name,
     column('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, {
       type: 'integer',
-      description: 'How many webhooks it holds.',
+      description: 'The number of webhooks.',
     }),
     age,
   ],

@@ -1,4 +1,4 @@
-/** Defaults and rules that admission policies in CEL of both kinds share. */
+/** Defaults and validation that validating and mutating admission policies share. */
 import type {
   V1MatchCondition,
   V1MatchResources,
@@ -25,11 +25,11 @@ import {
 import { each, follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain, pathSegment } from '../../machinery/validation/names.ts'
 import { type Column, column } from '../resource.ts'
-import { admissionRule, matchConditionRules } from './webhook-rules.ts'
+import { validateMatchConditions, validateRule } from './webhook-rules.ts'
 
 type MatchResources = Wire<V1MatchResources>
 
-/** What policies of both kinds say. */
+/** The fields that both kinds of policies have. */
 export interface PolicySpec {
   failurePolicy?: string
   paramKind?: Wire<V1ParamKind>
@@ -38,54 +38,56 @@ export interface PolicySpec {
   variables?: Wire<V1Variable>[]
 }
 
-/** What a policy means that says nothing else. */
+/** Sets the defaults of a policy. */
 export function policyDefaults(spec: PolicySpec | undefined): void {
   if (!spec) return
   spec.failurePolicy ??= 'Fail'
   matchDefaults(spec.matchConstraints)
 }
 
-/** What is wrong with what policies of both kinds say. */
-export function commonPolicyRules(spec: PolicySpec = {}): FieldError[] {
+/** Validates the fields that both kinds of policies have. */
+export function validatePolicySpec(spec: PolicySpec = {}): FieldError[] {
   const errors = [
     ...oneOf(spec.failurePolicy, 'spec.failurePolicy', ['Fail', 'Ignore']),
-    ...paramKindRules(spec.paramKind, 'spec.paramKind'),
+    ...validateParamKind(spec.paramKind, 'spec.paramKind'),
   ]
   if (!spec.matchConstraints) errors.push(required('spec.matchConstraints'))
   else {
-    errors.push(...matchRules(spec.matchConstraints, 'spec.matchConstraints'))
+    errors.push(...validateMatchResources(spec.matchConstraints, 'spec.matchConstraints'))
     if (!spec.matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'))
   }
-  return [...errors, ...matchConditionRules(spec.matchConditions, 'spec.matchConditions', spec.paramKind !== undefined)]
+  return [
+    ...errors,
+    ...validateMatchConditions(spec.matchConditions, 'spec.matchConditions', spec.paramKind !== undefined),
+  ]
 }
 
 export const paramKindColumn: Column<KubeObject & { spec?: PolicySpec }> = column(
   'ParamKind',
   ({ spec }) => (spec?.paramKind ? `${spec.paramKind.apiVersion}/${spec.paramKind.kind}` : '<unset>'),
-  { description: 'The kind of its parameters.' },
+  { description: 'The kind of the parameters.' },
 )
 
-/** What bindings of both kinds say. */
 type ParamRef = Wire<V1ParamRef>
 type Binding = KubeObject & { spec?: { policyName?: string; paramRef?: ParamRef } }
 
 export const policyNameColumn: Column<Binding> = column('PolicyName', ({ spec }) => spec?.policyName ?? '', {
-  description: 'The policy that it puts to work.',
+  description: 'The bound policy.',
 })
 export const paramRefColumn: Column<Binding> = column('ParamRef', ({ spec }) => paramRefText(spec?.paramRef), {
-  description: 'The parameters that it gives the policy.',
+  description: 'The parameters of the policy.',
 })
 
 function paramRefText({ name, namespace, selector }: Partial<ParamRef> = {}): string {
   if (name) return `${namespace || '*'}/${name}`
-  return selector ? goSelector(selector) : '<unset>'
+  return selector ? formatGoSelector(selector) : '<unset>'
 }
 
 /**
- * A selector as Go prints it: `&LabelSelector{MatchLabels:map[string]string{a:
- * b,},MatchExpressions:[]LabelSelectorRequirement{},}`.
+ * Formats a selector as Go does:
+ * `&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}`.
  */
-function goSelector({ matchLabels = {}, matchExpressions = [] }: NonNullable<ParamRef['selector']>): string {
+function formatGoSelector({ matchLabels = {}, matchExpressions = [] }: NonNullable<ParamRef['selector']>): string {
   const labels = Object.keys(matchLabels).sort()
   const texts = labels.map((label) => `${label}: ${matchLabels[label]},`).join('')
   const requirements = matchExpressions.map(
@@ -95,7 +97,7 @@ function goSelector({ matchLabels = {}, matchExpressions = [] }: NonNullable<Par
   return `&LabelSelector{MatchLabels:map[string]string{${texts}},MatchExpressions:[]LabelSelectorRequirement{${requirements.join('')}},}`
 }
 
-/** What matches when a policy or binding says nothing else. */
+/** Sets the defaults of matchConstraints and matchResources. */
 export function matchDefaults(match: MatchResources | undefined): void {
   if (!match) return
   match.matchPolicy ??= 'Equivalent'
@@ -104,43 +106,43 @@ export function matchDefaults(match: MatchResources | undefined): void {
   for (const rule of [...(match.resourceRules ?? []), ...(match.excludeResourceRules ?? [])]) rule.scope ??= '*'
 }
 
-/** What is wrong with what a policy or binding matches. */
-export function matchRules(match: MatchResources | undefined, path: string): readonly FieldError[] {
+/** Validates matchConstraints or matchResources. */
+export function validateMatchResources(match: MatchResources | undefined, path: string): readonly FieldError[] {
   if (!match) return []
   return [
     ...oneOf(match.matchPolicy, `${path}.matchPolicy`, ['Equivalent', 'Exact']),
     ...validateLabelSelector(match.namespaceSelector, `${path}.namespaceSelector`),
     ...validateLabelSelector(match.objectSelector, `${path}.objectSelector`),
-    ...each(match.resourceRules, `${path}.resourceRules`, namedRule),
-    ...each(match.excludeResourceRules, `${path}.excludeResourceRules`, namedRule),
+    ...each(match.resourceRules, `${path}.resourceRules`, validateNamedRule),
+    ...each(match.excludeResourceRules, `${path}.excludeResourceRules`, validateNamedRule),
   ]
 }
 
 const mutable = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 
 /**
- * What is deleted cannot be changed any more: rules of policies that change objects do not say DELETE, and a star does
- * not mean it.
+ * Rejects DELETE in the rules of mutating policies: a deleted object cannot be mutated. `*` does not include DELETE
+ * there.
  */
-export const mutableOperations = (match: MatchResources | undefined, path: string): readonly FieldError[] =>
+export const rejectDelete = (match: MatchResources | undefined, path: string): readonly FieldError[] =>
   (match?.resourceRules ?? []).flatMap(({ operations }) =>
     (operations ?? []).flatMap((operation) =>
       mutable.includes(operation) ? [] : [notSupported(`${path}.resourceRules.operations`, operation, mutable)],
     ),
   )
 
-/** What is wrong with a rule that may name objects. */
-function namedRule(rule: Wire<V1NamedRuleWithOperations>, path: string): readonly FieldError[] {
+/** Validates a rule that may have resourceNames. */
+function validateNamedRule(rule: Wire<V1NamedRuleWithOperations>, path: string): readonly FieldError[] {
   const isRepeated = repeats<string>()
   const names = each(rule.resourceNames, `${path}.resourceNames`, (name, field) => [
     ...follows(name, field, pathSegment),
     ...(isRepeated(name) ? [duplicate(field, name)] : []),
   ])
-  return [...names, ...admissionRule(rule, path)]
+  return [...names, ...validateRule(rule, path)]
 }
 
-/** What is wrong with the kind of a policy's parameters. */
-function paramKindRules(paramKind: Wire<V1ParamKind> | undefined, path: string): readonly FieldError[] {
+/** Validates a policy's paramKind. */
+function validateParamKind(paramKind: Wire<V1ParamKind> | undefined, path: string): readonly FieldError[] {
   if (!paramKind) return []
   const { apiVersion, kind } = paramKind
   const errors: FieldError[] = []
@@ -148,10 +150,10 @@ function paramKindRules(paramKind: Wire<V1ParamKind> | undefined, path: string):
   else errors.push(...groupVersionRules(apiVersion, `${path}.apiVersion`))
   if (!kind) errors.push(required(`${path}.kind`))
   else {
-    const words = dns1035Label(kind.toLowerCase())
-    if (words.length > 0)
+    const messages = dns1035Label(kind.toLowerCase())
+    if (messages.length > 0)
       errors.push(
-        invalidValue(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${words.join(',')}`),
+        invalidValue(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${messages.join(',')}`),
       )
   }
   return errors
@@ -162,15 +164,15 @@ function groupVersionRules(apiVersion: string, path: string): FieldError[] {
   if (parts.length > 2) return [invalidValue(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
   const [version = '', group = ''] = parts.reverse()
   const errors: FieldError[] = []
-  const ofGroup = group === '' ? [] : dnsSubdomain(group)
-  if (ofGroup.length > 0) errors.push(invalidValue(path, group, ofGroup.join(',')))
+  const groupErrors = group === '' ? [] : dnsSubdomain(group)
+  if (groupErrors.length > 0) errors.push(invalidValue(path, group, groupErrors.join(',')))
   if (version === '') errors.push(invalidValue(path, apiVersion, 'version must be specified'))
   else if (dns1035Label(version).length > 0) errors.push(invalidValue(path, version, dns1035Label(version).join(',')))
   return errors
 }
 
-/** What is wrong with the reference to a policy's parameters. */
-export function paramRefRules(ref: Wire<V1ParamRef> | undefined, path: string): readonly FieldError[] {
+/** Validates a binding's paramRef. */
+export function validateParamRef(ref: Wire<V1ParamRef> | undefined, path: string): readonly FieldError[] {
   if (!ref) return []
   const errors: FieldError[] = []
   if (ref.name) {
@@ -186,19 +188,19 @@ export function paramRefRules(ref: Wire<V1ParamRef> | undefined, path: string): 
   return [...errors, ...oneOf(ref.parameterNotFoundAction, `${path}.parameterNotFoundAction`, ['Deny', 'Allow'])]
 }
 
-/** What is wrong with the name of a binding's policy. */
-export const policyNameRules = (name: string | undefined): readonly FieldError[] =>
+/** Validates a binding's policyName. */
+export const validatePolicyName = (name: string | undefined): readonly FieldError[] =>
   name ? follows(name, 'spec.policyName', dnsSubdomain) : [required('spec.policyName')]
 
-/** Where a policy's expressions are compiled, and what is wrong with its variables. */
+/** Compiles a policy's expressions; `errors` are those of its variables. */
 export interface PolicyExpressions {
   readonly errors: readonly FieldError[]
-  /** What is wrong with an expression; `quiet`: it does not see the authorizer. */
-  readonly faults: (source: string, path: string, results: readonly Type[], quiet?: boolean) => readonly FieldError[]
+  /** Validates an expression; `quiet` compiles it without the authorizer. */
+  readonly validate: (source: string, path: string, results: readonly Type[], quiet?: boolean) => readonly FieldError[]
 }
 
-/** `patches`: expressions make changes of objects. */
-export function policyExpressions({ paramKind, variables }: PolicySpec = {}, patches = false): PolicyExpressions {
+/** `patches` is true if expressions build patches of objects. */
+export function compilePolicy({ paramKind, variables }: PolicySpec = {}, patches = false): PolicyExpressions {
   const options = { params: paramKind !== undefined, patches }
   const base = admissionEnvironment({ ...options, authorizer: true })
   const composed = variables?.length
@@ -222,7 +224,7 @@ export function policyExpressions({ paramKind, variables }: PolicySpec = {}, pat
   })
   return {
     errors,
-    faults(source, path, results, quiet = false) {
+    validate(source, path, results, quiet = false) {
       const { fault } = compileExpression(
         quiet ? known(admissionEnvironment({ ...options, authorizer: false })) : all,
         source,

@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicyBindings: where a policy holds, with which parameters, and what happens when it fails. */
+/** ValidatingAdmissionPolicyBindings: apply a policy to resources, with parameters and actions on failure. */
 import type { V1ValidatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import {
@@ -12,11 +12,11 @@ import { repeats } from '../../machinery/validation/field-rules.ts'
 import { age, name, resource } from '../resource.ts'
 import {
   matchDefaults,
-  matchRules,
   paramRefColumn,
-  paramRefRules,
   policyNameColumn,
-  policyNameRules,
+  validateMatchResources,
+  validateParamRef,
+  validatePolicyName,
 } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
@@ -39,27 +39,28 @@ export const validatingAdmissionPolicyBindings = resource<Binding>({
 })
 
 function bindingRules({ spec }: Binding): readonly FieldError[] {
-  const errors = [...policyNameRules(spec?.policyName)]
+  const errors = [...validatePolicyName(spec?.policyName)]
   errors.push(
-    ...paramRefRules(spec?.paramRef, 'spec.paramRef'),
-    ...matchRules(spec?.matchResources, 'spec.matchResources'),
+    ...validateParamRef(spec?.paramRef, 'spec.paramRef'),
+    ...validateMatchResources(spec?.matchResources, 'spec.matchResources'),
   )
-  const wanted = spec?.validationActions ?? []
+  const validationActions = spec?.validationActions ?? []
   const isRepeated = repeats<string>()
-  wanted.forEach((action, at) => {
+  validationActions.forEach((action, at) => {
     const field = `spec.validationActions[${at}]`
     if (!actions.includes(action)) errors.push(notSupported(field, action, actions))
     if (isRepeated(action)) errors.push(duplicate(field, action))
   })
-  if (wanted.includes('Deny') && wanted.includes('Warn'))
+  if (validationActions.includes('Deny') && validationActions.includes('Warn'))
     errors.push(
       invalidValue(
         'spec.validationActions',
-        wanted,
+        validationActions,
         'must not contain both Deny and Warn (repeating the same validation failure information in the API ' +
           'response and headers serves no purpose)',
       ),
     )
-  if (wanted.length === 0) errors.push(required('spec.validationActions', 'at least one validation action is required'))
+  if (validationActions.length === 0)
+    errors.push(required('spec.validationActions', 'at least one validation action is required'))
   return errors
 }

@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicies: what may be written, said in CEL. */
+/** ValidatingAdmissionPolicies: validation of admitted objects, in CEL. */
 import type { V1AuditAnnotation, V1ValidatingAdmissionPolicy, V1Validation } from '@kubernetes/client-node'
 import { boolType, nullType, stringType } from '../../cel/types.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
@@ -8,11 +8,11 @@ import { each, follows, oneOf, repeats } from '../../machinery/validation/field-
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import {
-  commonPolicyRules,
+  compilePolicy,
   type PolicyExpressions,
   paramKindColumn,
   policyDefaults,
-  policyExpressions,
+  validatePolicySpec,
 } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
@@ -26,7 +26,7 @@ export const validatingAdmissionPolicies = resource<Policy>({
   categories: ['api-extensions'],
   scope: 'Cluster',
   subresources: { status: true },
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   generation: 'spec',
   requiresVersionOnUpdate: true,
   defaults: [({ spec }) => policyDefaults(spec)],
@@ -35,21 +35,21 @@ export const validatingAdmissionPolicies = resource<Policy>({
     name,
     column('Validations', ({ spec }) => spec?.validations?.length ?? 0, {
       type: 'integer',
-      description: 'How many conditions it sets.',
+      description: 'The number of validations of the policy.',
     }),
     paramKindColumn,
     age,
   ],
 })
 
-const mostAnnotations = 20
+const maxAnnotations = 20
 /** In bytes. */
-const longestAnnotation = 5 * 1024
+const maxAnnotationBytes = 5 * 1024
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 
 function policyRules({ metadata, spec }: Policy): readonly FieldError[] {
-  const errors = commonPolicyRules(spec)
-  const expressions = policyExpressions(spec)
+  const errors = validatePolicySpec(spec)
+  const expressions = compilePolicy(spec)
   errors.push(...expressions.errors)
   const { validations = [], auditAnnotations = [] } = spec ?? {}
   if (validations.length === 0 && auditAnnotations.length === 0)
@@ -61,9 +61,9 @@ function policyRules({ metadata, spec }: Policy): readonly FieldError[] {
   validations.forEach((validation, at) => {
     errors.push(...validationRules(validation, `spec.validations[${at}]`, expressions))
   })
-  if (auditAnnotations.length > mostAnnotations)
+  if (auditAnnotations.length > maxAnnotations)
     errors.push(
-      invalidValue('spec.auditAnnotations', null, `must not have more than ${mostAnnotations} auditAnnotations`),
+      invalidValue('spec.auditAnnotations', null, `must not have more than ${maxAnnotations} auditAnnotations`),
     )
   const isRepeated = repeats<string>()
   auditAnnotations.forEach((annotation, at) => {
@@ -89,15 +89,15 @@ function statusRules({ status }: Policy): readonly FieldError[] {
 function validationRules(
   { expression, message, messageExpression, reason }: Wire<V1Validation>,
   field: string,
-  { faults }: PolicyExpressions,
+  { validate }: PolicyExpressions,
 ): FieldError[] {
   const errors: FieldError[] = []
   if (!expression?.trim()) errors.push(required(`${field}.expression`, 'expression is not specified'))
-  else errors.push(...faults(expression, `${field}.expression`, [boolType]))
+  else errors.push(...validate(expression, `${field}.expression`, [boolType]))
   if (messageExpression) {
     if (messageExpression.trim() === '')
       errors.push(invalidValue(`${field}.messageExpression`, messageExpression, 'must be non-empty if specified'))
-    else errors.push(...faults(messageExpression, `${field}.messageExpression`, [stringType], true))
+    else errors.push(...validate(messageExpression, `${field}.messageExpression`, [stringType], true))
   }
   if (message && message.trim() === '')
     errors.push(invalidValue(`${field}.message`, message, 'message must be non-empty if specified'))
@@ -110,14 +110,14 @@ function annotationRules(
   policy: string,
   { key, valueExpression }: Wire<V1AuditAnnotation>,
   field: string,
-  { faults }: PolicyExpressions,
+  { validate }: PolicyExpressions,
 ): FieldError[] {
   const errors: FieldError[] = []
   if (policy === '') errors.push(invalidValue(`${field}.key`, key, 'requires metadata.name be non-empty'))
   else errors.push(...follows(`${policy}/${key}`, `${field}.key`, qualifiedName))
   const value = valueExpression?.trim()
   if (!value) return [...errors, required(`${field}.valueExpression`, 'valueExpression is not specified')]
-  if (Buffer.byteLength(value) > longestAnnotation)
-    return [...errors, required(`${field}.valueExpression`, `must not exceed ${longestAnnotation} bytes in length`)]
-  return [...errors, ...faults(value, `${field}.valueExpression`, [stringType, nullType])]
+  if (Buffer.byteLength(value) > maxAnnotationBytes)
+    return [...errors, required(`${field}.valueExpression`, `must not exceed ${maxAnnotationBytes} bytes in length`)]
+  return [...errors, ...validate(value, `${field}.valueExpression`, [stringType, nullType])]
 }

@@ -1,10 +1,10 @@
-/** ValidatingWebhookConfigurations: HTTP services that are asked whether to accept what is written. */
+/** ValidatingWebhookConfigurations: HTTP services that may reject requests during admission. */
 
 import type { V1ValidatingWebhookConfiguration } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { admissionGroup, webhookDefaults, webhooksRules } from './webhook-rules.ts'
+import { admissionGroup, validateWebhooks, webhookDefaults } from './webhook-rules.ts'
 
 export const validatingWebhookConfigurations = resource<Model<V1ValidatingWebhookConfiguration>>({
   group: admissionGroup,
@@ -20,12 +20,12 @@ export const validatingWebhookConfigurations = resource<Model<V1ValidatingWebhoo
       for (const webhook of webhooks ?? []) webhookDefaults(webhook)
     },
   ],
-  validate: { object: ({ webhooks }) => webhooksRules(webhooks) },
+  validate: { object: ({ webhooks }) => validateWebhooks(webhooks) },
   columns: [
     name,
     column('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, {
       type: 'integer',
-      description: 'How many webhooks it holds.',
+      description: 'The number of webhooks.',
     }),
     age,
   ],

@@ -1,4 +1,4 @@
-/** Defaults and rules that webhooks of both kinds share. */
+/** Defaults and validation that validating and mutating webhooks share. */
 import type {
   AdmissionregistrationV1WebhookClientConfig,
   V1MatchCondition,
@@ -29,7 +29,7 @@ export type Rule = Wire<V1RuleWithOperations>
 export const admissionGroup = 'admissionregistration.k8s.io'
 const reviewVersions = ['v1', 'v1beta1']
 
-/** What a webhook means that says nothing else. */
+/** Sets the defaults of a webhook. */
 export function webhookDefaults(webhook: Webhook): void {
   webhook.failurePolicy ??= 'Fail'
   webhook.matchPolicy ??= 'Equivalent'
@@ -40,8 +40,8 @@ export function webhookDefaults(webhook: Webhook): void {
   for (const rule of webhook.rules ?? []) rule.scope ??= '*'
 }
 
-/** What is wrong with a configuration's webhooks. */
-export function webhooksRules(webhooks: readonly Webhook[] | undefined): readonly FieldError[] {
+/** Validates a configuration's webhooks. */
+export function validateWebhooks(webhooks: readonly Webhook[] | undefined): readonly FieldError[] {
   const names = new Set<string>()
   return (webhooks ?? []).flatMap((webhook, at) => {
     const errors = [...webhookRules(webhook, `webhooks[${at}]`)]
@@ -56,7 +56,7 @@ function webhookRules(webhook: Webhook, path: string): readonly FieldError[] {
     ? domainName(webhook.name, 3).map((message) => invalidValue(`${path}.name`, webhook.name, message))
     : [required(`${path}.name`)]
   webhook.rules?.forEach((rule, at) => {
-    errors.push(...admissionRule(rule, `${path}.rules[${at}]`))
+    errors.push(...validateRule(rule, `${path}.rules[${at}]`))
   })
   errors.push(
     ...oneOf(webhook.failurePolicy, `${path}.failurePolicy`, ['Fail', 'Ignore']),
@@ -78,20 +78,20 @@ function webhookRules(webhook: Webhook, path: string): readonly FieldError[] {
   )
   errors.push(...oneOf(webhook.reinvocationPolicy, `${path}.reinvocationPolicy`, ['IfNeeded', 'Never']))
   errors.push(
-    ...clientConfigRules(webhook.clientConfig ?? {}, `${path}.clientConfig`),
-    ...matchConditionRules(webhook.matchConditions, `${path}.matchConditions`),
+    ...validateClientConfig(webhook.clientConfig ?? {}, `${path}.clientConfig`),
+    ...validateMatchConditions(webhook.matchConditions, `${path}.matchConditions`),
   )
-  return errors.concat(reviewVersionRules(webhook.admissionReviewVersions, `${path}.admissionReviewVersions`))
+  return errors.concat(validateReviewVersions(webhook.admissionReviewVersions, `${path}.admissionReviewVersions`))
 }
 
-/** What is wrong with where a webhook is: a URL or a Service. */
-export function clientConfigRules({ url, service }: ClientConfig, path: string): readonly FieldError[] {
+/** Validates the clientConfig of a webhook: a URL or a Service. */
+export function validateClientConfig({ url, service }: ClientConfig, path: string): readonly FieldError[] {
   if ((url === undefined) === (service === undefined))
     return [required(path, 'exactly one of url or service is required')]
   if (url !== undefined) return urlRules(url, `${path}.url`)
   const { namespace, name, path: servicePath, port = 443 } = service ?? { namespace: '', name: '' }
   const errors: FieldError[] = []
-  // Upstream mixes the two up: who looks for the fault by the field is led to the other one there too.
+  // Upstream swaps the two fields in these errors.
   if (!namespace) errors.push(required(`${path}.service.name`))
   if (!name) errors.push(required(`${path}.service.namespace`))
   for (const message of portNumber(port))
@@ -103,7 +103,7 @@ function servicePathRules(text: string, field: string): readonly FieldError[] {
   if (text === '/' || text === '') return []
   if (text === '//') return [invalidValue(field, text, 'segment[0] may not be empty')]
   const errors = text.startsWith('/') ? [] : [invalidValue(field, text, "must start with a '/'")]
-  // Whatever it starts with.
+  // Upstream drops the first character even if it is no slash.
   const segments = text.slice(1).replace(/\/$/, '').split('/')
   segments.forEach((segment, at) => {
     const faults = segment === '' ? [' may not be empty'] : dnsSubdomain(segment).map((fault) => `: ${fault}`)
@@ -114,8 +114,8 @@ function servicePathRules(text: string, field: string): readonly FieldError[] {
 
 function urlRules(text: string, field: string): readonly FieldError[] {
   const form = '; desired format: https://host[/path]'
-  const unreadable = urlFault(text)
-  if (unreadable) return [required(field, `url must be a valid URL: ${unreadable}${form}`)]
+  const parseError = urlParseError(text)
+  if (parseError) return [required(field, `url must be a valid URL: ${parseError}${form}`)]
   const match =
     /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(text)
   const [, scheme = '', user, host = '', , query, fragment] = match ?? []
@@ -128,8 +128,8 @@ function urlRules(text: string, field: string): readonly FieldError[] {
   return errors
 }
 
-/** Why a text is no URL to Go. */
-function urlFault(text: string): string | undefined {
+/** Returns the error of Go's URL parser, or undefined for a valid URL. */
+function urlParseError(text: string): string | undefined {
   try {
     parseUrl(text)
     return undefined
@@ -139,12 +139,12 @@ function urlFault(text: string): string | undefined {
   }
 }
 
-/** Whether one of the versions is known here. */
+/** Returns true if one of the review versions is supported. */
 export const hasKnownReviewVersion = (versions: readonly string[]): boolean =>
   versions.some((version) => reviewVersions.includes(version))
 
-/** What is wrong with the versions of AdmissionReview (or ConversionReview) that a webhook understands. */
-export function reviewVersionRules(versions: readonly string[] | undefined, path: string): readonly FieldError[] {
+/** Validates the versions of AdmissionReview (or ConversionReview) that a webhook supports. */
+export function validateReviewVersions(versions: readonly string[] | undefined, path: string): readonly FieldError[] {
   if (!versions?.length) return [required(path, `must specify one of ${reviewVersions.join(', ')}`)]
   const errors: FieldError[] = []
   const isRepeated = repeats<string>()
@@ -157,17 +157,17 @@ export function reviewVersionRules(versions: readonly string[] | undefined, path
   return errors
 }
 
-const mostConditions = 64
+const maxConditions = 64
 
-/** What is wrong with match conditions; `params`: they may speak of parameters. */
-export function matchConditionRules(
+/** Validates match conditions; `params` is true if they may use `params`. */
+export function validateMatchConditions(
   conditions: readonly Wire<V1MatchCondition>[] | undefined,
   path: string,
   params = false,
 ): readonly FieldError[] {
   if (!conditions?.length) return []
   const names = new Set<string>()
-  const many = conditions.length > mostConditions ? [tooMany(path, conditions.length, mostConditions)] : []
+  const many = conditions.length > maxConditions ? [tooMany(path, conditions.length, maxConditions)] : []
   const environment = admissionEnvironment({ params, authorizer: true })
   const errors = conditions.flatMap(({ name, expression }, at) => {
     const field = `${path}[${at}]`
@@ -189,15 +189,15 @@ export function matchConditionRules(
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
-/** What is wrong with a rule that says which requests are meant. */
-export function admissionRule(rule: Rule, path: string): readonly FieldError[] {
+/** Validates a rule that selects requests. */
+export function validateRule(rule: Rule, path: string): readonly FieldError[] {
   const errors = [
-    ...starAlone(rule.operations, `${path}.operations`, 'operations'),
+    ...validateWildcard(rule.operations, `${path}.operations`, 'operations'),
     ...(rule.operations ?? []).flatMap((operation, at) =>
       operations.includes(operation) ? [] : [notSupported(`${path}.operations[${at}]`, operation, operations)],
     ),
-    ...starAlone(rule.apiGroups, `${path}.apiGroups`, 'API groups'),
-    ...starAlone(rule.apiVersions, `${path}.apiVersions`, 'API versions'),
+    ...validateWildcard(rule.apiGroups, `${path}.apiGroups`, 'API groups'),
+    ...validateWildcard(rule.apiVersions, `${path}.apiVersions`, 'API versions'),
     ...(rule.apiVersions ?? []).flatMap((version, at) =>
       version === '' ? [required(`${path}.apiVersions[${at}]`)] : [],
     ),
@@ -206,7 +206,7 @@ export function admissionRule(rule: Rule, path: string): readonly FieldError[] {
   return errors.concat(oneOf(rule.scope, `${path}.scope`, ['*', 'Cluster', 'Namespaced']))
 }
 
-function starAlone(values: readonly string[] | undefined, path: string, what: string): readonly FieldError[] {
+function validateWildcard(values: readonly string[] | undefined, path: string, what: string): readonly FieldError[] {
   if (!values?.length) return [required(path)]
   return values.length > 1 && values.includes('*')
     ? [invalidValue(path, values, `if '*' is present, must not specify other ${what}`)]
@@ -233,7 +233,7 @@ function resourceNames(resources: readonly string[], path: string): readonly Fie
   })
   if (resources.length > 1 && resources.includes('*/*'))
     errors.push(invalidValue(path, resources, "if '*/*' is present, must not specify other resources"))
-  // Upstream looks at the last of those without subresources only.
+  // Upstream checks only the last resource without a subresource.
   if (resources.includes('*') && (resources.findLast((text) => text !== '' && !text.includes('/')) ?? '*') !== '*')
     errors.push(
       invalidValue(path, resources, "if '*' is present, must not specify other resources without subresources"),

@@ -1,19 +1,23 @@
-/** How objects get from one version of a custom resource to another. */
+/** Validation of `spec.conversion` of a CustomResourceDefinition. */
 import { X509Certificate } from 'node:crypto'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { oneOf } from '../../machinery/validation/field-rules.ts'
-import { clientConfigRules, hasKnownReviewVersion, reviewVersionRules } from '../admissionregistration/webhook-rules.ts'
+import {
+  hasKnownReviewVersion,
+  validateClientConfig,
+  validateReviewVersions,
+} from '../admissionregistration/webhook-rules.ts'
 import { type Definition, hasCondition } from './definition.ts'
 
 type Conversion = Definition['spec']['conversion']
 
-// Upstream's names of these fields are those of the version that it stores.
+// Upstream reports the field names of its internal version.
 const path = 'spec.conversion'
 const config = `${path}.webhookClientConfig`
 const reviews = `${path}.conversionReviewVersions`
 const notSet = 'should not be set when strategy is not set to Webhook'
 
-/** What is wrong with a conversion. What was wrong in the definition that is replaced may stay so. */
+/** Validates a conversion. On update, values that were invalid in `old` may stay. */
 export function conversionRules(conversion: Conversion, old?: Definition): readonly FieldError[] {
   if (!conversion) return []
   const { strategy, webhook } = conversion
@@ -24,12 +28,15 @@ export function conversionRules(conversion: Conversion, old?: Definition): reado
     return faults
   }
   if (webhook?.clientConfig)
-    faults.push(...clientConfigRules(webhook.clientConfig, config), ...bundleRules(webhook.clientConfig.caBundle, old))
+    faults.push(
+      ...validateClientConfig(webhook.clientConfig, config),
+      ...bundleRules(webhook.clientConfig.caBundle, old),
+    )
   else faults.push(required(config, 'required when strategy is set to Webhook'))
   const versions = webhook?.conversionReviewVersions
   if (!versions?.length) faults.push(required(reviews))
   else if (!old || hasKnownReviewVersion(versions) || isKnown(old.spec.conversion))
-    faults.push(...reviewVersionRules(versions, reviews))
+    faults.push(...validateReviewVersions(versions, reviews))
   return faults
 }
 
@@ -39,7 +46,7 @@ const isKnown = (conversion: Conversion): boolean => {
 }
 
 /**
- * Until a definition is established its certificates may be missing still: something else fills them in (since 1.31).
+ * A definition that is not established may have an invalid caBundle: another component injects it later (since 1.31).
  */
 function bundleRules(bundle: string | undefined, old: Definition | undefined): readonly FieldError[] {
   if (!bundle || !old || !hasCondition(old, 'Established') || holdsCertificate(bundle)) return []

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions as stored objects; what they make the server serve is told in `apiserver/crd/`. */
+/** CustomResourceDefinitions as stored objects; `apiserver/crd/` serves their custom resources. */
 import { resource } from '../resource.ts'
 import type { Definition } from './definition.ts'
 import { definitionRules, definitionStatusRules, definitionUpdateRules } from './definition-rules.ts'
@@ -6,14 +6,14 @@ import { formatWarnings } from './format-warnings.ts'
 
 export type { Definition } from './definition.ts'
 
-/** Keeps a deleted definition until its objects are gone. */
+/** Retains a deleted definition until its objects are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
 export const customResourceDefinitions = resource<Definition>({
   group: 'apiextensions.k8s.io',
   version: 'v1',
   kind: 'CustomResourceDefinition',
-  hashedVersion: 'v1beta1',
+  storageHashVersion: 'v1beta1',
   plural: 'customresourcedefinitions',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
@@ -26,7 +26,7 @@ export const customResourceDefinitions = resource<Definition>({
   prepare: {
     create: (definition) => {
       const storage = definition.spec.versions?.find((version) => version.storage)
-      // Go writes what is not known yet as empty names and null.
+      // Go encodes the empty status as empty names and null.
       definition.status = {
         conditions: null,
         acceptedNames: { plural: '', kind: '' },

@@ -1,4 +1,4 @@
-/** What is valid in a CustomResourceDefinition. Schemas are looked at in `machinery/structural-schema/`. */
+/** Validation of CustomResourceDefinitions. `machinery/structural-schema/` validates their schemas. */
 import { definitionFaults, SchemaRules, SharedRules } from '../../cel/schema-rules/index.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import {
@@ -12,18 +12,18 @@ import { each, immutable, oneOf } from '../../machinery/validation/field-rules.t
 import { dns1035Label, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { conversionRules } from './conversion-rules.ts'
 import { type Definition, type DefinitionVersion, hasCondition } from './definition.ts'
-import { inOne, nameRules, requiredNames } from './name-rules.ts'
+import { joinedErrors, nameRules, requiredNames } from './name-rules.ts'
 import { columnRules, deprecationRules, scaleRules, selectableFieldRules } from './version-rules.ts'
 
 const approval = 'api-approved.kubernetes.io'
 const approvalPage = 'https://github.com/kubernetes/enhancements/pull/1111'
 
-/** What is wrong with a new definition. */
+/** Validates a new definition. */
 export function definitionRules(definition: Definition): readonly FieldError[] {
   const { metadata, spec } = definition
-  const wanted = `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`
+  const expectedName = `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`
   const misnamed =
-    metadata.name === wanted
+    metadata.name === expectedName
       ? []
       : [invalidValue('metadata.name', metadata.name ?? '', 'must be spec.names.plural+"."+spec.group')]
   return [
@@ -35,7 +35,7 @@ export function definitionRules(definition: Definition): readonly FieldError[] {
   ]
 }
 
-/** What is wrong with a definition that replaces another. What names its objects stays once they may exist. */
+/** Validates an update. Group, plural and, once established, kind and scope are immutable: objects may exist. */
 export function definitionUpdateRules(definition: Definition, old: Definition): readonly FieldError[] {
   const { spec } = definition
   const faults = [...specRules(definition, old)]
@@ -56,7 +56,7 @@ export function definitionUpdateRules(definition: Definition, old: Definition): 
   ]
 }
 
-/** What is wrong with a status. Stored versions are held against the spec when that is written next. */
+/** Validates a status write. The next write of the spec checks storedVersions against it. */
 export const definitionStatusRules = ({ status }: Definition): readonly FieldError[] =>
   nameRules(status?.acceptedNames ?? noNames, 'status.acceptedNames')
 
@@ -92,7 +92,7 @@ function specRules({ spec }: Definition, old?: Definition): readonly FieldError[
 
 function groupRules(group: string | undefined): readonly FieldError[] {
   if (!group) return [required('spec.group')]
-  const faults = inOne(group, 'spec.group', dnsSubdomain)
+  const faults = joinedErrors(group, 'spec.group', dnsSubdomain)
   return faults.length > 0 || group.includes('.')
     ? faults
     : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
@@ -107,8 +107,7 @@ const hasDefaults = (version: DefinitionVersion): boolean => {
 }
 
 function missingSchemas(versions: readonly DefinitionVersion[], old: Definition | undefined): readonly FieldError[] {
-  // A definition that came without schemas from an older version of the API may go on without those that are not
-  // served.
+  // A definition without schemas, from v1beta1, may omit those of versions that are not served.
   const all = (old?.spec?.versions ?? []).every((version) => schemaOf(version))
   return each(versions, 'spec.versions', (version, path) => {
     if (schemaOf(version) || (!all && !version.served)) return []
@@ -116,7 +115,7 @@ function missingSchemas(versions: readonly DefinitionVersion[], old: Definition 
   })
 }
 
-/** Upstream sees what all versions have in common as the spec's own: one version alone has everything in common. */
+/** Upstream reports errors in fields that all versions share below `spec`, also if there is only one version. */
 function versionFaults(
   versions: readonly DefinitionVersion[],
   old: Definition | undefined,
@@ -171,13 +170,17 @@ function versionFaults(
   const perVersion = versions.flatMap((version, at) => {
     const path = `spec.versions[${at}]`
     const own = parts.filter((part) => !part.common).flatMap(({ faults }) => faults(version, path, false))
-    return [...inOne(version.name ?? '', `${path}.name`, dns1035Label), ...deprecationRules(version, path), ...own]
+    return [
+      ...joinedErrors(version.name ?? '', `${path}.name`, dns1035Label),
+      ...deprecationRules(version, path),
+      ...own,
+    ]
   })
   const hoisted = first ? parts.filter((part) => part.common).flatMap(({ faults }) => faults(first, 'spec', true)) : []
   return { perVersion, hoisted }
 }
 
-/** How rules are looked at; of schemas that are `unchanged` less is asked. */
+/** Returns the checks of CEL rules; those of `unchanged` schemas may exceed newer limits. */
 const ruleChecks = (unchanged: boolean, shared: SharedRules): SchemaChecks => ({
   ruleFaults: (source, path, faulty) => definitionFaults(source, path, { faulty, unchanged, shared }),
   defaultRuleFaults: (value, schema, path) => new SchemaRules(schema, schema.embedded).defaultFaults(value, path),
@@ -185,7 +188,7 @@ const ruleChecks = (unchanged: boolean, shared: SharedRules): SchemaChecks => ({
 
 function statusRules({ spec, status }: Definition): readonly FieldError[] {
   const versions = spec?.versions ?? []
-  // On create the server has not filled in the status when a client validates; it follows from the versions.
+  // Without a status, as when a client validates, storedVersions follow from the versions.
   const list = status?.storedVersions ?? versions.filter(({ storage }) => storage).map(({ name }) => name)
   const faults: FieldError[] = [...nameRules(status?.acceptedNames ?? noNames, 'status.acceptedNames')]
   if (list.length === 0)
@@ -213,7 +216,7 @@ function approvalOf({ metadata }: Definition): Approval {
   return URL.parse(value)?.host ? 'approved' : 'invalid'
 }
 
-/** Groups under `k8s.io` and `kubernetes.io` belong to the community: definitions in them say who approved them. */
+/** Groups under `k8s.io` and `kubernetes.io` are protected: definitions in them need an approval annotation. */
 function approvalRules(definition: Definition, old?: Definition): readonly FieldError[] {
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(definition.spec?.group ?? '')) return []
   const state = approvalOf(definition)

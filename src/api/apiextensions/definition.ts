@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions and their parts as they are on the wire. */
+/** Types of CustomResourceDefinitions and their parts, as on the wire. */
 import type {
   V1CustomResourceDefinition,
   V1CustomResourceDefinitionNames,
@@ -10,6 +10,6 @@ export type Definition = Model<V1CustomResourceDefinition>
 export type DefinitionNames = Wire<V1CustomResourceDefinitionNames>
 export type DefinitionVersion = Wire<V1CustomResourceDefinitionVersion>
 
-/** Whether a definition's condition is true. */
+/** Returns true if the definition's condition has status True. */
 export const hasCondition = ({ status }: Definition, wanted: string): boolean =>
   status?.conditions?.some(({ type, status: value }) => type === wanted && value === 'True') ?? false

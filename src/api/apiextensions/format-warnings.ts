@@ -1,12 +1,12 @@
 /**
- * Warnings about formats in schemas that nothing is held to: misspelt ones, and those of other types (1.34; of all
- * types since 1.36).
+ * Warnings about formats in schemas that are not validated: misspelt ones, and those of other types (since 1.34; for
+ * all types since 1.36).
  */
 import { goQuote } from '../../lib/go/go-quote.ts'
 import { anySchema, isCheckedFormat, type SchemaSource } from '../../machinery/structural-schema/index.ts'
 import type { Definition } from './definition.ts'
 
-/** Each format is told once, and not again when it was there before. */
+/** Returns one warning for each format that `old` does not have. */
 export function formatWarnings(definition: Definition, old: Definition | undefined): readonly string[] {
   const before = old && uncheckedFormats(old)
   return [...uncheckedFormats(definition)]
@@ -16,11 +16,11 @@ export function formatWarnings(definition: Definition, old: Definition | undefin
 
 function uncheckedFormats({ spec }: Definition): ReadonlySet<string> {
   const formats = new Set<string>()
-  const note = ({ type, format }: SchemaSource): boolean => {
+  const collect = ({ type, format }: SchemaSource): boolean => {
     if (format && !isCheckedFormat(type ?? '', format)) formats.add(format)
     return false
   }
   for (const { schema } of spec.versions ?? [])
-    if (schema?.openAPIV3Schema) anySchema(schema.openAPIV3Schema as SchemaSource, note)
+    if (schema?.openAPIV3Schema) anySchema(schema.openAPIV3Schema as SchemaSource, collect)
   return formats
 }

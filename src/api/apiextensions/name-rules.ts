@@ -1,11 +1,11 @@
-/** Names of a custom resource: those that a definition asks for, and those that it got. */
+/** Validation of the names of a custom resource, in `spec.names` and `status.acceptedNames`. */
 import { type FieldError, fieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { each } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, type TextRule } from '../../machinery/validation/names.ts'
 import type { DefinitionNames } from './definition.ts'
 
-/** All that a rule says about a text, in one error. */
-export function inOne(value: string, path: string, rule: TextRule, before = ''): readonly FieldError[] {
+/** Returns all messages of a rule as one error. */
+export function joinedErrors(value: string, path: string, rule: TextRule, before = ''): readonly FieldError[] {
   const messages = rule(value)
   return messages.length === 0 ? [] : [invalidValue(path, value, before + messages.join(','))]
 }
@@ -13,7 +13,7 @@ export function inOne(value: string, path: string, rule: TextRule, before = ''):
 const kindRule: TextRule = (value) => dns1035Label(value.toLowerCase())
 const mixedCase = 'may have mixed case, but should otherwise match: '
 
-/** What a definition must ask for. */
+/** Requires the names that a definition must have. */
 export function requiredNames(
   { plural, singular, kind, listKind }: DefinitionNames,
   path: string,
@@ -22,17 +22,17 @@ export function requiredNames(
   return all.flatMap(([name, value]) => (value ? [] : [required(`${path}.${name}`)]))
 }
 
-/** What is wrong with names that are there. */
+/** Validates the names that are set. */
 export function nameRules(
   { plural, singular, shortNames, kind, listKind, categories }: DefinitionNames,
   path: string,
 ): readonly FieldError[] {
-  const label = (text: string, at: string): readonly FieldError[] => inOne(text, at, dns1035Label)
+  const label = (text: string, at: string): readonly FieldError[] => joinedErrors(text, at, dns1035Label)
   return [
     ...(plural ? label(plural, `${path}.plural`) : []),
     ...(singular ? label(singular, `${path}.singular`) : []),
-    ...(kind ? inOne(kind, `${path}.kind`, kindRule, mixedCase) : []),
-    ...(listKind ? inOne(listKind, `${path}.listKind`, kindRule, mixedCase) : []),
+    ...(kind ? joinedErrors(kind, `${path}.kind`, kindRule, mixedCase) : []),
+    ...(listKind ? joinedErrors(listKind, `${path}.listKind`, kindRule, mixedCase) : []),
     ...each(shortNames, `${path}.shortNames`, label),
     ...(kind && kind === listKind ? [sameKind(listKind, path)] : []),
     ...each(categories, `${path}.categories`, label),

@@ -1,6 +1,6 @@
 /**
- * What is valid in one version of a CustomResourceDefinition beside its schema: printer columns, selectable fields,
- * paths of `/scale`, deprecation.
+ * Validation of one version of a CustomResourceDefinition, except its schema: printer columns, selectable fields, paths
+ * of `/scale`, deprecation.
  */
 import type { V1CustomResourceColumnDefinition, V1CustomResourceSubresourceScale } from '@kubernetes/client-node'
 import type { Wire } from '../../machinery/object.ts'
@@ -11,23 +11,25 @@ import type { DefinitionVersion } from './definition.ts'
 
 const types = ['boolean', 'date', 'integer', 'number', 'string']
 const formats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
-const mostSelectable = 8
+const maxSelectableFields = 8
 
-/** What a deprecation's warning may be: one printable line. */
+/** Validates deprecationWarning: one printable line. */
 export function deprecationRules(
   { deprecated, deprecationWarning: text }: DefinitionVersion,
   path: string,
 ): readonly FieldError[] {
   if (text === undefined || text === null) return []
-  const say = (detail: string): FieldError => invalidValue(`${path}.deprecationWarning`, text, detail)
-  if (!deprecated) return [say('can only be set for deprecated versions')]
+  const warningError = (detail: string): FieldError => invalidValue(`${path}.deprecationWarning`, text, detail)
+  if (!deprecated) return [warningError('can only be set for deprecated versions')]
   const faults: FieldError[] = []
-  if (Buffer.byteLength(text) > 256) faults.push(say('must be <= 256 characters long'))
-  if (text === '') faults.push(say('must not be an empty string'))
-  const odd = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(text)
-  if (odd) {
-    const at = Buffer.byteLength(text.slice(0, odd.index))
-    faults.push(say(`must only contain printable UTF-8 characters; non-printable character found at index ${at}`))
+  if (Buffer.byteLength(text) > 256) faults.push(warningError('must be <= 256 characters long'))
+  if (text === '') faults.push(warningError('must not be an empty string'))
+  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(text)
+  if (unprintable) {
+    const at = Buffer.byteLength(text.slice(0, unprintable.index))
+    faults.push(
+      warningError(`must only contain printable UTF-8 characters; non-printable character found at index ${at}`),
+    )
   }
   return faults
 }
@@ -74,7 +76,7 @@ export function scaleRules(
   )
 }
 
-/** Fields by which objects can be selected (KEP-4358): single values outside of metadata, at most eight. */
+/** Validates selectableFields (KEP-4358): at most eight scalars outside of metadata. */
 export function selectableFieldRules(
   fields: DefinitionVersion['selectableFields'],
   schema: SchemaSource | undefined,
@@ -112,5 +114,5 @@ export function selectableFieldRules(
     if (seen.has(name)) faults.push(duplicate(at, jsonPath))
     seen.add(name)
   }
-  return seen.size > mostSelectable ? [...faults, tooMany(path, seen.size, mostSelectable)] : faults
+  return seen.size > maxSelectableFields ? [...faults, tooMany(path, seen.size, maxSelectableFields)] : faults
 }

@@ -1,4 +1,4 @@
-/** APIServices: who serves a group version, this server or another one behind a Service. */
+/** APIServices: whether this server or another one, behind a Service, serves a group version. */
 import type { V1APIService } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
@@ -17,14 +17,14 @@ export const apiServices = resource<APIService>({
   scope: 'Cluster',
   storagePath: 'apiregistration.k8s.io/apiservices',
   subresources: { status: true },
-  // `v1.` is the name of the core group's version 1.
+  // The core group's version is named `v1.`, which is no DNS subdomain.
   nameRule: (text) => (text.includes('/') || text.includes('%') ? ["may not contain '/' or '%'"] : []),
   defaults: [
     ({ spec }) => {
       if (spec?.service) spec.service.port ??= 443
     },
   ],
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   requiresVersionOnUpdate: true,
   prepare: {
     create: (service) => {
@@ -35,9 +35,9 @@ export const apiServices = resource<APIService>({
   columns: [
     name,
     column('Service', ({ spec }) => (spec?.service ? `${spec.service.namespace}/${spec.service.name}` : 'Local'), {
-      description: 'The Service that answers for it, or Local.',
+      description: 'The Service that serves the group version, or Local.',
     }),
-    column('Available', availability, { description: 'Whether its server can be reached.' }),
+    column('Available', availability, { description: 'Whether the server is available.' }),
     age,
   ],
 })
@@ -61,7 +61,7 @@ function serviceRules({ metadata, spec }: APIService): readonly FieldError[] {
   const errors: FieldError[] = []
   if (metadata.name && metadata.name !== `${version}.${group}`)
     errors.push(invalidValue('metadata.name', metadata.name ?? '', 'must be `spec.version+"."+spec.group`'))
-  // Only the core group has no name.
+  // Only the core group has an empty name.
   if (group === '' && version !== 'v1')
     errors.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'))
   if (group) errors.push(...follows(group, 'spec.group', dnsSubdomain))

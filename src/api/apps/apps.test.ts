@@ -24,20 +24,22 @@ const of = (plural: string, rest: object, metadata: object = {}): KubeObject =>
     metadata: { name: 'x', ...metadata },
     ...rest,
   }) as KubeObject
-const made = (plural: string, rest: object): KubeObject & Record<string, unknown> => {
+const withDefaults = (plural: string, rest: object): KubeObject & Record<string, unknown> => {
   const object = of(plural, rest)
   for (const defaults of kind(plural).defaults ?? []) if (typeof defaults === 'function') defaults(object)
   kind(plural).prepare?.create?.(object, { name: 'me', groups: [] })
   return object as KubeObject & Record<string, unknown>
 }
-const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
+const errorMessages = (errors: readonly { field: string; message: string }[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`)
-const wrong = (plural: string, rest: object): string[] => told(kind(plural).validate?.object?.(made(plural, rest)))
-const created = (plural: string, rest: object): string[] => told(kind(plural).validate?.create?.(made(plural, rest)))
-const changed = (plural: string, now: object, before: object): string[] =>
-  told(kind(plural).validate?.update?.(made(plural, now), made(plural, before)))
+const validationErrors = (plural: string, rest: object): string[] =>
+  errorMessages(kind(plural).validate?.object?.(withDefaults(plural, rest)))
+const createErrors = (plural: string, rest: object): string[] =>
+  errorMessages(kind(plural).validate?.create?.(withDefaults(plural, rest)))
+const updateErrors = (plural: string, now: object, before: object): string[] =>
+  errorMessages(kind(plural).validate?.update?.(withDefaults(plural, now), withDefaults(plural, before)))
 
-test('tables show what kubectl get shows', () => {
+test('table rows match kubectl get', () => {
   const cases: readonly (readonly [string, object, readonly Cell[]])[] = [
     [
       'deployments',
@@ -88,9 +90,13 @@ test('tables show what kubectl get shows', () => {
   assert.equal(kind('controllerrevisions').columns?.[1]?.cell(owned), 'statefulset.apps/shop')
 })
 
-test('workloads are completed as the API completes them', () => {
+test('workloads get the defaults of upstream', () => {
   const spec = (plural: string, rest = workload()): Record<string, unknown> => {
-    const { selector: _selector, template: _template, ...others } = made(plural, rest).spec as Record<string, unknown>
+    const {
+      selector: _selector,
+      template: _template,
+      ...others
+    } = withDefaults(plural, rest).spec as Record<string, unknown>
     return others
   }
   assert.deepEqual(spec('deployments'), {
@@ -128,7 +134,7 @@ test('workloads are completed as the API completes them', () => {
   )
   assert.deepEqual(
     ['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map(
-      (plural) => made(plural, workload({}, { replicas: 9 })).status,
+      (plural) => withDefaults(plural, workload({}, { replicas: 9 })).status,
     ),
     [
       {},
@@ -137,12 +143,12 @@ test('workloads are completed as the API completes them', () => {
       { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 },
     ],
   )
-  assert.deepEqual(made('daemonsets', workload()).metadata.annotations, {
+  assert.deepEqual(withDefaults('daemonsets', workload()).metadata.annotations, {
     'deprecated.daemonset.template.generation': '1',
   })
 })
 
-test('what is wrong is told in the words of the API', () => {
+test('invalid workloads are rejected with the messages of upstream', () => {
   const mismatch =
     'spec.template.metadata.labels: Invalid value: {"app":"x"}: `selector` does not match template `labels`'
   const cases: readonly (readonly [string, object, readonly string[]])[] = [
@@ -194,58 +200,59 @@ test('what is wrong is told in the words of the API', () => {
       ['spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0'],
     ],
   ]
-  for (const [plural, spec, expected] of cases) assert.deepEqual(wrong(plural, workload(spec)), expected, plural)
+  for (const [plural, spec, expected] of cases)
+    assert.deepEqual(validationErrors(plural, workload(spec)), expected, plural)
   assert.match(
-    created('statefulsets', workload({ serviceName: 'None' }))[0] ?? '',
+    createErrors('statefulsets', workload({ serviceName: 'None' }))[0] ?? '',
     /^spec\.serviceName: Invalid value: "None": a lowercase RFC 1123 label/,
   )
   const kept = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Keep', whenScaled: 'Retain' } }
-  assert.deepEqual(wrong('statefulsets', workload(kept)), [
+  assert.deepEqual(validationErrors('statefulsets', workload(kept)), [
     'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Keep": supported values: ' +
       '"Retain", "Delete"',
   ])
-  assert.deepEqual(wrong('poddisruptionbudgets', { spec: { minAvailable: -1 } }), [
+  assert.deepEqual(validationErrors('poddisruptionbudgets', { spec: { minAvailable: -1 } }), [
     'spec.minAvailable: Invalid value: -1: must be greater than or equal to 0',
   ])
   assert.match(
-    wrong('poddisruptionbudgets', { spec: { minAvailable: 1, maxUnavailable: 1 } })[0] ?? '',
+    validationErrors('poddisruptionbudgets', { spec: { minAvailable: 1, maxUnavailable: 1 } })[0] ?? '',
     /^spec: Invalid value: .*cannot be both set$/,
   )
-  assert.deepEqual(wrong('controllerrevisions', { revision: -1, data: {} }), [
+  assert.deepEqual(validationErrors('controllerrevisions', { revision: -1, data: {} }), [
     'revision: Invalid value: -1: must be greater than or equal to 0',
   ])
 })
 
-test('selectors and what gives pods their identity do not change', () => {
+test('selectors, and the identity of StatefulSet pods, are immutable', () => {
   const other = {
     selector: { matchLabels: { app: 'x', b: 'c' } },
     template: { ...template(), metadata: { labels: { app: 'x', b: 'c' } } },
   }
   for (const plural of ['deployments', 'replicasets', 'daemonsets'])
     assert.match(
-      changed(plural, workload(other), workload())[0] ?? '',
+      updateErrors(plural, workload(other), workload())[0] ?? '',
       /^spec\.selector: Invalid value: .*: field is immutable$/,
     )
   assert.match(
-    changed('statefulsets', workload({ serviceName: 'other' }), workload())[0] ?? '',
+    updateErrors('statefulsets', workload({ serviceName: 'other' }), workload())[0] ?? '',
     /^spec: Forbidden: updates to statefulset spec/,
   )
-  assert.deepEqual(changed('statefulsets', workload({ replicas: 5, minReadySeconds: 2 }), workload()), [])
+  assert.deepEqual(updateErrors('statefulsets', workload({ replicas: 5, minReadySeconds: 2 }), workload()), [])
 })
 
-test("a Deployment's generation counts annotations, a DaemonSet's template has a count of its own", () => {
+test("a Deployment's generation counts annotation changes, a DaemonSet counts template changes", () => {
   const { generation } = kind('deployments')
   assert.ok(typeof generation === 'function')
-  const old = made('deployments', workload())
+  const old = withDefaults('deployments', workload())
   assert.equal(generation({ ...old, metadata: { ...old.metadata, labels: { a: 'b' } } }, old), false)
   assert.equal(generation({ ...old, metadata: { ...old.metadata, annotations: { a: 'b' } } }, old), true)
-  const before = made('daemonsets', workload())
-  const after = made('daemonsets', workload({ template: template({ hostname: 'h' }) }))
+  const before = withDefaults('daemonsets', workload())
+  const after = withDefaults('daemonsets', workload({ template: template({ hostname: 'h' }) }))
   kind('daemonsets').prepare?.update?.(after, before)
   assert.equal(after.metadata.annotations?.['deprecated.daemonset.template.generation'], '2')
 })
 
-test('the count of a daemon set’s templates is there before the server counts, so that its creator owns it', () => {
+test('the defaults of a DaemonSet set its template generation, so that its creator owns the field', () => {
   const note = 'deprecated.daemonset.template.generation'
   const { defaults = [], prepare } = kind('daemonsets')
   const complete = (object: KubeObject): KubeObject => {
@@ -256,7 +263,7 @@ test('the count of a daemon set’s templates is there before the server counts,
   assert.equal(set.metadata.annotations?.[note], '0')
   prepare?.create?.(set, { name: 'me', groups: [] })
   assert.equal(set.metadata.annotations?.[note], '1')
-  // No endpoint lets clients count.
+  // Clients cannot set the template generation.
   const sent = complete(of('daemonsets', workload(), { annotations: { [note]: '9' } }))
   prepare?.status?.(sent, set, '2026-01-01T00:00:00Z')
   assert.equal(sent.metadata.annotations?.[note], '1')

@@ -14,5 +14,5 @@ export const imagesColumn: Column<Workload> = wide('Images', ({ spec }) => conta
   description: 'The images of its containers.',
 })
 export const selectorColumn: Column<Workload> = wide('Selector', ({ spec }) => labelSelectorText(spec?.selector), {
-  description: 'What the labels of its pods have to be.',
+  description: 'The label selector of its pods.',
 })

@@ -1,4 +1,4 @@
-/** ControllerRevisions: what a StatefulSet's or DaemonSet's template once was, to go back to. */
+/** ControllerRevisions: earlier templates of a StatefulSet or DaemonSet, for rollbacks. */
 import type { V1ControllerRevision } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, required } from '../../machinery/validation/field-error.ts'
@@ -13,7 +13,7 @@ const rules = ({ data, revision }: ControllerRevision): readonly FieldError[] =>
     nonNegative(revision, 'revision'),
   )
 
-/** `statefulset.apps/shop` */
+/** Returns the owner, such as `statefulset.apps/shop`. */
 function controllerText({ metadata }: ControllerRevision): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   if (!owner) return '<none>'
@@ -32,8 +32,10 @@ export const controllerRevisions = resource<ControllerRevision>({
   validate: { object: rules, update: (revision, old) => immutable(revision.data, 'data', old.data) },
   columns: [
     name,
-    column('Controller', controllerText, { description: 'The controller that it belongs to.' }),
-    column('Revision', ({ revision }) => revision, { description: 'Its number: later ones are greater.' }),
+    column('Controller', controllerText, { description: 'The controller that owns the revision.' }),
+    column('Revision', ({ revision }) => revision, {
+      description: 'The revision number; later revisions have greater ones.',
+    }),
     age,
   ],
 })

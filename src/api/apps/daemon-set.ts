@@ -8,7 +8,7 @@ import { type FieldError, invalidValue, notSupported } from '../../machinery/val
 import { all, hasRequirements, immutable, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
 import { labelSelector, map, number, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
-import { nullTimes } from '../nulls.ts'
+import { nullMissingTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { collisions, counts, lastingTemplate } from '../workload/template-rules.ts'
 import { specTemplateWarnings } from '../workload/template-warnings.ts'
@@ -19,12 +19,12 @@ type DaemonSet = Model<V1DaemonSet>
 type DaemonSetStatus = NonNullable<DaemonSet['status']>
 
 /**
- * Counts changes of the template. Once a field of the spec, it lives on as an annotation that every DaemonSet has, if
- * with 0.
+ * The number of changes of the template. Once a field of the spec, now an annotation that every DaemonSet has, even if
+ * it is 0.
  */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
-const nothing = (): DaemonSetStatus => ({
+const emptyStatus = (): DaemonSetStatus => ({
   currentNumberScheduled: 0,
   desiredNumberScheduled: 0,
   numberMisscheduled: 0,
@@ -33,7 +33,7 @@ const nothing = (): DaemonSetStatus => ({
 
 function daemonSetDefaults(set: DaemonSet): void {
   const { spec } = set
-  count(set, generationOf(set))
+  setGeneration(set, generationOf(set))
   if (spec) {
     spec.revisionHistoryLimit ??= 10
     spec.updateStrategy ??= {}
@@ -46,13 +46,13 @@ function daemonSetDefaults(set: DaemonSet): void {
     }
     podTemplateDefaults(spec.template)
   }
-  set.status = { ...nothing(), ...set.status }
-  if (set.status.conditions) nullTimes(set.status.conditions, 'lastTransitionTime')
+  set.status = { ...emptyStatus(), ...set.status }
+  if (set.status.conditions) nullMissingTimes(set.status.conditions, 'lastTransitionTime')
 }
 
 const generationOf = ({ metadata }: DaemonSet): number => Number(metadata.annotations?.[templateGeneration] ?? 0) || 0
 
-function count(set: DaemonSet, generation: number): void {
+function setGeneration(set: DaemonSet, generation: number): void {
   set.metadata.annotations = { ...set.metadata.annotations, [templateGeneration]: String(generation) }
 }
 
@@ -112,12 +112,12 @@ export const daemonSets = resource<DaemonSet>({
   defaults: [daemonSetDefaults],
   prepare: {
     create: (set) => {
-      set.status = nothing()
-      count(set, Math.max(1, generationOf(set)))
+      set.status = emptyStatus()
+      setGeneration(set, Math.max(1, generationOf(set)))
     },
     update: (set, old) =>
-      count(set, generationOf(old) + (semanticallyEqual(set.spec?.template, old.spec?.template) ? 0 : 1)),
-    status: (set, old) => count(set, generationOf(old)),
+      setGeneration(set, generationOf(old) + (semanticallyEqual(set.spec?.template, old.spec?.template) ? 0 : 1)),
+    status: (set, old) => setGeneration(set, generationOf(old)),
   },
   validate: {
     object: rules,
@@ -129,23 +129,23 @@ export const daemonSets = resource<DaemonSet>({
     name,
     column('Desired', integer('desiredNumberScheduled'), {
       type: 'integer',
-      description: 'Nodes that should have its pod.',
+      description: 'Nodes that should run its pod.',
     }),
     column('Current', integer('currentNumberScheduled'), {
       type: 'integer',
-      description: 'Nodes that have its pod and should.',
+      description: 'Nodes that run its pod and should.',
     }),
     column('Ready', integer('numberReady'), { type: 'integer', description: 'Nodes on which its pod is ready.' }),
     column('Up-to-date', integer('updatedNumberScheduled'), {
       type: 'integer',
-      description: 'Nodes with the pod as the template has it now.',
+      description: 'Nodes whose pod has the current template.',
     }),
     column('Available', integer('numberAvailable'), {
       type: 'integer',
-      description: 'Nodes on which its pod has been ready for long enough.',
+      description: 'Nodes whose pod has been ready for minReadySeconds.',
     }),
     column('Node Selector', ({ spec }) => labelsText(spec?.template?.spec?.nodeSelector), {
-      description: 'The labels of nodes that get its pod.',
+      description: 'The node labels that its pods require.',
     }),
     age,
     containersColumn,

@@ -7,7 +7,7 @@ import { type FieldError, forbiddenField, invalidValue, notSupported } from '../
 import { all, immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { labelSelector, number, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
-import { nullTimes } from '../nulls.ts'
+import { nullMissingTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { collisions, counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
 import { namedTemplateWarnings } from '../workload/template-warnings.ts'
@@ -34,7 +34,7 @@ function deploymentDefaults(deployment: Deployment): void {
     podTemplateDefaults(spec.template)
   }
   deployment.status ??= {}
-  if (status?.conditions) nullTimes(status.conditions, 'lastUpdateTime', 'lastTransitionTime')
+  if (status?.conditions) nullMissingTimes(status.conditions, 'lastUpdateTime', 'lastTransitionTime')
 }
 
 const shownStrategy = struct({ Type: text, RollingUpdate: pointer({ MaxUnavailable: number, MaxSurge: number }) })
@@ -79,12 +79,12 @@ export const deployments = resource<Deployment>({
     status: true,
     scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' },
   },
-  // Annotations reach ReplicaSets: a change of them is for the controller too.
+  // The controller copies annotations to ReplicaSets, so a change of them needs a reconcile too.
   generation: (deployment, old) =>
     !semanticallyEqual(deployment.spec, old.spec) ||
     !semanticallyEqual(deployment.metadata.annotations, old.metadata.annotations),
   defaults: [deploymentDefaults],
-  resets: { status: ['metadata.labels', 'spec'] },
+  resetFields: { status: ['metadata.labels', 'spec'] },
   prepare: {
     create: (deployment) => {
       deployment.status = {}
@@ -113,13 +113,13 @@ export const deployments = resource<Deployment>({
   columns: [
     name,
     column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, {
-      description: 'Pods that are ready, of those wanted.',
+      description: 'Ready pods, of desired pods.',
     }),
     column('Up-to-date', ({ status }) => status?.updatedReplicas ?? 0, {
-      description: 'Pods made from the template as it is now.',
+      description: 'Pods with the current template.',
     }),
     column('Available', ({ status }) => status?.availableReplicas ?? 0, {
-      description: 'Pods that have been ready for long enough.',
+      description: 'Pods that have been ready for minReadySeconds.',
     }),
     age,
     containersColumn,

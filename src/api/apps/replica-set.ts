@@ -1,4 +1,4 @@
-/** ReplicaSets: keep a number of equal pods running. */
+/** ReplicaSets: maintain a number of identical pods. */
 
 import type { V1ReplicaSet } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
@@ -6,7 +6,7 @@ import type { FieldError } from '../../machinery/validation/field-error.ts'
 import { immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { labelSelector } from '../../machinery/validation/internal-type.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
-import { nullTimes } from '../nulls.ts'
+import { nullMissingTimes } from '../nulls.ts'
 import { age, name, resource } from '../resource.ts'
 import { replicaColumns, replicaStatus } from '../workload/replicas.ts'
 import { selectorAndTemplate } from '../workload/template-rules.ts'
@@ -22,7 +22,7 @@ function replicaSetDefaults(set: ReplicaSet): void {
   }
   set.status ??= { replicas: 0 }
   set.status.replicas ??= 0
-  if (set.status.conditions) nullTimes(set.status.conditions, 'lastTransitionTime')
+  if (set.status.conditions) nullMissingTimes(set.status.conditions, 'lastTransitionTime')
 }
 
 const rules = ({ spec }: ReplicaSet): readonly FieldError[] =>

@@ -1,14 +1,14 @@
-/** Rules for numbers of pods that may be missing or too many while they are replaced. */
+/** Validation of maxUnavailable and maxSurge. */
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { all, atMostAll, intOrPercent, percentOf, valid } from '../../machinery/validation/field-rules.ts'
 
 type IntOrString = number | string | undefined
 
-/** The number, or the number of the percentage; 0 for what is neither. */
+/** Returns the number, or the number of the percentage; 0 for other values. */
 export const amountOf = (value: IntOrString): number =>
   percentOf(value) ?? (typeof value === 'number' ? value : Number.parseInt(value ?? '0', 10) || 0)
 
-/** For Deployments: something has to give. */
+/** Validates a Deployment's rollingUpdate: not both can be 0. */
 export function deploymentRollingUpdate(
   { maxUnavailable, maxSurge }: { maxUnavailable?: IntOrString; maxSurge?: IntOrString },
   path: string,
@@ -23,7 +23,7 @@ export function deploymentRollingUpdate(
   )
 }
 
-/** For DaemonSets: either some are missing or some are too many, not both. */
+/** Validates a DaemonSet's rollingUpdate: exactly one must be non-zero. */
 export function daemonSetRollingUpdate(
   { maxUnavailable, maxSurge }: { maxUnavailable?: IntOrString; maxSurge?: IntOrString },
   path: string,
@@ -34,9 +34,11 @@ export function daemonSetRollingUpdate(
     ...atMostAll(maxUnavailable, `${path}.maxUnavailable`),
     ...atMostAll(maxSurge, `${path}.maxSurge`),
   ]
-  const missing = amountOf(maxUnavailable) !== 0
-  const more = amountOf(maxSurge) !== 0
-  if (missing && more)
+  const hasUnavailable = amountOf(maxUnavailable) !== 0
+  const hasSurge = amountOf(maxSurge) !== 0
+  if (hasUnavailable && hasSurge)
     return [...errors, invalidValue(`${path}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')]
-  return missing || more ? errors : [...errors, required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')]
+  return hasUnavailable || hasSurge
+    ? errors
+    : [...errors, required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')]
 }

@@ -1,4 +1,4 @@
-/** StatefulSets: pods with a name and storage of their own. */
+/** StatefulSets: pods with stable names and storage. */
 
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
@@ -21,7 +21,7 @@ import { claimSpec } from '../core/storage/claim-rules.ts'
 import { claimSpecWarnings } from '../core/storage/claim-warnings.ts'
 import { claimSpecDefaults } from '../core/storage/persistent-volume-claim.ts'
 import { isFeatureOn } from '../features/current.ts'
-import { nullTimes } from '../nulls.ts'
+import { nullMissingTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { collisions, counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
 import { specTemplateWarnings } from '../workload/template-warnings.ts'
@@ -35,7 +35,7 @@ function statefulSetDefaults(set: StatefulSet): void {
   set.status ??= { replicas: 0, availableReplicas: 0 }
   set.status.replicas ??= 0
   set.status.availableReplicas ??= 0
-  if (set.status.conditions) nullTimes(set.status.conditions, 'lastTransitionTime')
+  if (set.status.conditions) nullMissingTimes(set.status.conditions, 'lastTransitionTime')
 }
 
 function specDefaults(spec: StatefulSetSpec): void {
@@ -96,7 +96,7 @@ function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): rea
   )
 }
 
-/** Each pod gets a volume by the name of each claim template. */
+/** Each pod gets a volume named after each claim template. */
 const claimNames = ({ volumeClaimTemplates = [] }: StatefulSetSpec): string[] =>
   volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '')
 
@@ -127,15 +127,15 @@ const changeable = [
   'minReadySeconds',
 ] as const satisfies readonly (keyof StatefulSetSpec)[]
 const quoted = changeable.map((field) => `'${field}'`)
-const words =
+const immutableMessage =
   `updates to statefulset spec for fields other than ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} are ` +
   'forbidden'
 
-/** Names, storage and selector stay; the rest may change. */
+/** Allows changes of the fields in `changeable` only. */
 function update({ spec }: StatefulSet, { spec: old }: StatefulSet): readonly FieldError[] {
   const rest = { ...spec } as Record<string, unknown>
   for (const field of changeable) rest[field] = old?.[field]
-  return semanticallyEqual(rest, old) ? valid : [forbiddenField('spec', words)]
+  return semanticallyEqual(rest, old) ? valid : [forbiddenField('spec', immutableMessage)]
 }
 
 function warnings(set: StatefulSet, old: StatefulSet | undefined): readonly string[] {
@@ -163,7 +163,7 @@ export const statefulSets = resource<StatefulSet>({
     status: true,
     scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' },
   },
-  // Its name is part of the names of pods.
+  // The name is part of the pods' host names.
   nameRule: dnsLabel,
   generation: 'spec',
   defaults: [statefulSetDefaults],
@@ -194,7 +194,7 @@ export const statefulSets = resource<StatefulSet>({
   columns: [
     name,
     column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, {
-      description: 'Pods that are ready, of those wanted.',
+      description: 'Ready pods, of desired pods.',
     }),
     age,
     containersColumn,

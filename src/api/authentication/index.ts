@@ -1,4 +1,4 @@
-/** authentication.k8s.io: questions about who someone is. Nothing is stored; the server answers by itself. */
+/** authentication.k8s.io: reviews of identities. Nothing is stored; the server computes the response. */
 import { resource } from '../resource.ts'
 
 const review = {
@@ -9,10 +9,10 @@ const review = {
   virtual: true,
 } as const
 
-/** Who the asker is. */
+/** The user of the request. */
 export const selfSubjectReviews = resource({ ...review, kind: 'SelfSubjectReview', plural: 'selfsubjectreviews' })
 
-/** Whose a token is, and for whom it is meant. */
+/** The user and audiences of a token. */
 export const tokenReviews = resource({ ...review, kind: 'TokenReview', plural: 'tokenreviews' })
 
 export const resources = [selfSubjectReviews, tokenReviews]

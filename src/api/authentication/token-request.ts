@@ -1,6 +1,5 @@
 /**
- * TokenRequest: the wish for a token of a service account. What is posted to `serviceaccounts/NAME/token`, never
- * stored.
+ * TokenRequest: requests a token of a service account. It is posted to `serviceaccounts/NAME/token` and never stored.
  */
 import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
@@ -11,14 +10,14 @@ import { resource } from '../resource.ts'
 export type TokenRequest = Model<AuthenticationV1TokenRequest>
 
 const defaultSeconds = 60 * 60
-const leastSeconds = 10 * 60
-const mostSeconds = 2 ** 32
+const minSeconds = 10 * 60
+const maxSeconds = 2 ** 32
 
 function checkExpiration({ spec }: TokenRequest): readonly FieldError[] {
   const seconds = spec?.expirationSeconds ?? defaultSeconds
-  const wrong = (why: string): FieldError[] => [invalidValue('spec.expirationSeconds', seconds, why)]
-  if (seconds < leastSeconds) return wrong('may not specify a duration less than 10 minutes')
-  return seconds > mostSeconds ? wrong('may not specify a duration larger than 2^32 seconds') : []
+  const expirationError = (why: string): FieldError[] => [invalidValue('spec.expirationSeconds', seconds, why)]
+  if (seconds < minSeconds) return expirationError('may not specify a duration less than 10 minutes')
+  return seconds > maxSeconds ? expirationError('may not specify a duration larger than 2^32 seconds') : []
 }
 
 export const tokenRequests = resource<TokenRequest>({

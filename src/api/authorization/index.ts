@@ -1,4 +1,4 @@
-/** authorization.k8s.io: questions about who may do what. Nothing is stored; the server answers by itself. */
+/** authorization.k8s.io: reviews of permissions. Nothing is stored; the server computes the response. */
 import { resource } from '../resource.ts'
 
 const review = {
@@ -9,7 +9,7 @@ const review = {
   virtual: true,
 } as const
 
-/** Whether someone may do something in this namespace. */
+/** Checks whether a user may perform an action in this namespace. */
 export const localSubjectAccessReviews = resource({
   ...review,
   kind: 'LocalSubjectAccessReview',
@@ -17,21 +17,21 @@ export const localSubjectAccessReviews = resource({
   scope: 'Namespaced',
 })
 
-/** Whether the asker may do something. */
+/** Checks whether the user of the request may perform an action. */
 export const selfSubjectAccessReviews = resource({
   ...review,
   kind: 'SelfSubjectAccessReview',
   plural: 'selfsubjectaccessreviews',
 })
 
-/** What the asker may do in a namespace. */
+/** Lists the actions that the user of the request may perform in a namespace. */
 export const selfSubjectRulesReviews = resource({
   ...review,
   kind: 'SelfSubjectRulesReview',
   plural: 'selfsubjectrulesreviews',
 })
 
-/** Whether someone may do something. */
+/** Checks whether a user may perform an action. */
 export const subjectAccessReviews = resource({ ...review, kind: 'SubjectAccessReview', plural: 'subjectaccessreviews' })
 
 export const resources = [

@@ -19,11 +19,11 @@ const scaler = (
     status,
   }) as unknown as KubeObject & Record<string, unknown>
 const complete = (spec: object = {}): KubeObject & { spec: Record<string, unknown> } => {
-  const made = scaler(spec)
-  for (const defaults of v2.defaults ?? []) if (typeof defaults === 'function') defaults(made)
-  return made as unknown as KubeObject & { spec: Record<string, unknown> }
+  const created = scaler(spec)
+  for (const defaults of v2.defaults ?? []) if (typeof defaults === 'function') defaults(created)
+  return created as unknown as KubeObject & { spec: Record<string, unknown> }
 }
-const wrong = (spec: object): string[] =>
+const validationErrors = (spec: object): string[] =>
   (v2.validate?.create?.(complete(spec)) ?? []).map(({ field, message }) => `${field}: ${message}`)
 const cpu = (target: object): object => ({ type: 'Resource', resource: { name: 'cpu', target } })
 const memory = {
@@ -48,7 +48,7 @@ const rest = [
   { type: 'External', external: { metric: { name: 'queue' }, target: { type: 'AverageValue', averageValue: '30' } } },
 ]
 
-test('an autoscaler without metrics looks at the CPU, and given behavior is filled up', () => {
+test('an autoscaler defaults to the CPU metric, and missing fields of behavior get defaults', () => {
   assert.deepEqual(complete().spec, {
     scaleTargetRef,
     maxReplicas: 5,
@@ -73,7 +73,7 @@ test('an autoscaler without metrics looks at the CPU, and given behavior is fill
   })
 })
 
-test('TARGETS shows what is measured of what is wanted', () => {
+test('TARGETS shows current and target values', () => {
   const targets = (metrics: object[], currentMetrics?: object[]): unknown =>
     v2.columns?.[2]?.cell(scaler({ metrics }, { currentMetrics }))
   assert.equal(targets([cpu({ type: 'Utilization', averageUtilization: 75 })]), 'cpu: <unknown>/75%')
@@ -98,7 +98,7 @@ test('TARGETS shows what is measured of what is wanted', () => {
   )
 })
 
-test('what v1 has no field for travels in annotations, there and back', () => {
+test('fields that v1 lacks convert to annotations and back', () => {
   const stored = scaler(
     {
       minReplicas: 1,
@@ -137,7 +137,7 @@ test('what v1 has no field for travels in annotations, there and back', () => {
   assert.deepEqual(back.metadata.annotations, { own: 'yes' })
 })
 
-test('v1 shows what is used of the CPU, and in an annotation every status with its raw value', () => {
+test('v1 has the CPU utilization as a field, and each metric status in an annotation', () => {
   const used = {
     type: 'Resource',
     resource: { name: 'cpu', current: { averageUtilization: 41, averageValue: '205m' } },
@@ -167,7 +167,7 @@ test('v1 shows what is used of the CPU, and in an annotation every status with i
   assert.deepEqual(back.status.currentMetrics, [used])
 })
 
-test('what is wrong is told in the words of the API', () => {
+test('invalid autoscalers are rejected with the messages of upstream', () => {
   const cases: readonly (readonly [object, readonly string[]])[] = [
     [{}, []],
     [{ minReplicas: 6 }, ['spec.maxReplicas: Invalid value: 5: must be greater than or equal to `minReplicas`']],
@@ -257,38 +257,38 @@ test('what is wrong is told in the words of the API', () => {
       ],
     ],
   ]
-  for (const [spec, expected] of cases) assert.deepEqual(wrong(spec), expected)
+  for (const [spec, expected] of cases) assert.deepEqual(validationErrors(spec), expected)
 })
 
-test('a direction that names no policy at all is refused; one that says nothing of them gets the usual ones', () => {
-  assert.deepEqual(wrong({ behavior: { scaleUp: { policies: [] } } }), [
+test('an empty list of scaling policies is invalid; an absent one gets defaults', () => {
+  assert.deepEqual(validationErrors({ behavior: { scaleUp: { policies: [] } } }), [
     'spec.behavior.scaleUp.policies: Required value: must specify at least one Policy',
   ])
-  assert.deepEqual(wrong({ behavior: { scaleUp: { selectPolicy: 'Min' } } }), [])
+  assert.deepEqual(validationErrors({ behavior: { scaleUp: { selectPolicy: 'Min' } } }), [])
   const pods = (averageValue?: string): object => ({
     type: 'Pods',
     pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue } },
   })
-  assert.deepEqual(wrong({ metrics: [pods('-1')] }), [
+  assert.deepEqual(validationErrors({ metrics: [pods('-1')] }), [
     'spec.metrics[0].pods.target.averageValue: Invalid value: "-1": must be positive',
   ])
-  assert.deepEqual(wrong({ metrics: [pods()] }), [
+  assert.deepEqual(validationErrors({ metrics: [pods()] }), [
     'spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue',
   ])
 })
 
-test('the version of what is scaled has a group, unless it is that of a ReplicationController or stays as it is', () => {
+test('apiVersion of scaleTargetRef needs a group, except for ReplicationControllers or unchanged values', () => {
   const of = (apiVersion: string | undefined, kind = 'Deployment'): object => ({
     scaleTargetRef: { apiVersion, kind, name: 'web' },
   })
   const noGroup = (shown: string): string[] => [
     `spec.scaleTargetRef.apiVersion: Invalid value: "${shown}": apiVersion must specify API group`,
   ]
-  assert.deepEqual(wrong(of('apps/v1')), [])
-  assert.deepEqual(wrong(of(undefined)), noGroup(''))
-  assert.deepEqual(wrong(of('v1')), noGroup('v1'))
-  assert.deepEqual(wrong(of('v1', 'ReplicationController')), [])
-  assert.deepEqual(wrong(of('a/b/c')), [
+  assert.deepEqual(validationErrors(of('apps/v1')), [])
+  assert.deepEqual(validationErrors(of(undefined)), noGroup(''))
+  assert.deepEqual(validationErrors(of('v1')), noGroup('v1'))
+  assert.deepEqual(validationErrors(of('v1', 'ReplicationController')), [])
+  assert.deepEqual(validationErrors(of('a/b/c')), [
     'spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
   ])
   const update = (to: object, from: object): number => v2.validate?.update?.(complete(to), complete(from)).length ?? 0
@@ -299,7 +299,7 @@ test('the version of what is scaled has a group, unless it is that of a Replicat
     describedObject: { apiVersion: 'a/b/c', kind: 'Service', name: 's' },
     target: { type: 'Value', value: '2k' },
   }
-  assert.deepEqual(wrong({ metrics: [{ type: 'Object', object }] }), [
+  assert.deepEqual(validationErrors({ metrics: [{ type: 'Object', object }] }), [
     'spec.metrics[0].object.describedObject.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
   ])
   const measured = { metrics: [{ type: 'Object', object }] }

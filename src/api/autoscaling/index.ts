@@ -1,4 +1,4 @@
-/** The group autoscaling: as many pods as needed. v2 is the preferred version. */
+/** The group autoscaling. v2 is the preferred version. */
 import type { ResourceDefinition } from '../resource.ts'
 import { horizontalPodAutoscalers, horizontalPodAutoscalersV1 } from './horizontal-pod-autoscaler/index.ts'
 

@@ -1,4 +1,4 @@
-/** Scale: the replicas of any workload, as its `/scale` shows them. A form of other resources, never stored. */
+/** Scale: the replicas of a workload, as `/scale` reads and writes them. Never stored. */
 import type { V1Scale } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { age, column, resource } from '../resource.ts'
@@ -11,11 +11,14 @@ export const scales = resource<Model<V1Scale>>({
   scope: 'Namespaced',
   virtual: true,
   columns: [
-    column('Name', ({ metadata }) => metadata.name ?? '', { description: 'Name of the object that is scaled.' }),
-    column('Desired', ({ spec }) => spec?.replicas ?? 0, { type: 'integer', description: 'Replicas that are wanted.' }),
+    column('Name', ({ metadata }) => metadata.name ?? '', { description: 'The name of the scaled object.' }),
+    column('Desired', ({ spec }) => spec?.replicas ?? 0, {
+      type: 'integer',
+      description: 'The desired number of replicas.',
+    }),
     column('Available', ({ status }) => status?.replicas ?? 0, {
       type: 'integer',
-      description: 'Replicas that are there.',
+      description: 'The current number of replicas.',
     }),
     age,
   ],

@@ -34,16 +34,16 @@ const complete = (object: KubeObject): KubeObject & { spec: Record<string, unkno
   prepare?.create?.(object, { name: 'me', groups: [] })
   return object as KubeObject & { spec: Record<string, unknown> }
 }
-const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
+const errorMessages = (errors: readonly { field: string; message: string }[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`)
-function wrong(object: KubeObject): string[] {
+function validationErrors(object: KubeObject): string[] {
   const { validate } = kind(plural(object))
   complete(object)
-  return told([...(validate?.object?.(object) ?? []), ...(validate?.create?.(object) ?? [])])
+  return errorMessages([...(validate?.object?.(object) ?? []), ...(validate?.create?.(object) ?? [])])
 }
 const cells = (object: KubeObject): Cell[] => (kind(plural(object)).columns ?? []).map((column) => column.cell(object))
 
-test('a Job gets numbers, a selector by its uid, and labels for its pods', () => {
+test('a Job gets default counts, a selector of its uid, and pod labels', () => {
   const { spec, metadata } = complete(job({ template: template({}, { labels: { a: 'b' } }) }))
   const { template: made, ...rest } = spec
   assert.deepEqual(rest, {
@@ -67,7 +67,7 @@ test('a Job gets numbers, a selector by its uid, and labels for its pods', () =>
   assert.equal(complete(job({ parallelism: 3 })).spec.completions, undefined)
 })
 
-test('tables show what kubectl get shows', () => {
+test('table rows match kubectl get', () => {
   const done = {
     startTime: '2024-01-01T00:00:00Z',
     completionTime: '2024-01-01T00:01:59Z',
@@ -103,7 +103,7 @@ test('tables show what kubectl get shows', () => {
   ])
 })
 
-test('what is wrong is told in the words of the API', () => {
+test('invalid Jobs and CronJobs are rejected with the messages of upstream', () => {
   const policy = (...rules: object[]): object => ({ podFailurePolicy: { rules } })
   const exit = (more: object): object => ({ action: 'FailJob', onExitCodes: { operator: 'In', values: [42], ...more } })
   const indexedJob = { completionMode: 'Indexed', completions: 2, parallelism: 2 }
@@ -253,16 +253,18 @@ test('what is wrong is told in the words of the API', () => {
       ['spec.concurrencyPolicy: Unsupported value: "Perhaps": supported values: "Allow", "Forbid", "Replace"'],
     ],
   ]
-  for (const [object, expected] of cases) assert.deepEqual(wrong(object), expected)
+  for (const [object, expected] of cases) assert.deepEqual(validationErrors(object), expected)
 })
 
-test('of a Job that exists numbers may change, and where it runs until it has run', () => {
+test('a Job update may change counts, and scheduling fields until its pods have run', () => {
   const update = (now: object, before: object = {}, status: object = {}): string[] => {
     const old = { ...complete(job(before)), status }
     const changed = structuredClone({ ...old, spec: { ...old.spec, ...now } })
     return [
       ...new Set(
-        told(kind('jobs').validate?.update?.(changed, old as KubeObject)).map((line) => line.split(':')[0] ?? ''),
+        errorMessages(kind('jobs').validate?.update?.(changed, old as KubeObject)).map(
+          (line) => line.split(':')[0] ?? '',
+        ),
       ),
     ]
   }
@@ -313,10 +315,10 @@ test('of a Job that exists numbers may change, and where it runs until it has ru
     assert.deepEqual(update(change, { suspend: true }, suspended).at(-1), 'spec.template.spec')
 })
 
-test('a CronJob keeps what it was allowed once', () => {
+test('a CronJob update may keep values that are invalid on create', () => {
   const update = (now: object, before: object = {}): string[] =>
-    told(kind('cronjobs').validate?.update?.(complete(cron(now)), complete(cron(before))))
-  const create = (spec: object): string[] => told(kind('cronjobs').validate?.create?.(complete(cron(spec))))
+    errorMessages(kind('cronjobs').validate?.update?.(complete(cron(now)), complete(cron(before))))
+  const create = (spec: object): string[] => errorMessages(kind('cronjobs').validate?.create?.(complete(cron(spec))))
   const [zoned, both] = [{ schedule: 'TZ=UTC 0 * * * *' }, { schedule: 'CRON_TZ=UTC @hourly', timeZone: 'UTC' }]
   const instead = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
   assert.deepEqual(create(zoned), [`spec.schedule: Invalid value: "${zoned.schedule}": ${instead}`])
@@ -333,17 +335,17 @@ test('a CronJob keeps what it was allowed once', () => {
   assert.deepEqual(update({ timeZone: 'Mars/Olympus' }, { timeZone: 'Mars/Olympus' }), [])
   const [long, old] = [complete(cron()), complete(cron())]
   long.metadata.name = 'x'.repeat(53)
-  assert.deepEqual(told(kind('cronjobs').validate?.create?.(long)), [
+  assert.deepEqual(errorMessages(kind('cronjobs').validate?.create?.(long)), [
     `metadata.name: Invalid value: "${'x'.repeat(53)}": must be no more than 52 characters`,
   ])
-  assert.deepEqual(told(kind('cronjobs').validate?.update?.(long, old)), [])
+  assert.deepEqual(errorMessages(kind('cronjobs').validate?.update?.(long, old)), [])
   assert.deepEqual(kind('cronjobs').warnings?.(complete(cron(zoned)), complete(cron(zoned))), [
     'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see ' +
       'https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
   ])
 })
 
-test('time zones are named as their files are', () => {
+test('time zones have the exact names of their tz database files', () => {
   for (const zone of [
     'UTC',
     'Europe/Berlin',
@@ -352,7 +354,7 @@ test('time zones are named as their files are', () => {
     'Etc/GMT+5',
     'America/Argentina/ComodRivadavia',
   ])
-    assert.deepEqual(told(kind('cronjobs').validate?.create?.(complete(cron({ timeZone: zone })))), [], zone)
+    assert.deepEqual(errorMessages(kind('cronjobs').validate?.create?.(complete(cron({ timeZone: zone })))), [], zone)
   for (const zone of [
     'utc',
     'europe/berlin',
@@ -365,33 +367,36 @@ test('time zones are named as their files are', () => {
     'Europe/-Berlin',
     'Continent/AVeryLongCityName',
   ])
-    assert.deepEqual(told(kind('cronjobs').validate?.create?.(complete(cron({ timeZone: zone })))), [
+    assert.deepEqual(errorMessages(kind('cronjobs').validate?.create?.(complete(cron({ timeZone: zone })))), [
       `spec.timeZone: Invalid value: "${zone}": unknown time zone ${zone}`,
     ])
 })
 
-test('what is said of a Job goes together, and does not go back', () => {
-  const said = (status: object, before: object = {}, spec: object = {}): string[] => {
+test('a Job status must be consistent, and must not go back', () => {
+  const statusErrors = (status: object, before: object = {}, spec: object = {}): string[] => {
     const old = { ...complete(job(spec)), status: before }
-    return told(kind('jobs').validate?.status?.({ ...old, status } as KubeObject, old as KubeObject))
+    return errorMessages(kind('jobs').validate?.status?.({ ...old, status } as KubeObject, old as KubeObject))
   }
   const conditions = (...types: string[]): object => ({ conditions: types.map((type) => ({ type, status: 'True' })) })
   const [one, two] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']
   const done = { startTime: one, completionTime: two, ...conditions('SuccessCriteriaMet', 'Complete') }
   const indexedJob = { completionMode: 'Indexed', completions: 3, parallelism: 2, backoffLimitPerIndex: 1 }
   const cases: readonly (readonly [string[], string[]])[] = [
-    [said(done), []],
-    [said({ startTime: one, ...conditions('FailureTarget', 'Failed') }), []],
+    [statusErrors(done), []],
+    [statusErrors({ startTime: one, ...conditions('FailureTarget', 'Failed') }), []],
     [
-      said({ failed: -1 }),
+      statusErrors({ failed: -1 }),
       [
         'status.failed: Invalid value: -1: must be greater than or equal to 0',
         'status.failed: Invalid value: -1: cannot decrease the failed counter',
       ],
     ],
-    [said({ failed: 1 }, { failed: 2 }), ['status.failed: Invalid value: 1: cannot decrease the failed counter']],
     [
-      said({
+      statusErrors({ failed: 1 }, { failed: 2 }),
+      ['status.failed: Invalid value: 1: cannot decrease the failed counter'],
+    ],
+    [
+      statusErrors({
         ...conditions('Complete'),
         active: 1,
         ready: 2,
@@ -413,7 +418,7 @@ test('what is said of a Job goes together, and does not go back', () => {
       ],
     ],
     [
-      said({ ...done, ...conditions('SuccessCriteriaMet', 'Complete', 'Failed', 'FailureTarget') }),
+      statusErrors({ ...done, ...conditions('SuccessCriteriaMet', 'Complete', 'Failed', 'FailureTarget') }),
       [
         'status.conditions: Invalid value: cannot set Complete=True and Failed=true conditions',
         'status.conditions: Invalid value: cannot set Complete=True and FailureTarget=true conditions',
@@ -422,11 +427,11 @@ test('what is said of a Job goes together, and does not go back', () => {
       ],
     ],
     [
-      said({ startTime: one, ...conditions('Failed') }),
+      statusErrors({ startTime: one, ...conditions('Failed') }),
       ['status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition'],
     ],
     [
-      said({ startTime: two, completionTime: one }),
+      statusErrors({ startTime: two, completionTime: one }),
       [
         `status.completionTime: Invalid value: "${one}": cannot set completionTime when there is no ` +
           'Complete=True condition',
@@ -434,11 +439,11 @@ test('what is said of a Job goes together, and does not go back', () => {
       ],
     ],
     [
-      said({ ...done, completionTime: one }, done),
+      statusErrors({ ...done, completionTime: one }, done),
       [`status.completionTime: Invalid value: "${one}": completionTime cannot be mutated`],
     ],
     [
-      said({ startTime: one, completionTime: two, ...conditions('SuccessCriteriaMet') }, done),
+      statusErrors({ startTime: one, completionTime: two, ...conditions('SuccessCriteriaMet') }, done),
       [
         `status.completionTime: Invalid value: "${two}": cannot set completionTime when there is no ` +
           'Complete=True condition',
@@ -446,45 +451,45 @@ test('what is said of a Job goes together, and does not go back', () => {
       ],
     ],
     [
-      said({ startTime: two }, { startTime: one }),
+      statusErrors({ startTime: two }, { startTime: one }),
       ['status.startTime: Required value: startTime cannot be removed for unsuspended job'],
     ],
-    [said({ startTime: two }, { startTime: one }, { suspend: true }), []],
+    [statusErrors({ startTime: two }, { startTime: one }, { suspend: true }), []],
     [
-      said(
+      statusErrors(
         { startTime: two, conditions: [{ type: 'Suspended', status: 'False' }] },
         { startTime: one, ...conditions('Suspended') },
       ),
       [],
     ],
-    [said({}, { succeeded: 1 }), ['status.succeeded: Invalid value: 0: cannot decrease the succeeded counter']],
-    [said({}, { succeeded: 1 }, { ...indexedJob, completions: 2 }), []],
+    [statusErrors({}, { succeeded: 1 }), ['status.succeeded: Invalid value: 0: cannot decrease the succeeded counter']],
+    [statusErrors({}, { succeeded: 1 }, { ...indexedJob, completions: 2 }), []],
     [
-      said({ completedIndexes: '0' }),
+      statusErrors({ completedIndexes: '0' }),
       [
         'status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed ' +
           'completion mode',
       ],
     ],
     [
-      said({ failedIndexes: '' }),
+      statusErrors({ failedIndexes: '' }),
       ['status.failedIndexes: Invalid value: "": cannot set non-null failedIndexes when backoffLimitPerIndex is null'],
     ],
-    [said({ completedIndexes: '0-1', failedIndexes: '2' }, {}, indexedJob), []],
+    [statusErrors({ completedIndexes: '0-1', failedIndexes: '2' }, {}, indexedJob), []],
     [
-      said({ completedIndexes: '0-1', failedIndexes: '1-3' }, {}, indexedJob),
+      statusErrors({ completedIndexes: '0-1', failedIndexes: '1-3' }, {}, indexedJob),
       ['status.failedIndexes: Invalid value: "1-3": error parsing failedIndexes: too large index: "3"'],
     ],
     [
-      said({ completedIndexes: '0,1', failedIndexes: '1-2' }, {}, indexedJob),
+      statusErrors({ completedIndexes: '0,1', failedIndexes: '1-2' }, {}, indexedJob),
       ['status.failedIndexes: Invalid value: "1-2": failedIndexes and completedIndexes overlap at index: 1'],
     ],
-    [said({ completedIndexes: '0-9' }, { completedIndexes: '0-9' }, indexedJob), []],
+    [statusErrors({ completedIndexes: '0-9' }, { completedIndexes: '0-9' }, indexedJob), []],
   ]
   for (const [found, expected] of cases) assert.deepEqual(found, expected)
 })
 
-test('schedules are read as cron reads them', () => {
+test('cron schedules are parsed as by robfig/cron', () => {
   const schedule = parseCronSchedule('*/20 0-12/4 1,15 JAN-mar sun')
   assert.ok('minutes' in schedule)
   assert.deepEqual(

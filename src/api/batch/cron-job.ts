@@ -1,4 +1,4 @@
-/** CronJobs: Jobs at set times. */
+/** CronJobs: create Jobs on a schedule. */
 
 import type { V1CronJob } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
@@ -11,14 +11,14 @@ import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, column, name, resource, wide } from '../resource.ts'
 import { isChanged } from '../workload/template-warnings.ts'
 import { parseCronSchedule } from './cron-schedule.ts'
-import { jobForm, jobFormDefaults, jobFormWarnings } from './job/index.ts'
+import { jobForm, jobTemplateDefaults, jobTemplateWarnings } from './job/index.ts'
 
 type CronJob = Model<V1CronJob>
 type CronJobSpec = NonNullable<CronJob['spec']>
 
 const schedulePath = 'spec.schedule'
 
-/** The names of its Jobs are eleven characters longer. */
+/** The controller adds 11 characters to the names of its Jobs. */
 const maxName = 52
 
 function cronJobDefaults(cron: CronJob): void {
@@ -30,33 +30,35 @@ function cronJobDefaults(cron: CronJob): void {
     spec.failedJobsHistoryLimit ??= 1
     spec.jobTemplate ??= {}
     spec.jobTemplate.metadata ??= {}
-    if (spec.jobTemplate.spec) jobFormDefaults(spec.jobTemplate.spec)
+    if (spec.jobTemplate.spec) jobTemplateDefaults(spec.jobTemplate.spec)
   }
   cron.status ??= {}
 }
 
-/** A zone in the schedule itself (`TZ=UTC 0 * * * *`) was never meant to be: who has one may keep it. */
-const namesZone = ({ schedule: text }: CronJobSpec): boolean => text?.includes('TZ') ?? false
+/**
+ * A time zone in the schedule (`TZ=UTC 0 * * * *`) was never supported officially; only existing CronJobs may keep it.
+ */
+const hasZoneInSchedule = ({ schedule: text }: CronJobSpec): boolean => text?.includes('TZ') ?? false
 
 function schedule(spec: CronJobSpec, old: CronJobSpec | undefined): readonly FieldError[] {
   const { schedule: text, timeZone } = spec
   if (!text) return [required(schedulePath)]
   const errors: FieldError[] = []
   try {
-    parseCronSchedule(afterZone(text))
+    parseCronSchedule(withoutZone(text))
   } catch (error) {
     errors.push(invalidValue(schedulePath, text, error instanceof Error ? error.message : String(error)))
   }
-  if (!namesZone(spec)) return errors
-  if (!old || !namesZone(old))
+  if (!hasZoneInSchedule(spec)) return errors
+  if (!old || !hasZoneInSchedule(old))
     errors.push(invalidValue(schedulePath, text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
   else if (timeZone !== undefined)
     errors.push(invalidValue(schedulePath, text, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'))
   return errors
 }
 
-/** What follows the zone in a schedule. Throws an Error if there is no such zone. */
-function afterZone(text: string): string {
+/** Returns the schedule without its time zone. Throws an Error if the zone is unknown. */
+function withoutZone(text: string): string {
   if (!/^(CRON_)?TZ=/.test(text)) return text
   const [first = '', ...rest] = text.split(' ')
   const zone = first.slice(first.indexOf('=') + 1)
@@ -64,30 +66,30 @@ function afterZone(text: string): string {
   return rest.join(' ').trim()
 }
 
-/** Whether this names a time zone as the IANA's files are called: offsets do not, nor names in other cases. */
+/** Returns true for the exact name of an IANA time zone: not for offsets, nor for names in another case. */
 function isTimeZone(zone: string): boolean {
   if (/^[+-]/.test(zone)) return false
   try {
     const canonical = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
-    // Of an alias, which stands for another name, the case is not told.
+    // For an alias, Intl returns another name, so its case cannot be checked.
     return canonical === zone || canonical.toLowerCase() !== zone.toLowerCase()
   } catch {
     return false
   }
 }
 
-/** One part of a time zone's name, between slashes. */
+/** A part of a time zone's name, between slashes. */
 const zonePart = /^(?!-|\.\.?$)[A-Za-z._0-9+-]{1,14}$/
 
 function timeZone(zone: string | undefined): readonly FieldError[] {
   if (zone === undefined) return valid
-  const wrong = (detail: string): readonly FieldError[] => [invalidValue('spec.timeZone', zone, detail)]
-  if (zone === '') return wrong('timeZone must be nil or non-empty string')
+  const zoneError = (detail: string): readonly FieldError[] => [invalidValue('spec.timeZone', zone, detail)]
+  if (zone === '') return zoneError('timeZone must be nil or non-empty string')
   if (zone.toLowerCase() === 'local')
-    return wrong('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
+    return zoneError('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
   return zone.split('/').every((part) => zonePart.test(part)) && isTimeZone(zone)
     ? valid
-    : wrong(`unknown time zone ${zone}`)
+    : zoneError(`unknown time zone ${zone}`)
 }
 
 function rules({ spec }: CronJob, old?: CronJobSpec): readonly FieldError[] {
@@ -116,12 +118,12 @@ function rules({ spec }: CronJob, old?: CronJobSpec): readonly FieldError[] {
   )
 }
 
-/** Names that were longer before there was a limit stay. */
+/** Validates the length of the name, on create only: older names may be longer. */
 const nameRules = ({ metadata: { name = '' } }: CronJob): readonly FieldError[] =>
   name.length > maxName ? [invalidValue('metadata.name', name, `must be no more than ${maxName} characters`)] : valid
 
-// Upstream's path.
-const zoneOfOld =
+// The path spec.spec is upstream's.
+const zoneWarning =
   'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see ' +
   'https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
 
@@ -144,28 +146,28 @@ export const cronJobs = resource<CronJob>({
   validate: { create: (cron) => all(rules(cron), nameRules(cron)), update: (cron, old) => rules(cron, old.spec) },
   warnings: (cron, old) => [
     ...(old ? [] : podNamesOf(cron.metadata.name)),
-    ...(isChanged(cron, old) ? jobFormWarnings(cron.spec?.jobTemplate.spec, 'spec.jobTemplate.spec') : []),
-    ...(old && cron.spec && namesZone(cron.spec) ? [zoneOfOld] : []),
+    ...(isChanged(cron, old) ? jobTemplateWarnings(cron.spec?.jobTemplate.spec, 'spec.jobTemplate.spec') : []),
+    ...(old && cron.spec && hasZoneInSchedule(cron.spec) ? [zoneWarning] : []),
   ],
   columns: [
     name,
-    column('Schedule', ({ spec }) => spec?.schedule ?? '', { description: 'When it makes Jobs.' }),
+    column('Schedule', ({ spec }) => spec?.schedule ?? '', { description: 'When Jobs are created.' }),
     column('Timezone', ({ spec }) => spec?.timeZone ?? '<none>', {
-      description: 'Where the times of its schedule hold.',
+      description: 'The time zone of the schedule.',
     }),
     column('Suspend', ({ spec }) => (spec?.suspend === undefined ? '<unset>' : spec.suspend ? 'True' : 'False'), {
       type: 'boolean',
-      description: 'Whether it makes no Jobs for now.',
+      description: 'Whether it creates no Jobs for now.',
     }),
     column('Active', ({ status }) => status?.active?.length ?? 0, {
       type: 'integer',
-      description: 'Jobs of it that run.',
+      description: 'The number of running Jobs.',
     }),
     column(
       'Last Schedule',
       ({ status }) => (status?.lastScheduleTime ? { since: status.lastScheduleTime } : '<none>'),
       {
-        description: 'How long ago it made a Job.',
+        description: 'How long ago a Job was scheduled.',
       },
     ),
     age,
@@ -176,7 +178,7 @@ export const cronJobs = resource<CronJob>({
       description: 'The images of its containers.',
     }),
     wide('Selector', ({ spec }) => labelSelectorText(spec?.jobTemplate.spec?.selector), {
-      description: 'What the labels of its pods have to be.',
+      description: 'The label selector of its pods.',
     }),
   ],
 })

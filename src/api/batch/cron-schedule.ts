@@ -1,11 +1,11 @@
 /**
- * Cron schedules as CronJobs write them: five fields, or a descriptor such as `@hourly` or `@every 90s`.
- * Words and messages are those of robfig/cron, which upstream uses.
+ * Cron schedules of CronJobs: five fields, or a descriptor such as `@hourly` or `@every 90s`.
+ * Syntax and messages are those of robfig/cron, which upstream uses.
  */
 import { parseDurationMs } from '../../lib/duration.ts'
 import { own } from '../../lib/own.ts'
 
-/** A schedule taken apart: which minutes, hours, … it names, or how often it comes. */
+/** A parsed schedule: the minutes, hours, … that match, or an interval. */
 export type CronSchedule =
   | { readonly everyMs: number }
   | {
@@ -14,7 +14,7 @@ export type CronSchedule =
       readonly daysOfMonth: ReadonlySet<number>
       readonly months: ReadonlySet<number>
       readonly daysOfWeek: ReadonlySet<number>
-      /** `*` or `?` stood for the days of the month, of the week: then only the other counts. */
+      /** True if the field is `*` or `?`: then only the other day field restricts the days. */
       readonly anyDayOfMonth: boolean
       readonly anyDayOfWeek: boolean
     }
@@ -43,7 +43,7 @@ const descriptors: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 }
 
-/** Reads a schedule. Throws an Error whose message says what is wrong. */
+/** Parses a schedule. Throws an Error with a message for the user. */
 export function parseCronSchedule(text: string): CronSchedule {
   if (text === '') throw new Error('empty spec string')
   if (text.startsWith('@')) return descriptor(text)
@@ -102,7 +102,7 @@ function range(part: string, { min, max, names }: Bounds): { start: number; end:
   if (slashes.length > 0) throw new Error(`too many slashes: ${part}`)
   if (every !== undefined) {
     step = number(every)
-    // `5/10` is from 5 on.
+    // `5/10` starts at 5 and ends at the maximum.
     if (high === undefined) end = max
   }
   if (start < min) throw new Error(`beginning of range (${start}) below minimum (${min}): ${part}`)

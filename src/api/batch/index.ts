@@ -1,4 +1,4 @@
-/** The group batch: work that comes to an end. */
+/** The group batch: workloads that run to completion. */
 import type { ResourceDefinition } from '../resource.ts'
 import { cronJobs } from './cron-job.ts'
 import { jobs } from './job/index.ts'

@@ -1,4 +1,4 @@
-/** CertificateSigningRequests: certificates that someone asks for, someone approves and a signer issues. */
+/** CertificateSigningRequests: requests for certificates, which are approved and then issued by a signer. */
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { humanDuration } from '../../machinery/values/duration.ts'
@@ -21,15 +21,19 @@ export const certificateSigningRequests = resource<Request>({
         name: 'approval',
         kind: 'CertificateSigningRequest',
         verbs: ['get', 'patch', 'update'],
-        writes: { prepare: onlyConditions, validate: approvalRules },
+        writes: { prepare: resetAllButConditions, validate: approvalRules },
       },
     ],
   },
-  // Nothing of a request can be changed, so upstream notes no owners of its fields.
-  resets: { '': ['spec', 'status'], status: ['spec', 'status.conditions'], approval: ['spec', 'status.certificate'] },
+  // The spec is immutable, so upstream tracks no owners of its fields.
+  resetFields: {
+    '': ['spec', 'status'],
+    status: ['spec', 'status.conditions'],
+    approval: ['spec', 'status.certificate'],
+  },
   selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName },
   prepare: {
-    // Signers rely on who asked: only the server says so.
+    // Signers trust these fields, so only the server sets them.
     create: (request, { name: username, uid, groups, extra }) => {
       request.spec = {
         ...request.spec,
@@ -40,43 +44,43 @@ export const certificateSigningRequests = resource<Request>({
       }
       request.status = {}
     },
-    // What was asked for never changes.
+    // The spec is immutable.
     update: (request, old) => {
       request.spec = old.spec
     },
     status: (request, old) => {
-      if (request.status?.conditions) request.status = { ...request.status, conditions: timed(request, old) }
+      if (request.status?.conditions) request.status = { ...request.status, conditions: withTimes(request, old) }
     },
   },
   validate: { object: requestRules, update: approvalRules, status: requestStatusRules },
   columns: [
     name,
     age,
-    column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'Who shall sign it.' }),
-    column('Requestor', ({ spec }) => spec?.username ?? '', { description: 'Who asks.' }),
+    column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'The requested signer.' }),
+    column('Requestor', ({ spec }) => spec?.username ?? '', { description: 'The user who sent the request.' }),
     column(
       'RequestedDuration',
       ({ spec }) => (spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000)),
       {
-        description: 'For how long the certificate shall hold.',
+        description: 'The requested lifetime of the certificate.',
       },
     ),
-    column('Condition', condition, { description: 'How far the request has come.' }),
+    column('Condition', condition, { description: 'The state of the request.' }),
   ],
 })
 
-/** Approving and denying changes conditions alone. */
-function onlyConditions(request: Request, old: Request): void {
-  const conditions = timed(request, old)
+/** Resets all but the conditions: `/approval` writes nothing else. */
+function resetAllButConditions(request: Request, old: Request): void {
+  const conditions = withTimes(request, old)
   request.spec = old.spec
   request.status = { ...old.status, conditions }
 }
 
-/** The conditions of a request; when they came and changed is noted by the server, unless they say. */
-function timed(request: Request, old: Request): NonNullable<NonNullable<Request['status']>['conditions']> {
+/** Returns the conditions, with missing lastUpdateTime and lastTransitionTime set. */
+function withTimes(request: Request, old: Request): NonNullable<NonNullable<Request['status']>['conditions']> {
   const now = `${new Date().toISOString().slice(0, 19)}Z`
   const keyOf = ({ type, status }: { type: string; status: string }): string => JSON.stringify([type, status])
-  // The first of several counts.
+  // The first of several equal conditions counts.
   const before = new Map(
     (old.status?.conditions ?? []).toReversed().map((condition) => [keyOf(condition), condition.lastTransitionTime]),
   )

@@ -4,8 +4,8 @@ import type { Model } from '../../machinery/object.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import { all, immutable } from '../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { column, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 import { signerNameRules } from './rules/signer-name.ts'
 import { trustBundleRules } from './rules/trust-bundle.ts'
 
@@ -19,7 +19,7 @@ export const clusterTrustBundles = resource<Bundle>({
   model: 'V1beta1ClusterTrustBundle',
   scope: 'Cluster',
   requiresVersionOnUpdate: true,
-  onByDefault: false,
+  enabledByDefault: false,
   // Names of bundles with a signer hold colons: `example.com:signer:name`.
   nameRule: (text) => (/[/%]/.test(text) ? ["may not contain '/' or '%'"] : []),
   selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName },
@@ -28,7 +28,7 @@ export const clusterTrustBundles = resource<Bundle>({
     create: ({ spec }) => trustBundleRules(spec?.trustBundle ?? '', 'spec.trustBundle'),
     update: ({ spec }, { spec: old }) =>
       all(
-        // What has been taken stays good, whatever reads certificates later.
+        // An unchanged bundle stays valid, even if a newer parser is stricter.
         spec?.trustBundle === old?.trustBundle ? [] : trustBundleRules(spec?.trustBundle ?? '', 'spec.trustBundle'),
         immutable(spec?.signerName ?? '', 'spec.signerName', old?.signerName ?? ''),
       ),
@@ -36,7 +36,7 @@ export const clusterTrustBundles = resource<Bundle>({
   columns: [
     name,
     column('SignerName', ({ spec }) => spec?.signerName || '<none>', {
-      description: 'The signer whose certificates it helps to trust.',
+      description: 'The signer of the certificates that it verifies.',
     }),
   ],
 })
@@ -60,4 +60,4 @@ function nameFaults(text: string, signer: string): readonly string[] {
   return dnsSubdomain(text.slice(prefix.length))
 }
 
-export const alphaClusterTrustBundles = servedAlso(clusterTrustBundles, 'v1alpha1', 'V1alpha1ClusterTrustBundle')
+export const alphaClusterTrustBundles = additionalVersion(clusterTrustBundles, 'v1alpha1', 'V1alpha1ClusterTrustBundle')

@@ -1,4 +1,4 @@
-/** PodCertificateRequests: certificates that kubelets ask for on behalf of pods. Beta. */
+/** PodCertificateRequests: kubelets request certificates for pods. Beta. */
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { immutable } from '../../machinery/validation/field-rules.ts'
@@ -16,9 +16,9 @@ export const podCertificateRequests = resource<Request>({
   model: 'V1beta1PodCertificateRequest',
   scope: 'Namespaced',
   subresources: { status: true },
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   requiresVersionOnUpdate: true,
-  onByDefault: false,
+  enabledByDefault: false,
   selectableFields: {
     'spec.signerName': ({ spec }) => spec?.signerName,
     'spec.podName': ({ spec }) => spec?.podName,
@@ -42,20 +42,20 @@ export const podCertificateRequests = resource<Request>({
       description: 'The account that the pod runs as.',
     }),
     column('NodeName', ({ spec }) => spec?.nodeName ?? '', { description: 'The node that the pod runs on.' }),
-    column('SignerName', ({ spec }) => spec?.signerName ?? '', { description: 'Who shall sign it.' }),
+    column('SignerName', ({ spec }) => spec?.signerName ?? '', { description: 'The requested signer.' }),
     column(
       'State',
       ({ status }) =>
         status?.conditions?.find(({ type }) => ['Issued', 'Denied', 'Failed'].includes(type))?.type ?? 'Pending',
       {
-        description: 'How far the request has come.',
+        description: 'The state of the request.',
       },
     ),
     age,
   ],
 })
 
-/** A condition that was there stays as it was; when a new one came is noted by the server, unless it says. */
+/** Keeps old conditions unchanged, and sets a missing lastTransitionTime of new ones. */
 function keepConditions({ status }: Request, { status: before }: Request): void {
   if (!status?.conditions) return
   const now = `${new Date().toISOString().slice(0, 19)}Z`

@@ -5,8 +5,8 @@ import { type FieldError, invalidValue, required } from '../../machinery/validat
 import { all, immutable, requiredText, valid } from '../../machinery/validation/field-rules.ts'
 import { configMapKey } from '../../machinery/validation/names.ts'
 import { compareVersions, parseSemanticVersion, type SemanticVersion } from '../../machinery/values/semantic-version.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 import { oldestEmulationVersion, strategyRules } from './lease.ts'
 
 type LeaseCandidate = Model<V1beta1LeaseCandidate>
@@ -20,7 +20,7 @@ export const leaseCandidates = resource<LeaseCandidate>({
   scope: 'Namespaced',
   createOnUpdate: true,
   requiresVersionOnUpdate: true,
-  onByDefault: false,
+  enabledByDefault: false,
   nameRule: configMapKey,
   validate: {
     object: candidateRules,
@@ -78,4 +78,4 @@ function versionOf(text = ''): SemanticVersion | undefined {
   }
 }
 
-export const alphaLeaseCandidates = servedAlso(leaseCandidates, 'v1alpha2', 'V1alpha2LeaseCandidate')
+export const alphaLeaseCandidates = additionalVersion(leaseCandidates, 'v1alpha2', 'V1alpha2LeaseCandidate')

@@ -441,5 +441,8 @@ test('a namespace is held by its finalizers and says that it is on its way out',
   const { deletion } = kind('namespaces')
   const namespace = made('namespaces')
   deletion?.begin?.(namespace)
-  assert.deepEqual([deletion?.held?.(namespace), (namespace.status as { phase: string }).phase], [true, 'Terminating'])
+  assert.deepEqual(
+    [deletion?.hasFinalizers?.(namespace), (namespace.status as { phase: string }).phase],
+    [true, 'Terminating'],
+  )
 })

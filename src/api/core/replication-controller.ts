@@ -7,7 +7,7 @@ import { labelsText } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { all, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { map } from '../../machinery/validation/internal-type.ts'
-import { nullTimes } from '../nulls.ts'
+import { nullMissingTimes } from '../nulls.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, name, resource, wide } from '../resource.ts'
 import { replicaColumns, replicaStatus } from '../workload/replicas.ts'
@@ -31,7 +31,7 @@ function controllerDefaults(controller: ReplicationController): void {
   podTemplateDefaults(spec.template)
   controller.status ??= { replicas: 0 }
   controller.status.replicas ??= 0
-  if (controller.status.conditions) nullTimes(controller.status.conditions, 'lastTransitionTime')
+  if (controller.status.conditions) nullMissingTimes(controller.status.conditions, 'lastTransitionTime')
 }
 
 function rules({ spec = {} }: ReplicationController): readonly FieldError[] {

@@ -17,7 +17,7 @@ import {
   qualifiedName,
   type TextRule,
 } from '../../machinery/validation/names.ts'
-import { nullLists } from '../nulls.ts'
+import { nullEmptyLists } from '../nulls.ts'
 import { firstFew } from '../printing/first-few.ts'
 import { age, column, name, resource } from '../resource.ts'
 
@@ -35,7 +35,7 @@ export const endpointSlices = resource<EndpointSlice>({
     !semanticallyEqual(slice.metadata.labels, old.metadata.labels) ||
     slice.addressType !== old.addressType,
   defaults: [sliceDefaults],
-  prepare: { create: nullLists('endpoints', 'ports'), update: nullLists('endpoints', 'ports') },
+  prepare: { create: nullEmptyLists('endpoints', 'ports'), update: nullEmptyLists('endpoints', 'ports') },
   validate: {
     object: sliceRules,
     update: ({ addressType }, old) => immutable(addressType, 'addressType', old.addressType),

@@ -4,9 +4,9 @@ import type { Model } from '../../machinery/object.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import { all } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { isExtendedResource } from '../core/quota/resource-list.ts'
 import { age, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 import { classConfigurations, selectorRules } from './rules/claims.ts'
 
 type DeviceClass = Model<V1DeviceClass>
@@ -39,6 +39,6 @@ const isExtendedName = (text: string): boolean =>
   isExtendedResource(text) && qualifiedName(`requests.${text}`).length === 0
 
 export const betaDeviceClasses = [
-  servedAlso(deviceClasses, 'v1beta2', 'V1beta2DeviceClass'),
-  servedAlso(deviceClasses, 'v1beta1', 'V1beta1DeviceClass'),
+  additionalVersion(deviceClasses, 'v1beta2', 'V1beta2DeviceClass'),
+  additionalVersion(deviceClasses, 'v1beta1', 'V1beta1DeviceClass'),
 ]

@@ -8,8 +8,8 @@ import { validateConditions } from '../../machinery/validation/conditions.ts'
 import { type FieldError, tooMany } from '../../machinery/validation/field-error.ts'
 import { all, follows, immutable, requiredRule, valid } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 import { driverName, poolName } from './rules/names.ts'
 import { deviceTaint } from './rules/taints.ts'
 
@@ -26,9 +26,9 @@ export const deviceTaintRules = resource<TaintRule>({
   model: 'V1beta2DeviceTaintRule',
   scope: 'Cluster',
   subresources: { status: true },
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   generation: 'spec',
-  onByDefault: false,
+  enabledByDefault: false,
   validate: {
     create: ({ spec }) => taintRules(spec),
     update: ({ spec }, { spec: old }) => taintRules(spec, old),
@@ -52,7 +52,7 @@ function taintRules(spec: Partial<TaintRuleSpec> = {}, old?: TaintRuleSpec): rea
   )
 }
 
-export const alphaDeviceTaintRules = servedAlso(deviceTaintRules, 'v1alpha3', 'V1alpha3DeviceTaintRule')
+export const alphaDeviceTaintRules = additionalVersion(deviceTaintRules, 'v1alpha3', 'V1alpha3DeviceTaintRule')
 
 export const resourcePoolStatusRequests = resource<Model<V1alpha3ResourcePoolStatusRequest>>({
   group: 'resource.k8s.io',
@@ -62,8 +62,8 @@ export const resourcePoolStatusRequests = resource<Model<V1alpha3ResourcePoolSta
   model: 'V1alpha3ResourcePoolStatusRequest',
   scope: 'Cluster',
   subresources: { status: true },
-  resets: { status: ['metadata', 'spec'] },
-  onByDefault: false,
+  resetFields: { status: ['metadata', 'spec'] },
+  enabledByDefault: false,
   validate: {
     object: ({ spec }) => requiredRule(spec?.driver, 'spec.driver', dnsSubdomain),
     update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),

@@ -2,8 +2,8 @@
 import type { ResourceV1ResourceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
 import type { KubeObject, Model } from '../../machinery/object.ts'
 import { immutable } from '../../machinery/validation/field-rules.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 import { claimFromFlat, claimToFlat } from './flat-requests.ts'
 import { claimStatusRules, forgetDevices } from './rules/claim-status.ts'
 import { type DeviceClaim, deviceClaimRules } from './rules/claims.ts'
@@ -21,7 +21,7 @@ export const resourceClaims = resource<Claim>({
   deletion: { returnsObject: true },
   subresources: { status: true },
   defaults: [({ spec }) => deviceDefaults(spec?.devices)],
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   prepare: {
     create: (claim) => {
       claim.status = {}
@@ -80,8 +80,8 @@ const flatTemplate = {
 }
 
 export const betaClaims = [
-  servedAlso(resourceClaims, 'v1beta2', 'V1beta2ResourceClaim'),
-  servedAlso(resourceClaimTemplates, 'v1beta2', 'V1beta2ResourceClaimTemplate'),
-  servedAlso(resourceClaims, 'v1beta1', 'V1beta1ResourceClaim', flatClaim),
-  servedAlso(resourceClaimTemplates, 'v1beta1', 'V1beta1ResourceClaimTemplate', flatTemplate),
+  additionalVersion(resourceClaims, 'v1beta2', 'V1beta2ResourceClaim'),
+  additionalVersion(resourceClaimTemplates, 'v1beta2', 'V1beta2ResourceClaimTemplate'),
+  additionalVersion(resourceClaims, 'v1beta1', 'V1beta1ResourceClaim', flatClaim),
+  additionalVersion(resourceClaimTemplates, 'v1beta1', 'V1beta1ResourceClaimTemplate', flatTemplate),
 ]

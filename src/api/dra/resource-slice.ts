@@ -2,8 +2,8 @@
 import type { V1ResourceSlice } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { all, immutable } from '../../machinery/validation/field-rules.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 import { sliceFromBasic, sliceToBasic } from './flat-requests.ts'
 import { sliceRules } from './rules/slices.ts'
 
@@ -44,8 +44,8 @@ export const resourceSlices = resource<ResourceSlice>({
 })
 
 export const betaResourceSlices = [
-  servedAlso(resourceSlices, 'v1beta2', 'V1beta2ResourceSlice'),
-  servedAlso(resourceSlices, 'v1beta1', 'V1beta1ResourceSlice', {
+  additionalVersion(resourceSlices, 'v1beta2', 'V1beta2ResourceSlice'),
+  additionalVersion(resourceSlices, 'v1beta1', 'V1beta1ResourceSlice', {
     toStorage: sliceFromBasic,
     fromStorage: sliceToBasic,
   }),

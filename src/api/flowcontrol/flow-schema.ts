@@ -30,7 +30,7 @@ export const flowSchemas = resource<FlowSchema>({
       if (spec && !spec.matchingPrecedence) spec.matchingPrecedence = 1000
     },
   ],
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   prepare: {
     create: (schema) => {
       schema.status = {}

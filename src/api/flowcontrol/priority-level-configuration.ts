@@ -25,7 +25,7 @@ export const priorityLevelConfigurations = resource<Level>({
   subresources: { status: true },
   generation: 'spec',
   defaults: [levelDefaults],
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   prepare: {
     create: (level) => {
       level.status = {}

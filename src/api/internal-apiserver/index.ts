@@ -11,9 +11,9 @@ export const storageVersions = resource<Model<V1alpha1StorageVersion>>({
   model: 'V1alpha1StorageVersion',
   scope: 'Cluster',
   subresources: { status: true },
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   requiresVersionOnUpdate: true,
-  onByDefault: false,
+  enabledByDefault: false,
   columns: [
     name,
     column('CommonEncodingVersion', ({ status }) => status?.commonEncodingVersion ?? '<unset>', {

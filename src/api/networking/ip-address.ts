@@ -7,8 +7,8 @@ import { required } from '../../machinery/validation/field-error.ts'
 import { all, immutable, optionalText, requiredRule } from '../../machinery/validation/field-rules.ts'
 import { pointer, text } from '../../machinery/validation/internal-type.ts'
 import { dnsSubdomain, ipAddress, pathSegment } from '../../machinery/validation/names.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 
 type IPAddress = Model<V1IPAddress>
 
@@ -54,4 +54,4 @@ function parentText({ spec }: IPAddress): string {
   return spec?.parentRef ? parent : '<none>'
 }
 
-export const betaIPAddresses = servedAlso(ipAddresses, 'v1beta1', 'V1beta1IPAddress')
+export const betaIPAddresses = additionalVersion(ipAddresses, 'v1beta1', 'V1beta1IPAddress')

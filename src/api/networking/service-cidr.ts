@@ -5,8 +5,8 @@ import type { Model } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { each, follows } from '../../machinery/validation/field-rules.ts'
 import { cidr } from '../../machinery/validation/names.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 
 type ServiceCIDR = Model<V1ServiceCIDR>
 
@@ -17,7 +17,7 @@ export const serviceCidrs = resource<ServiceCIDR>({
   plural: 'servicecidrs',
   scope: 'Cluster',
   subresources: { status: true },
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   validate: { object: cidrRules, update: unchangedRanges },
   columns: [
     name,
@@ -66,4 +66,4 @@ function unchangedRanges({ spec }: ServiceCIDR, { spec: old }: ServiceCIDR): rea
   )
 }
 
-export const betaServiceCidrs = servedAlso(serviceCidrs, 'v1beta1', 'V1beta1ServiceCIDR')
+export const betaServiceCidrs = additionalVersion(serviceCidrs, 'v1beta1', 'V1beta1ServiceCIDR')

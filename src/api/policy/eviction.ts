@@ -14,5 +14,5 @@ export const evictions = resource<Eviction>({
   verbs: ['create'],
   virtual: true,
   // kubectl before 1.22 drains with it.
-  takesBodiesOf: ['policy/v1beta1'],
+  acceptedBodyVersions: ['policy/v1beta1'],
 })

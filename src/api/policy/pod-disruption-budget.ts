@@ -8,7 +8,7 @@ import { type FieldError, invalidValue } from '../../machinery/validation/field-
 import { all, atMostAll, intOrPercent, oneOf, valid } from '../../machinery/validation/field-rules.ts'
 import { labelSelector, optional, struct } from '../../machinery/validation/internal-type.ts'
 import { pathSegment } from '../../machinery/validation/names.ts'
-import { nullTimes } from '../nulls.ts'
+import { nullMissingTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts } from '../workload/template-rules.ts'
 
@@ -54,7 +54,7 @@ export const podDisruptionBudgets = resource<Budget>({
   scope: 'Namespaced',
   // No rule of its own upstream: what fits into a URL.
   nameRule: pathSegment,
-  metadataRulesLast: true,
+  validatesMetadataLast: true,
   subresources: { status: true },
   generation: 'spec',
   requiresVersionOnUpdate: true,
@@ -62,7 +62,7 @@ export const podDisruptionBudgets = resource<Budget>({
     (budget) => {
       budget.spec ??= {}
       budget.status = { ...nothing(), ...budget.status }
-      if (budget.status.conditions) nullTimes(budget.status.conditions, 'lastTransitionTime')
+      if (budget.status.conditions) nullMissingTimes(budget.status.conditions, 'lastTransitionTime')
     },
   ],
   prepare: {

@@ -9,7 +9,7 @@ import { validateLabelSelector } from '../../machinery/selectors/label-selector.
 import { type FieldError, required } from '../../machinery/validation/field-error.ts'
 import { all } from '../../machinery/validation/field-rules.ts'
 import { pathSegment } from '../../machinery/validation/names.ts'
-import { nullLists } from '../nulls.ts'
+import { nullEmptyLists } from '../nulls.ts'
 import { resource } from '../resource.ts'
 import { policyRules, rbacGroup } from './rules.ts'
 
@@ -23,7 +23,7 @@ export const clusterRoles = resource<ClusterRole>({
   scope: 'Cluster',
   nameRule: pathSegment,
   createOnUpdate: true,
-  prepare: { create: nullLists('rules'), update: nullLists('rules') },
+  prepare: { create: nullEmptyLists('rules'), update: nullEmptyLists('rules') },
   validate: { object: clusterRoleRules },
 })
 

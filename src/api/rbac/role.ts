@@ -2,7 +2,7 @@
 import type { V1Role } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { pathSegment } from '../../machinery/validation/names.ts'
-import { nullLists } from '../nulls.ts'
+import { nullEmptyLists } from '../nulls.ts'
 import { resource } from '../resource.ts'
 import { policyRules, rbacGroup } from './rules.ts'
 
@@ -15,5 +15,5 @@ export const roles = resource<Model<V1Role>>({
   nameRule: pathSegment,
   createOnUpdate: true,
   validate: { object: ({ rules }) => policyRules(rules, true) },
-  prepare: { create: nullLists('rules'), update: nullLists('rules') },
+  prepare: { create: nullEmptyLists('rules'), update: nullEmptyLists('rules') },
 })

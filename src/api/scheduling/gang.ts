@@ -6,7 +6,7 @@ import { all, immutable, repeats, requiredRule } from '../../machinery/validatio
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 
-const alpha = { group: 'scheduling.k8s.io', version: 'v1alpha2', scope: 'Namespaced', onByDefault: false } as const
+const alpha = { group: 'scheduling.k8s.io', version: 'v1alpha2', scope: 'Namespaced', enabledByDefault: false } as const
 
 export const podGroups = resource<Model<V1alpha2PodGroup>>({
   ...alpha,
@@ -14,7 +14,7 @@ export const podGroups = resource<Model<V1alpha2PodGroup>>({
   plural: 'podgroups',
   model: 'V1alpha2PodGroup',
   subresources: { status: true },
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   validate: {
     object: ({ spec }) => (spec?.schedulingPolicy ? [] : [required('spec.schedulingPolicy')]),
     update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),

@@ -34,7 +34,7 @@ export const volumeAttachments = resource<VolumeAttachment>({
   plural: 'volumeattachments',
   scope: 'Cluster',
   subresources: { status: true },
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   requiresVersionOnUpdate: true,
   prepare: {
     create: (attachment) => {

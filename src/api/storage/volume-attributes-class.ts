@@ -6,8 +6,8 @@ import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, required } from '../../machinery/validation/field-error.ts'
 import { all, follows } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
+import { additionalVersion } from '../additional-version.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
-import { servedAlso } from '../served-also.ts'
 import { parameterRules } from './storage-class.ts'
 
 type AttributesClass = Model<V1VolumeAttributesClass> & { parameters?: Record<string, string> }
@@ -53,7 +53,7 @@ function classUpdateRules({ driverName, parameters }: AttributesClass, old: Attr
   )
 }
 
-export const betaVolumeAttributesClasses = servedAlso(
+export const betaVolumeAttributesClasses = additionalVersion(
   volumeAttributesClasses,
   'v1beta1',
   'V1beta1VolumeAttributesClass',

@@ -13,10 +13,10 @@ export const storageVersionMigrations = resource<Model<V1beta1StorageVersionMigr
   model: 'V1beta1StorageVersionMigration',
   scope: 'Cluster',
   subresources: { status: true },
-  resets: { status: ['metadata', 'spec'] },
+  resetFields: { status: ['metadata', 'spec'] },
   generation: 'spec',
   requiresVersionOnUpdate: true,
-  onByDefault: false,
+  enabledByDefault: false,
   validate: {
     object: ({ spec }) =>
       spec?.resource?.resource ? [] : [required('spec.resource.resource', 'resource is required')],

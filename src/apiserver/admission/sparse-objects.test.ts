@@ -7,7 +7,7 @@ import test from 'node:test'
 import { allResources } from '../../api/registry.ts'
 import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
 import { schemaOf } from '../../api/schema/index.ts'
-import { decoded, sparseFields } from '../../api/sparse-fixture.ts'
+import { decodeFields, sparseFields } from '../../api/sparse-fixture.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { admissionChain } from './index.ts'
@@ -49,7 +49,7 @@ async function surroundings({ store }: PluginFixture): Promise<void> {
 
 function* sparseObjects(resource: ResourceDefinition): Generator<KubeObject> {
   const type = schemaOf(resource)
-  if (type) for (const fields of sparseFields(type, 3)) yield decoded(resource, type, fields)
+  if (type) for (const fields of sparseFields(type, 3)) yield decodeFields(resource, type, fields)
 }
 
 /** A create, and updates of an object with nothing in it, through the subresources of its kind too. */
@@ -62,7 +62,7 @@ function writesOf(resource: ResourceDefinition): Partial<AdmissionAttributes>[] 
     ...(status ? ['status'] : []),
     ...special.flatMap(({ name, writes }) => (writes ? [name] : [])),
   ]
-  const old = decoded(resource, type, {})
+  const old = decodeFields(resource, type, {})
   return [{}, ...subresources.map((subresource) => ({ operation: 'UPDATE' as const, subresource, old }))]
 }
 

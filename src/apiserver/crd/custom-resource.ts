@@ -115,13 +115,15 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
     scope: scope === 'Cluster' ? 'Cluster' : 'Namespaced',
     verbs,
     discoveryVerbs: terminating ? verbsWhileTerminating : verbs,
-    ...(terminating && { refusesCreate: 'create not allowed while custom resource definition is terminating' }),
+    ...(terminating && {
+      createNotAllowedMessage: 'create not allowed while custom resource definition is terminating',
+    }),
     storagePath: `${group}/${plural}`,
     custom: {
       fingerprint: `${metadata.uid}/${metadata.generation}/${version.name}/${terminating}`,
       type: () => schema.type({ group, version: version.name, kind }),
       prune: (object) => schema.prune(object),
-      unreadable: (object) => schema.unreadable(object),
+      decodeError: (object) => schema.unreadable(object),
       schema: () => schema.source(),
     },
     subresources: {
@@ -137,7 +139,7 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
     defaults: [(object) => schema.complete(object)],
     validate: { create: faults, update: updateFaults, status: statusFaults },
     warnings: (object, old) => [...schema.warnings(object), ...finalizerWarnings(object, old)],
-    resets: { status: ['metadata', 'spec'] },
+    resetFields: { status: ['metadata', 'spec'] },
     prepare: { status: keepMetadata },
     generation: hasChanged,
     requiresVersionOnUpdate: true,

@@ -81,5 +81,10 @@ const subresourceItems = (resource: ResourceDefinition) =>
   }))
 
 /** Tells clients whether the stored form of a resource has changed; computed as upstream does. */
-export const storageVersionHash = ({ group, version, kind, hashedVersion = version }: ResourceDefinition): string =>
-  createHash('sha256').update(`${group}/${hashedVersion}/${kind}`).digest().subarray(0, 8).toString('base64')
+export const storageVersionHash = ({
+  group,
+  version,
+  kind,
+  storageHashVersion = version,
+}: ResourceDefinition): string =>
+  createHash('sha256').update(`${group}/${storageHashVersion}/${kind}`).digest().subarray(0, 8).toString('base64')

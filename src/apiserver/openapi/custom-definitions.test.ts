@@ -10,7 +10,7 @@ function published(flavour: Flavour, schema: Record<string, unknown>, more: obje
     fingerprint: '',
     type: () => assert.fail('not needed'),
     prune: () => [],
-    unreadable: () => undefined,
+    decodeError: () => undefined,
     schema: () => schema,
   }
   const definition = resource({

@@ -60,7 +60,7 @@ const parcels = resource({
     fingerprint: 'parcels',
     type: () => assert.fail('not needed'),
     prune: () => [],
-    unreadable: () => undefined,
+    decodeError: () => undefined,
     schema: () => parcelSchema,
   },
 })

@@ -1,4 +1,4 @@
-/** What `kubectl get hpa` shows; `TARGETS` is what is measured of what is wanted. */
+/** Columns of `kubectl get hpa`; `TARGETS` shows current and target values. */
 import { age, column, name } from '../../resource.ts'
 import type { Autoscaler, Metric, MetricStatus } from './rules.ts'
 
@@ -6,19 +6,19 @@ type Target = { value?: string; averageValue?: string; averageUtilization?: numb
 type Current = { value?: string; averageValue?: string; averageUtilization?: number }
 
 const unknown = '<unknown>'
-const shown = 2
+const maxShown = 2
 
-/** What Go prints for a quantity that is not there. */
+/** Go's output for a nil quantity. */
 const nil = '<nil>'
 const average = (current: Current | undefined): string => (current ? (current.averageValue ?? nil) : unknown)
 
-/** Metrics with a value or a value per pod. */
+/** Formats a metric with a value or a value per pod. */
 const value = (target: Target, current: Current | undefined): string =>
   target.averageValue !== undefined
     ? `${current?.averageValue ?? unknown}/${target.averageValue} (avg)`
     : `${current ? (current.value ?? nil) : unknown}/${target.value ?? nil}`
 
-/** Resources: a percentage of what is requested, or an amount per pod. */
+/** Formats a resource metric: a percentage of the requests, or an amount per pod. */
 function resourceText(resource: string, target: Target, current: Current | undefined): string {
   if (target.averageValue !== undefined) return `${resource}: ${average(current)}/${target.averageValue}`
   const now = current?.averageUtilization === undefined ? unknown : `${current.averageUtilization}%`
@@ -36,30 +36,32 @@ function metricText(metric: Metric, status: MetricStatus | undefined): string {
   return '<unknown type>'
 }
 
-/** `cpu: 41%/75%, 2500m/100 + 2 more...` */
+/** Returns for example `cpu: 41%/75%, 2500m/100 + 2 more...`. */
 export function targets({ spec, status }: Autoscaler): string {
   const metrics = spec?.metrics ?? []
   if (metrics.length === 0) return '<none>'
-  const texts = metrics.slice(0, shown).map((metric, i) => metricText(metric, status?.currentMetrics?.[i]))
-  return metrics.length > shown ? `${texts.join(', ')} + ${metrics.length - shown} more...` : texts.join(', ')
+  const texts = metrics.slice(0, maxShown).map((metric, i) => metricText(metric, status?.currentMetrics?.[i]))
+  return metrics.length > maxShown ? `${texts.join(', ')} + ${metrics.length - maxShown} more...` : texts.join(', ')
 }
 
 export const autoscalerColumns = [
   name,
   column<Autoscaler>('Reference', ({ spec }) => `${spec?.scaleTargetRef.kind}/${spec?.scaleTargetRef.name}`, {
-    description: 'What it scales.',
+    description: 'The scaled object.',
   }),
-  column<Autoscaler>('Targets', targets, { description: 'What is measured, of what is wanted.' }),
+  column<Autoscaler>('Targets', targets, { description: 'Current and target values of its metrics.' }),
   column<Autoscaler>(
     'MinPods',
     ({ spec }) => (spec?.minReplicas === undefined ? '<unset>' : String(spec.minReplicas)),
     {
-      description: 'The fewest pods that it goes down to.',
+      description: 'The minimum number of pods.',
     },
   ),
   column<Autoscaler>('MaxPods', ({ spec }) => spec?.maxReplicas ?? 0, {
-    description: 'The most pods that it goes up to.',
+    description: 'The maximum number of pods.',
   }),
-  column<Autoscaler>('Replicas', ({ status }) => status?.currentReplicas ?? 0, { description: 'Pods that are there.' }),
+  column<Autoscaler>('Replicas', ({ status }) => status?.currentReplicas ?? 0, {
+    description: 'The current number of pods.',
+  }),
   age,
 ]

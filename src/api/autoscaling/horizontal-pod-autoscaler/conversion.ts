@@ -1,6 +1,6 @@
 /**
- * Autoscalers of v1 know one metric, the use of CPU; all else of v2 travels in annotations, in the forms that upstream
- * once chose: metrics in their shape of v1, behavior with Go's names of fields.
+ * Conversion between autoscalers of v1 and v2. v1 has one metric, the CPU utilization; annotations hold the other
+ * fields of v2 in upstream's format: metrics in the shape of v1, behavior with Go's field names.
  */
 import type { V1HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
@@ -17,7 +17,7 @@ const annotations = {
   behavior: `${prefix}/behavior`,
 }
 
-/** Whether an autoscaler of v1 carries metrics that v1 has no field for. */
+/** Returns true if an autoscaler of v1 has metrics in an annotation. */
 export const hasOtherMetrics = ({ metadata }: AutoscalerV1): boolean =>
   metadata.annotations?.[annotations.metrics] !== undefined
 
@@ -30,8 +30,8 @@ interface Flat {
   readonly external?: Record<string, unknown>
 }
 
-/** Members that are undefined are left out. */
-const given = <T extends object>(object: T): T =>
+/** Drops members that are undefined or null. */
+const defined = <T extends object>(object: T): T =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null)) as T
 
 const isCpu = ({ type, resource }: Metric | MetricStatus): boolean => type === 'Resource' && resource?.name === 'cpu'
@@ -39,8 +39,8 @@ const isPercentage = (metric: Metric): boolean =>
   isCpu(metric) && metric.resource?.target.averageUtilization !== undefined
 
 /**
- * From v2: percentages of CPU become the field, of which there is one; all other metrics, and every status with its raw
- * value, an annotation.
+ * Converts from v2: a CPU utilization becomes the field; all other metrics, and every metric status with its raw value,
+ * become annotations.
  */
 export function toV1(scaler: Autoscaler): AutoscalerV1 {
   const { spec, status, metadata, ...rest } = scaler
@@ -50,7 +50,7 @@ export function toV1(scaler: Autoscaler): AutoscalerV1 {
   const statuses = status?.currentMetrics ?? []
   const cpuStatus = statuses.findLast((one) => isCpu(one) && one.resource?.current.averageUtilization !== undefined)
   const notes: Record<string, string> = { ...metadata.annotations }
-  // What a client wrote there itself is nothing that was converted.
+  // Annotations that a client wrote itself are not part of the conversion.
   for (const key of Object.values(annotations)) delete notes[key]
   if (others.length > 0) notes[annotations.metrics] = JSON.stringify(others.map(flatMetric))
   if (statuses.length > 0) notes[annotations.statuses] = JSON.stringify(statuses.map(flatStatus))
@@ -59,16 +59,16 @@ export function toV1(scaler: Autoscaler): AutoscalerV1 {
   return {
     ...rest,
     apiVersion: 'autoscaling/v1',
-    metadata: annotated(metadata, notes),
+    metadata: withAnnotations(metadata, notes),
     spec:
       spec &&
-      given({
+      defined({
         scaleTargetRef: spec.scaleTargetRef,
         minReplicas: spec.minReplicas,
         maxReplicas: spec.maxReplicas,
         targetCPUUtilizationPercentage: cpu?.resource?.target.averageUtilization,
       }),
-    status: given({
+    status: defined({
       observedGeneration: status?.observedGeneration,
       lastScaleTime: status?.lastScaleTime,
       currentReplicas: status?.currentReplicas ?? 0,
@@ -78,7 +78,7 @@ export function toV1(scaler: Autoscaler): AutoscalerV1 {
   }
 }
 
-/** To v2. Annotations that cannot be read count as absent; the CPU metric comes last. */
+/** Converts to v2. Annotations that cannot be parsed are ignored; the CPU metric comes last. */
 export function fromV1(scaler: AutoscalerV1): Autoscaler {
   const { spec, status, metadata, ...rest } = scaler
   const notes = { ...metadata.annotations }
@@ -108,7 +108,7 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
       : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: used } } } as MetricStatus]
   const statuses = take<Flat[]>(annotations.statuses)?.map(fullStatus) ?? usedOfCpu
   const conditions = take<NonNullable<NonNullable<Autoscaler['status']>['conditions']>>(annotations.conditions)
-  const full = given({
+  const full = defined({
     observedGeneration: status?.observedGeneration,
     lastScaleTime: status?.lastScaleTime,
     currentReplicas: status?.currentReplicas || undefined,
@@ -120,36 +120,36 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
   return {
     ...rest,
     apiVersion: 'autoscaling/v2',
-    metadata: annotated(metadata, notes),
+    metadata: withAnnotations(metadata, notes),
     spec:
       spec &&
-      given({
+      defined({
         scaleTargetRef: spec.scaleTargetRef,
         minReplicas: spec.minReplicas,
         maxReplicas: spec.maxReplicas,
         metrics,
-        behavior: behavior && (renamed(behavior, lower) as Behavior),
+        behavior: behavior && (renameFields(behavior, lower) as Behavior),
       }),
     status: full,
   }
 }
 
-const annotated = (
+const withAnnotations = (
   { annotations: _, ...metadata }: Autoscaler['metadata'],
   notes: Readonly<Record<string, string>>,
 ): Autoscaler['metadata'] => (Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata)
 
 type Condition = NonNullable<NonNullable<Autoscaler['status']>['conditions']>[number]
 
-/** Members in the order of Go. */
+/** Members have Go's order. */
 const flatCondition = ({ type, status, lastTransitionTime, reason, message }: Condition): object => ({
   type,
   status,
   lastTransitionTime: lastTransitionTime ?? null,
-  ...given({ reason: reason || undefined, message: message || undefined }),
+  ...defined({ reason: reason || undefined, message: message || undefined }),
 })
 
-/** All members with Go's names and in its order: what is absent is null. */
+/** All members have Go's names and order; absent ones are null. */
 const flatBehavior = ({ scaleUp, scaleDown }: Behavior): object => ({
   ScaleUp: flatRules(scaleUp),
   ScaleDown: flatRules(scaleDown),
@@ -172,30 +172,30 @@ const flatRules = (rules: Behavior['scaleUp']): object | null =>
 
 const lower = (key: string): string => key[0]?.toLowerCase() + key.slice(1)
 
-/** All names of fields changed, at any depth. */
-function renamed(value: unknown, rename: (key: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item) => renamed(item, rename))
+/** Renames all fields, at any depth, and drops those that are null. */
+function renameFields(value: unknown, rename: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => renameFields(item, rename))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, member]) => member !== null)
-      .map(([key, member]) => [rename(key), renamed(member, rename)]),
+      .map(([key, member]) => [rename(key), renameFields(member, rename)]),
   )
 }
 
 function flatMetric({ type, resource, containerResource, pods, object, external }: Metric): Flat {
-  return given({
+  return defined({
     type,
     resource:
       resource &&
-      given({
+      defined({
         name: resource.name,
         targetAverageUtilization: resource.target.averageUtilization,
         targetAverageValue: resource.target.averageValue,
       }),
     containerResource:
       containerResource &&
-      given({
+      defined({
         name: containerResource.name,
         targetAverageUtilization: containerResource.target.averageUtilization,
         targetAverageValue: containerResource.target.averageValue,
@@ -203,14 +203,14 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
       }),
     pods:
       pods &&
-      given({
+      defined({
         metricName: pods.metric.name,
         targetAverageValue: pods.target.averageValue,
         selector: pods.metric.selector,
       }),
     object:
       object &&
-      given({
+      defined({
         target: object.describedObject,
         metricName: object.metric.name,
         targetValue: object.target.value ?? (object.target.averageValue === undefined ? undefined : '0'),
@@ -219,7 +219,7 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
       }),
     external:
       external &&
-      given({
+      defined({
         metricName: external.metric.name,
         metricSelector: external.metric.selector,
         targetValue: external.target.value,
@@ -228,18 +228,18 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
   })
 }
 
-const metric = (name: unknown, selector: unknown): object => given({ name, selector })
+const metric = (name: unknown, selector: unknown): object => defined({ name, selector })
 const current = (value: unknown, averageValue: unknown, averageUtilization?: unknown): object =>
-  given({ value, averageValue, averageUtilization })
+  defined({ value, averageValue, averageUtilization })
 
-/** The target of v2 from the flat fields of v1. */
+/** Builds the target of v2 from the flat fields of v1. */
 function target(value: unknown, averageValue: unknown, averageUtilization?: unknown): object {
   const type = averageUtilization !== undefined ? 'Utilization' : averageValue !== undefined ? 'AverageValue' : 'Value'
-  return given({ type, value: averageValue === undefined ? value : undefined, averageValue, averageUtilization })
+  return defined({ type, value: averageValue === undefined ? value : undefined, averageValue, averageUtilization })
 }
 
 function fullMetric({ type, resource, containerResource, pods, object, external }: Flat): Metric {
-  return given({
+  return defined({
     type,
     resource: resource && {
       name: resource.name,
@@ -268,12 +268,12 @@ function fullMetric({ type, resource, containerResource, pods, object, external 
 
 function flatStatus({ type, resource, containerResource, pods, object, external }: MetricStatus): Flat {
   const resourceOf = ({ name, current }: NonNullable<MetricStatus['resource']>): Record<string, unknown> =>
-    given({
+    defined({
       name,
       currentAverageUtilization: current.averageUtilization,
       currentAverageValue: current.averageValue ?? '0',
     })
-  return given({
+  return defined({
     type,
     resource: resource && resourceOf(resource),
     containerResource: containerResource && {
@@ -282,14 +282,14 @@ function flatStatus({ type, resource, containerResource, pods, object, external 
     },
     pods:
       pods &&
-      given({
+      defined({
         metricName: pods.metric.name,
         currentAverageValue: pods.current.averageValue ?? '0',
         selector: pods.metric.selector,
       }),
     object:
       object &&
-      given({
+      defined({
         target: object.describedObject,
         metricName: object.metric.name,
         currentValue: object.current.value ?? '0',
@@ -298,7 +298,7 @@ function flatStatus({ type, resource, containerResource, pods, object, external 
       }),
     external:
       external &&
-      given({
+      defined({
         metricName: external.metric.name,
         metricSelector: external.metric.selector,
         currentValue: external.current.value ?? '0',
@@ -308,7 +308,7 @@ function flatStatus({ type, resource, containerResource, pods, object, external 
 }
 
 function fullStatus({ type, resource, containerResource, pods, object, external }: Flat): MetricStatus {
-  return given({
+  return defined({
     type,
     resource: resource && {
       name: resource.name,

@@ -1,10 +1,10 @@
-/** What the API fills in on autoscalers of v2. */
-import { nullTimes } from '../../nulls.ts'
+/** Defaults of autoscalers of v2. */
+import { nullMissingTimes } from '../../nulls.ts'
 import type { Autoscaler, Behavior, Metric } from './rules.ts'
 
 type ScalingRules = NonNullable<Behavior['scaleUp']>
 
-/** The metric of autoscalers that name none. */
+/** Returns the default metric. */
 export const defaultMetric = (): Metric => ({
   type: 'Resource',
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
@@ -23,7 +23,7 @@ const scaleDown = (): ScalingRules => ({
   policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
 })
 
-/** What was given over what holds otherwise. */
+/** Returns the default rules, overridden by the given ones. */
 const over = (rules: ScalingRules, given: ScalingRules | undefined): ScalingRules => ({
   ...rules,
   ...Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== undefined && value !== null)),
@@ -34,7 +34,7 @@ export function autoscalerDefaults(scaler: Autoscaler): void {
   if (spec) {
     spec.minReplicas ??= 1
     if (!spec.metrics?.length) spec.metrics = [defaultMetric()]
-    // Either direction makes both explicit.
+    // If one direction is set, both get defaults.
     if (spec.behavior) {
       spec.behavior.scaleUp = over(scaleUp(), spec.behavior.scaleUp)
       spec.behavior.scaleDown = over(scaleDown(), spec.behavior.scaleDown)
@@ -47,5 +47,5 @@ export function autoscalerDefaults(scaler: Autoscaler): void {
 export function statusDefaults(status: NonNullable<Autoscaler['status']>): void {
   status.desiredReplicas ??= 0
   status.currentMetrics ??= null as never
-  if (status.conditions) nullTimes(status.conditions, 'lastTransitionTime')
+  if (status.conditions) nullMissingTimes(status.conditions, 'lastTransitionTime')
 }

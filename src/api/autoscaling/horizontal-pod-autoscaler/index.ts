@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscalers: as many pods as their work needs. Stored as v2; v1 is another view of it. */
+/** HorizontalPodAutoscalers: scale pods with their load. Stored as v2; v1 is converted. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { resource } from '../../resource.ts'
 import { autoscalerColumns } from './columns.ts'

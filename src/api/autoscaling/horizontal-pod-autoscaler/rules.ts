@@ -1,4 +1,4 @@
-/** What is valid in a HorizontalPodAutoscaler. Both versions are judged in the form of v2. */
+/** Validation of HorizontalPodAutoscalers. v1 is converted to v2 first. */
 
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
@@ -36,24 +36,24 @@ const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resourc
 const maxWindow = 3600
 const maxPeriod = 1800
 
-/** A target that stays may have any version: they have been looked at since 1.34 only. */
+/** Validates an autoscaler. An unchanged scaleTargetRef may have any apiVersion: validated since 1.34 only. */
 export function autoscalerRules({ spec }: Autoscaler, old?: Autoscaler): readonly FieldError[] {
   if (!spec) return valid
   const { minReplicas, maxReplicas = 0, scaleTargetRef: target } = spec
-  // One that may go to zero already may stay so.
-  const fewest = isFeatureOn('HPAScaleToZero') || old?.spec?.minReplicas === 0 ? 0 : 1
+  // minReplicas 0 may stay 0 without the feature gate.
+  const lowestMinimum = isFeatureOn('HPAScaleToZero') || old?.spec?.minReplicas === 0 ? 0 : 1
   const before = old?.spec?.scaleTargetRef
-  const stays = before !== undefined && before.apiVersion === target?.apiVersion && before.kind === target?.kind
+  const isUnchanged = before !== undefined && before.apiVersion === target?.apiVersion && before.kind === target?.kind
   return all(
-    minReplicas !== undefined && minReplicas < fewest
-      ? [invalidValue('spec.minReplicas', minReplicas, `must be greater than or equal to ${fewest}`)]
+    minReplicas !== undefined && minReplicas < lowestMinimum
+      ? [invalidValue('spec.minReplicas', minReplicas, `must be greater than or equal to ${lowestMinimum}`)]
       : valid,
     positiveMaximum(maxReplicas),
     minReplicas !== undefined && maxReplicas < minReplicas
       ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')]
       : valid,
     reference(target, 'spec.scaleTargetRef'),
-    stays ? valid : targetVersion(target, 'spec.scaleTargetRef.apiVersion'),
+    isUnchanged ? valid : targetVersion(target, 'spec.scaleTargetRef.apiVersion'),
     each(spec.metrics, 'spec.metrics', (metric, path) => metricRules(metric, path, hasWrongVersion(old))),
     scaleToZeroMetrics(spec),
     scalingRules(spec.behavior?.scaleUp, 'spec.behavior.scaleUp'),
@@ -73,7 +73,7 @@ const reference = (target: { kind?: string; name?: string } | undefined, path: s
     target?.name ? follows(target.name, `${path}.name`, pathSegment) : [required(`${path}.name`)],
   )
 
-/** A missing maximum is zero. */
+/** A missing maxReplicas counts as 0. */
 function positiveMaximum(maxReplicas: number): readonly FieldError[] {
   const path = 'spec.maxReplicas'
   if (maxReplicas === 0) return [required(path, 'must be set and greater than 0')]
@@ -82,13 +82,13 @@ function positiveMaximum(maxReplicas: number): readonly FieldError[] {
 
 const needsWorkMetric = 'must specify at least one Object or External metric to support scaling to zero replicas'
 
-/** Pods that do not run use no CPU: without replicas only metrics of something else can ask for one again. */
+/** Without replicas there is no CPU usage: only metrics of other objects can scale up from 0. */
 const scaleToZeroMetrics = ({ minReplicas, metrics }: AutoscalerSpec): readonly FieldError[] =>
   minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External')
     ? [forbiddenField('spec.metrics', needsWorkMetric)]
     : valid
 
-/** Only ReplicationControllers are scaled in the core group, which has no name. */
+/** Only a ReplicationController may omit the group: it is the only scalable kind of the core group. */
 function targetVersion(
   target: Partial<AutoscalerSpec['scaleTargetRef']> | undefined,
   path: string,
@@ -102,7 +102,9 @@ function targetVersion(
 const versionForm = (version: string, path: string): readonly FieldError[] =>
   version.split('/').length > 2 ? [invalidValue(path, version, `unexpected GroupVersion string: ${version}`)] : valid
 
-/** Whether an object that is measured has a version that nobody looked at before 1.34: then none is looked at. */
+/**
+ * Returns true if the old object has a malformed describedObject.apiVersion, valid before 1.34: then none is validated.
+ */
 const hasWrongVersion = (scaler: Autoscaler | undefined): boolean =>
   scaler?.spec?.metrics?.some(({ object }) => versionForm(object?.describedObject.apiVersion ?? '', '').length > 0) ??
   false
@@ -202,7 +204,7 @@ function sourceRules(
   }
 }
 
-/** Selectors are the business of whoever answers for the metric. */
+/** Selectors are not validated: the metrics server interprets them. */
 const identifier = (metric: { name: string } | undefined, path: string): readonly FieldError[] =>
   metric?.name
     ? follows(metric.name, `${path}.name`, pathSegment)

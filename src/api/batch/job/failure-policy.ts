@@ -1,4 +1,4 @@
-/** Rules for what a Job makes of pods that fail. */
+/** Validation of a Job's podFailurePolicy. */
 import type { V1JobSpec } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
 import {
@@ -21,14 +21,14 @@ const maxRules = 20
 const maxValues = 255
 const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 
-const word = (value: string | undefined, path: string, words: readonly string[]): readonly FieldError[] =>
+const validateEnum = (value: string | undefined, path: string, words: readonly string[]): readonly FieldError[] =>
   !value
     ? [required(path, `valid values: [${words.map((one) => JSON.stringify(one)).join(' ')}]`)]
     : words.includes(value)
       ? valid
       : [notSupported(path, value, words)]
 
-/** `podFailurePolicy`. */
+/** Validates podFailurePolicy. */
 export function podFailurePolicy(spec: JobSpec, path: string): readonly FieldError[] {
   const rules = spec.podFailurePolicy?.rules
   if (!rules) return valid
@@ -47,7 +47,7 @@ function failureRule(
   { backoffLimitPerIndex }: JobSpec,
 ): readonly FieldError[] {
   const { action, onExitCodes, onPodConditions = [] } = rule
-  const errors = [...word(action, `${path}.action`, actions)]
+  const errors = [...validateEnum(action, `${path}.action`, actions)]
   if (action === 'FailIndex' && backoffLimitPerIndex === undefined)
     errors.push(invalidValue(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'))
   if (onExitCodes) errors.push(...exitCodes(onExitCodes, `${path}.onExitCodes`, containers))
@@ -56,18 +56,18 @@ function failureRule(
   onPodConditions.forEach(({ type, status }, i) => {
     errors.push(
       ...follows(type, `${path}.onPodConditions[${i}].type`, qualifiedName),
-      ...word(status, `${path}.onPodConditions[${i}].status`, ['False', 'True', 'Unknown']),
+      ...validateEnum(status, `${path}.onPodConditions[${i}].status`, ['False', 'True', 'Unknown']),
     )
   })
   if (onExitCodes && onPodConditions.length > 0)
-    errors.push(unshown(path, 'specifying both OnExitCodes and OnPodConditions is not supported'))
+    errors.push(invalidWithoutValue(path, 'specifying both OnExitCodes and OnPodConditions is not supported'))
   if (!onExitCodes && onPodConditions.length === 0)
-    errors.push(unshown(path, 'specifying one of OnExitCodes and OnPodConditions is required'))
+    errors.push(invalidWithoutValue(path, 'specifying one of OnExitCodes and OnPodConditions is required'))
   return errors
 }
 
-/** The value is not repeated. */
-const unshown = (path: string, detail: string): FieldError =>
+/** Returns an invalid-value error that omits the value. */
+const invalidWithoutValue = (path: string, detail: string): FieldError =>
   fieldError('FieldValueInvalid', path, `Invalid value: ${detail}`)
 
 function exitCodes(
@@ -76,7 +76,7 @@ function exitCodes(
   containers: ReadonlySet<string>,
 ): readonly FieldError[] {
   const values = given ?? []
-  const errors = [...word(operator, `${path}.operator`, ['In', 'NotIn'])]
+  const errors = [...validateEnum(operator, `${path}.operator`, ['In', 'NotIn'])]
   if (containerName !== undefined && !containers.has(containerName))
     errors.push(
       invalidValue(

@@ -1,14 +1,14 @@
-/** Indexes of pods as Jobs write them: `0,3-5,7`, in order, each below the number of completions. */
+/** Index lists in a Job's status, such as `0,3-5,7`: increasing, each index below the number of completions. */
 
 export type Intervals = readonly (readonly [first: number, last: number])[]
 
-/** The intervals, or what is wrong with the text. */
-export function readIndexes(text: string, completions: number): Intervals | string {
+/** Returns the intervals, or an error message. */
+export function parseIndexes(text: string, completions: number): Intervals | string {
   if (text === '') return []
   const intervals: (readonly [number, number])[] = []
   let before: number | undefined
   for (const part of text.split(',')) {
-    const interval = readInterval(part, completions)
+    const interval = parseInterval(part, completions)
     if (typeof interval === 'string') return interval
     const [first, last] = interval
     if (before !== undefined && before >= first) return notIncreasing(before, first)
@@ -21,7 +21,7 @@ export function readIndexes(text: string, completions: number): Intervals | stri
 const notIncreasing = (before: number, first: number): string =>
   `non-increasing order, previous: ${before}, current: ${first}`
 
-function readInterval(text: string, completions: number): readonly [number, number] | string {
+function parseInterval(text: string, completions: number): readonly [number, number] | string {
   const parts = text.split('-')
   if (parts.length > 2)
     return (
@@ -39,9 +39,9 @@ function readInterval(text: string, completions: number): readonly [number, numb
 export const countOf = (intervals: Intervals): number =>
   intervals.reduce((sum, [first, last]) => sum + last - first + 1, 0)
 
-/** The first index that is in both; what cannot be read is in neither. */
-export function firstInBoth(one: string, other: string, completions: number): number | undefined {
-  const [a, b] = [readable(one, completions), readable(other, completions)]
+/** Returns the first index that is in both lists; parts that cannot be parsed are ignored. */
+export function firstCommonIndex(one: string, other: string, completions: number): number | undefined {
+  const [a, b] = [parseValidIntervals(one, completions), parseValidIntervals(other, completions)]
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {
     const [[first, last], [otherFirst, otherLast]] = [a[i]!, b[j]!]
     if (first <= otherLast && otherFirst <= last) return Math.max(first, otherFirst)
@@ -51,8 +51,8 @@ export function firstInBoth(one: string, other: string, completions: number): nu
   return undefined
 }
 
-const readable = (text: string, completions: number): Intervals =>
+const parseValidIntervals = (text: string, completions: number): Intervals =>
   text.split(',').flatMap((part) => {
-    const interval = readInterval(part, completions)
+    const interval = parseInterval(part, completions)
     return typeof interval === 'string' ? [] : [interval]
   })

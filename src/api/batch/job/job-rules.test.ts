@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { JobSpec } from './failure-policy.ts'
-import { type Job, jobForm, jobRules } from './rules.ts'
+import { type Job, jobRules, validateJobSpec } from './rules.ts'
 
 const template = {
   spec: {
@@ -13,9 +13,9 @@ const template = {
 const form = (spec: object): JobSpec =>
   ({ parallelism: 1, completions: 5, completionMode: 'Indexed', template, ...spec }) as unknown as JobSpec
 const wrong = (spec: object): string[] =>
-  jobForm(form(spec), 'spec').map(({ field, message }) => `${field}: ${message}`)
+  validateJobSpec(form(spec), 'spec').map(({ field, message }) => `${field}: ${message}`)
 
-test('an indexed Job says how many of its indexes may fail', () => {
+test('maxFailedIndexes and backoffLimitPerIndex of an indexed Job are validated', () => {
   assert.deepEqual(wrong({}), [])
   assert.deepEqual(wrong({ maxFailedIndexes: 6 }), [
     'spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified',
@@ -32,7 +32,7 @@ test('an indexed Job says how many of its indexes may fail', () => {
   ])
 })
 
-test('a Job has succeeded when indexes have that it has', () => {
+test('successPolicy rules name indexes below completions', () => {
   const rule = (one: object): string[] =>
     wrong({ successPolicy: { rules: [one] } }).map((line) => line.replace('spec.successPolicy.rules', ''))
   assert.deepEqual(wrong({ successPolicy: { rules: [] } }), [
@@ -67,7 +67,7 @@ test('a Job has succeeded when indexes have that it has', () => {
   )
 })
 
-test('policies about failed pods fit the Job', () => {
+test('podFailurePolicy must match the other fields of the Job', () => {
   const policy = (rule: object, more: object = {}): string[] => wrong({ podFailurePolicy: { rules: [rule] }, ...more })
   assert.deepEqual(policy({ action: 'FailIndex', onPodConditions: [{ type: 'A', status: 'True' }] }), [
     'spec.podFailurePolicy.rules[0].action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set',
@@ -87,7 +87,7 @@ test('policies about failed pods fit the Job', () => {
   ])
 })
 
-test("the host names of an indexed Job's pods are labels", () => {
+test("the host names of an indexed Job's pods must be DNS labels", () => {
   const name = 'j'.repeat(62)
   const job = { metadata: { name }, spec: form({ completions: 1 }) } as unknown as Job
   assert.ok(

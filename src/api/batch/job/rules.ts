@@ -1,4 +1,4 @@
-/** What is valid in a Job, and what may change once it is there. */
+/** Validation of Jobs and their updates. */
 
 import type { V1Job } from '@kubernetes/client-node'
 import { sortedByKey } from '../../../lib/sorted-by-key.ts'
@@ -27,13 +27,13 @@ export type Job = Model<V1Job>
 
 const maxParallelIndexed = 100_000
 const maxFailedIndexes = 100_000
-/** Jobs of more completions, whose indexes fail on their own, are held to less. */
+/** Lower limits apply to Jobs with more completions and backoffLimitPerIndex. */
 const manyCompletions = 100_000
-const mostOfMany = 10_000
-const longestManager = 63
+const maxWithManyCompletions = 10_000
+const maxManagerLength = 63
 
-/** The rules that hold for Jobs and for the form of a Job that a CronJob has. */
-export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
+/** Validates the spec of a Job or of a CronJob's jobTemplate. */
+export function validateJobSpec(spec: JobSpec, path: string): readonly FieldError[] {
   const { completionMode: mode, completions } = spec
   const errors = [
     ...nonNegative(spec.parallelism, `${path}.parallelism`),
@@ -73,7 +73,7 @@ export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
 }
 
 const manager = (name: string, path: string): readonly FieldError[] =>
-  all(domainPrefixedPathFaults(name, path), name.length > longestManager ? [tooLong(path, longestManager)] : valid)
+  all(domainPrefixedPathFaults(name, path), name.length > maxManagerLength ? [tooLong(path, maxManagerLength)] : valid)
 
 function indexed(
   { completions, parallelism = 0, maxFailedIndexes: mostFailed, backoffLimitPerIndex }: JobSpec,
@@ -95,12 +95,12 @@ function indexed(
   if (mostFailed === undefined)
     errors.push(required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${manyCompletions}`))
   const when = ` when completions are above ${manyCompletions} and used with backoff limit per index`
-  atMost('parallelism', parallelism, mostOfMany, when)
-  atMost('maxFailedIndexes', mostFailed ?? 0, mostOfMany, when)
+  atMost('parallelism', parallelism, maxWithManyCompletions, when)
+  atMost('maxFailedIndexes', mostFailed ?? 0, maxWithManyCompletions, when)
   return errors
 }
 
-/** Pods of a Job come to an end. */
+/** Rejects restartPolicy Always: pods of a Job must terminate. */
 function restartPolicy({ template, podFailurePolicy: policy }: JobSpec, path: string): readonly FieldError[] {
   const at = `${path}.template.spec.restartPolicy`
   const given = template?.spec?.restartPolicy
@@ -112,13 +112,13 @@ function restartPolicy({ template, podFailurePolicy: policy }: JobSpec, path: st
 }
 
 function jobSpec(spec: JobSpec): readonly FieldError[] {
-  const errors = jobForm(spec, 'spec')
+  const errors = validateJobSpec(spec, 'spec')
   if (!spec.selector) return [...errors, required('spec.selector')]
   const selector = validateLabelSelector(spec.selector, 'spec.selector')
   return all(errors, selector, selector.length === 0 ? selectorMatches(spec.selector, spec.template) : valid)
 }
 
-/** A selector that is not given by hand is the server's own: nothing may be added, and the labels have to be there. */
+/** Without manualSelector, selector and labels must be those that the server generates. */
 function generatedSelector({ metadata, spec }: Job): readonly FieldError[] {
   if (!spec || spec.manualSelector || !spec.selector) return valid
   const uid = metadata.uid ?? ''
@@ -140,7 +140,7 @@ function generatedSelector({ metadata, spec }: Job): readonly FieldError[] {
 export const jobRules = (job: Job): readonly FieldError[] =>
   job.spec ? all(generatedSelector(job), jobSpec(job.spec), longestHostname(job.metadata.name ?? '', job.spec)) : valid
 
-/** Pods of an indexed Job are hosts that have its name and their index. */
+/** Host names of an indexed Job's pods are the Job's name and the index. */
 function longestHostname(name: string, { completionMode, completions = 0 }: JobSpec): readonly FieldError[] {
   if (completionMode !== 'Indexed' || completions <= 0) return valid
   const host = `${name}-${completions - 1}`
@@ -157,7 +157,7 @@ const shownFailurePolicy = pointer({
   }),
 })
 
-/** Upstream looks at the spec twice on updates: causes come twice. */
+/** Upstream validates the spec twice on updates, so its errors are repeated. */
 export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly FieldError[] {
   if (!spec || !old) return valid
   return all(
@@ -173,12 +173,12 @@ export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly F
   )
 }
 
-/** Of an indexed Job completions may change together with parallelism. */
+/** Completions of an indexed Job may change together with parallelism only. */
 function completions(spec: JobSpec, old: JobSpec): readonly FieldError[] {
   const path = 'spec.completions'
   if (spec.completions === old.completions) return valid
   if (spec.completionMode !== 'Indexed') return immutable(spec.completions ?? null, path, old.completions)
-  // That an indexed Job has none is said elsewhere.
+  // jobForm rejects an indexed Job without completions.
   if (spec.completions === undefined) return valid
   return spec.completions === spec.parallelism
     ? valid
@@ -186,8 +186,8 @@ function completions(spec: JobSpec, old: JobSpec): readonly FieldError[] {
 }
 
 /**
- * While a Job is suspended and no pod of an older template is left, its pods may be told anew where to run and what to
- * ask for (KEP-5440).
+ * Returns true if scheduling fields and resources of the pod template may change (KEP-5440): the Job is suspended and
+ * has no pods of an older template.
  */
 const mayChangePods = ({ suspend }: JobSpec, status: Job['status']): boolean =>
   suspend === true &&
@@ -197,22 +197,22 @@ const mayChangePods = ({ suspend }: JobSpec, status: Job['status']): boolean =>
 const isTrue = (status: Job['status'], type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 
-/** Of one that may change the pods' specs alone are compared. */
+/** A changeable template is compared by its pod spec only. */
 function template(
   { template: given }: JobSpec,
   { template: old }: JobSpec,
   isChangeable: boolean,
 ): readonly FieldError[] {
   if (!given || !old || !isChangeable) return immutable(given, 'spec.template', old)
-  return semanticallyEqual(given.spec, withNewPods(given.spec, old.spec))
+  return semanticallyEqual(given.spec, withChangeableFields(given.spec, old.spec))
     ? valid
     : [invalidValue('spec.template.spec', given.spec, 'field is immutable')]
 }
 
 type PodSpec = NonNullable<JobSpec['template']>['spec']
 
-/** The old spec with what may change as it is given. */
-function withNewPods(given: PodSpec, old: PodSpec): PodSpec {
+/** Returns the old spec with the changeable fields of the given one. */
+function withChangeableFields(given: PodSpec, old: PodSpec): PodSpec {
   if (!given || !old) return old
   const { nodeSelector, tolerations, schedulingGates } = given
   const withGiven = (containers: Containers, before: Containers): Containers =>

@@ -1,5 +1,5 @@
 /**
- * Labels by which a Job finds its pods. Unless told otherwise the server chooses them, by uid, so that no two Jobs
+ * Selector and labels of a Job's pods. By default the server generates them from the Job's uid, so that no two Jobs
  * share pods.
  */
 import type { V1Job } from '@kubernetes/client-node'
@@ -8,7 +8,7 @@ import type { Model } from '../../../machinery/object.ts'
 export const controllerUid = 'batch.kubernetes.io/controller-uid'
 const jobName = 'batch.kubernetes.io/job-name'
 
-/** The labels of the template: each in its newer and its older form. */
+/** Returns the labels of the template, each under its new and its old key. */
 export const expectedLabels = (uid: string, name: string): Record<string, string> => ({
   'controller-uid': uid,
   [controllerUid]: uid,
@@ -16,7 +16,7 @@ export const expectedLabels = (uid: string, name: string): Record<string, string
   [jobName]: name,
 })
 
-/** Adds labels and selector to a new Job. What the user wrote stays: validation refuses it if it does not fit. */
+/** Adds labels and selector to a new Job. Keeps the user's values; validation rejects them if they do not match. */
 export function generateSelector({ metadata, spec }: Model<V1Job>): void {
   if (!spec || spec.manualSelector) return
   const uid = metadata.uid ?? ''

@@ -1,19 +1,19 @@
-/** Rules for when an indexed Job has succeeded before all its indexes have. */
+/** Validation of successPolicy: an indexed Job may succeed before all its indexes have. */
 
 import { type FieldError, invalidValue, required, tooLong, tooMany } from '../../../machinery/validation/field-error.ts'
 import { all, each, nonNegative, valid } from '../../../machinery/validation/field-rules.ts'
 import { list, optional, pointer } from '../../../machinery/validation/internal-type.ts'
 import type { JobSpec } from './failure-policy.ts'
-import { countOf, readIndexes } from './indexes.ts'
+import { countOf, parseIndexes } from './indexes.ts'
 
 type Rule = NonNullable<JobSpec['successPolicy']>['rules'][number]
 
 const maxRules = 20
-const longestIndexes = 64 * 1024
+const maxIndexBytes = 64 * 1024
 
 export const shownSuccessPolicy = pointer({ Rules: list({ SucceededIndexes: optional, SucceededCount: optional }) })
 
-/** `successPolicy`. */
+/** Validates successPolicy. */
 export function successPolicy(
   { successPolicy: policy, completionMode, completions = 0 }: JobSpec,
   path: string,
@@ -41,8 +41,8 @@ function successRule(
     errors.push(required(path, 'at least one of succeededCount or succeededIndexes must be specified'))
   let named = 0
   if (indexes !== undefined) {
-    if (Buffer.byteLength(indexes) > longestIndexes) errors.push(tooLong(`${path}.succeededIndexes`, longestIndexes))
-    const read = readIndexes(indexes, completions)
+    if (Buffer.byteLength(indexes) > maxIndexBytes) errors.push(tooLong(`${path}.succeededIndexes`, maxIndexBytes))
+    const read = parseIndexes(indexes, completions)
     if (typeof read === 'string')
       errors.push(invalidValue(`${path}.succeededIndexes`, indexes, `error parsing succeededIndexes: ${read}`))
     else named = countOf(read)

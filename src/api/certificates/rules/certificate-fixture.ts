@@ -1,4 +1,4 @@
-/** Requests and certificates for tests of what is valid in them. */
+/** Certificate requests and certificates for tests. */
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import {
@@ -25,7 +25,7 @@ export const rsaKeys = (bits = 2048): Promise<Keys> => webcrypto.subtle.generate
 export const publicBytes = async ({ publicKey }: Keys): Promise<Buffer> =>
   Buffer.from(await webcrypto.subtle.exportKey('spki', publicKey))
 
-/** A PKCS #10 request of these keys. */
+/** Returns a PKCS #10 request signed with the keys. */
 export const requestOf = (keys: Keys, subject = 'CN=jane') =>
   Pkcs10CertificateRequestGenerator.create({
     name: subject,
@@ -33,17 +33,17 @@ export const requestOf = (keys: Keys, subject = 'CN=jane') =>
     signingAlgorithm: keys.publicKey.algorithm.name === 'ECDSA' ? ecdsa : rsa(2048),
   })
 
-export interface CertificateWishes {
+export interface CertificateOptions {
   readonly isAuthority?: boolean
   readonly notBefore?: Date
   readonly notAfter?: Date
   readonly dnsNames?: readonly string[]
 }
 
-/** A certificate of these keys, signed by themselves, in PEM form. */
+/** Returns a self-signed certificate of the keys, in PEM form. */
 export async function certificateOf(
   keys: Keys,
-  { isAuthority = false, notBefore = new Date(), notAfter, dnsNames = [] }: CertificateWishes = {},
+  { isAuthority = false, notBefore = new Date(), notAfter, dnsNames = [] }: CertificateOptions = {},
 ): Promise<string> {
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: 'CN=test',

@@ -7,12 +7,12 @@ import { signedRequestFault } from './signed-request.ts'
 import { isKubernetesSigner, signerNameRules } from './signer-name.ts'
 import { trustBundleRules } from './trust-bundle.ts'
 
-const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
+const errorMessages = (errors: readonly { field: string; message: string }[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`)
 const pem = (type: string, bytes: Buffer): string =>
   `-----BEGIN ${type}-----\n${bytes.toString('base64')}\n-----END ${type}-----\n`
 
-test('PEM blocks are found as Go finds them', () => {
+test('PEM blocks are parsed as by encoding/pem', () => {
   const text =
     'nonsense\n-----BEGIN A-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: x\n\nAAEC\n-----END A-----\n-----BEGIN ' +
     `B-----\n${pem('C', Buffer.from('c'))}`
@@ -23,14 +23,14 @@ test('PEM blocks are found as Go finds them', () => {
       ['C', false, '63'],
     ],
   )
-  // Many beginnings without an end take no time.
-  // Nor do headers without end, or blanks.
+  // Many BEGIN lines without an END must not cause quadratic time.
+  // Nor must endless headers or blanks.
   for (const filler of ['a: b\n', ' ', '\n', 'a:'])
     assert.equal(pemBlocks(`-----BEGIN A-----\n${filler.repeat(300_000)}-----END A-----`).length, 1)
   assert.deepEqual(pemBlocks(Array.from({ length: 20_000 }, (_, i) => `-----BEGIN ${i}-----\n`).join('')), [])
 })
 
-test('a request is well formed and signed by its own key', async () => {
+test('a certificate request must be well-formed and signed by its own key', async () => {
   const [ec, rsa] = await Promise.all([ecKeys(), rsaKeys()])
   const [ofEc, ofRsa] = await Promise.all([requestOf(ec), requestOf(rsa)])
   for (const request of [ofEc, ofRsa]) assert.equal(signedRequestFault(request.toString('pem')), undefined)
@@ -68,7 +68,7 @@ test('a request is well formed and signed by its own key', async () => {
   for (const [what, text, fault] of cases) assert.equal(signedRequestFault(text), fault, what)
 })
 
-test('signers hand out certificates and nothing else', async () => {
+test('an issued certificate must consist of CERTIFICATE PEM blocks', async () => {
   const certificate = await certificateOf(await ecKeys())
   const cases: readonly (readonly [text: string, fault: string | undefined])[] = [
     [certificate, undefined],
@@ -84,7 +84,7 @@ test('signers hand out certificates and nothing else', async () => {
   for (const [text, fault] of cases) assert.equal(issuedFault(text), fault)
 })
 
-test('a trust bundle holds authorities, each once', async () => {
+test('a trust bundle must contain CA certificates without duplicates', async () => {
   const [keys, others] = await Promise.all([ecKeys(), ecKeys()])
   const [authority, other, leaf] = await Promise.all([
     certificateOf(keys, { isAuthority: true }),
@@ -105,8 +105,8 @@ test('a trust bundle holds authorities, each once', async () => {
   assert.deepEqual(of('x'.repeat(1024 * 1024 + 1)), ['Too long: may not be more than 1048576 bytes'])
 })
 
-test('names of signers', () => {
-  const of = (signer: string): string[] => told(signerNameRules(signer, 's'))
+test('signer names need a domain and a path', () => {
+  const of = (signer: string): string[] => errorMessages(signerNameRules(signer, 's'))
   assert.deepEqual(of('example.com/a.b'), [])
   assert.deepEqual(of(''), ['s: Required value'])
   assert.deepEqual(of('example.com/a/b'), [

@@ -1,6 +1,6 @@
-/** Reads as much of DER (X.690) as certificates' requests need: which values stand in a sequence. */
+/** A DER parser (X.690) for certificate requests: splits sequences into their values. */
 
-/** A value, with its tag. */
+/** A value with its tag. */
 export interface DerValue {
   readonly tag: number
   readonly content: Buffer
@@ -10,13 +10,13 @@ export interface DerValue {
 
 export const tags = { bitString: 0x03, sequence: 0x30, objectIdentifier: 0x06 } as const
 
-/** What is no DER. The message is that of Go's encoding/asn1. */
+/** Thrown for invalid DER, with the message of Go's encoding/asn1. */
 export class DerError extends Error {}
 
-/** Requests have four at most in one place; more are not read. */
+/** Requests have at most four values in a sequence; longer sequences are rejected. */
 const mostValues = 16
 
-/** The values that stand one after the other. Throws a DerError. */
+/** Returns consecutive values. Throws a DerError. */
 export function derValues(bytes: Buffer): DerValue[] {
   const values: DerValue[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -28,7 +28,7 @@ export function derValues(bytes: Buffer): DerValue[] {
   return values
 }
 
-/** The values of a sequence. Throws a DerError for other values. */
+/** Returns the values of a sequence. Throws a DerError for other types. */
 export function derSequence(value: DerValue | undefined): DerValue[] {
   if (value?.tag !== tags.sequence) throw new DerError("asn1: structure error: tags don't match")
   return derValues(value.content)

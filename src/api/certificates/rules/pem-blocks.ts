@@ -1,20 +1,20 @@
-/** PEM blocks in a text (RFC 7468), as Go's encoding/pem finds them: what stands between them counts for nothing. */
+/** Parses PEM blocks (RFC 7468) as Go's encoding/pem does: text between them is ignored. */
 
 export interface PemBlock {
   /** `CERTIFICATE`, … */
   readonly type: string
-  /** Whether lines such as `Proc-Type: 4,ENCRYPTED` come before the content. */
+  /** True if lines such as `Proc-Type: 4,ENCRYPTED` precede the content. */
   readonly hasHeaders: boolean
   readonly bytes: Buffer
 }
 
-/** There are not many types; blocks without ends are looked for no further. */
+/** Parsing stops after this many types without an END line, which bounds its time. */
 const maxTypes = 10
 
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = []
   const begin = /-----BEGIN ([^-\n]+)-----/g
-  // A type whose end is nowhere behind a place is nowhere behind later ones.
+  // Types without an END line from here on: no later block of them can have one.
   const endless = new Set<string>()
   for (let match = begin.exec(text); match; match = begin.exec(text)) {
     const [, type = ''] = match
@@ -33,7 +33,7 @@ export function pemBlocks(text: string): PemBlock[] {
   return blocks
 }
 
-/** Headers are the lines with a colon that come first. */
+/** Skips headers: leading lines with a colon. */
 function contentStart(
   text: string,
   from: number,

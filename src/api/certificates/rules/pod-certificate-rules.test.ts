@@ -30,78 +30,80 @@ const request = (more: object = {}, status: object = {}) =>
     spec: { ...good, ...more },
     status,
   }) as never
-const wrong = (more: object): string[] =>
+const validationErrors = (more: object): string[] =>
   podRequestRules(request(more)).map(({ field, message }) => `${field}: ${message}`)
 
-test('what a kubelet may ask for', async () => {
+test('the spec of a PodCertificateRequest is validated', async () => {
   const range = (most: number): string => `must be in the range [3600, ${most}]`
   const subdomain = /a lowercase RFC 1123 subdomain must consist of/
-  assert.deepEqual(wrong({}), [])
-  assert.deepEqual(wrong({ maxExpirationSeconds: 7_862_400 }), [])
-  assert.deepEqual(wrong({ maxExpirationSeconds: 7_862_401 }), [
+  assert.deepEqual(validationErrors({}), [])
+  assert.deepEqual(validationErrors({ maxExpirationSeconds: 7_862_400 }), [])
+  assert.deepEqual(validationErrors({ maxExpirationSeconds: 7_862_401 }), [
     `spec.maxExpirationSeconds: Invalid value: 7862401: ${range(7_862_400)}`,
   ])
-  assert.deepEqual(wrong({ maxExpirationSeconds: 3599 }), [
+  assert.deepEqual(validationErrors({ maxExpirationSeconds: 3599 }), [
     `spec.maxExpirationSeconds: Invalid value: 3599: ${range(7_862_400)}`,
   ])
-  assert.deepEqual(wrong({ signerName: 'kubernetes.io/x', maxExpirationSeconds: 86_401 }), [
+  assert.deepEqual(validationErrors({ signerName: 'kubernetes.io/x', maxExpirationSeconds: 86_401 }), [
     `spec.maxExpirationSeconds: Invalid value: 86401: ${range(86_400)}`,
   ])
-  assert.deepEqual(wrong({ maxExpirationSeconds: undefined }), [
+  assert.deepEqual(validationErrors({ maxExpirationSeconds: undefined }), [
     'spec.maxExpirationSeconds: Required value: must be set',
   ])
   for (const field of ['podName', 'serviceAccountName', 'nodeName'])
-    assert.match(wrong({ [field]: 'A b' })[0] ?? '', subdomain, field)
+    assert.match(validationErrors({ [field]: 'A b' })[0] ?? '', subdomain, field)
   for (const field of ['serviceAccountUID', 'nodeUID']) {
-    assert.deepEqual(wrong({ [field]: '' }), [`spec.${field}: Invalid value: "": must not be empty`])
-    assert.deepEqual(wrong({ [field]: 'x'.repeat(129) }), [`spec.${field}: Too long: may not be more than 128 bytes`])
+    assert.deepEqual(validationErrors({ [field]: '' }), [`spec.${field}: Invalid value: "": must not be empty`])
+    assert.deepEqual(validationErrors({ [field]: 'x'.repeat(129) }), [
+      `spec.${field}: Too long: may not be more than 128 bytes`,
+    ])
   }
-  assert.equal(wrong({ unverifiedUserAnnotations: { 'example.com/a': 'b' } }).length, 0)
-  assert.equal(wrong({ unverifiedUserAnnotations: { a: 'b' } }).length, 1)
+  assert.equal(validationErrors({ unverifiedUserAnnotations: { 'example.com/a': 'b' } }).length, 0)
+  assert.equal(validationErrors({ unverifiedUserAnnotations: { a: 'b' } }).length, 1)
 })
 
-test('who asks has to hold the key', () => {
+test('proofOfPossession must be signed with the requested key', () => {
   const none = 'spec.proofOfPossession: Invalid value: could not verify proof-of-possession signature'
   const other = generateKeyPairSync('ed25519')
-  assert.deepEqual(wrong({ proofOfPossession: proofOf(other.privateKey) }), [none])
-  assert.deepEqual(wrong({ podUID: 'other' }), [none])
-  assert.deepEqual(wrong({ proofOfPossession: undefined }), [none])
-  assert.deepEqual(wrong({ pkixPublicKey: 'AAAA' }), [
+  assert.deepEqual(validationErrors({ proofOfPossession: proofOf(other.privateKey) }), [none])
+  assert.deepEqual(validationErrors({ podUID: 'other' }), [none])
+  assert.deepEqual(validationErrors({ proofOfPossession: undefined }), [none])
+  assert.deepEqual(validationErrors({ pkixPublicKey: 'AAAA' }), [
     'spec.pkixPublicKey: Invalid value: "AAAA": must be a valid PKIX-serialized public key',
   ])
   for (const namedCurve of ['P-256', 'P-384', 'P-521']) {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve })
     const proofOfPossession = createSign('sha256').update(uid).sign(privateKey).toString('base64')
-    assert.deepEqual(wrong({ pkixPublicKey: der(publicKey), proofOfPossession }), [], namedCurve)
+    assert.deepEqual(validationErrors({ pkixPublicKey: der(publicKey), proofOfPossession }), [], namedCurve)
   }
   const small = generateKeyPairSync('ec', { namedCurve: 'secp224r1' }).publicKey
-  assert.deepEqual(wrong({ pkixPublicKey: der(small) }), [
+  assert.deepEqual(validationErrors({ pkixPublicKey: der(small) }), [
     'spec.pkixPublicKey: Invalid value: "curve P-224": elliptic public keys must use curve P256 or P384',
   ])
   const short = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey
-  assert.deepEqual(wrong({ pkixPublicKey: der(short) }), [
+  assert.deepEqual(validationErrors({ pkixPublicKey: der(short) }), [
     'spec.pkixPublicKey: Invalid value: "2048-bit modulus": RSA keys must have modulus size 3072 or 4096',
   ])
   const strange = generateKeyPairSync('x25519').publicKey
   assert.match(
-    wrong({ pkixPublicKey: der(strange) })[0] ?? '',
+    validationErrors({ pkixPublicKey: der(strange) })[0] ?? '',
     /: unknown public key type; supported types are Ed25519, ECDSA, and RSA$/,
   )
 })
 
-test('a signed request takes the place of key and proof', async () => {
+test('stubPKCS10Request replaces pkixPublicKey and proofOfPossession', async () => {
   const keys = await ecKeys()
   const stub = Buffer.from((await requestOf(keys, '')).rawData)
   const alone = { pkixPublicKey: undefined, proofOfPossession: undefined }
-  assert.deepEqual(wrong({ ...alone, stubPKCS10Request: stub.toString('base64') }), [])
-  assert.equal(wrong({ stubPKCS10Request: stub.toString('base64') }).length, 2)
+  assert.deepEqual(validationErrors({ ...alone, stubPKCS10Request: stub.toString('base64') }), [])
+  assert.equal(validationErrors({ stubPKCS10Request: stub.toString('base64') }).length, 2)
   stub[stub.length - 1]! ^= 1
   assert.match(
-    wrong({ ...alone, stubPKCS10Request: stub.toString('base64') })[0] ?? '',
+    validationErrors({ ...alone, stubPKCS10Request: stub.toString('base64') })[0] ?? '',
     /: x509: ECDSA verification failure$/,
   )
   const short = Buffer.from((await requestOf(await rsaKeys(2048), '')).rawData).toString('base64')
-  assert.deepEqual(wrong({ ...alone, stubPKCS10Request: short }), [
+  assert.deepEqual(validationErrors({ ...alone, stubPKCS10Request: short }), [
     'spec.stubPKCS10Request: Invalid value: "2048-bit modulus": RSA keys must have modulus size 3072 or 4096',
   ])
 })
@@ -115,7 +117,7 @@ const condition = (type: string, status = 'True') => ({
   lastTransitionTime: second,
 })
 
-test('a request is answered once', async () => {
+test('the status is immutable after Issued, Denied or Failed', async () => {
   const keys = await ecKeys()
   const pkixPublicKey = (await publicBytes(keys)).toString('base64')
   const notBefore = new Date(second)

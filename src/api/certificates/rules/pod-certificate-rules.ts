@@ -1,4 +1,4 @@
-/** What is valid in a PodCertificateRequest (KEP-4317). */
+/** Validation of PodCertificateRequests (KEP-4317). */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
@@ -18,12 +18,12 @@ import { userAnnotations } from './user-annotations.ts'
 type Request = Model<V1beta1PodCertificateRequest>
 type Spec = Partial<NonNullable<Request['spec']>>
 
-const longestUid = 128
-const leastSeconds = 3600
-const mostSeconds = 7_862_400
-/** Of signers that are Kubernetes' own. */
-const mostKubernetesSeconds = 86_400
-const mostKeyBytes = 10 * 1024
+const maxUidLength = 128
+const minSeconds = 3600
+const maxSeconds = 7_862_400
+/** The limit of `kubernetes.io` signers. */
+const maxKubernetesSeconds = 86_400
+const maxKeyBytes = 10 * 1024
 
 export function podRequestRules(request: Request): readonly FieldError[] {
   const spec: Spec = request.spec ?? {}
@@ -40,24 +40,24 @@ export function podRequestRules(request: Request): readonly FieldError[] {
   )
   const seconds = spec.maxExpirationSeconds
   if (seconds === undefined) return [...errors, required('spec.maxExpirationSeconds', 'must be set')]
-  const most = isKubernetesSigner(signerName) ? mostKubernetesSeconds : mostSeconds
-  const inRange = seconds >= leastSeconds && seconds <= most
+  const most = isKubernetesSigner(signerName) ? maxKubernetesSeconds : maxSeconds
+  const inRange = seconds >= minSeconds && seconds <= most
   const life = inRange
     ? valid
-    : [invalidValue('spec.maxExpirationSeconds', seconds, `must be in the range [${leastSeconds}, ${most}]`)]
+    : [invalidValue('spec.maxExpirationSeconds', seconds, `must be in the range [${minSeconds}, ${most}]`)]
   return all(errors, life, spec.stubPKCS10Request ? stubRules(spec) : keyRules(spec))
 }
 
 function uidRules(uid = '', path: string): readonly FieldError[] {
   if (uid === '') return [invalidValue(path, uid, 'must not be empty')]
-  return uid.length > longestUid ? [tooLong(path, longestUid)] : valid
+  return uid.length > maxUidLength ? [tooLong(path, maxUidLength)] : valid
 }
 
 const keyPath = 'spec.pkixPublicKey'
 const proofPath = 'spec.proofOfPossession'
 const stubPath = 'spec.stubPKCS10Request'
 
-/** A request in the form of PKCS #10 takes the place of key and proof. */
+/** Validates stubPKCS10Request, which replaces key and proof. */
 function stubRules({ stubPKCS10Request = '', pkixPublicKey, proofOfPossession }: Spec): readonly FieldError[] {
   const bytes = Buffer.from(stubPKCS10Request, 'base64')
   const instead = 'must be empty if stubPKCS10Request is set'
@@ -65,18 +65,18 @@ function stubRules({ stubPKCS10Request = '', pkixPublicKey, proofOfPossession }:
     ...(pkixPublicKey ? [invalidValue(keyPath, pkixPublicKey, instead)] : []),
     ...(proofOfPossession ? [fieldError('FieldValueInvalid', proofPath, `Invalid value: ${instead}`)] : []),
   ]
-  if (bytes.length > mostKeyBytes) return [...errors, tooLong(stubPath, mostKeyBytes)]
+  if (bytes.length > maxKeyBytes) return [...errors, tooLong(stubPath, maxKeyBytes)]
   const key = signedRequestKey(bytes)
   if (typeof key === 'string') return [...errors, invalidValue(stubPath, stubPKCS10Request, key)]
   return all(errors, keyKindRules(key, stubPath, stubPKCS10Request))
 }
 
-/** The key, and that whoever asks has it: it has signed the pod's UID. */
+/** Validates the public key, and that its private key has signed the pod's UID. */
 function keyRules({ pkixPublicKey = '', proofOfPossession = '', podUID = '' }: Spec): readonly FieldError[] {
   const bytes = Buffer.from(pkixPublicKey, 'base64')
   const proof = Buffer.from(proofOfPossession, 'base64')
-  if (bytes.length > mostKeyBytes) return [tooLong(keyPath, mostKeyBytes)]
-  if (proof.length > mostKeyBytes) return [tooLong(proofPath, mostKeyBytes)]
+  if (bytes.length > maxKeyBytes) return [tooLong(keyPath, maxKeyBytes)]
+  if (proof.length > maxKeyBytes) return [tooLong(proofPath, maxKeyBytes)]
   const key = publicKey(bytes)
   if (!key) return [invalidValue(keyPath, pkixPublicKey, 'must be a valid PKIX-serialized public key')]
   const kind = keyKindRules(key, keyPath, pkixPublicKey)
@@ -86,7 +86,7 @@ function keyRules({ pkixPublicKey = '', proofOfPossession = '', podUID = '' }: S
     : [fieldError('FieldValueInvalid', proofPath, 'Invalid value: could not verify proof-of-possession signature')]
 }
 
-/** A key in the form of PKIX (DER); undefined for anything else. */
+/** Parses a PKIX public key (DER). Returns undefined for other input. */
 export function publicKey(bytes: Buffer): KeyObject | undefined {
   try {
     return createPublicKey({ key: bytes, format: 'der', type: 'spki' })
@@ -128,7 +128,7 @@ function keyKindRules(
   }
 }
 
-/** A proof that OpenSSL cannot read is none. */
+/** A signature that OpenSSL cannot parse proves nothing. */
 function isProven(key: KeyObject, signed: Buffer, proof: Buffer): boolean {
   try {
     return isSigned(key, signed, proof)

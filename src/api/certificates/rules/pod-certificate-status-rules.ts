@@ -1,4 +1,4 @@
-/** How a PodCertificateRequest may be answered: once, with a certificate for its key, or with a refusal. */
+/** Validation of a PodCertificateRequest's status: set once, with a certificate for its key, or a denial or failure. */
 import type { KeyObject, X509Certificate } from 'node:crypto'
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -13,7 +13,7 @@ import {
   tooLong,
 } from '../../../machinery/validation/field-error.ts'
 import { valid } from '../../../machinery/validation/field-rules.ts'
-import { parsedCertificate } from './issued-certificates.ts'
+import { parseCertificate } from './issued-certificates.ts'
 import { pemBlocks } from './pem-blocks.ts'
 import { publicKey } from './pod-certificate-rules.ts'
 import { signedRequestKey } from './signed-request.ts'
@@ -21,8 +21,8 @@ import { signedRequestKey } from './signed-request.ts'
 type Request = Model<V1beta1PodCertificateRequest>
 type Status = NonNullable<Request['status']>
 
-const answers: readonly string[] = ['Issued', 'Denied', 'Failed']
-const mostChainBytes = 100 * 1024
+const terminalTypes: readonly string[] = ['Issued', 'Denied', 'Failed']
+const maxChainBytes = 100 * 1024
 const chainPath = 'status.certificateChain'
 const minuteMs = 60_000
 
@@ -35,9 +35,9 @@ export function podRequestStatusRules(
   const before = old.status ?? {}
   const conditions = [...conditionRules(status), ...validateConditions(status.conditions, 'status.conditions')]
   if (conditions.length > 0) return conditions
-  if (answerOf(before))
+  if (terminalConditionOf(before))
     return unchanged(status, before, 'immutable after PodCertificateRequest is issued, denied, or failed')
-  switch (answerOf(status)) {
+  switch (terminalConditionOf(status)) {
     case 'Denied':
     case 'Failed':
       return unchanged(
@@ -54,8 +54,8 @@ export function podRequestStatusRules(
   }
 }
 
-const answerOf = ({ conditions = [] }: Status): string | undefined =>
-  conditions.find(({ type, status }) => answers.includes(type) && status === 'True')?.type
+const terminalConditionOf = ({ conditions = [] }: Status): string | undefined =>
+  conditions.find(({ type, status }) => terminalTypes.includes(type) && status === 'True')?.type
 
 const unchanged = (status: Status, wanted: Status, why: string): readonly FieldError[] =>
   semanticallyEqual(status, wanted) ? valid : [fieldError('FieldValueInvalid', 'status', `Invalid value: ${why}`)]
@@ -65,7 +65,7 @@ function conditionRules({ conditions = [] }: Status): readonly FieldError[] {
   let known = 0
   return conditions.flatMap(({ type, status }, at) => {
     const path = `status.conditions.[${at}]`
-    if (!answers.includes(type)) return [notSupported(`${path}.type`, type, answers)]
+    if (!terminalTypes.includes(type)) return [notSupported(`${path}.type`, type, terminalTypes)]
     const errors: FieldError[] = []
     if (++known > 1)
       errors.push(
@@ -82,18 +82,18 @@ function conditionRules({ conditions = [] }: Status): readonly FieldError[] {
 
 const chainFault = (shown: unknown, why: string): FieldError => invalidValue(chainPath, shown, why)
 
-/** The first thing that is wrong with the certificates and what is said of them. */
+/** Returns the first error of the certificate chain and the status fields about it. */
 function issueFault(status: Status, { spec }: Request, nowMs: number): FieldError | FieldError[] | undefined {
   const chain = status.certificateChain ?? ''
-  if (Buffer.byteLength(chain) > mostChainBytes) return tooLong(chainPath, mostChainBytes)
+  if (Buffer.byteLength(chain) > maxChainBytes) return tooLong(chainPath, maxChainBytes)
   const [leafBlock, ...others] = pemBlocks(chain)
   if (!leafBlock) return chainFault(chain, 'issued certificate chain must contain at least one certificate')
   if (leafBlock.type !== 'CERTIFICATE')
     return chainFault(chain, 'issued certificate chain must consist entirely of CERTIFICATE PEM blocks')
-  const leaf = parsedCertificate(leafBlock.bytes)
+  const leaf = parseCertificate(leafBlock.bytes)
   if (!leaf) return chainFault(chain, 'leaf certificate does not parse as valid X.509')
   const names = nameFaults(leaf)
-  if (!isFor(leaf, spec))
+  if (!hasRequestedKey(leaf, spec))
     return [...names, chainFault(chain, 'leaf certificate was not issued to the requested public key')]
   const missing = [...names, ...missingTimes(status)]
   if (missing.length > 0) return missing
@@ -111,7 +111,7 @@ function nameFaults({ subjectAltName = '' }: X509Certificate): FieldError[] {
   ])
 }
 
-function isFor({ publicKey: issued }: X509Certificate, spec: Request['spec']): boolean {
+function hasRequestedKey({ publicKey: issued }: X509Certificate, spec: Request['spec']): boolean {
   return requestedKey(spec ?? {})?.equals(issued) ?? false
 }
 
@@ -143,20 +143,21 @@ function timeFault(
 ): FieldError | undefined {
   const [from, until, refresh] = [Date.parse(notBefore), Date.parse(notAfter), Date.parse(beginRefreshAt)] as const
   const lifeMs = leaf.validToDate.getTime() - leaf.validFromDate.getTime()
-  const refuse = (field: string, shown: unknown, why: string): FieldError => invalidValue(`status.${field}`, shown, why)
+  const timeError = (field: string, shown: unknown, why: string): FieldError =>
+    invalidValue(`status.${field}`, shown, why)
   if (from !== leaf.validFromDate.getTime())
-    return refuse('notBefore', notBefore, 'must be set to the NotBefore time encoded in the leaf certificate')
+    return timeError('notBefore', notBefore, 'must be set to the NotBefore time encoded in the leaf certificate')
   if (Math.abs(from - nowMs) >= 5 * minuteMs)
-    return refuse('notBefore', notBefore, "must be set to within 5 minutes of kube-apiserver's current time")
+    return timeError('notBefore', notBefore, "must be set to within 5 minutes of kube-apiserver's current time")
   if (until !== leaf.validToDate.getTime())
-    return refuse('notAfter', notAfter, 'must be set to the NotAfter time encoded in the leaf certificate')
+    return timeError('notAfter', notAfter, 'must be set to the NotAfter time encoded in the leaf certificate')
   if (lifeMs < 60 * minuteMs) return chainFault(lifeMs * 1e6, 'leaf certificate lifetime must be >= 1 hour')
   if (lifeMs > mostSeconds * 1000)
     return chainFault(lifeMs * 1e6, `leaf certificate lifetime must be <= spec.maxExpirationSeconds (${mostSeconds})`)
   if (refresh < from + 10 * minuteMs)
-    return refuse('beginRefreshAt', beginRefreshAt, 'must be at least 10 minutes after status.notBefore')
+    return timeError('beginRefreshAt', beginRefreshAt, 'must be at least 10 minutes after status.notBefore')
   return refresh > until - 10 * minuteMs
-    ? refuse('beginRefreshAt', beginRefreshAt, 'must be at least 10 minutes before status.notAfter')
+    ? timeError('beginRefreshAt', beginRefreshAt, 'must be at least 10 minutes before status.notAfter')
     : undefined
 }
 
@@ -165,7 +166,7 @@ function intermediateFault(blocks: ReturnType<typeof pemBlocks>, chain: string):
     // The missing letter is upstream's.
     if (type !== 'CERTIFICATE')
       return chainFault(chain, 'issued certificate chain must consist entirely of CERTFICATE PEM blocks')
-    if (!parsedCertificate(bytes)) return chainFault(chain, 'intermediate certificate does not parse as valid X.509')
+    if (!parseCertificate(bytes)) return chainFault(chain, 'intermediate certificate does not parse as valid X.509')
   }
   return undefined
 }

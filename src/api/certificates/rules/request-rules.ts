@@ -1,4 +1,4 @@
-/** What is valid in a CertificateSigningRequest, and which changes of its status are. */
+/** Validation of CertificateSigningRequests and of changes of their status. */
 
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -44,10 +44,10 @@ const usages = [
   'timestamping',
 ]
 
-/** Requests are some hundred bytes; of what is none, no more than these are shown. */
+/** Errors show at most this many bytes of an invalid request; valid ones have a few hundred. */
 const shownBytes = 16 * 1024
 
-/** What is wrong with a request. */
+/** Validates a request. */
 export function requestRules(request: Request): readonly FieldError[] {
   const { spec, metadata } = request
   const isNew = !metadata.resourceVersion
@@ -84,7 +84,7 @@ function usageRules(wanted: readonly string[]): readonly FieldError[] {
 
 const decisions = ['Approved', 'Denied', 'Failed']
 
-/** What is wrong with the conditions of a request, whether `/approval` or `/status` writes them. */
+/** Validates the conditions of a request, written by `/approval` or `/status`. */
 function requestConditionRules({ status }: Request): readonly FieldError[] {
   const conditions = status?.conditions ?? []
   const seen = new Set<string>()
@@ -106,28 +106,28 @@ function requestConditionRules({ status }: Request): readonly FieldError[] {
   })
 }
 
-/** A decision that was made stays; only `/approval` (`mayDecide`) makes new ones. */
-function decisionsKept(request: Request, old: Request, mayDecide: boolean): readonly FieldError[] {
-  return ['Approved', 'Denied', ...(mayDecide ? ['Failed'] : [])].flatMap((kind) => {
+/** Decisions cannot be removed; only `/approval` (`mayDecide`) adds new ones. */
+function validateDecisions(request: Request, old: Request, canDecide: boolean): readonly FieldError[] {
+  return ['Approved', 'Denied', ...(canDecide ? ['Failed'] : [])].flatMap((kind) => {
     const before = (old.status?.conditions ?? []).filter(({ type }) => type === kind)
     const after = (request.status?.conditions ?? []).filter(({ type }) => type === kind)
-    const refuse = (verb: string) => [
+    const decisionError = (verb: string) => [
       forbiddenField('status.conditions', `updates may not ${verb} a condition of type ${JSON.stringify(kind)}`),
     ]
-    if (after.length < before.length) return refuse('remove')
-    if (mayDecide) return []
-    if (after.length > before.length) return refuse('add')
-    return semanticallyEqual(after, before) ? [] : refuse('modify')
+    if (after.length < before.length) return decisionError('remove')
+    if (canDecide) return []
+    if (after.length > before.length) return decisionError('add')
+    return semanticallyEqual(after, before) ? [] : decisionError('modify')
   })
 }
 
-/** What is wrong with a write of `/approval`: decisions are added, never withdrawn. */
+/** Validates a write of `/approval`: decisions are added, never removed. */
 export const approvalRules = (request: Request, old: Request): readonly FieldError[] =>
-  all(requestConditionRules(request), decisionsKept(request, old, true))
+  all(requestConditionRules(request), validateDecisions(request, old, true))
 
-/** What is wrong with a write of `/status`: the signer sets the certificate once. */
+/** Validates a write of `/status`: the signer sets the certificate once. */
 export function requestStatusRules(request: Request, old: Request): readonly FieldError[] {
-  const errors = [...requestConditionRules(request), ...decisionsKept(request, old, false)]
+  const errors = [...requestConditionRules(request), ...validateDecisions(request, old, false)]
   const certificate = request.status?.certificate ?? ''
   const before = old.status?.certificate ?? ''
   if (before && certificate !== before)

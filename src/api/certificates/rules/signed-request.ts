@@ -1,9 +1,9 @@
-/** Whether a PKCS #10 request (RFC 2986) is well formed and signed by the key that it holds. */
+/** Verifies that a PKCS #10 request (RFC 2986) is well-formed and signed with its own key. */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { DerError, type DerValue, derSequence, derValues, tags } from './der.ts'
 import { pemBlocks } from './pem-blocks.ts'
 
-/** Why a PEM text is none, in Go's words; undefined if it is one. */
+/** Returns Go's error message for a PEM text, or undefined if it is a valid request. */
 export function signedRequestFault(text: string): string | undefined {
   const [block] = pemBlocks(text)
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
@@ -11,7 +11,7 @@ export function signedRequestFault(text: string): string | undefined {
   return typeof read === 'string' ? read : undefined
 }
 
-/** The key that has signed a request; a text says why it has not, in Go's words. */
+/** Returns the key that has signed the request, or Go's error message. */
 export function signedRequestKey(bytes: Buffer): KeyObject | string {
   try {
     return verifiedKey(bytes)
@@ -23,12 +23,12 @@ export function signedRequestKey(bytes: Buffer): KeyObject | string {
 
 interface Algorithm {
   readonly type: 'rsa' | 'ec' | 'ed25519'
-  /** Absent where the algorithm brings its own. */
+  /** Undefined if the algorithm implies the hash. */
   readonly hash?: string
   readonly pss?: boolean
 }
 
-/** By object identifier, as its bytes. SHA-1 is taken here, as upstream does. */
+/** By object identifier, in hex. SHA-1 is accepted, as upstream does. */
 const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['2a864886f70d010105', { type: 'rsa', hash: 'sha1' }],
   ['2a864886f70d01010b', { type: 'rsa', hash: 'sha256' }],
@@ -42,7 +42,7 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['2b6570', { type: 'ed25519' }],
 ])
 
-/** Hashes that parameters of RSASSA-PSS name. */
+/** Hashes in the parameters of RSASSA-PSS. */
 const pssHashes: readonly (readonly [identifier: string, hash: string])[] = [
   ['608648016503040201', 'sha256'],
   ['608648016503040202', 'sha384'],
@@ -80,7 +80,9 @@ function verifiedKey(bytes: Buffer): KeyObject | string {
       `x509: signature algorithm specifies ${goNames[algorithm.type]} public key, but have public key of type ` +
       `${goTypes[type] ?? type}`
     )
-  return holds(algorithm, parameters, key, info!.whole, signature.content.subarray(1)) ? key : failures[algorithm.type]
+  return isValidSignature(algorithm, parameters, key, info!.whole, signature.content.subarray(1))
+    ? key
+    : failures[algorithm.type]
 }
 
 function keyOf({ whole }: DerValue): KeyObject | undefined {
@@ -91,8 +93,8 @@ function keyOf({ whole }: DerValue): KeyObject | undefined {
   }
 }
 
-/** A key that OpenSSL does not compute with has signed nothing. */
-function holds(
+/** Returns false too if OpenSSL does not support the key. */
+function isValidSignature(
   algorithm: Algorithm,
   parameters: DerValue | undefined,
   key: KeyObject,

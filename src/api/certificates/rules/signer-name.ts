@@ -1,10 +1,10 @@
-/** Names of signers: `example.com/some-path`. */
+/** Validation of signer names, such as `example.com/some-path`. */
 import { type FieldError, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
 import { all } from '../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../../machinery/validation/names.ts'
 
 const longestDomain = 253
-/** A path and a label go into the name of an object. */
+/** A subdomain, a label and a separator. */
 const longestPath = 253 + 63 + 1
 
 export function signerNameRules(signerName: string, field: string): readonly FieldError[] {
@@ -33,7 +33,7 @@ export function signerNameRules(signerName: string, field: string): readonly Fie
   )
 }
 
-/** Whether it is one of Kubernetes' own. */
+/** Returns true for signers below `kubernetes.io`. */
 export function isKubernetesSigner(signerName: string): boolean {
   const [domain = ''] = signerName.split('/')
   return domain === 'kubernetes.io' || domain.endsWith('.kubernetes.io')

@@ -1,8 +1,8 @@
-/** What a pod tells the signer of its certificate: annotations whose keys each begin with a domain (KEP-4317). */
+/** Validation of annotations that a pod passes to the signer: their keys have a domain prefix (KEP-4317). */
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
 import { type FieldError, tooLong } from '../../../machinery/validation/field-error.ts'
 
-/** Of keys and values together. */
+/** The limit for the sum of all keys and values. */
 const mostBytes = 256 * 1024
 
 export function userAnnotations(annotations: Readonly<Record<string, string>>, path: string): readonly FieldError[] {

@@ -5,7 +5,7 @@ import { type FieldError, invalidValue } from '../../../machinery/validation/fie
 import { follows } from '../../../machinery/validation/field-rules.ts'
 import { unknownFinalizer } from '../../../machinery/validation/metadata.ts'
 import { dnsLabel, qualifiedName } from '../../../machinery/validation/names.ts'
-import { nullTimes } from '../../nulls.ts'
+import { nullMissingTimes } from '../../nulls.ts'
 import { age, column, name, resource } from '../../resource.ts'
 
 type Namespace = Model<V1Namespace>
@@ -76,7 +76,7 @@ export const namespaces = resource<Namespace>({
       namespace.spec ??= {}
       const status = (namespace.status ??= {})
       status.phase ||= 'Active'
-      if (status.conditions) nullTimes(status.conditions, 'lastTransitionTime')
+      if (status.conditions) nullMissingTimes(status.conditions, 'lastTransitionTime')
     },
   ],
   prepare: { create: prepareCreate, update: prepareUpdate, status: labelWithName },
@@ -100,7 +100,7 @@ export const namespaces = resource<Namespace>({
     age,
   ],
   deletion: {
-    held: ({ spec }) => (spec?.finalizers?.length ?? 0) > 0,
+    hasFinalizers: ({ spec }) => (spec?.finalizers?.length ?? 0) > 0,
     begin: (namespace) => {
       namespace.status = { ...namespace.status, phase: 'Terminating' }
     },

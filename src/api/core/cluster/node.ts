@@ -15,7 +15,7 @@ import {
 import { all, follows, unlessOld, valid } from '../../../machinery/validation/field-rules.ts'
 import { optional, struct, text } from '../../../machinery/validation/internal-type.ts'
 import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
-import { nullTimes } from '../../nulls.ts'
+import { nullMissingTimes } from '../../nulls.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { taintEffects } from '../pod/validation/scheduling.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
@@ -55,7 +55,7 @@ function nodeDefaults(node: Node): void {
   status.nodeInfo ??= {} as NonNullable<typeof status.nodeInfo>
   const info = status.nodeInfo
   for (const field of infoFields) info[field] ??= ''
-  if (status.conditions) nullTimes(status.conditions, 'lastHeartbeatTime', 'lastTransitionTime')
+  if (status.conditions) nullMissingTimes(status.conditions, 'lastHeartbeatTime', 'lastTransitionTime')
 }
 
 const shownTaint = struct({ Key: text, Value: text, Effect: text, TimeAdded: optional })
@@ -178,7 +178,7 @@ export const nodes = resource<Node>({
     special: [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }],
   },
   defaults: [nodeDefaults],
-  keepsStatusOnCreate: true,
+  acceptsStatusOnCreate: true,
   validate: {
     object: rules,
     update: (node, old) => all(addresses(node.status?.addresses), setOnce(node, old)),

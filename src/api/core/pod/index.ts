@@ -129,8 +129,8 @@ export const pods: ResourceDefinition = resource<Pod>({
   },
   defaults: [podDefaults],
   // Old kubelets wrote owners that nobody had given.
-  resets: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences', 'spec'] },
-  keepsStatusOnCreate: true,
+  resetFields: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences', 'spec'] },
+  acceptsStatusOnCreate: true,
   prepare: {
     create: (pod) => {
       newStatus(pod)

@@ -3,7 +3,7 @@
  * drops.
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { nullTimes } from '../../nulls.ts'
+import { nullMissingTimes } from '../../nulls.ts'
 import type { Service, ServiceSpec } from './rules.ts'
 import { isExternallyAccessible, needsClusterIP, needsHealthCheckPort, needsNodePorts } from './traits.ts'
 
@@ -28,7 +28,7 @@ export function serviceDefaults(service: Service): void {
   const status = service.status
   status.loadBalancer ??= {}
   for (const ingress of status.loadBalancer.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP'
-  if (status.conditions) nullTimes(status.conditions, 'lastTransitionTime')
+  if (status.conditions) nullMissingTimes(status.conditions, 'lastTransitionTime')
 }
 
 /** A new Service has no load balancer yet. */

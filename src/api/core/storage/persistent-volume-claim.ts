@@ -11,7 +11,7 @@ import {
 import { all, follows, immutable, valid } from '../../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../../machinery/validation/names.ts'
 import { compareQuantities, signOf, wholeValue } from '../../../machinery/values/quantity.ts'
-import { nullTimes } from '../../nulls.ts'
+import { nullMissingTimes } from '../../nulls.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { isNativeResource, resourceListDefaults } from '../quota/resource-list.ts'
@@ -38,7 +38,7 @@ function claimDefaults(claim: Claim): void {
   status.phase ||= 'Pending'
   resourceListDefaults(status.capacity)
   resourceListDefaults(status.allocatedResources)
-  if (status.conditions) nullTimes(status.conditions, 'lastProbeTime', 'lastTransitionTime')
+  if (status.conditions) nullMissingTimes(status.conditions, 'lastProbeTime', 'lastTransitionTime')
 }
 
 /**

@@ -141,7 +141,7 @@ export class DefinitionController {
     else this.#serving.delete(name)
     apis.setCustom(name, resources?.served ?? [])
     if (!before) return
-    registry.retire(before.storage, resources?.storage.definition.refusesCreate)
+    registry.retire(before.storage, resources?.storage.definition.createNotAllowedMessage)
     this.#watched.set(name, [...(this.#watched.get(name) ?? []), before])
   }
 

@@ -200,7 +200,7 @@ const custom = {
   fingerprint: 'parcels',
   type: () => assert.fail('not needed'),
   prune: () => [],
-  unreadable: () => undefined,
+  decodeError: () => undefined,
   schema: () => parcelSchema,
 }
 const parcels = resource({

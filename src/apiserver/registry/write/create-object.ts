@@ -35,11 +35,12 @@ export async function createUnlessThere(
   tracked = false,
 ): Promise<StoredObject | Lost> {
   const { admission, resource, options } = context
-  const { refusesCreate } = resource.definition
+  const { createNotAllowedMessage } = resource.definition
   await context.pause()
   if (!tracked) await track(context, object, undefined)
   await context.pause()
-  if (refusesCreate) throw forbidden(resource.groupResource, object.metadata.name ?? '', refusesCreate)
+  if (createNotAllowedMessage)
+    throw forbidden(resource.groupResource, object.metadata.name ?? '', createNotAllowedMessage)
   await admission.mutate(attributes(context, 'CREATE', object))
   resource.asStored(object)
   await resource.writeGuard?.(context, object, undefined)
@@ -97,7 +98,7 @@ function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject):
   // Kinds that count no changes keep what the client says, as upstream.
   if (definition.generation) metadata.generation = 1
   else if (!metadata.generation) delete metadata.generation
-  if (definition.subresources?.status && !definition.keepsStatusOnCreate) delete (object as Unstructured).status
+  if (definition.subresources?.status && !definition.acceptsStatusOnCreate) delete (object as Unstructured).status
 }
 
 async function rehearse(

@@ -53,7 +53,7 @@ async function attemptDelete(
   if (!finalizers.length) delete metadata.finalizers
   const hasGrace = deletion?.gracePeriod !== undefined
   const seconds = secondsLeft(metadata, graceOf(live, old, options.gracePeriodSeconds))
-  const stays = seconds > 0 || finalizers.length > 0 || deletion?.held?.({ ...old(), metadata }) === true
+  const stays = seconds > 0 || finalizers.length > 0 || deletion?.hasFinalizers?.({ ...old(), metadata }) === true
 
   let changed = finalizers.join() !== (before.finalizers ?? []).join()
   if (stays || hasGrace) changed = mark(context, metadata, seconds) || changed
@@ -97,7 +97,7 @@ export function checkPreconditions(
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined && uid !== metadata.uid) {
     // Kinds with finalizers of their own check in another place, and in other words.
-    if (resource.definition.deletion?.held)
+    if (resource.definition.deletion?.hasFinalizers)
       throw conflict(
         resource.groupResource,
         name,

@@ -258,6 +258,6 @@ function endsDeletion({ resource }: WriteContext, object: KubeObject): boolean {
     deletionTimestamp !== undefined &&
     !finalizers?.length &&
     !deletionGracePeriodSeconds &&
-    !resource.definition.deletion?.held?.(object)
+    !resource.definition.deletion?.hasFinalizers?.(object)
   )
 }

@@ -155,7 +155,7 @@ export async function track(context: WriteContext, object: KubeObject, live: Kub
 
 /** Fields that this endpoint does not write whatever the client sends: nobody comes to own them here. */
 export function resetFields({ definition }: ServedResource, subresource: string): readonly string[] {
-  const own = definition.resets?.[subresource]
+  const own = definition.resetFields?.[subresource]
   if (own) return own
   if (subresource === 'status') return ['spec']
   return definition.subresources?.status && !subresource ? ['status'] : []
@@ -176,16 +176,16 @@ const metadataRules = ({ definition, namespaced }: ServedResource) => ({
 
 /** Throws 422 if the object is not valid. */
 export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
-  const { validate, metadataRulesLast } = resource.definition
+  const { validate, validatesMetadataLast } = resource.definition
   const metadata = (): readonly FieldError[] => validateMetadata(object.metadata, metadataRules(resource))
   const faults = (): readonly FieldError[] => {
     const own = all(
-      metadataRulesLast ? valid : metadata(),
+      validatesMetadataLast ? valid : metadata(),
       validate?.spec?.(object) ?? valid,
       validate?.object?.(object) ?? valid,
       validate?.create?.(object) ?? valid,
     )
-    return metadataRulesLast && own.length === 0 ? metadata() : own
+    return validatesMetadataLast && own.length === 0 ? metadata() : own
   }
   resource.withFeatures(() => {
     refuse(resource, object, limitFaults(faults))

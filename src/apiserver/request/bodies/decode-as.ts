@@ -14,7 +14,7 @@ export function decodeAs(resource: ServedResource, value: unknown, options: Deco
   if (!custom) return decode(resource.type, value, options)
   const decoded = decode(customObject(), value, options)
   const unknown = custom.prune(decoded.object)
-  const unreadable = custom.unreadable(decoded.object)
+  const unreadable = custom.decodeError(decoded.object)
   if (unreadable) throw new DecodeError(`${unreadable.field}: ${unreadable.message}`)
   if (unknown.length === 0) return decoded
   return {

@@ -21,10 +21,10 @@ export interface ExpectedKind {
   readonly otherVersions?: readonly string[]
 }
 
-export const kindOf = ({ definition: { kind, takesBodiesOf }, groupVersion }: ServedResource): ExpectedKind => ({
+export const kindOf = ({ definition: { kind, acceptedBodyVersions }, groupVersion }: ServedResource): ExpectedKind => ({
   kind,
   groupVersion,
-  otherVersions: takesBodiesOf,
+  otherVersions: acceptedBodyVersions,
 })
 
 /** `knowsKind` tells known kinds in the wrong place from unknown ones, for the words of the error. */

@@ -1,6 +1,6 @@
 /** What the API fills in on pods and pod templates. Written as functions over the object: every pod passes here. */
 import { setOwn } from '../../../../lib/own.ts'
-import { nullTimes } from '../../../nulls.ts'
+import { nullMissingTimes } from '../../../nulls.ts'
 import { isHugePages, resourceListDefaults } from '../../quota/resource-list.ts'
 import { imagePullPolicy } from '../image.ts'
 import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus, PodTemplate, Probe } from '../model.ts'
@@ -145,14 +145,14 @@ export function podStatusDefaults(status: PodStatus): void {
   if (status.podIP) {
     if (!status.podIPs?.length || status.podIPs[0]?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }]
   } else if (status.podIPs?.[0]) status.podIP = status.podIPs[0].ip
-  if (status.conditions) nullTimes(status.conditions, 'lastProbeTime', 'lastTransitionTime')
+  if (status.conditions) nullMissingTimes(status.conditions, 'lastProbeTime', 'lastTransitionTime')
   for (const list of [status.containerStatuses, status.initContainerStatuses, status.ephemeralContainerStatuses]) {
     for (const container of list ?? []) {
       container.state ??= {}
       container.lastState ??= {}
       for (const { running, terminated } of [container.state, container.lastState]) {
-        if (running) nullTimes([running], 'startedAt')
-        if (terminated) nullTimes([terminated], 'startedAt', 'finishedAt')
+        if (running) nullMissingTimes([running], 'startedAt')
+        if (terminated) nullMissingTimes([terminated], 'startedAt', 'finishedAt')
       }
       if (container.resources) resourcesDefaults(container.resources)
       if (container.allocatedResources) resourceListDefaults(container.allocatedResources)

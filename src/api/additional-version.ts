@@ -1,18 +1,18 @@
-/** Other versions of a resource: the same objects under another version's name. */
+/** Additional versions of a resource: the same stored objects, served in another version. */
 import type { KubeObject } from '../machinery/object.ts'
 import { type Defaults, type ResourceDefinition, resourceKey } from './resource.ts'
 
-/** Both functions may change the object that they get. */
+/** Converts between two versions. Both functions may change the object that they get. */
 export interface Conversion {
   readonly toStorage: (object: KubeObject) => KubeObject
   readonly fromStorage: (object: KubeObject) => KubeObject
 }
 
 /**
- * The resource in another version, beta or alpha, stored as the given one and off unless asked for. Where the shapes
- * differ, `conversion` tells how; otherwise objects change their apiVersion only.
+ * Returns the resource in another version, beta or alpha, that is stored as the given one and not served by default.
+ * Needs a `conversion` if the shapes differ; otherwise only the apiVersion changes.
  */
-export function servedAlso(
+export function additionalVersion(
   storage: ResourceDefinition,
   version: string,
   model: string,
@@ -23,13 +23,13 @@ export function servedAlso(
     version,
     model,
     storedAs: { resource: resourceKey(storage), ...conversion },
-    onByDefault: false,
+    enabledByDefault: false,
   }
-  return conversion ? { ...shared, ...inOtherShape(storage, conversion) } : shared
+  return conversion ? { ...shared, ...convertedHooks(storage, conversion) } : shared
 }
 
-/** Defaults and rules know the stored shape only: they see a converted copy. */
-function inOtherShape(
+/** Runs defaults and validation, which know the stored version only, on a converted copy. */
+function convertedHooks(
   { defaults, validate }: ResourceDefinition,
   { toStorage, fromStorage }: Conversion,
 ): Pick<ResourceDefinition, 'defaults' | 'validate'> {
