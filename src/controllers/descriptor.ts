@@ -1,4 +1,4 @@
-/** What the manager knows of a controller before it makes it: its names, its account, its flags. */
+/** Describes a controller before it is created: its names, its service account, its flags. */
 import type { FeatureGates } from '../api/features/feature-gates.ts'
 import type { Controller } from '../client/controller/controller.ts'
 import type { Resource } from '../client/resource.ts'
@@ -6,41 +6,39 @@ import type { MetricsRegistry } from '../lib/metrics/registry.ts'
 import type { CertificateSigner } from './certificates/signing-request.ts'
 import type { ControllerFlag, FlagValues } from './flags.ts'
 
-/** What controllers need beside the API. */
+/** Inputs of controllers besides the API. */
 export interface ControllerSources {
-  /** PEM bundle that pods check the server by. */
+  /** PEM bundle by which pods verify the server. */
   readonly rootCA: string
   readonly signer: CertificateSigner
-  /** Signs the claims of a service account's token; undefined where the key is not known. */
+  /** Signs the claims of a service account's token; undefined if the key is not known. */
   readonly signToken?: (claims: Readonly<Record<string, unknown>>) => Promise<string>
 }
 
-/** What a controller is made with. */
-export interface ControllerSurroundings extends ControllerSources {
+/** The arguments with which a controller is created. */
+export interface ControllerEnvironment extends ControllerSources {
   readonly features: FeatureGates
 }
 
 export interface ControllerDescriptor {
-  /** Upstream's, as `--controllers` takes it. */
+  /** Upstream's name, as used with `--controllers`. */
   readonly name: string
-  /** Names that it had once, which `--controllers` takes too. */
+  /** Former names, which `--controllers` accepts too. */
   readonly aliases?: readonly string[]
-  /** What upstream calls its queue, in metrics (`workqueue_*`); its name unless said. */
+  /** Upstream's name of its queue in metrics (`workqueue_*`). Default: the controller's name. */
   readonly queue?: string
-  /**
-   * The service account of kube-system that upstream's role for it is bound to; the manager itself where there is none.
-   */
+  /** The service account in kube-system that upstream binds its role to. Default: the manager's own user. */
   readonly account?: string
-  /** Runs only where it is named: `*` does not mean it. */
-  readonly onlyIfNamed?: boolean
+  /** True if it runs only when `--controllers` names it: `*` does not include it. */
+  readonly isOffByDefault?: boolean
   readonly flags?: readonly ControllerFlag[]
-  /** Why it does not run with these sources and flags; undefined where it does. */
-  lacks?(sources: ControllerSources, flags: FlagValues): string | undefined
-  /** Kinds that it is about and that not every server has: where one is missing, it does not run. */
+  /** The reason why it cannot run with these sources and flags; undefined if it can. */
+  missingRequirement?(sources: ControllerSources, flags: FlagValues): string | undefined
+  /** Optional kinds that it works on. If the server does not serve all of them, the controller does not run. */
   readonly requires?: readonly Resource[]
   /**
-   * A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. `registry`
-   * is where it counts what it does, beside what is counted of all queues.
+   * Creates a controller with a state of its own. Its code is imported here, so that a controller that does not run
+   * costs nothing. `registry` holds its own metrics; those of the work queues are added separately.
    */
-  make(sources: ControllerSurroundings, flags: FlagValues, registry: MetricsRegistry): Controller | Promise<Controller>
+  make(sources: ControllerEnvironment, flags: FlagValues, registry: MetricsRegistry): Controller | Promise<Controller>
 }

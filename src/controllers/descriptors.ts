@@ -1,4 +1,4 @@
-/** All controllers, room by room. To add one, describe it in the index of its room. */
+/** All controllers, folder by folder. To add one, describe it in the index.ts of its folder. */
 import { controllers as admissionPolicies } from './admission-policies/index.ts'
 import { controllers as autoscaling } from './autoscaling/index.ts'
 import { controllers as bootstrapTokens } from './bootstrap-tokens/index.ts'

@@ -1,6 +1,11 @@
-/** The controllers: the loops that keep what the API promises. They know nothing but the API. */
+/** The controllers: loops that make the cluster match its API objects. They use only the API. */
 export type { CertificateSigner, CertificateTerms, RequestedSubject } from './certificates/signing-request.ts'
-export { checkControllerFlags, chosenControllers, controllerFlags, offByDefault } from './choice.ts'
 export type { ControllerSources } from './descriptor.ts'
-export { type ControllerPlan, managerAgent, planControllers, plannedClients } from './plan.ts'
+export { type ControllerPlan, managerUserAgent as managerAgent, planControllers, plannedClients } from './plan.ts'
 export { type ControllerClients, type RunningControllers, runControllers } from './run.ts'
+export {
+  checkControllerFlags,
+  controllerFlags,
+  offByDefault,
+  selectControllers as chosenControllers,
+} from './select-controllers.ts'

@@ -1,34 +1,34 @@
 /**
- * Controllers of a server that is told of their tokens: each is a user of its own, by a token that is made for one
- * process and known to nobody else.
+ * Plans which controllers run and as which users. Each user authenticates with a random token that is valid for one
+ * process; the server must be given the tokens.
  */
 import { randomBytes } from 'node:crypto'
 import type { FeatureSettings } from '../api/features/feature-gates.ts'
 import { Connection, type ServerAccess } from '../client/connection/connection.ts'
 import { RestClient } from '../client/rest/rest-client.ts'
-import { chosenControllers } from './choice.ts'
 import type { ControllerClients } from './run.ts'
+import { selectControllers } from './select-controllers.ts'
 
 export interface ControllerIdentity {
-  /** The user that upstream's role for it is bound to. */
+  /** The user that upstream binds the controller's role to. */
   readonly user: string
   readonly token: string
 }
 
-/** Which controllers run, and as whom. Plain data: it may be sent to another thread. */
+/** The controllers that run and their users. Plain data, so that it can be sent to another thread. */
 export interface ControllerPlan {
-  /** As whom all controllers read: upstream's role lets it see everything. */
+  /** The user of all informers: upstream's role lets it read everything. */
   readonly manager: ControllerIdentity
-  /** By their names. */
+  /** The controllers by name. */
   readonly controllers: readonly { readonly name: string; readonly identity: ControllerIdentity }[]
-  /** Flags of controllers, by their names without dashes. */
+  /** Flags of controllers by name, without leading dashes. */
   readonly flags: Readonly<Record<string, string>>
-  /** As `--feature-gates`; the defaults of 1.36 if absent. */
+  /** As in `--feature-gates`. Default: the defaults of 1.36. */
   readonly features?: FeatureSettings
 }
 
 export interface PlanOptions {
-  /** As `--controllers`; all that are on by default unless said. */
+  /** As in `--controllers`. Default: all that are on by default. */
   readonly chosen?: readonly string[]
   readonly flags?: Readonly<Record<string, string>>
   readonly features?: FeatureSettings
@@ -36,13 +36,10 @@ export interface PlanOptions {
 
 const tokenBytes = 32
 
-/**
- * Each controller gets a token of its own, which the server has to be told of. Throws an ExplainedError for a name that
- * no controller has, and for flags that make no sense.
- */
+/** Plans controllers, each with its own token. Throws an ExplainedError for unknown names and invalid flags. */
 export function planControllers({ chosen = ['*'], flags = {}, features }: PlanOptions = {}): ControllerPlan {
   const manager = identityOf('system:kube-controller-manager')
-  const controllers = chosenControllers(chosen, flags).map(({ name, account }) => ({
+  const controllers = selectControllers(chosen, flags).map(({ name, account }) => ({
     name,
     identity: account ? identityOf(`system:serviceaccount:kube-system:${account}`) : manager,
   }))
@@ -54,10 +51,10 @@ const identityOf = (user: string): ControllerIdentity => ({
   token: randomBytes(tokenBytes).toString('base64url'),
 })
 
-/** One connection for all of them, each by its token. */
+/** Creates the clients of a plan: all share one connection, each sends its own token. */
 export function plannedClients({ manager, controllers }: ControllerPlan, server: ServerAccess): ControllerClients {
-  // The field manager of what controllers write is known by this name.
-  const connection = new Connection({ ...server, userAgent: managerAgent })
+  // The server derives the field manager of controllers' writes from this name.
+  const connection = new Connection({ ...server, userAgent: managerUserAgent })
   const tokens = new Map(controllers.map(({ name, identity }) => [name, identity.token]))
   return {
     reader: new RestClient(connection, manager.token),
@@ -66,5 +63,5 @@ export function plannedClients({ manager, controllers }: ControllerPlan, server:
   }
 }
 
-/** What all managers of controllers call themselves. */
-export const managerAgent = 'kube-controller-manager'
+/** The user agent of all controller managers. */
+export const managerUserAgent = 'kube-controller-manager'

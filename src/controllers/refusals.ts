@@ -1,4 +1,4 @@
-/** What refusals of the server mean to controllers. */
+/** Checks for errors that the server returns to controllers. */
 import { isNamespaceTerminating } from '../client/rest/refusals.ts'
 
 export {
@@ -11,7 +11,7 @@ export {
 } from '../client/rest/refusals.ts'
 export { messageOf } from '../lib/message-of.ts'
 
-/** For `catch`: where the namespace goes there is no reason to try again, nor to tell. */
+/** For `catch`: ignores errors due to a namespace that is being deleted; a retry or log line would not help. */
 export function unlessNamespaceTerminating(error: unknown): void {
   if (!isNamespaceTerminating(error)) throw error
 }

@@ -1,4 +1,4 @@
-/** Runs controllers together, each with a client of its own, all with the same informers. */
+/** Runs controllers, each with its own client, all with shared informers. */
 import { defaultFeatures, type FeatureGates } from '../api/features/feature-gates.ts'
 import { type Controller, type RunningController, runController } from '../client/controller/controller.ts'
 import { SharedInformers, transformed } from '../client/informers/shared-informers.ts'
@@ -7,49 +7,46 @@ import { leanPod } from '../client/objects/lean-pod.ts'
 import { workQueueMetrics } from '../client/queue/queue-metrics.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
 import { MetricsRegistry } from '../lib/metrics/registry.ts'
-import { chosenControllers } from './choice.ts'
 import type { ControllerDescriptor, ControllerSources } from './descriptor.ts'
 import { FlagValues } from './flags.ts'
+import { selectControllers } from './select-controllers.ts'
 import { areServed } from './served-kinds.ts'
 
-/** As whom controllers see and act. */
+/** The clients of controllers. */
 export interface ControllerClients {
-  /** What all informers read by. */
+  /** The client of all informers. */
   readonly reader: RestClient
   of(controller: ControllerDescriptor): RestClient
   close(): void
 }
 
 export interface RunOptions {
-  /** As `--controllers`. */
+  /** As in `--controllers`. */
   readonly chosen: readonly string[]
-  /** By their names without dashes. */
+  /** By name, without leading dashes. */
   readonly flags: Readonly<Record<string, string>>
   readonly sources: ControllerSources
-  /** The defaults of 1.36 if absent. */
+  /** Default: the defaults of 1.36. */
   readonly features?: FeatureGates
-  /** Closed at the end. */
+  /** Closed by `stop`. */
   readonly clients: ControllerClients
-  /** Where queues and controllers are counted. */
+  /** For the metrics of queues and controllers. */
   readonly registry?: MetricsRegistry
   readonly log: (line: string) => void
 }
 
 export interface RunningControllers {
-  /** Resolves when all controllers know what was there at the start. */
+  /** Resolves when the caches of all controllers are synced. */
   readonly synced: Promise<void>
-  /** Those that run, by name. */
+  /** Names of the running controllers. */
   readonly names: readonly string[]
-  /**
-   * The page `PATH` of a controller, by its name or one of its aliases (`Controller.pages`); undefined where there is
-   * none.
-   */
+  /** The debug page at `path` of a controller (`Controller.pages`), by its name or an alias; undefined if missing. */
   page(controller: string, path: string): ((query: URLSearchParams) => string) | undefined
-  /** Resolves when what is under way is done. */
+  /** Stops all controllers. Resolves when running reconciles have finished. */
   stop(): Promise<void>
 }
 
-/** Runs controllers. Throws an ExplainedError for names and flags that make no sense. */
+/** Starts controllers. Throws an ExplainedError for unknown names and invalid flags. */
 export function runControllers({
   chosen,
   flags,
@@ -59,13 +56,15 @@ export function runControllers({
   registry,
   log,
 }: RunOptions): RunningControllers {
-  const descriptors = chosenControllers(chosen, flags).filter(({ name, lacks, flags: own = [] }) => {
-    const lacking = lacks?.(sources, new FlagValues(own, flags))
-    if (lacking) log(`${name} does not run: ${lacking}`)
-    return !lacking
-  })
+  const descriptors = selectControllers(chosen, flags).filter(
+    ({ name, missingRequirement: lacks, flags: own = [] }) => {
+      const reason = lacks?.(sources, new FlagValues(own, flags))
+      if (reason) log(`${name} does not run: ${reason}`)
+      return !reason
+    },
+  )
   const metrics = registry && workQueueMetrics(registry)
-  // Where nobody asks, it is counted all the same: that costs less than asking whether somebody will.
+  // Without a registry metrics are counted and never read: that is cheaper than a check at each count.
   const counted = registry ?? new MetricsRegistry()
   const informers = new SharedInformers(clients.reader, log, [transformed({ resource: pods, transform: leanPod })])
   const made = new Map<ControllerDescriptor, Controller>()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fnv1Hash } from './safe-hash.ts'
 
-test('a hash is spelled without vowels and look-alikes', () => {
+test('a hash contains no vowels and no characters that look like vowels', () => {
   for (const text of ['', 'a', 'b', '{"spec":{}}0', 'ü'])
     assert.match(fnv1Hash(text), /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
 })

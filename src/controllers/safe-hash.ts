@@ -1,23 +1,23 @@
-/** Hashes as Kubernetes spells them in names and labels: short, of letters and digits that spell no words. */
+/** Hashes as Kubernetes encodes them in names and labels, with letters and digits that form no words. */
 
-/** No vowels and nothing that looks like one: names must not come to say anything. */
+/** No vowels and no look-alikes of vowels, so that names form no words. */
 const safeLetters = 'bcdfghjklmnpqrstvwxz2456789'
 const fnvOffset = 0x811c9dc5
 const fnvPrime = 0x01000193
 
-/** FNV-1a (32 bits) of a text, spelt: the label `pod-template-hash`. */
+/** FNV-1a (32 bits) of a text, encoded: the label `pod-template-hash`. */
 export function fnv1aHash(text: string): string {
   let hash = fnvOffset
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, fnvPrime)
-  return spelt(hash)
+  return encode(hash)
 }
 
-/** FNV-1 (32 bits) of a text, spelt: names of ControllerRevisions. */
+/** FNV-1 (32 bits) of a text, encoded: used in names of ControllerRevisions. */
 export function fnv1Hash(text: string): string {
   let hash = fnvOffset
   for (const byte of Buffer.from(text)) hash = Math.imul(hash, fnvPrime) ^ byte
-  return spelt(hash)
+  return encode(hash)
 }
 
-const spelt = (hash: number): string =>
+const encode = (hash: number): string =>
   Array.from(`${hash >>> 0}`, (digit) => safeLetters[digit.charCodeAt(0) % safeLetters.length]).join('')

@@ -1,21 +1,19 @@
-/**
- * Whether a server has the kinds that a controller is about: which it has is known when it starts, and does not change.
- */
+/** Checks that a server serves the kinds that a controller requires. The set is fixed when the server starts. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { apiVersionOf, type Resource } from '../client/resource.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
 import { StatusError } from '../machinery/status-error.ts'
 
-/** A server that does not answer is asked again after this. Milliseconds. */
-const againMs = 1000
+/** Time between retries while the server does not answer, in ms. */
+const retryAfterMs = 1000
 
-/** Resolves with whether it has all of them; asks until it is answered, or `isOver`. */
+/** Resolves with true if the server serves all of `kinds`. Retries until the server answers or `isStopped`. */
 export async function areServed(
   kinds: readonly Resource[],
   client: RestClient,
-  isOver: () => boolean,
+  isStopped: () => boolean,
 ): Promise<boolean> {
-  for (const kind of kinds) if (!(await isServed(kind, client, isOver))) return false
+  for (const kind of kinds) if (!(await isServed(kind, client, isStopped))) return false
   return true
 }
 
@@ -28,7 +26,7 @@ async function isServed(kind: Resource, client: RestClient, isOver: () => boolea
       return resources?.some(({ name }) => name === kind.plural) ?? false
     } catch (error) {
       if (error instanceof StatusError && error.code === 404) return false
-      await delay(againMs, undefined, { ref: false })
+      await delay(retryAfterMs, undefined, { ref: false })
     }
   }
   return false

@@ -28,7 +28,7 @@ test('flags, controllers and files that will not do are named', async (t) => {
   refused(
     t,
     ['--kubeconfig', kubeconfigFile, '--controllers=garbage'],
-    /"garbage" is not in the list of known controllers: choose of \*, /,
+    /"garbage" is not in the list of known controllers: choose from \*, /,
   )
   refused(
     t,

@@ -42,7 +42,9 @@ const makeConfig = (cluster: TestCluster, name: string) =>
 /** A server that counts nothing, and a controller that knows it does not. */
 async function counting(t: Lifetime): Promise<TestCluster> {
   const cluster = await testCluster(t, { controllers: [], apiServerFlags })
-  const make = () => [resourceQuotaController({ concurrency: 2, syncPeriodMs: hour, serverCounts: async () => false })]
+  const make = () => [
+    resourceQuotaController({ concurrency: 2, syncPeriodMs: hour, isCountedByServer: async () => false }),
+  ]
   const controllers = new RestartedControllers(cluster.client, make)
   t.after(() => controllers.stop())
   return cluster

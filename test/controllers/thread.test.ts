@@ -27,6 +27,6 @@ test('namespaces get their accounts and Secrets their tokens from controllers on
 test('flags and names of controllers are checked before anything runs', async (t) => {
   await assert.rejects(
     testCluster(t, { controllers: ['none-such'] }),
-    /"none-such" is not in the list of known controllers: choose of \*, /,
+    /"none-such" is not in the list of known controllers: choose from \*, /,
   )
 })

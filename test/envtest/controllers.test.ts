@@ -87,5 +87,5 @@ test('a controller that is none is told', async (t) => {
     `--cert-dir=${binaries.directory}`,
   ])
   assert.equal((await server.exited).code, 1)
-  assert.match(server.output(), /Error: "garbage" is not in the list of known controllers: choose of \*, /)
+  assert.match(server.output(), /Error: "garbage" is not in the list of known controllers: choose from \*, /)
 })

@@ -7,7 +7,7 @@ const duration = (name: string, help: string, fallback: string): ControllerFlag 
   name: `${prefix}-${name}`,
   type: 'duration',
   help,
-  fallback,
+  default: fallback,
 })
 
 export const controllers: readonly ControllerDescriptor[] = [
@@ -34,7 +34,7 @@ export const controllers: readonly ControllerDescriptor[] = [
         name: `${prefix}-tolerance`,
         type: 'number',
         help: 'by how much of the wanted value a measured one may be off before replicas change',
-        fallback: '0.1',
+        default: '0.1',
       },
     ],
     make: async (_sources, flags, registry) => {

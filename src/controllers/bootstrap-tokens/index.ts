@@ -7,7 +7,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'bootstrap_signer_queue',
     aliases: ['bootstrapsigner'],
     account: 'bootstrap-signer',
-    onlyIfNamed: true,
+    isOffByDefault: true,
     make: async () => (await import('./signer.ts')).bootstrapSigner(),
   },
   {
@@ -15,7 +15,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'token_cleaner',
     aliases: ['tokencleaner'],
     account: 'token-cleaner',
-    onlyIfNamed: true,
+    isOffByDefault: true,
     make: async () => (await import('./token-cleaner.ts')).tokenCleaner(),
   },
 ]

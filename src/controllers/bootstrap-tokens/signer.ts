@@ -1,7 +1,7 @@
 /** Signs the config map `cluster-info` of kube-public, where there is one, with each bootstrap token that may sign. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { configMaps, secrets } from '../../client/kinds.ts'
-import { longestWaitMs } from '../longest-wait.ts'
+import { maxDelayMs } from '../max-delay.ts'
 import { signedData } from './signatures.ts'
 import { expiration, signingToken, tokenSelection } from './token.ts'
 
@@ -30,6 +30,6 @@ export const bootstrapSigner = (now: () => number = Date.now): Controller => ({
     )
     if (data) await client.update(configMaps, { ...info, data })
     const soonestMs = Math.min(...all.map(expiration).filter((end) => end > now())) - now()
-    if (Number.isFinite(soonestMs)) requeue(key, Math.min(soonestMs, longestWaitMs))
+    if (Number.isFinite(soonestMs)) requeue(key, Math.min(soonestMs, maxDelayMs))
   },
 })

@@ -1,7 +1,7 @@
 /** Removes bootstrap tokens that have ended. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { secrets } from '../../client/kinds.ts'
-import { longestWaitMs } from '../longest-wait.ts'
+import { maxDelayMs } from '../max-delay.ts'
 import { unlessGone } from '../refusals.ts'
 import { expiration, tokenSelection } from './token.ts'
 
@@ -15,6 +15,6 @@ export const tokenCleaner = (now: () => number = Date.now): Controller => ({
     const leftMs = expiration(secret) - now()
     const { uid, resourceVersion } = secret.metadata
     if (leftMs <= 0) await client.delete(secrets, namespace, name, { uid, resourceVersion }).catch(unlessGone)
-    else if (leftMs !== Number.POSITIVE_INFINITY) requeue(key, Math.min(leftMs, longestWaitMs))
+    else if (leftMs !== Number.POSITIVE_INFINITY) requeue(key, Math.min(leftMs, maxDelayMs))
   },
 })

@@ -23,10 +23,10 @@ export const controllers: readonly ControllerDescriptor[] = [
         name: duration,
         type: 'duration',
         help: 'how long signed certificates hold, unless their requests say less',
-        fallback: '8760h0m0s',
+        default: '8760h0m0s',
       },
     ],
-    lacks: ({ signer }) =>
+    missingRequirement: ({ signer }) =>
       signer.signerNames?.length === 0 ? 'there is no authority to sign with (--cluster-signing-cert-file)' : undefined,
     make: async ({ signer }, flags) => (await import('./signing.ts')).csrSigning(signer, flags.duration(duration)),
   },

@@ -1,9 +1,9 @@
 /** Does what is planned for a DaemonSet's pods. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
-import { attemptEach } from '../pods/writing/attempt-each.ts'
-import type { Outstanding } from '../pods/writing/outstanding.ts'
-import { createPod, deletePod } from '../pods/writing/pod-control.ts'
-import { slowStart } from '../pods/writing/slow-start.ts'
+import { attemptEach } from '../pods/writes/attempt-each.ts'
+import type { Outstanding } from '../pods/writes/outstanding.ts'
+import { createPod, deletePod } from '../pods/writes/pod-control.ts'
+import { slowStart } from '../pods/writes/slow-start.ts'
 import { isNamespaceTerminating, isNotFound } from '../refusals.ts'
 import { daemonPod } from './daemon-pod.ts'
 import type { PodChanges } from './decisions/manage.ts'
@@ -37,12 +37,12 @@ export async function carryOut(
       if (!isNamespaceTerminating(error)) throw error
     }
   })
-  creations.created(owner, create.length - created)
+  creations.creationObserved(owner, create.length - created)
   const removals = await attemptEach(remove, async (pod) => {
     try {
       await deletePod(pod, set, context)
     } catch (error) {
-      deletions.deleted(owner, pod.metadata.uid ?? '')
+      deletions.deletionObserved(owner, pod.metadata.uid ?? '')
       if (!isNotFound(error)) throw error
     }
   })

@@ -1,7 +1,7 @@
 /** The pods of a DaemonSet: bound to their node by a node affinity, and labelled with the revision that they are of. */
 import type { DaemonSet, Pod } from '../../client/kinds.ts'
 import { nodeNameField } from '../../machinery/selectors/node-selector.ts'
-import { podFromTemplate } from '../pods/writing/from-template.ts'
+import { podFromTemplate } from '../pods/writes/pod-from-template.ts'
 import { daemonTolerations } from './nodes/tolerations.ts'
 
 /** On revisions and on pods. */

@@ -14,12 +14,12 @@ import type { RestClient } from '../../client/rest/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
-import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
-import { watchedRevisions } from '../histories/watched-revisions.ts'
-import { claimable, claimed } from '../pods/owners/claim.ts'
+import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/revision-history.ts'
+import { watchedRevisions } from '../histories/revision-watch.ts'
+import { claimCandidates, claimObjects } from '../pods/owners/claim.ts'
 import { ownerKeys } from '../pods/owners/owner-keys.ts'
 import { hasEnded, nextAvailableMs } from '../pods/phase.ts'
-import { Outstanding } from '../pods/writing/outstanding.ts'
+import { Outstanding } from '../pods/writes/outstanding.ts'
 import { unlessNamespaceTerminating } from '../refusals.ts'
 import { carryOut } from './carry-out.ts'
 import { hashLabel, targetNode } from './daemon-pod.ts'
@@ -72,8 +72,8 @@ async function keep(
   const { client, caches, requeue } = context
   const selector = labelSelectorOf(set.spec?.selector)
   const isMember = (pod: Pod): boolean => selector.matches(pod.metadata.labels)
-  const members = await claimed(
-    claimable(set, pods, caches),
+  const members = await claimObjects(
+    claimCandidates(set, pods, caches),
     { owner: set, owners: daemonSets, resource: pods, matches: isMember },
     client,
   )

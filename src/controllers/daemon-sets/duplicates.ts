@@ -1,8 +1,8 @@
 /** Revisions of a DaemonSet that say the same as its newest one: their pods get the newest one's label, and they go. */
 import { type ControllerRevision, type DaemonSet, type Pod, pods } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
-import { removeRevision } from '../histories/keep-history.ts'
-import { isOf } from '../histories/revision.ts'
+import { isRevisionOf } from '../histories/revision.ts'
+import { removeRevision } from '../histories/revision-history.ts'
 import { isNotFound } from '../refusals.ts'
 import { hashLabel } from './daemon-pod.ts'
 
@@ -16,7 +16,9 @@ export async function withoutDuplicates(
   members: readonly Pod[],
   client: RestClient,
 ): Promise<readonly ControllerRevision[]> {
-  const duplicates = revisions.filter((revision) => revision !== latest && isOf(revision, set.spec?.template ?? {}))
+  const duplicates = revisions.filter(
+    (revision) => revision !== latest && isRevisionOf(revision, set.spec?.template ?? {}),
+  )
   for (const duplicate of duplicates) {
     for (const { metadata } of members) {
       if (metadata.labels?.[hashLabel] !== hashOf(duplicate)) continue

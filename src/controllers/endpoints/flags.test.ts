@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultFeatures } from '../../api/features/feature-gates.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import type { ControllerSurroundings } from '../descriptor.ts'
+import type { ControllerEnvironment } from '../descriptor.ts'
 import { FlagValues } from '../flags.ts'
 import { controllers } from './index.ts'
 
 const none = () => Promise.reject(new Error('nothing is signed here'))
-const sources: ControllerSurroundings = {
+const sources: ControllerEnvironment = {
   rootCA: '',
   signer: { read: none, sign: none },
   signToken: none,

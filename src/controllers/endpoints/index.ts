@@ -7,14 +7,14 @@ const batchFlag = (name: string, of: string): ControllerFlag => ({
   name,
   type: 'duration',
   help: `how long changes of ${of} are gathered before they are looked at`,
-  fallback: '0s',
+  default: '0s',
 })
 
 const maxFlag = (name: string, help: string, fallback: number): ControllerFlag => ({
   name,
   type: 'number',
   help,
-  fallback: `${fallback}`,
+  default: `${fallback}`,
 })
 
 /** As many endpoints as a slice may hold. */

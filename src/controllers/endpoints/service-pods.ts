@@ -3,7 +3,7 @@ import { type Caches, type WatchedKind, watch } from '../../client/controller/co
 import { keyOf } from '../../client/informers/informer.ts'
 import { type Pod, pods, type Service, services } from '../../client/kinds.ts'
 import { selectorOf } from '../../machinery/selectors/label-selector.ts'
-import { labelKey, selectedPods } from '../pods/owners/by-labels.ts'
+import { labelKey, selectedPods } from '../pods/owners/selected-pods.ts'
 import { hasEnded, isReady } from '../pods/phase.ts'
 import type { Notice } from './batches.ts'
 

@@ -7,10 +7,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['garbagecollector'],
     account: 'generic-garbage-collector',
     flags: [
-      { name: 'concurrent-gc-syncs', type: 'number', help: 'how many workers collect garbage', fallback: '20' },
-      { name: 'enable-garbage-collector', type: 'boolean', help: 'whether garbage is collected', fallback: 'true' },
+      { name: 'concurrent-gc-syncs', type: 'number', help: 'how many workers collect garbage', default: '20' },
+      { name: 'enable-garbage-collector', type: 'boolean', help: 'whether garbage is collected', default: 'true' },
     ],
-    lacks: (_, flags) =>
+    missingRequirement: (_, flags) =>
       flags.boolean('enable-garbage-collector') ? undefined : '--enable-garbage-collector is false',
     make: async (_, flags, registry) =>
       (await import('./garbage-collector.ts')).garbageCollector({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ControllerRevision, StatefulSet } from '../../client/kinds.ts'
-import { byRevision, expendable, historyStep } from './history.ts'
-import { isOf, revisionOf, type Template, templateAt } from './revision.ts'
+import { byRevision, historyStep, surplusRevisions } from './history.ts'
+import { isRevisionOf, revisionOf, type Template, templateAt } from './revision.ts'
 
 const hashLabel = 'hash'
 const template = (image: string): Template => ({
@@ -53,21 +53,21 @@ test('a revision holds the template as a patch, and is named after its hash', ()
     },
     revision: 3,
   })
-  // kubectl compares texts.
+  // kubectl compares the serialized text.
   assert.match(
     JSON.stringify(made.data),
     /^{"spec":{"template":{"\$patch":"replace","metadata".*"containers":\[{"image":"a","name":"c"}\]/,
   )
 })
 
-test('other templates and other collisions make other names; a number does not', () => {
+test('the name depends on the template and the collision count, not on the number', () => {
   const name = (image: string, collisions: number, number = 1) =>
     revisionOf(set(image), { hashLabel, number, collisions }).metadata.name
   assert.equal(new Set([name('a', 0), name('b', 0), name('a', 1)]).size, 3)
   assert.equal(name('a', 0, 1), name('a', 0, 2))
 })
 
-test('a long name leaves room for the hash', () => {
+test('a long set name is cut so that the hash fits', () => {
   const long = set('a')
   const { metadata } = revisionOf(
     { ...long, metadata: { ...long.metadata, name: 'x'.repeat(250) } },
@@ -76,10 +76,10 @@ test('a long name leaves room for the hash', () => {
   assert.ok((metadata.name ?? '').length <= 253)
 })
 
-test('a template is brought back from a revision', () => {
+test('templateAt restores the template of a revision', () => {
   assert.deepEqual(templateAt(set('b'), revision('a', 1)), template('a'))
   assert.deepEqual(templateAt(set('b'), revision('b', 1)), template('b'))
-  // What somebody wrote by hand is merged, as it says.
+  // A patch written by hand is merged.
   const partial = {
     ...revision('a', 1),
     data: {
@@ -101,15 +101,15 @@ test('a template is brought back from a revision', () => {
   )
 })
 
-test('the newest revision is that of the template', () => {
+test('historyStep makes the revision of the template the newest', () => {
   const [a, b] = [revision('a', 1), revision('b', 2)]
   const cases: [string, ControllerRevision[], string, unknown][] = [
-    ['the first one', [], 'a', { do: 'create', number: 1 }],
+    ['no revisions', [], 'a', { do: 'create', number: 1 }],
     ['nothing changed', [a], 'a', { do: 'keep', revision: a }],
     ['a new template', [a], 'b', { do: 'create', number: 2 }],
-    ['back to an old one', [a, b], 'a', { do: 'renumber', revision: a, number: 3 }],
+    ['a rollback to an old template', [a, b], 'a', { do: 'renumber', revision: a, number: 3 }],
     [
-      'the newest of the same',
+      'the newest of equal revisions',
       [a, { ...a, metadata: { name: 'again' }, revision: 2 }, { ...b, revision: 5 }],
       'b',
       { do: 'keep', revision: { ...b, revision: 5 } },
@@ -117,11 +117,11 @@ test('the newest revision is that of the template', () => {
   ]
   for (const [title, revisions, image, expected] of cases)
     assert.deepEqual(historyStep(revisions, template(image)), expected, title)
-  assert.ok(isOf(a, template('a')))
-  assert.ok(!isOf(a, template('b')))
+  assert.ok(isRevisionOf(a, template('a')))
+  assert.ok(!isRevisionOf(a, template('b')))
 })
 
-test('revisions are in order of number, then of age', () => {
+test('revisions are sorted by number, then by age', () => {
   const at = (name: string, number: number, creationTimestamp: string): ControllerRevision => ({
     ...revision('a', number),
     metadata: { name, creationTimestamp },
@@ -138,10 +138,10 @@ test('revisions are in order of number, then of age', () => {
   )
 })
 
-test('the oldest revisions beyond the limit go, but none that is in use', () => {
+test('the oldest revisions beyond the limit are surplus, except those in use', () => {
   const all = [1, 2, 3, 4].map((number) => revision(`${number}`, number))
   const names = (inUse: string[], limit: number) =>
-    expendable(all, new Set(inUse), limit).map(({ metadata }) => metadata.name)
+    surplusRevisions(all, new Set(inUse), limit).map(({ metadata }) => metadata.name)
   assert.deepEqual(names(['r4'], 1), ['r1', 'r2'])
   assert.deepEqual(names(['r4', 'r1'], 1), ['r2'])
   assert.deepEqual(names(['r4'], 0), ['r1', 'r2', 'r3'])
@@ -149,7 +149,7 @@ test('the oldest revisions beyond the limit go, but none that is in use', () => 
   assert.deepEqual(names(['r4'], -1), [])
 })
 
-test('numbers of revisions that somebody has set beyond 2^53 are in order, too', () => {
+test('revision numbers beyond 2^53 are sorted exactly', () => {
   const huge = (number: bigint): ControllerRevision => ({ ...revision('a', 1), revision: number as unknown as number })
   const all = [huge(2n ** 53n + 2n), revision('a', 1), huge(2n ** 53n + 1n), revision('b', 2)].sort(byRevision)
   assert.deepEqual(

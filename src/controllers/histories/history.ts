@@ -1,41 +1,35 @@
-/**
- * What becomes of a set's revisions: which is the newest, what number the next one has, and which are too many. Decides
- * only.
- */
+/** Decides about a set's revisions: the newest, the number of the next, and the surplus ones. Writes nothing. */
 
 import type { ControllerRevision } from '../../client/kinds.ts'
 import { integer } from '../../lib/exact-json.ts'
-import { isOf, type Template } from './revision.ts'
+import { isRevisionOf, type Template } from './revision.ts'
 
 const createdAt = ({ metadata }: ControllerRevision): number => Date.parse(metadata.creationTimestamp ?? '') || 0
 
-/** Older first. */
+/** Sorts by number, then oldest first. */
 export const byRevision = (a: ControllerRevision, b: ControllerRevision): number =>
   Number(a.revision > b.revision) - Number(a.revision < b.revision) ||
   createdAt(a) - createdAt(b) ||
   ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1)
 
 export type HistoryStep =
-  /** The newest revision is that of the template. */
+  /** The newest revision matches the template. */
   | { readonly do: 'keep'; readonly revision: ControllerRevision }
-  /** An older one is: the set was brought back to it, so it becomes the newest. */
+  /** An older one matches, after a rollback: it becomes the newest. */
   | { readonly do: 'renumber'; readonly revision: ControllerRevision; readonly number: number }
   | { readonly do: 'create'; readonly number: number }
 
-/** What has to be done so that the newest of `revisions`, which are in order, is that of the template. */
+/** Returns the step that makes the newest revision match the template. `revisions` are sorted. */
 export function historyStep(revisions: readonly ControllerRevision[], template: Template): HistoryStep {
   const newest = revisions.at(-1)
   const number = integer(BigInt(newest?.revision ?? 0) + 1n) as number
-  const same = revisions.findLast((revision) => isOf(revision, template))
+  const same = revisions.findLast((revision) => isRevisionOf(revision, template))
   if (!same) return { do: 'create', number }
   return same === newest ? { do: 'keep', revision: same } : { do: 'renumber', revision: same, number }
 }
 
-/**
- * The oldest of `revisions`, which are in order, beyond `limit` of those that are not in use (by name). A negative
- * limit keeps all.
- */
-export function expendable(
+/** The oldest unused revisions beyond `limit`. `revisions` are sorted; `inUse` are names. A negative limit keeps all. */
+export function surplusRevisions(
   revisions: readonly ControllerRevision[],
   inUse: ReadonlySet<string>,
   limit: number,

@@ -1,4 +1,4 @@
-/** Revisions: what a set's template was at a time, as a patch that brings it back. */
+/** ControllerRevisions: each holds a former template of a set as a patch that restores it. */
 import { schemaType } from '../../api/schema/index.ts'
 import type { ControllerRevision, DaemonSet, StatefulSet } from '../../client/kinds.ts'
 import { controllerReference } from '../../client/objects/owners.ts'
@@ -6,35 +6,32 @@ import { goJson, type JsonObject, jsonEqual, sortMembers } from '../../machinery
 import { strategicMergePatch } from '../../machinery/patch/strategic-merge.ts'
 import { fnv1Hash } from '../safe-hash.ts'
 
-/** Those who keep revisions of their templates. */
+/** Kinds whose template has revisions. */
 export type RevisedSet = StatefulSet | DaemonSet
 
 export type Template = NonNullable<RevisedSet['spec']>['template']
 
-/** Names are at most 253 characters long; this many are left for that of the set. */
+/** Maximum length of the set's name within a revision's name of at most 253 characters. */
 const longestPrefix = 223
 
-/**
- * The patch that puts a template in the place of another. Its members are in order: `kubectl rollout undo` compares
- * texts.
- */
+/** The patch that replaces a template. Its members are sorted: `kubectl rollout undo` compares the serialized text. */
 export const templatePatch = (template: Template): JsonObject =>
   sortMembers({ spec: { template: { ...template, $patch: 'replace' } } }) as JsonObject
 
-/** Whether a revision is of this template. */
-export const isOf = ({ data }: ControllerRevision, template: Template): boolean =>
+/** Returns true if a revision holds this template. */
+export const isRevisionOf = ({ data }: ControllerRevision, template: Template): boolean =>
   jsonEqual(data, templatePatch(template))
 
-export interface RevisionTerms {
-  /** The label that tells the hash: each kind has its own. */
+export interface RevisionOptions {
+  /** The label that holds the hash; each kind has its own. */
   readonly hashLabel: string
   readonly number: number
-  /** How many names were taken before: part of the hash, so that the next name is another. */
+  /** Number of name collisions so far: part of the hash, so that the next name differs. */
   readonly collisions: number
 }
 
-/** The revision of the set's template as it is. */
-export function revisionOf(set: RevisedSet, { hashLabel, number, collisions }: RevisionTerms): ControllerRevision {
+/** Returns the revision of the set's current template. */
+export function revisionOf(set: RevisedSet, { hashLabel, number, collisions }: RevisionOptions): ControllerRevision {
   const { name = '', namespace, annotations } = set.metadata
   const template = set.spec?.template ?? {}
   const data = templatePatch(template)
@@ -54,11 +51,11 @@ export function revisionOf(set: RevisedSet, { hashLabel, number, collisions }: R
   }
 }
 
-/** The set's template as it was at a revision. Throws a StatusError for a revision that is no patch of such a set. */
+/** Returns the set's template at a revision. Throws a StatusError if the revision is not a patch of such a set. */
 export function templateAt(set: RevisedSet, revision: ControllerRevision): Template {
   const template = set.spec?.template ?? {}
-  // Nearly always it is the one that the set has.
-  if (isOf(revision, template)) return template
+  // Usually it is the current template.
+  if (isRevisionOf(revision, template)) return template
   const type = schemaType({ group: 'apps', version: 'v1', kind: set.kind })
   return strategicMergePatch({ spec: set.spec }, revision.data, type).spec?.template ?? {}
 }

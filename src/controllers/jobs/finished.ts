@@ -1,15 +1,15 @@
-/** Conditions of Jobs: which there are, and whether a Job has ended. */
+/** Conditions of Jobs. */
 import type { Job } from '../../client/kinds.ts'
 
 export type JobCondition = NonNullable<NonNullable<Job['status']>['conditions']>[number]
 
 /**
- * `Complete` and `Failed` end a Job; what leads to them comes before, so that nobody takes a Job for ended whose pods
- * still run (KEP-3998, KEP-4368).
+ * `Complete` and `Failed` are final. The interim conditions `SuccessCriteriaMet` and `FailureTarget` precede them while
+ * pods still run (KEP-3998, KEP-4368).
  */
 export type JobConditionType = 'Suspended' | 'SuccessCriteriaMet' | 'FailureTarget' | 'Complete' | 'Failed'
 
-/** `now`: as on the wire. */
+/** `now` is in RFC 3339. */
 export const conditionOf = (
   type: JobConditionType,
   reason: string,
@@ -25,17 +25,17 @@ export const conditionOf = (
   ...(message && { message }),
 })
 
-/** The condition, if it holds. */
+/** Returns the condition of that type if its status is True. */
 export const trueCondition = ({ status }: Job, type: string): JobCondition | undefined =>
   status?.conditions?.find((condition) => condition.type === type && condition.status === 'True')
 
-/** How a Job has ended; undefined while it goes on. */
+/** Returns the final condition of a Job; undefined if it has not finished. */
 export const finishedCondition = (job: Job): JobCondition | undefined =>
   job.status?.conditions?.find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True')
 
 /**
- * The conditions with one more or one changed; the same list if it is there already, or would only say that something
- * is not so.
+ * Returns the conditions with one added or updated. Returns the same list if nothing changes or if the condition is new
+ * and False.
  */
 export function withCondition(conditions: readonly JobCondition[], condition: JobCondition): readonly JobCondition[] {
   const known = conditions.find(({ type }) => type === condition.type)

@@ -1,4 +1,4 @@
-/** Work that ends: Jobs, CronJobs, and the removal of what has ended. */
+/** Controllers of Jobs and CronJobs, and the deletion of finished Jobs. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
 
@@ -40,7 +40,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'ttl_jobs_to_delete',
     aliases: ['ttl-after-finished'],
     account: 'ttl-after-finished-controller',
-    flags: [concurrencyFlag(ttlSyncs, 'ended Jobs', 5)],
+    flags: [concurrencyFlag(ttlSyncs, 'finished Jobs', 5)],
     make: async (_sources, flags, registry) => {
       const [{ ttlAfterFinished }, { deletionDelay }] = await Promise.all([
         import('./ttl-after-finished.ts'),

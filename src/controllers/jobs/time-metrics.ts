@@ -1,8 +1,8 @@
-/** How late Jobs are made (`cronjob_controller_*`), and deleted (`ttl_after_finished_controller_*`). */
+/** Delays of the creation (`cronjob_controller_*`) and deletion (`ttl_after_finished_controller_*`) of Jobs. */
 import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import { type HistogramSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
 
-/** Seconds between the time that a CronJob names and the creation of its Job. */
+/** Seconds between a scheduled time of a CronJob and the creation of its Job. */
 export const creationSkew = (registry = new MetricsRegistry()): HistogramSeries =>
   registry.histogram(
     'cronjob_controller_cronjob_job_creation_skew_duration_seconds',
@@ -10,7 +10,7 @@ export const creationSkew = (registry = new MetricsRegistry()): HistogramSeries 
     exponentialBuckets(1, 2, 10),
   )([])
 
-/** Seconds between the time that a Job may be deleted and its deletion. */
+/** Seconds between the expiry of a Job and its deletion. */
 export const deletionDelay = (registry = new MetricsRegistry()): HistogramSeries =>
   registry.histogram(
     'ttl_after_finished_controller_job_deletion_duration_seconds',

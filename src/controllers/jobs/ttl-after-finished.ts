@@ -1,4 +1,4 @@
-/** Deletes Jobs some time after they have ended, if they say when: `spec.ttlSecondsAfterFinished` (KEP-592). */
+/** Deletes finished Jobs after their `spec.ttlSecondsAfterFinished` (KEP-592). */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { type Job, jobs } from '../../client/kinds.ts'
 import type { HistogramSeries } from '../../lib/metrics/registry.ts'
@@ -7,7 +7,7 @@ import { Alarms } from './alarms.ts'
 import { finishedCondition } from './finished.ts'
 import { deletionDelay } from './time-metrics.ts'
 
-/** `delay` is told how late Jobs go, in seconds. `now`: milliseconds. */
+/** `delay` observes how late Jobs are deleted, in seconds. `now` returns ms. */
 export function ttlAfterFinished(
   concurrency: number,
   delay: HistogramSeries = deletionDelay(),
@@ -24,7 +24,7 @@ export function ttlAfterFinished(
       const wait = job && expiresInMs(job, now())
       if (wait === undefined) return alarms.forget(key)
       if (wait > 0) return alarms.set(key, wait, context)
-      // The cache may be old, and the time put off meanwhile.
+      // The cache may be stale and the TTL may have been extended.
       const fresh = await context.client.get(jobs, namespace, name).catch(unlessGone)
       const freshWait = fresh && expiresInMs(fresh, now())
       if (!fresh || freshWait === undefined || freshWait > 0) return
@@ -36,7 +36,7 @@ export function ttlAfterFinished(
   }
 }
 
-/** In how many ms a Job is to be deleted, less than 0 for one that should have been; undefined for one that stays. */
+/** Time in ms until a Job expires, negative if it is overdue; undefined if it does not expire. */
 export function expiresInMs(job: Job, now: number): number | undefined {
   const seconds = job.spec?.ttlSecondsAfterFinished
   const end = finishedCondition(job)?.lastTransitionTime

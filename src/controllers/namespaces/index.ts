@@ -14,7 +14,7 @@ export const controllers: readonly ControllerDescriptor[] = [
         name: 'namespace-sync-period',
         type: 'duration',
         help: 'how often namespaces that go away are looked at, whatever happens',
-        fallback: '5m0s',
+        default: '5m0s',
       },
     ],
     make: async (_, flags) =>

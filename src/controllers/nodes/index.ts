@@ -70,7 +70,7 @@ export const controllers: readonly ControllerDescriptor[] = [
         name: 'terminated-pod-gc-threshold',
         type: 'number',
         help: 'how many pods that have ended are kept; all if it is 0 or less',
-        fallback: '12500',
+        default: '12500',
       },
     ],
     make: async (_sources, flags, registry) => {

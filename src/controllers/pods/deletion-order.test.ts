@@ -11,7 +11,7 @@ interface PodLike {
   ready?: boolean | string
   cost?: string
   restarts?: number
-  /** Of a sidecar. */
+  /** Restarts of its sidecar. */
   sidecar?: number
   created?: string
 }
@@ -63,7 +63,7 @@ const first = (pods: Pod[], count = 1, related: Pod[] = []) =>
   podsToDelete(pods, count, { related, now }).map(({ metadata }) => metadata.name)
 
 const orders: [string, Pod, Pod][] = [
-  ['one without a node before one with', pod('z', { node: '' }), pod('a')],
+  ['one without a node before one with a node', pod('z', { node: '' }), pod('a')],
   ['pending before running', pod('z', { phase: 'Pending', ready: false }), pod('a', { ready: false })],
   ['unknown before running', pod('z', { phase: 'Unknown' }), pod('a')],
   ['not ready before ready', pod('z', { ready: false }), pod('a')],
@@ -81,25 +81,25 @@ const orders: [string, Pod, Pod][] = [
   ['created minutes ago before created days ago', pod('z', { created: '2026-01-09T23:55:00Z' }), pod('a')],
 ]
 
-for (const [what, sooner, later] of orders)
-  test(`of two pods, ${what}`, () => {
+for (const [order, sooner, later] of orders)
+  test(`podsToDelete orders ${order}`, () => {
     assert.deepEqual(first([later, sooner]), ['z'])
     assert.deepEqual(first([sooner, later]), ['z'])
   })
 
-test('of two pods, the one whose node has more of the same work', () => {
+test('the pod whose node has more related pods is deleted first', () => {
   const crowded = pod('z', { node: 'crowded' })
   const alone = pod('a', { node: 'alone' })
   assert.deepEqual(first([alone, crowded], 1, [alone, crowded, pod('other', { node: 'crowded' })]), ['z'])
 })
 
-test('pods that are ready for about as long are equals', () => {
+test('pods whose ready times have the same order of magnitude are equal', () => {
   assert.deepEqual(first([pod('b', { ready: '2026-01-02T01:00:00Z' }), pod('a', { ready: '2026-01-02T00:00:00Z' })]), [
     'a',
   ])
 })
 
-test('where only progress counts, costs do not, and times do to the second', () => {
+test('leastAdvanced ignores deletion costs and compares times by the second', () => {
   const names = (pods: Pod[]) => leastAdvanced(pods, 1).map(({ metadata }) => metadata.name)
   assert.deepEqual(
     names([pod('b', { cost: '-9', ready: '2026-01-02T00:00:00Z' }), pod('a', { ready: '2026-01-02T00:00:01Z' })]),
@@ -112,11 +112,11 @@ test('where only progress counts, costs do not, and times do to the second', () 
   )
 })
 
-test('who deletes all keeps their order', () => {
+test('podsToDelete keeps the order when all pods are deleted', () => {
   assert.deepEqual(first([pod('b'), pod('a', { ready: false })], 2), ['b', 'a'])
 })
 
-test('a deletion cost is a plain 32-bit integer', () => {
+test('a deletion cost is a plain 32-bit integer, else 0', () => {
   for (const [text, cost] of [
     ['5', 5],
     ['-5', -5],
@@ -129,7 +129,7 @@ test('a deletion cost is a plain 32-bit integer', () => {
     assert.equal(deletionCost(pod('a', { cost: text })), cost, text)
 })
 
-test('without PodDeletionCost annotations do not say which pods go first', () => {
+test('without PodDeletionCost the cost annotation is ignored', () => {
   const pods = [pod('cheap', { cost: '-5' }), pod('dear', { cost: '5' })]
   const first = (ignoresCost: boolean, all: readonly Pod[]) =>
     podsToDelete(all, 1, { related: [], now: 0, ignoresCost })[0]?.metadata.name

@@ -1,4 +1,4 @@
-/** Which pods go first when there are too many: those that serve least, and of equals rather the newer. */
+/** The order in which surplus pods are deleted: least useful first, then newest first. */
 import type { Pod } from '../../client/kinds.ts'
 import { isReady, readySince } from './phase.ts'
 
@@ -9,21 +9,21 @@ const int32 = 2 ** 31
 const nanosecondsPerMs = 1e6
 
 export interface DeletionOrder {
-  /** All pods of the same work: of two pods, the one on the node with more of them goes first. */
+  /** All pods of the same workload: the pod on the node with more of them is deleted first. */
   readonly related: Iterable<Pod>
-  /** Milliseconds. */
+  /** In ms since the epoch. */
   readonly now: number
-  /** True if annotations do not say which pods go first (PodDeletionCost is off). */
+  /** True if the cost annotation is ignored (PodDeletionCost is off). */
   readonly ignoresCost?: boolean
 }
 
-/** The `count` of these pods that go first. */
+/** Returns the `count` pods to delete first. */
 export function podsToDelete(
   pods: readonly Pod[],
   count: number,
   { related, now, ignoresCost = false }: DeletionOrder,
 ): Pod[] {
-  // Those who delete all need no order.
+  // No order is needed if all are deleted.
   if (count >= pods.length) return [...pods]
   const onNode = new Map<string, number>()
   for (const { spec } of related) if (spec?.nodeName) onNode.set(spec.nodeName, (onNode.get(spec.nodeName) ?? 0) + 1)
@@ -38,10 +38,7 @@ export function podsToDelete(
   return pods.toSorted(order).slice(0, count)
 }
 
-/**
- * The `count` of these pods that have come least far: for those to whom neither costs nor other pods of a node are
- * anything.
- */
+/** Returns the `count` least advanced pods, for controllers that ignore deletion costs and other pods on the node. */
 export function leastAdvanced(pods: readonly Pod[], count: number): Pod[] {
   const order = (a: Pod, b: Pod): number =>
     byProgress(a, b) ||
@@ -58,7 +55,7 @@ const isAssigned = ({ spec }: Pod): boolean => Boolean(spec?.nodeName)
 
 const phaseOf = ({ status }: Pod): number => phases[status?.phase ?? ''] ?? 0
 
-/** What its user says that a pod is worth (KEP-2255); 0 for one that says nothing, or nothing that makes sense. */
+/** The deletion cost from the pod's annotation (KEP-2255); 0 if missing or invalid. */
 export function deletionCost({ metadata }: Pod): number {
   const text = metadata.annotations?.[costAnnotation] ?? ''
   const cost = integer.test(text) ? Number(text) : 0
@@ -68,7 +65,7 @@ export function deletionCost({ metadata }: Pod): number {
 const createdAt = ({ metadata }: Pod): number | undefined =>
   metadata.creationTimestamp ? Date.parse(metadata.creationTimestamp) : undefined
 
-/** Those that were restarted more often first; sidecars decide between equals. */
+/** Most restarts first; restarts of sidecars break ties. */
 function byRestarts(a: Pod, b: Pod): number {
   return (
     mostRestarts(b.status?.containerStatuses) - mostRestarts(a.status?.containerStatuses) ||
@@ -86,15 +83,15 @@ function sidecarStatuses({ spec, status }: Pod) {
   return status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name))
 }
 
-/** Those without a time before all. */
+/** Newest first; pods without a time before all others. */
 function newerFirst(a: number | undefined, b: number | undefined): number {
   if (a === b) return 0
   return a === undefined || b === undefined ? (a === undefined ? -1 : 1) : b - a
 }
 
 /**
- * Newer first, those without a time before all. Times of the same order of magnitude count as equal (KEP-2185): then
- * the uid, which is as good as chance.
+ * Newest first; pods without a time before all others. Ages of the same order of magnitude count as equal (KEP-2185);
+ * the uid breaks ties, which is as good as random.
  */
 function byAge(a: number | undefined, b: number | undefined, podA: Pod, podB: Pod, now: number): number {
   if (a === b) return 0

@@ -1,9 +1,9 @@
-/** The condition that says why a pod is about to be ended by somebody else (KEP-3329). */
+/** The DisruptionTarget condition: the reason why a pod is about to be terminated (KEP-3329). */
 import type { Pod } from '../../client/kinds.ts'
 import { type PodCondition, podCondition } from './phase.ts'
 import { rfc3339 } from './times.ts'
 
-/** A patch of the status. */
+/** Returns a status patch that sets the condition. */
 export function withDisruption(
   pod: Pod,
   reason: string,

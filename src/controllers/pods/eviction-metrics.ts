@@ -1,14 +1,14 @@
-/** What is counted of pods that taints drive away: taints of nodes, and taints of devices. */
+/** Metrics of pods that are evicted due to taints of nodes or devices. */
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
-/** From five milliseconds to four minutes. */
+/** From 5 ms to 4 minutes, in seconds. */
 const buckets: readonly number[] = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240]
 
 export class EvictionMetrics {
   readonly #deletions
   readonly #seconds
 
-  /** `controller` is whose pods they are, `taint` what they do not tolerate. */
+  /** `controller` and `taint` are the names used in the help texts. */
   constructor(registry: MetricsRegistry, subsystem: string, controller: string, taint: string) {
     this.#deletions = registry.counter(
       `${subsystem}_pod_deletions_total`,
@@ -22,8 +22,8 @@ export class EvictionMetrics {
     )([])
   }
 
-  /** A pod was deleted so many ms after it was to go. */
-  deleted(lateMs: number): void {
+  /** Counts a pod that was deleted `lateMs` after its taint took effect. */
+  observeEviction(lateMs: number): void {
     this.#deletions.add()
     this.#seconds.observe(Math.max(0, lateMs) / 1000)
   }

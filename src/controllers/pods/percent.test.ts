@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countOf } from './percent.ts'
 
-test('a percentage is a part of all, rounded as wanted', () => {
+test('countOf resolves numbers and percentages, rounded up or down', () => {
   const cases: [number | string | undefined, number, 'up' | 'down', number | undefined][] = [
     [3, 10, 'up', 3],
     [0, 10, 'up', 0],

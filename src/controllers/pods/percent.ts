@@ -1,7 +1,7 @@
-/** Numbers of pods that may be given as a part of all: `maxUnavailable`, `maxSurge`. */
+/** Numbers of pods given as integers or percentages: `maxUnavailable`, `maxSurge`. */
 import { percentOf } from '../../machinery/validation/field-rules.ts'
 
-/** How many of `total` a number or a percentage means, rounded up or down; undefined for what is neither. */
+/** Resolves an integer or a percentage of `total`, rounded up or down; undefined if it is neither. */
 export function countOf(value: number | string | undefined, total: number, round: 'up' | 'down'): number | undefined {
   if (typeof value === 'number') return value
   const percent = percentOf(value)

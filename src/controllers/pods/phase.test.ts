@@ -26,7 +26,7 @@ test('a pod is available when it has been ready for long enough', () => {
   assert.equal(availableInMs(pod('Running', 'True', ''), 1, readyAt), never)
 })
 
-test('active is what has neither ended nor been deleted', () => {
+test('a pod is active unless it has ended or is being deleted', () => {
   const deleted = '2026-01-01T00:00:00Z'
   assert.deepEqual(
     ['Pending', 'Running', 'Unknown', 'Failed', 'Succeeded'].map((phase) => isActive(pod(phase))),

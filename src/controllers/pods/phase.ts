@@ -1,32 +1,29 @@
-/** What the status of a pod means to those who control it: whether it counts, is ready, and has been long enough. */
+/** Checks of a pod's status for its controller: active, ready, available. */
 import type { Pod } from '../../client/kinds.ts'
 
 export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
 
-/** A pod's condition of that type, if it is told. */
+/** Returns the pod's condition of that type, if set. */
 export const podCondition = ({ status }: Pod, type: string): PodCondition | undefined =>
   status?.conditions?.find((condition) => condition.type === type)
 
 export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
-/** Neither ended nor deleted. */
+/** Returns true if the pod has neither ended nor been deleted. */
 export const isActive = (pod: Pod): boolean => !hasEnded(pod) && !pod.metadata.deletionTimestamp
 
-/** Deleted, and still running. */
+/** Returns true if the pod is deleted but has not ended. */
 export const isTerminating = (pod: Pod): boolean => !hasEnded(pod) && pod.metadata.deletionTimestamp !== undefined
 
 export const isReady = (pod: Pod): boolean => podCondition(pod, 'Ready')?.status === 'True'
 
-/** Since when a pod is ready, in milliseconds since the epoch; undefined for one that is not, or that does not say. */
+/** The time at which a pod became ready, in ms since the epoch; undefined if it is not ready or the time is not set. */
 export function readySince(pod: Pod): number | undefined {
   const ready = podCondition(pod, 'Ready')
   return ready?.status === 'True' && ready.lastTransitionTime ? Date.parse(ready.lastTransitionTime) : undefined
 }
 
-/**
- * In how many milliseconds a pod is available if it stays ready: 0 when it is, Infinity when it is not ready. `now` is
- * in milliseconds.
- */
+/** Time in ms until a pod is available if it stays ready: 0 if it is, Infinity if it is not ready. `now` is in ms. */
 export function availableInMs(pod: Pod, minReadySeconds: number, now: number): number {
   if (!isReady(pod)) return Number.POSITIVE_INFINITY
   if (minReadySeconds === 0) return 0
@@ -34,14 +31,11 @@ export function availableInMs(pod: Pod, minReadySeconds: number, now: number): n
   return since === undefined ? Number.POSITIVE_INFINITY : Math.max(0, since + minReadySeconds * 1000 - now)
 }
 
-/** Whether a pod has been ready for `minReadySeconds`. `now` is in milliseconds. */
+/** Returns true if a pod has been ready for `minReadySeconds`. `now` is in ms. */
 export const isAvailable = (pod: Pod, minReadySeconds: number, now: number): boolean =>
   availableInMs(pod, minReadySeconds, now) === 0
 
-/**
- * In how many milliseconds the next of some pods is available that is ready already; undefined if there is none. `now`
- * is in milliseconds.
- */
+/** Time in ms until the next ready pod becomes available; undefined if no ready pod is waiting. `now` is in ms. */
 export function nextAvailableMs(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
   const soonest = Math.min(...pods.map((pod) => availableInMs(pod, minReadySeconds, now)).filter((ms) => ms > 0))
   return Number.isFinite(soonest) ? soonest : undefined

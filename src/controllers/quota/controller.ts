@@ -1,7 +1,7 @@
 /**
- * What namespaces use of their quotas, counted anew: each period, when a quota limits something else, and when objects
- * go. A server that counts by itself (docs/decisions/0025-quota-is-counted-in-the-server.md) is left to it: then only
- * the period remains, and what it has not done in time.
+ * Recounts the usage of quotas: periodically, when a quota's limits change, and when objects are deleted. If the server
+ * counts usage itself (docs/decisions/0025-quota-is-counted-in-the-server.md), only the period applies, and quotas that
+ * the server has not counted in time.
  */
 import { masked, sameAmounts } from '../../api/core/quota/resource-lists.ts'
 import { type Caches, type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
@@ -12,42 +12,42 @@ import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { hasEnded } from '../pods/phase.ts'
 import { unlessGone } from '../refusals.ts'
-import { type CountedKind, CountedKinds, usedOf } from './counted-kinds.ts'
-import { Departures } from './departures.ts'
+import { type CountedKind, CountedKinds, usageOfKind } from './counted-kinds.ts'
+import { DeletionInformers } from './deletion-informers.ts'
 
 export interface QuotaOptions {
   readonly concurrency: number
-  /** How often all is counted anew, in ms. */
+  /** Period of recounting all quotas, in ms. */
   readonly syncPeriodMs: number
-  /** Whether the server counts by itself. */
-  readonly serverCounts?: (client: RestClient) => Promise<boolean>
+  /** Resolves with true if the server counts usage itself. */
+  readonly isCountedByServer?: (client: RestClient) => Promise<boolean>
 }
 
-/** A server that counts by itself has done so by then. Milliseconds. */
-const serverTimeMs = 1000
+/** Time in which a server that counts usage itself has done so, in ms. */
+const serverDelayMs = 1000
 
-/** Kinds that other controllers follow as well. */
+/** Kinds that other controllers watch too, through shared informers. */
 const shared = [pods, services, persistentVolumeClaims] as readonly Resource[]
 
 export function resourceQuotaController({
   concurrency,
   syncPeriodMs,
-  serverCounts = isOwnServer,
+  isCountedByServer: serverCounts = isOwnServer,
 }: QuotaOptions): Controller {
   const kinds = new CountedKinds()
-  const departures = new Departures()
-  let asked: Promise<boolean> | undefined
-  /** Keys of quotas that are to be counted whatever their status says. */
+  const deletionInformers = new DeletionInformers()
+  let serverCheck: Promise<boolean> | undefined
+  /** Keys of quotas to count regardless of their status. */
   const due = new Set<string>()
-  /** Keys of quotas that the server was given its time for. */
-  const waited = new Set<string>()
-  const leftToServer = (client: RestClient): Promise<boolean> =>
-    (asked ??= serverCounts(client).catch((error) => {
-      asked = undefined
+  /** Keys of quotas that were delayed to let the server count them. */
+  const delayed = new Set<string>()
+  const isLeftToServer = (client: RestClient): Promise<boolean> =>
+    (serverCheck ??= serverCounts(client).catch((error) => {
+      serverCheck = undefined
       throw error
     }))
 
-  function countAgain(namespace: string, { caches, requeue }: Pick<ReconcileContext, 'caches' | 'requeue'>): void {
+  function recount(namespace: string, { caches, requeue }: Pick<ReconcileContext, 'caches' | 'requeue'>): void {
     for (const quota of caches.in(resourceQuotas, namespace)) {
       due.add(keyOf(quota))
       requeue(keyOf(quota))
@@ -59,10 +59,10 @@ export function resourceQuotaController({
     namespace: string,
     { caches, client }: ReconcileContext,
   ): Promise<Iterable<KubeObject>> {
-    const known = shared.find(({ group, plural }) => group === resource.group && plural === resource.plural)
-    if (known) return caches.in(known, namespace)
+    const watched = shared.find(({ group, plural }) => group === resource.group && plural === resource.plural)
+    if (watched) return caches.in(watched, namespace)
     return (
-      departures.in(resource, namespace) ??
+      deletionInformers.in(resource, namespace) ??
       (await client.list(resource, { namespace, metadataOnly: !hasAmounts(resource) })).items
     )
   }
@@ -78,11 +78,11 @@ export function resourceQuotaController({
           resource,
           keys: () => [],
           changed(object, before, context) {
-            // What is new, or asks for more, was held against the quota; what goes, ends or asks for less sets
-            // something free.
+            // Admission has counted new objects and larger requests; deletions, ended pods and smaller requests
+            // reduce the usage.
             if (!before || (resource === pods && object && !(hasEnded(object) && !hasEnded(before)))) return
-            leftToServer(context.client).then(
-              (isLeft) => isLeft || countAgain(before.metadata.namespace ?? '', context),
+            isLeftToServer(context.client).then(
+              (isLeftToIt) => isLeftToIt || recount(before.metadata.namespace ?? '', context),
               () => {},
             )
           },
@@ -95,28 +95,29 @@ export function resourceQuotaController({
       const quota = caches.get(resourceQuotas, namespace, name)
       if (!quota) {
         due.delete(key)
-        waited.delete(key)
+        delayed.delete(key)
         return
       }
       if (isCounted(quota) && !due.has(key)) return
-      const isLeft = await leftToServer(client)
-      if (isLeft && !due.has(key) && !waited.delete(key)) {
-        waited.add(key)
-        return requeue(key, serverTimeMs)
+      const isLeftToIt = await isLeftToServer(client)
+      if (isLeftToIt && !due.has(key) && !delayed.delete(key)) {
+        delayed.add(key)
+        return requeue(key, serverDelayMs)
       }
       const counted = await kinds.of(quota, client)
-      if (!isLeft) {
+      if (!isLeftToIt) {
         const others = counted.filter(
           ({ resource }) => !shared.some(({ plural, group }) => plural === resource.plural && group === resource.group),
         )
         for (const { resource } of others)
-          departures.follow({ client, resource, metadataOnly: !hasAmounts(resource), log }, (of) =>
-            countAgain(of, context),
+          deletionInformers.start({ client, resource, metadataOnly: !hasAmounts(resource), log }, (of) =>
+            recount(of, context),
           )
       }
       const hard = quota.spec?.hard ?? {}
       let used = { ...quota.status?.used }
-      for (const kind of counted) used = { ...used, ...usedOf(quota, kind, await objectsOf(kind, namespace, context)) }
+      for (const kind of counted)
+        used = { ...used, ...usageOfKind(quota, kind, await objectsOf(kind, namespace, context)) }
       const status = { ...quota.status, hard, used: masked(used, Object.keys(hard)) }
       if (!isCounted(quota) || !sameAmounts(status.used, quota.status?.used ?? {}))
         await client.updateStatus(resourceQuotas, { ...quota, status }).catch(unlessGone)
@@ -131,12 +132,12 @@ export function resourceQuotaController({
       }, syncPeriodMs).unref()
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
       clearInterval(timer)
-      await departures.stop()
+      await deletionInformers.stop()
     },
   }
 }
 
-/** This project's, of which the version tells. */
+/** Returns true for this project's server, by its version. */
 async function isOwnServer(client: RestClient): Promise<boolean> {
   const { gitVersion } = await client.read<{ readonly gitVersion: string }>('/version')
   return gitVersion.includes('+t8s')
@@ -144,9 +145,9 @@ async function isOwnServer(client: RestClient): Promise<boolean> {
 
 const allQuotas = (caches: Caches): string[] => [...caches.all(resourceQuotas)].map(keyOf)
 
-/** Whether all that a quota shall limit is limited, and nothing else. */
+/** Returns true if the status covers exactly the limits of the spec. */
 export const isCounted = ({ spec, status }: ResourceQuota): boolean =>
   status?.used !== undefined && sameAmounts(spec?.hard ?? {}, status.hard ?? {})
 
-/** Of what else is counted, only these use more than their number. */
+/** Of the other kinds, only ResourceClaims use more than an object count. */
 const hasAmounts = ({ group, plural }: Resource): boolean => group === 'resource.k8s.io' && plural === 'resourceclaims'

@@ -1,4 +1,4 @@
-/** The kinds that quotas count, as discovery tells of them, and how much their objects use. */
+/** The kinds that quotas count, from discovery, and the usage of their objects. */
 import type { ResourceList } from '../../api/core/quota/resource-list.ts'
 import { masked, sum } from '../../api/core/quota/resource-lists.ts'
 import { type Scope, type Usage, usageOf } from '../../api/core/quota/usage/index.ts'
@@ -10,18 +10,18 @@ import type { KubeObject } from '../../machinery/object.ts'
 export interface CountedKind {
   readonly resource: DiscoveredResource
   readonly usage: Usage
-  /** Those of a quota's resources that objects of the kind use. */
+  /** The quota's resource names that objects of the kind use. */
   readonly names: readonly string[]
 }
 
-/** As long as upstream's: what discovery said is believed for this time. Milliseconds. */
-const believedMs = 30_000
+/** Time for which discovery results are cached, as upstream, in ms. */
+const discoveryTtlMs = 30_000
 
 export class CountedKinds {
   #resources: Promise<readonly DiscoveredResource[]> | undefined
   #until = 0
 
-  /** Rejects when discovery does. */
+  /** Returns the kinds that a quota counts. Rejects if discovery fails. */
   async of(quota: ResourceQuota, client: RestClient): Promise<CountedKind[]> {
     const names = Object.keys(quota.spec?.hard ?? {})
     return (await this.#known(client)).flatMap((resource) => {
@@ -33,7 +33,7 @@ export class CountedKinds {
 
   async #known(client: RestClient): Promise<readonly DiscoveredResource[]> {
     if (!this.#resources || performance.now() > this.#until) {
-      this.#until = performance.now() + believedMs
+      this.#until = performance.now() + discoveryTtlMs
       this.#resources = discover(client).then(({ resources }) =>
         resources.filter(
           ({ preferred, namespaced, verbs }) => preferred && namespaced && verbs.has('list') && verbs.has('create'),
@@ -47,8 +47,8 @@ export class CountedKinds {
   }
 }
 
-/** What objects of a kind use of a quota: nothing outside its scopes. */
-export function usedOf(
+/** Returns the usage of objects of a kind within the quota's scopes. */
+export function usageOfKind(
   { spec }: ResourceQuota,
   { usage, names }: CountedKind,
   objects: Iterable<KubeObject>,

@@ -1,4 +1,4 @@
-/** What namespaces use of their quotas. */
+/** The usage of ResourceQuotas. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
 
@@ -13,8 +13,8 @@ export const controllers: readonly ControllerDescriptor[] = [
       {
         name: 'resource-quota-sync-period',
         type: 'duration',
-        help: 'how often what is used of quotas is counted anew',
-        fallback: '5m0s',
+        help: 'period of recounting the usage of quotas',
+        default: '5m0s',
       },
     ],
     make: async (_sources, flags) =>

@@ -17,7 +17,7 @@ const role = (name: string, labels: Record<string, string>, rules: Rule[], selec
 
 const resources = (rules: readonly Rule[]) => rules.map((rule) => rule.resources?.join())
 
-test('rules come in the order of the names of their roles, each once', () => {
+test('aggregated rules are ordered by role name, without duplicates', () => {
   const all = role('all', {}, [], [{ matchLabels: { x: 'y' } }])
   const roles = [
     role('b', { x: 'y' }, [rule('secrets'), rule('pods')]),
@@ -28,12 +28,12 @@ test('rules come in the order of the names of their roles, each once', () => {
   assert.deepEqual(resources(aggregatedRules(all, roles)), ['secrets', 'pods'])
 })
 
-test('a role does not gather itself', () => {
+test('a role does not aggregate itself', () => {
   const all = role('all', { x: 'y' }, [rule('nodes')], [{ matchLabels: { x: 'y' } }])
   assert.deepEqual(aggregatedRules(all, [all]), [])
 })
 
-test('selectors are alternatives; what the first chooses comes first', () => {
+test('any selector may match, and matches of the first selector come first', () => {
   const all = role(
     'all',
     {},

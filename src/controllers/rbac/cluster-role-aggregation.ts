@@ -1,4 +1,4 @@
-/** Gathers the rules of cluster roles with an `aggregationRule` from the roles that its selectors choose. */
+/** Collects the rules of cluster roles with an `aggregationRule` from the roles that its selectors match. */
 import { type Caches, type Controller, watch } from '../../client/controller/controller.ts'
 import { type ClusterRole, clusterRoles } from '../../client/kinds.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
@@ -8,14 +8,14 @@ type Rule = NonNullable<ClusterRole['rules']>[number]
 
 export const clusterRoleAggregation: Controller = {
   name: 'clusterrole-aggregation-controller',
-  // Any role may be chosen by any other.
+  // A change of any role may affect any aggregated role.
   watches: [watch({ resource: clusterRoles, keys: (_role, caches) => aggregates(caches) })],
   async reconcile(name, { caches, client }) {
     const role = caches.get(clusterRoles, '', name)
     if (!role?.aggregationRule) return
     const rules = aggregatedRules(role, caches.all(clusterRoles))
     if (jsonEqual(rules, role.rules ?? [])) return
-    // The uid keeps a role from coming back that was deleted meanwhile.
+    // The uid prevents apply from recreating a role that was deleted meanwhile.
     await client.apply(
       clusterRoles,
       { apiVersion: role.apiVersion, kind: role.kind, metadata: { name, uid: role.metadata.uid }, rules },
@@ -28,7 +28,7 @@ function* aggregates(caches: Caches): Generator<string> {
   for (const { metadata, aggregationRule } of caches.all(clusterRoles)) if (aggregationRule) yield metadata.name ?? ''
 }
 
-/** The rules of all others that the selectors choose, by their names, each rule once. */
+/** Returns the rules of all other roles that the selectors match, ordered by name, without duplicates. */
 export function aggregatedRules({ metadata, aggregationRule }: ClusterRole, roles: Iterable<ClusterRole>): Rule[] {
   const selectors = aggregationRule?.clusterRoleSelectors ?? []
   const chosen = new Map<string, ClusterRole>()

@@ -1,4 +1,4 @@
-/** Roles that are made of others. */
+/** Aggregation of cluster roles. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [

@@ -17,7 +17,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'root_ca_cert_publisher',
     aliases: ['root-ca-cert-publisher'],
     account: 'root-ca-cert-publisher',
-    lacks: ({ rootCA }) =>
+    missingRequirement: ({ rootCA }) =>
       rootCA ? undefined : 'nobody says by which authorities the API server is known (--root-ca-file)',
     make: async ({ rootCA }, _flags, registry) => {
       const [{ rootCaPublisher }, { publisherMetrics }] = await Promise.all([
@@ -36,7 +36,7 @@ export const controllers: readonly ControllerDescriptor[] = [
         name: 'legacy-service-account-token-clean-up-period',
         type: 'duration',
         help: 'how long a generated token Secret has to be unused before it is marked, and then removed',
-        fallback: `${yearHours}h`,
+        default: `${yearHours}h`,
       },
     ],
     make: async (_sources, flags) => {
@@ -49,7 +49,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     name: 'serviceaccount-token-controller',
     queue: 'serviceaccount_tokens_secret',
     aliases: ['serviceaccount-token'],
-    lacks: ({ signToken }) =>
+    missingRequirement: ({ signToken }) =>
       signToken ? undefined : 'there is no key to sign tokens with (--service-account-private-key-file)',
     flags: [concurrencyFlag('concurrent-serviceaccount-token-syncs', 'generated token Secrets', 5)],
     make: async ({ rootCA, signToken }, flags) =>

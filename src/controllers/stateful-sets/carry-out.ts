@@ -7,8 +7,8 @@ import {
   pods,
   type StatefulSet,
 } from '../../client/kinds.ts'
-import type { Outstanding } from '../pods/writing/outstanding.ts'
-import { slowStart } from '../pods/writing/slow-start.ts'
+import type { Outstanding } from '../pods/writes/outstanding.ts'
+import { slowStart } from '../pods/writes/slow-start.ts'
 import { isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound, messageOf } from '../refusals.ts'
 import type { ClaimChanges } from './claims/changes.ts'
 import type { Plan, Step } from './decisions/plan.ts'
@@ -53,8 +53,8 @@ function expect(
 }
 
 function unexpect(step: Step, { metadata: { uid = '' } }: StatefulSet, { creations, deletions }: Outstanding): void {
-  if (step.do === 'create') creations.created(uid)
-  if (step.do === 'delete') deletions.deleted(uid, step.pod.metadata.uid ?? '')
+  if (step.do === 'create') creations.creationObserved(uid)
+  if (step.do === 'delete') deletions.deletionObserved(uid, step.pod.metadata.uid ?? '')
 }
 
 /** Resolves with whether it will be seen. */

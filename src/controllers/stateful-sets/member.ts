@@ -1,6 +1,6 @@
 /** The pods of a StatefulSet as they should be: named after their ordinals, and with volumes of their own. */
 import type { Pod, StatefulSet } from '../../client/kinds.ts'
-import { podFromTemplate } from '../pods/writing/from-template.ts'
+import { podFromTemplate } from '../pods/writes/pod-from-template.ts'
 import { claimName, claimTemplates, templateName } from './claims/claim.ts'
 import type { SetRevision } from './decisions/situation.ts'
 import { ordinalOf, podIndexLabel, podName, podNameLabel, revisionLabel } from './identity.ts'

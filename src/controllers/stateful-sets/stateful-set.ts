@@ -16,13 +16,13 @@ import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
-import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
 import { templateAt } from '../histories/revision.ts'
-import { watchedRevisions } from '../histories/watched-revisions.ts'
-import { claimable, claimed } from '../pods/owners/claim.ts'
+import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/revision-history.ts'
+import { watchedRevisions } from '../histories/revision-watch.ts'
+import { claimCandidates, claimObjects } from '../pods/owners/claim.ts'
 import { ownerKeys } from '../pods/owners/owner-keys.ts'
 import { nextAvailableMs } from '../pods/phase.ts'
-import { Outstanding } from '../pods/writing/outstanding.ts'
+import { Outstanding } from '../pods/writes/outstanding.ts'
 import { unlessNamespaceTerminating } from '../refusals.ts'
 import { carryOut } from './carry-out.ts'
 import { claimTemplates, templateName } from './claims/claim.ts'
@@ -89,8 +89,8 @@ async function keep(
   const selector = labelSelectorOf(set.spec?.selector)
   const known = await revisionsOf(set, statefulSets, selector, context)
   const isMember = (pod: Pod): boolean => selector.matches(pod.metadata.labels) && ordinalOf(set, pod) !== undefined
-  const members = await claimed(
-    claimable(set, pods, caches),
+  const members = await claimObjects(
+    claimCandidates(set, pods, caches),
     { owner: set, owners: statefulSets, resource: pods, matches: isMember },
     client,
   )

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { Connection } from '../../../src/client/connection/connection.ts'
 import { type Pod, pods, type ReplicaSet, replicaSets } from '../../../src/client/kinds.ts'
 import { RestClient } from '../../../src/client/rest/rest-client.ts'
-import { claimed } from '../../../src/controllers/pods/owners/claim.ts'
+import { claimObjects } from '../../../src/controllers/pods/owners/claim.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { controllerName, Workloads } from './workloads.ts'
 
@@ -50,7 +50,10 @@ test('what has gone meanwhile, or is another object of that name, is neither ado
   const { all, client, owner, matching } = await owned(t, 'gone')
   const seen = await all.makePod('stray', 'web')
   await all.delete(`${all.core}/pods/stray`)
-  assert.deepEqual(await claimed([seen], { owner, owners: replicaSets, resource: pods, matches: matching }, client), [])
+  assert.deepEqual(
+    await claimObjects([seen], { owner, owners: replicaSets, resource: pods, matches: matching }, client),
+    [],
+  )
   const reference = {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
@@ -62,7 +65,7 @@ test('what has gone meanwhile, or is another object of that name, is neither ado
   for (const make of [async () => {}, () => all.makePod('stray', 'web')]) {
     await make()
     assert.deepEqual(
-      await claimed([controlled], { owner, owners: replicaSets, resource: pods, matches: () => false }, client),
+      await claimObjects([controlled], { owner, owners: replicaSets, resource: pods, matches: () => false }, client),
       [],
     )
   }
@@ -77,7 +80,7 @@ async function owned(t: { after(cleanUp: () => unknown): void }, namespace: stri
   const owner = await all.makeReplicaSet('web', { replicas: 0 })
   const matching = ({ metadata }: Pod): boolean => metadata.labels?.app === 'web'
   const claim = async (by: ReplicaSet): Promise<Pod[]> =>
-    await claimed(
+    await claimObjects(
       await all.list<Pod>(`${all.core}/pods`),
       {
         owner: { ...by, apiVersion: 'apps/v1', kind: 'ReplicaSet' },

@@ -20,7 +20,7 @@ const types: Readonly<Record<ControllerFlag['type'], FlagType>> = {
 }
 
 /** A controller's flag as pflag reads it: numbers are whole where their usual value is. */
-const flagOf = ({ name, type, help, fallback }: ControllerFlag): Flag => ({
+const flagOf = ({ name, type, help, default: fallback }: ControllerFlag): Flag => ({
   name,
   type: type === 'number' && !fallback.includes('.') ? 'int' : types[type],
   help,

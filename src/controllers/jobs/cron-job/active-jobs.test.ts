@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CronJob, Job } from '../../../client/kinds.ts'
-import { activeJobs, outlivedJobs, referenceTo } from './active-jobs.ts'
+import { activeJobs, referenceTo, surplusJobs } from './active-jobs.ts'
 
 const job = (name: string, end?: 'Complete' | 'Failed', time = '2026-01-01T00:00:00Z'): Job => ({
   apiVersion: 'batch/v1',
@@ -22,7 +22,7 @@ const cron = (status: CronJob['status'], spec: object = {}): CronJob => ({
 })
 const names = (jobs: readonly Job[]) => jobs.map(({ metadata }) => metadata.name)
 
-test('Jobs that have ended or gone are active no more; those made by others are not active', () => {
+test('finished and missing Jobs and Jobs of others are not active', () => {
   const status = {
     active: [job('runs'), job('done'), job('gone')].map(referenceTo),
     lastSuccessfulTime: '2025-12-31T00:00:00Z',
@@ -44,7 +44,7 @@ test('Jobs that have ended or gone are active no more; those made by others are 
   assert.equal(found.lastSuccessfulTime, '2026-01-01T00:00:00Z')
 })
 
-test('of those that have ended the newest stay', () => {
+test('the newest finished Jobs are retained', () => {
   const time = (hour: number): string => `2026-01-01T0${hour}:00:00Z`
   const jobs = [
     job('c', 'Complete', time(3)),
@@ -54,14 +54,14 @@ test('of those that have ended the newest stay', () => {
     job('g', 'Failed'),
     job('r'),
   ]
-  assert.deepEqual(names(outlivedJobs(cron({}, { successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 }), jobs)), [
+  assert.deepEqual(names(surplusJobs(cron({}, { successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 }), jobs)), [
     'a',
     'b',
     'f',
     'g',
   ])
-  assert.deepEqual(names(outlivedJobs(cron({}, { successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 }), jobs)), [
+  assert.deepEqual(names(surplusJobs(cron({}, { successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 }), jobs)), [
     'f',
   ])
-  assert.deepEqual(outlivedJobs(cron({}), jobs), [])
+  assert.deepEqual(surplusJobs(cron({}), jobs), [])
 })

@@ -1,7 +1,4 @@
-/**
- * What a CronJob's status says of its Jobs: which run, and when the last one succeeded; and which of those that have
- * ended stay.
- */
+/** Computes a CronJob's active Jobs and last successful time, and the finished Jobs beyond the history limits. */
 import type { CronJob, Job } from '../../../client/kinds.ts'
 import { finishedCondition } from '../finished.ts'
 
@@ -24,11 +21,11 @@ export const referenceTo = ({
 export interface ActiveJobs {
   readonly active: readonly JobReference[]
   readonly lastSuccessfulTime: string | undefined
-  /** Were active, and have ended. */
+  /** Finished since they were listed as active. */
   readonly ended: readonly Job[]
-  /** Are active by the status, but not there. */
+  /** Listed as active but not found. */
   readonly missing: readonly JobReference[]
-  /** Run, but were not made by the CronJob, or forgotten. */
+  /** Running but not listed as active. */
   readonly unexpected: readonly Job[]
 }
 
@@ -54,8 +51,8 @@ const latest = (times: readonly (string | undefined)[]): string | undefined =>
     .filter((time) => time !== undefined)
     .reduce<string | undefined>((a, b) => (a === undefined || Date.parse(b) > Date.parse(a) ? b : a), undefined)
 
-/** Jobs that have ended beyond the limits of the history: the oldest. */
-export function outlivedJobs({ spec }: CronJob, jobs: readonly Job[]): Job[] {
+/** The oldest finished Jobs beyond the history limits. */
+export function surplusJobs({ spec }: CronJob, jobs: readonly Job[]): Job[] {
   const beyond = (type: string, limit: number | undefined): Job[] => {
     const ended = jobs.filter((job) => finishedCondition(job)?.type === type && !job.metadata.deletionTimestamp)
     return limit === undefined ? [] : ended.sort(byStart).slice(0, Math.max(0, ended.length - limit))
@@ -63,7 +60,7 @@ export function outlivedJobs({ spec }: CronJob, jobs: readonly Job[]): Job[] {
   return [...beyond('Complete', spec?.successfulJobsHistoryLimit), ...beyond('Failed', spec?.failedJobsHistoryLimit)]
 }
 
-/** Those that never started come last. */
+/** Jobs that never started come last. */
 function byStart(a: Job, b: Job): number {
   const started = ({ status }: Job): number =>
     status?.startTime ? Date.parse(status.startTime) : Number.MAX_SAFE_INTEGER

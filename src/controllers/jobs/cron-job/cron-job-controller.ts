@@ -1,4 +1,4 @@
-/** Makes Jobs when the schedule of a CronJob says so, and removes the oldest of those that have ended. */
+/** Creates Jobs on the schedule of a CronJob and deletes the oldest finished ones. */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import type { EventType } from '../../../client/events/event-recorder.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
@@ -11,33 +11,33 @@ import { unlessGone } from '../../refusals.ts'
 import { Alarms } from '../alarms.ts'
 import { finishedCondition } from '../finished.ts'
 import { creationSkew } from '../time-metrics.ts'
-import { activeJobs, type JobReference, outlivedJobs } from './active-jobs.ts'
+import { activeJobs, type JobReference, surplusJobs } from './active-jobs.ts'
+import { createDueJob, type RecordOnce } from './create-due-job.ts'
+import { deleteJob } from './delete-job.ts'
 import { nextInMs } from './missed-times.ts'
-import { runDue, type TellOnce } from './run-due.ts'
 import { scheduleOf } from './schedule.ts'
-import { deleteJob } from './writes.ts'
 
-/** What the controller keeps of a CronJob between two looks. */
-interface Remembered {
-  /** The resourceVersion of the last status written: an older one may be in the cache yet. */
+/** State of a CronJob in memory between reconciles. */
+interface CronJobMemory {
+  /** The resourceVersion of the last status written; the cache may still have an older one. */
   written: string
-  /** What was told last, by reason: it is not told again with every look. */
-  readonly told: Map<string, string>
-  /** Uids of Jobs that were told to be unexpected. */
+  /** The last event by reason, so that it is not recorded at every reconcile. */
+  readonly recordedEvents: Map<string, string>
+  /** Uids of Jobs with an UnexpectedJob event. */
   unexpected: ReadonlySet<string | undefined>
 }
 
-/** `skew` is told how late Jobs are made, in seconds. `now`: milliseconds. */
+/** `skew` observes how late Jobs are created, in seconds. `now` returns ms. */
 export function cronJobController(
   concurrency: number,
   skew: HistogramSeries = creationSkew(),
   now: () => number = Date.now,
 ): Controller {
   const alarms = new Alarms(now)
-  const memory = new Map<string, Remembered>()
-  const remembered = ({ metadata: { uid = '' } }: CronJob): Remembered => {
+  const memory = new Map<string, CronJobMemory>()
+  const memoryOf = ({ metadata: { uid = '' } }: CronJob): CronJobMemory => {
     let known = memory.get(uid)
-    if (!known) memory.set(uid, (known = { written: '', told: new Map(), unexpected: new Set() }))
+    if (!known) memory.set(uid, (known = { written: '', recordedEvents: new Map(), unexpected: new Set() }))
     return known
   }
 
@@ -52,7 +52,7 @@ export function cronJobController(
           if (before && cron?.metadata.uid !== before.metadata.uid) memory.delete(before.metadata.uid ?? '')
           if (!cron) return alarms.forget(keyOf(before as CronJob))
           if (before && hasOtherSchedule(cron, before)) {
-            // A new schedule holds from now on: what it would have meant before is not made up for.
+            // A new schedule applies from now on: its times in the past are not made up for.
             const wait = nextInMs(cron, now(), scheduleOf(cron).next)
             if (wait !== undefined) alarms.set(keyOf(cron), wait, context)
           } else context.requeue(keyOf(cron))
@@ -64,20 +64,25 @@ export function cronJobController(
       const [namespace = '', name = ''] = key.split('/')
       const cron = context.caches.get(cronJobs, namespace, name)
       if (!cron) return
-      const known = remembered(cron)
+      const known = memoryOf(cron)
       if (known.written && BigInt(cron.metadata.resourceVersion ?? 0) < BigInt(known.written)) return
-      const tellOnce = (type: EventType, reason: string, message: string, about = message): void => {
-        if (known.told.get(reason) === about) return
-        known.told.set(reason, about)
+      const recordOnce = (type: EventType, reason: string, message: string, about = message): void => {
+        if (known.recordedEvents.get(reason) === about) return
+        known.recordedEvents.set(reason, about)
         context.events.record(cron, type, reason, message)
       }
-      await look(cron, tellOnce, known, context)
+      await syncCronJob(cron, recordOnce, known, context)
     },
   }
 
-  async function look(cron: CronJob, tellOnce: TellOnce, known: Remembered, context: ReconcileContext): Promise<void> {
-    const mine = [...context.caches.by(jobs, byController, cron.metadata.uid ?? '')]
-    const { ended, missing, unexpected, ...found } = activeJobs(cron, mine)
+  async function syncCronJob(
+    cron: CronJob,
+    recordOnce: RecordOnce,
+    known: CronJobMemory,
+    context: ReconcileContext,
+  ): Promise<void> {
+    const owned = [...context.caches.by(jobs, byController, cron.metadata.uid ?? '')]
+    const { ended, missing, unexpected, ...found } = activeJobs(cron, owned)
     for (const job of ended)
       context.events.record(
         cron,
@@ -94,19 +99,19 @@ export function cronJobController(
           `Saw a job that the controller did not create or forgot: ${metadata.name}`,
         )
     known.unexpected = new Set(unexpected.map(({ metadata }) => metadata.uid))
-    const gone = new Set<JobReference>()
+    const deleted = new Set<JobReference>()
     for (const reference of missing) {
-      // The cache may be behind.
-      if (await isThere(reference, context)) continue
-      gone.add(reference)
+      // The cache may be stale.
+      if (await jobExists(reference, context)) continue
+      deleted.add(reference)
       context.events.record(cron, 'Normal', 'MissingJob', `Active job went missing: ${reference.name}`)
     }
-    const active = found.active.filter((reference) => !gone.has(reference))
+    const active = found.active.filter((reference) => !deleted.has(reference))
 
     const run = cron.metadata.deletionTimestamp
       ? { active, lastScheduleTime: undefined }
-      : await runDue(cron, active, now(), tellOnce, skew, context)
-    for (const job of outlivedJobs(cron, mine)) await deleteJob(cron, job, context)
+      : await createDueJob(cron, active, now(), recordOnce, skew, context)
+    for (const job of surplusJobs(cron, owned)) await deleteJob(cron, job, context)
     const status = statusOf(cron, run.active, run.lastScheduleTime, found.lastSuccessfulTime)
     const written = jsonEqual(status, cron.status ?? {})
       ? cron
@@ -127,7 +132,7 @@ export function cronJobController(
 const hasOtherSchedule = (a: CronJob, b: CronJob): boolean =>
   a.spec?.schedule !== b.spec?.schedule || a.spec?.timeZone !== b.spec?.timeZone
 
-const isThere = ({ namespace = '', name = '' }: JobReference, { client }: ReconcileContext): Promise<boolean> =>
+const jobExists = ({ namespace = '', name = '' }: JobReference, { client }: ReconcileContext): Promise<boolean> =>
   client.get(jobs, namespace, name).then(
     () => true,
     (error) => unlessGone(error) ?? false,

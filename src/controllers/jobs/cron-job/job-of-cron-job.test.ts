@@ -4,7 +4,7 @@ import { jobAt, timeIn } from './job-of-cron-job.ts'
 
 const time = Date.parse('2026-07-01T02:30:00Z')
 
-test('a Job is named after its minute, and says when it was due', () => {
+test('a Job is named after its minute and annotated with its scheduled time', () => {
   const spec = {
     schedule: '30 4 * * *',
     timeZone: 'Europe/Madrid',
@@ -30,7 +30,7 @@ test('a Job is named after its minute, and says when it was due', () => {
   })
 })
 
-test('times have the offset of their zone', () => {
+test('timeIn formats times with the offset of the zone', () => {
   assert.equal(timeIn(time, undefined), '2026-07-01T02:30:00Z')
   assert.equal(timeIn(time, 'America/St_Johns'), '2026-07-01T00:00:00-02:30')
   assert.equal(timeIn(time, 'Etc/UTC'), '2026-07-01T02:30:00Z')

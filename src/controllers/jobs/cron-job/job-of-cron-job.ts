@@ -1,11 +1,11 @@
-/** The Job that a CronJob makes at a time of its schedule. */
+/** Builds the Job of a CronJob for a scheduled time. */
 import type { CronJob, Job } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
 
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 const minuteMs = 60_000
 
-/** The same time has the same name, so that no time gets two Jobs. `time`: ms since 1970. */
+/** The name is derived from the time, so that no time gets two Jobs. `time` is in ms since the epoch. */
 export const jobName = ({ metadata }: CronJob, time: number): string =>
   `${metadata.name}-${Math.floor(time / minuteMs)}`
 
@@ -25,7 +25,7 @@ export function jobAt(cron: CronJob, time: number): Job {
   }
 }
 
-/** A time in a zone, with its offset (RFC 3339); in UTC where no zone is given. */
+/** Formats a time with the offset of a zone (RFC 3339). Default: UTC. */
 export function timeIn(time: number, timeZone: string | undefined): string {
   // 2026-07-01 04:30:00
   const local = new Intl.DateTimeFormat('sv-SE', {

@@ -24,7 +24,7 @@ const due = (job: CronJob, now: string, next = hourly): [string | undefined, boo
 }
 const day = '2026-01-01T'
 
-test('what is due is the last time that no Job was made for', () => {
+test('the last scheduled time without a Job is due', () => {
   assert.deepEqual(due(cron(`${day}09:30:00Z`), '09:59:59'), [undefined, false])
   assert.deepEqual(due(cron(`${day}09:30:00Z`), '10:00:00'), ['10:00', false])
   assert.deepEqual(due(cron(`${day}09:30:00Z`), '10:59:00'), ['10:00', false])
@@ -32,7 +32,7 @@ test('what is due is the last time that no Job was made for', () => {
   assert.deepEqual(due(cron(`${day}01:30:00Z`, `${day}02:00:00Z`), '12:10:00'), ['12:00', false])
 })
 
-test('what has passed its deadline is not made up for', () => {
+test('a time past its starting deadline is not due', () => {
   assert.deepEqual(due(cron(`${day}01:30:00Z`, undefined, 600), '12:09:00'), ['12:00', false])
   assert.deepEqual(due(cron(`${day}01:30:00Z`, undefined, 600), '12:11:00'), [undefined, false])
   // The client reads integers beyond 2^53 as bigints.
@@ -49,12 +49,12 @@ test('more than a hundred missed times are too many', () => {
   assert.deepEqual(due(cron(`${day}00:00:00Z`, undefined, 120), '12:00:30', minutely), ['12:00', false])
 })
 
-test('intervals may differ', () => {
+test('schedules may have varying intervals', () => {
   const workingHours = every('0 9,17 * * *')
   assert.deepEqual(due(cron('2025-12-30T10:00:00Z'), '12:00:00', workingHours), ['09:00', false])
 })
 
-test('a schedule that never comes is no schedule', () => {
+test('a schedule without a next time is an error', () => {
   assert.throws(
     () => due(cron(`${day}00:00:00Z`), '12:00:00', every('0 0 31 2 *')),
     /time difference between two schedules/,
@@ -62,7 +62,7 @@ test('a schedule that never comes is no schedule', () => {
   assert.equal(nextInMs(cron(`${day}00:00:00Z`), at('12:00:00'), every('0 0 31 2 *')), undefined)
 })
 
-test('the next look is when the schedule comes next', () => {
+test('nextInMs is the time until the next scheduled time', () => {
   assert.equal(nextInMs(cron(`${day}09:30:00Z`), at('09:40:00'), hourly), 20 * 60_000 + 100)
   assert.equal(nextInMs(cron(`${day}09:30:00Z`, `${day}10:00:00Z`), at('10:00:01'), hourly), 59 * 60_000 + 59_100)
   assert.equal(nextInMs(cron(`${day}01:30:00Z`), at('10:30:00'), hourly), 30 * 60_000 + 100)

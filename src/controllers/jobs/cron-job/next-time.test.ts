@@ -17,7 +17,7 @@ const cases: [schedule: string, after: string, next: string | undefined][] = [
   ['@monthly', '2026-01-31T12:00:00Z', '2026-02-01T00:00Z'],
   ['@weekly', '2026-01-01T00:00:00Z', '2026-01-04T00:00Z'],
   ['0 12 29 2 *', '2026-01-01T00:00:00Z', '2028-02-29T12:00Z'],
-  // Either a day of the month or one of the week; both where one of them is any.
+  // If both days of month and of week are restricted, either matches; else both must.
   ['0 0 13 * FRI', '2026-01-03T00:00:00Z', '2026-01-09T00:00Z'],
   ['0 0 13 * FRI', '2026-01-10T00:00:00Z', '2026-01-13T00:00Z'],
   ['0 0 */2 * FRI', '2026-01-03T00:00:00Z', '2026-01-05T00:00Z'],
@@ -32,13 +32,13 @@ const zoned: [schedule: string, zone: string, after: string, next: string | unde
   ['30 4 * * *', 'Europe/Madrid', '2026-07-01T00:00:00Z', '2026-07-01T02:30Z'],
   ['0 9 * * *', 'Asia/Kolkata', '2026-01-01T04:00:00Z', '2026-01-02T03:30Z'],
   ['0 0 1 * *', 'America/New_York', '2026-01-31T12:00:00Z', '2026-02-01T05:00Z'],
-  // Clocks are put forward at 2:00: there is no 2:30.
+  // Clocks go forward at 2:00: 2:30 does not exist.
   ['30 2 * * *', 'Europe/Madrid', '2026-03-28T12:00:00Z', '2026-03-30T00:30Z'],
-  // Clocks are put back at 3:00: 2:30 comes twice.
+  // Clocks go back at 3:00: 2:30 occurs twice.
   ['30 2 * * *', 'Europe/Madrid', '2026-10-24T12:00:00Z', '2026-10-25T00:30Z'],
   ['30 2 * * *', 'Europe/Madrid', '2026-10-25T00:30:00Z', '2026-10-25T01:30Z'],
   ['30 2 * * *', 'Europe/Madrid', '2026-10-25T01:30:00Z', '2026-10-26T01:30Z'],
-  // In Santiago clocks are put forward at midnight: the day begins at one.
+  // In Santiago clocks go forward at midnight: the day begins at one o'clock.
   ['0 1 * * *', 'America/Santiago', '2026-09-05T12:00:00Z', '2026-09-06T04:00Z'],
   ['0 0 * * *', 'America/Santiago', '2026-09-05T12:00:00Z', '2026-09-07T03:00Z'],
   ['0 0 * * *', 'America/Santiago', '2026-04-04T12:00:00Z', '2026-04-05T04:00Z'],

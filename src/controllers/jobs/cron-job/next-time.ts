@@ -1,7 +1,7 @@
-/** When a cron schedule comes next, by the clocks of a time zone: as robfig/cron has it, which upstream uses. */
+/** Computes the next time of a cron schedule in a time zone, like robfig/cron, which upstream uses. */
 import type { CronSchedule } from '../../../api/batch/cron-schedule.ts'
 
-/** What clocks show somewhere. `day` is that of the month, `weekday` 0 on Sundays. */
+/** A local time. `day` is the day of the month, `weekday` is 0 on Sundays. */
 interface LocalTime {
   readonly month: number
   readonly day: number
@@ -10,13 +10,13 @@ interface LocalTime {
   readonly minute: number
 }
 
-/** What clocks show at a time, in ms since 1970. */
+/** Converts a time in ms since the epoch to local time. */
 export type Clocks = (time: number) => LocalTime
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
-/** What does not come within five years does not come: 31 February. */
+/** Schedules without a time in five years have none, for example 31 February. */
 const searchMs = 5 * 366 * dayMs
 
 export const utcClocks: Clocks = (time) => {
@@ -30,7 +30,7 @@ export const utcClocks: Clocks = (time) => {
   }
 }
 
-/** The clocks of an IANA time zone, or of this machine's. Throws a RangeError for one that nobody knows. */
+/** The clocks of an IANA time zone. Default: this machine's zone. Throws a RangeError for an unknown zone. */
 export function clocksOf(timeZone: string | undefined): Clocks {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -53,8 +53,8 @@ export function clocksOf(timeZone: string | undefined): Clocks {
 }
 
 /**
- * The first time of a schedule after another one, both in ms since 1970; undefined if there is none. What clocks skip
- * when they are put forward does not come, what they show twice when they are put back comes twice.
+ * Returns the first time of a schedule after `after`, both in ms since the epoch; undefined if none exists. Local times
+ * that clocks skip when they go forward never occur; those repeated when they go back occur twice.
  */
 export function nextTime(schedule: CronSchedule, after: number, clocks: Clocks): number | undefined {
   if ('everyMs' in schedule) return Math.floor(after / 1000) * 1000 + schedule.everyMs
@@ -68,7 +68,7 @@ export function nextTime(schedule: CronSchedule, after: number, clocks: Clocks):
   }
 }
 
-/** Whether it is a day of the schedule: where days of the month and of the week are named, either is enough. */
+/** Returns true on days of the schedule: if days of the month and of the week are given, either is enough. */
 function isDue(
   { months, daysOfMonth, daysOfWeek, anyDayOfMonth, anyDayOfWeek }: Exclude<CronSchedule, { everyMs: number }>,
   { month, day, weekday }: LocalTime,
@@ -79,13 +79,13 @@ function isDue(
     : daysOfMonth.has(day) || daysOfWeek.has(weekday)
 }
 
-/** Days in which clocks are changed have 23 or 25 hours, and some begin at one o'clock. */
+/** Days on which clocks change have 23 or 25 hours, and some begin at one o'clock. */
 function startOfNextDay(time: number, { day, hour, minute }: LocalTime, clocks: Clocks): number {
   const guess = time + dayMs - hour * hourMs - minute * minuteMs
-  const there = clocks(guess)
-  if (there.hour === 0 && there.minute === 0) return guess
-  if (there.day === day) return guess + (24 - there.hour) * hourMs - there.minute * minuteMs
-  const earlier = guess - there.hour * hourMs - there.minute * minuteMs
-  // Midnight itself may be missing.
-  return clocks(earlier).day === there.day ? earlier : guess
+  const local = clocks(guess)
+  if (local.hour === 0 && local.minute === 0) return guess
+  if (local.day === day) return guess + (24 - local.hour) * hourMs - local.minute * minuteMs
+  const earlier = guess - local.hour * hourMs - local.minute * minuteMs
+  // Midnight may not exist.
+  return clocks(earlier).day === local.day ? earlier : guess
 }

@@ -1,4 +1,4 @@
-/** The schedule of a CronJob, with the time zone that it is meant in. */
+/** The parsed schedule of a CronJob in its time zone. */
 import { parseCronSchedule } from '../../../api/batch/cron-schedule.ts'
 import type { CronJob } from '../../../client/kinds.ts'
 import type { Next } from './missed-times.ts'
@@ -6,11 +6,11 @@ import { type Clocks, clocksOf, nextTime } from './next-time.ts'
 
 export interface Schedule {
   readonly next: Next
-  /** Why there is none: the reason and the message of an event. */
+  /** The reason and message of the event if the schedule is invalid. */
   readonly problem?: { readonly reason: string; readonly message: string }
 }
 
-/** A schedule that makes no sense never comes. */
+/** Parses the schedule of a CronJob. An invalid one has no next time. */
 export function scheduleOf({ spec }: CronJob): Schedule {
   const { schedule = '', timeZone } = spec ?? {}
   const never: Next = () => undefined

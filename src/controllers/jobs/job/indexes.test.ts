@@ -12,7 +12,7 @@ import {
   withIndexes,
 } from './indexes.ts'
 
-test('indexes are read and written as intervals', () => {
+test('indexes are parsed and formatted as intervals', () => {
   for (const [text, written] of [
     ['', ''],
     ['0', '0'],
@@ -28,7 +28,7 @@ test('indexes are read and written as intervals', () => {
   assert.deepEqual(parseIndexes(undefined, 3), noIndexes)
 })
 
-test('sets of indexes grow, and are counted', () => {
+test('sets of indexes are merged, searched and counted', () => {
   const some = parseIndexes('1,4-6', 10)
   assert.equal(indexesText(withIndexes(some, [0, 7, 2])), '0-2,4-7')
   assert.equal(indexesText(withIndexes(some, [5])), '1,4-6')
@@ -42,7 +42,7 @@ test('sets of indexes grow, and are counted', () => {
   assert.equal(countInBoth(some, noIndexes), 0)
 })
 
-test('the lowest missing indexes come first', () => {
+test('firstMissing returns the lowest missing indexes', () => {
   assert.deepEqual(firstMissing(parseIndexes('0,2-3', 10), 3, 6), [1, 4, 5])
   assert.deepEqual(firstMissing(noIndexes, 2, 6), [0, 1])
   assert.deepEqual(firstMissing(parseIndexes('0-5', 10), 2, 6), [])

@@ -1,17 +1,17 @@
-/** Sets of completion indexes as a Job's status holds them: intervals in order, written `0-3,5,8,9`. */
+/** Sets of completion indexes in the format of a Job's status: sorted intervals such as `0-3,5,8,9`. */
 
-/** Both ends belong to it. */
+/** Includes both ends. */
 interface Interval {
   readonly first: number
   readonly last: number
 }
 
-/** In order, and with gaps between them. */
+/** Sorted, with gaps between them. */
 export type Indexes = readonly Interval[]
 
 export const noIndexes: Indexes = []
 
-/** Reads a set; what is no number is left out, and so is what is not below `completions`. */
+/** Parses a set; ignores invalid numbers and indexes not below `completions`. */
 export function parseIndexes(text: string | undefined, completions: number): Indexes {
   const found: Interval[] = []
   for (const part of text?.split(',') ?? []) {
@@ -22,7 +22,7 @@ export function parseIndexes(text: string | undefined, completions: number): Ind
   return union(found, noIndexes)
 }
 
-/** Two that follow each other are written one by one. */
+/** Formats a set; an interval of two is written as two indexes. */
 export function indexesText(indexes: Indexes): string {
   return indexes
     .map(({ first, last }) => (first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`))
@@ -60,7 +60,7 @@ export function union(some: Indexes, others: Indexes): Indexes {
   return joined
 }
 
-/** How many are in both. */
+/** Returns the size of the intersection. */
 export function countInBoth(some: Indexes, others: Indexes): number {
   let count = 0
   for (let i = 0, j = 0; i < some.length && j < others.length; ) {
@@ -72,7 +72,7 @@ export function countInBoth(some: Indexes, others: Indexes): number {
   return count
 }
 
-/** The lowest `count` indexes below `completions` that are not in a set. */
+/** Returns the lowest `count` indexes below `completions` that are not in the set. */
 export function firstMissing(indexes: Indexes, count: number, completions: number): number[] {
   const missing: number[] = []
   let candidate = 0

@@ -8,7 +8,7 @@ import { conflict } from '../../../machinery/status-error.ts'
 import { jobController } from './job-controller.ts'
 import { endedPod, jobOf, podOf } from './job-fixture.ts'
 
-/** A cache of one Job and one pod of it, which has succeeded and is held; and what is written. */
+/** Simulates a cache with one Job and its succeeded, unreleased pod, and records writes. */
 function jobWorld() {
   const job = jobOf(
     { completions: 3, parallelism: 2, selector: { matchLabels: { job: 'j' } } },
@@ -19,7 +19,7 @@ function jobWorld() {
     ...ended,
     metadata: { ...ended.metadata, labels: { job: 'j' }, ownerReferences: [controllerReference(job)] },
   }
-  const world = { job, held, written: [] as Job['status'][], created: 0, changedMeanwhile: false }
+  const world = { job, held, written: [] as Job['status'][], created: 0, hasConflict: false }
   let version = 1
   const caches = {
     get: (of: Resource) => (of.plural === jobs.plural ? world.job : held),
@@ -28,7 +28,7 @@ function jobWorld() {
   const client = {
     async updateStatus(_: Resource, object: Job) {
       version++
-      if (world.changedMeanwhile) throw conflict({ group: 'batch', name: 'jobs' }, 'j', 'it has changed')
+      if (world.hasConflict) throw conflict({ group: 'batch', name: 'jobs' }, 'j', 'it has changed')
       world.written.push(object.status)
       return { ...object, metadata: { ...object.metadata, resourceVersion: `${version}` } }
     },
@@ -39,10 +39,10 @@ function jobWorld() {
   const { watches = [], reconcile = async () => {} } = jobController({ concurrency: 1 })
   return {
     world,
-    look: async () => reconcile('n/j', context),
-    tellPod: (pod: Pod, before?: Pod) =>
+    sync: async () => reconcile('n/j', context),
+    notifyPod: (pod: Pod, before?: Pod) =>
       watches.find(({ resource }) => resource.plural === pods.plural)?.changed?.(pod, before, context),
-    /** The cache shows the Job as it was written last. */
+    /** Updates the Job in the cache to the last write. */
     catchUp() {
       world.job = {
         ...world.job,
@@ -56,34 +56,37 @@ function jobWorld() {
 const made = (name: string, { metadata }: Pod): Pod =>
   podOf(name, { phase: 'Pending' }, { ownerReferences: metadata.ownerReferences })
 
-test('a pod that is counted, and that the cache shows as such while its Job is looked at, is not counted again', async () => {
-  const { world, look, tellPod, catchUp } = jobWorld()
+test('a pod whose release reaches the cache during a reconcile is not counted twice', async () => {
+  const { world, sync, notifyPod, catchUp } = jobWorld()
   const { held } = world
-  await look()
-  const namedAndCounted = world.written.map((status) => [status?.uncountedTerminatedPods?.succeeded, status?.succeeded])
-  assert.deepEqual(namedAndCounted, [
+  await sync()
+  const listedAndCounted = world.written.map((status) => [
+    status?.uncountedTerminatedPods?.succeeded,
+    status?.succeeded,
+  ])
+  assert.deepEqual(listedAndCounted, [
     [['p'], undefined],
     [undefined, 1],
   ])
   catchUp()
-  for (let at = 0; at < world.created; at++) tellPod(made(`${at}`, held))
-  const looked = look()
-  tellPod({ ...held, metadata: { ...held.metadata, finalizers: [] } }, held)
-  await looked
+  for (let at = 0; at < world.created; at++) notifyPod(made(`${at}`, held))
+  const pending = sync()
+  notifyPod({ ...held, metadata: { ...held.metadata, finalizers: [] } }, held)
+  await pending
   assert.ok(
     world.written.slice(2).every((status) => status?.succeeded === 1 && !status.uncountedTerminatedPods?.succeeded),
   )
 })
 
-test('by a Job that has changed meanwhile nothing more is decided', async () => {
-  const { world, look, tellPod, catchUp } = jobWorld()
-  world.changedMeanwhile = true
-  await assert.rejects(look(), { code: 409 })
+test('a Job is not reconciled from the version that caused a conflict', async () => {
+  const { world, sync, notifyPod, catchUp } = jobWorld()
+  world.hasConflict = true
+  await assert.rejects(sync(), { code: 409 })
   const { created } = world
   assert.ok(created > 0)
-  for (let at = 0; at < created; at++) tellPod(made(`${at}`, world.held))
-  await look()
+  for (let at = 0; at < created; at++) notifyPod(made(`${at}`, world.held))
+  await sync()
   assert.equal(world.created, created)
   catchUp()
-  await assert.rejects(look(), { code: 409 })
+  await assert.rejects(sync(), { code: 409 })
 })

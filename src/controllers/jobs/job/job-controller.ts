@@ -3,26 +3,26 @@ import { type Controller, type ReconcileContext, watch } from '../../../client/c
 import { keyOf } from '../../../client/informers/informer.ts'
 import { type Job, jobs, type Pod, pods } from '../../../client/kinds.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
-import { claimable, claimed } from '../../pods/owners/claim.ts'
+import { claimCandidates, claimObjects } from '../../pods/owners/claim.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { ownerKeys } from '../../pods/owners/owner-keys.ts'
 import { isActive } from '../../pods/phase.ts'
-import { Expectations, expectationsExpireMs } from '../../pods/writing/expectations.ts'
+import { Expectations, expectationsExpireMs } from '../../pods/writes/expectations.ts'
 import { Alarms } from '../alarms.ts'
 import { finishedCondition } from '../finished.ts'
-import { holdPods } from './carry-out.ts'
-import { isManagedElsewhere, type JobState, stateOf } from './decisions/state.ts'
+import { isManagedExternally, type JobState, stateOf } from './decisions/state.ts'
 import { JobMemory } from './memory.ts'
 import { JobMetrics, type SyncAction } from './metrics.ts'
 import { isOrphan, orphanKey, orphanOf, releaseOrphan } from './orphans.ts'
+import { restoreFinalizers } from './pod-writes.ts'
 import { isTracked, trackingFinalizer } from './pods.ts'
-import { runJob } from './run-job.ts'
+import { syncJob } from './sync-job.ts'
 
 export interface JobControllerOptions {
   readonly concurrency: number
-  /** Counts nothing that anybody sees unless said. */
+  /** Default: metrics that are not exported. */
   readonly metrics?: JobMetrics
-  /** Milliseconds. */
+  /** Returns ms. */
   readonly now?: () => number
 }
 
@@ -34,7 +34,7 @@ export function jobController({
   const expectations = new Expectations(now)
   const memory = new JobMemory()
   const alarms = new Alarms(now)
-  const room = { expectations, memory, metrics, alarms, now }
+  const runtime = { expectations, memory, metrics, alarms, now }
 
   return {
     name: 'job-controller',
@@ -43,10 +43,10 @@ export function jobController({
       watch({
         resource: jobs,
         changed(job, before, context) {
-          const gone = before && job?.metadata.uid !== before.metadata.uid ? before : undefined
-          if (gone) forget(gone)
-          if (job && !before && isManagedElsewhere(job)) metrics.managedElsewhere(job.spec?.managedBy ?? '')
-          for (const ended of [gone, job && finishedCondition(job) ? job : undefined])
+          const deleted = before && job?.metadata.uid !== before.metadata.uid ? before : undefined
+          if (deleted) forget(deleted)
+          if (job && !before && isManagedExternally(job)) metrics.countManagedElsewhere(job.spec?.managedBy ?? '')
+          for (const ended of [deleted, job && finishedCondition(job) ? job : undefined])
             if (ended) releaseAll(ended, context)
         },
       }),
@@ -68,29 +68,29 @@ export function jobController({
       if (orphan) return releaseOrphan(orphan, context)
       const [namespace = '', name = ''] = key.split('/')
       const job = context.caches.get(jobs, namespace, name)
-      if (!job || isManagedElsewhere(job)) return
+      if (!job || isManagedExternally(job)) return
       if (finishedCondition(job)) return forget(job)
       if (memory.isOutdated(job)) return
-      // Its pods are about to be seen, and then it is looked at again.
+      // The watch on pods requeues the Job when the expected pods are observed.
       if (!expectations.satisfied(job.metadata.uid ?? '')) return alarms.set(key, expectationsExpireMs, context)
-      const mine = await podsOf(job, memory, context)
-      const loose = job.metadata.deletionTimestamp ? [] : mine.filter((pod) => isActive(pod) && !isTracked(pod))
-      if (loose.length > 0) return holdPods(loose, context)
-      await timed(stateOf(job, mine), context)
+      const owned = await podsOf(job, memory, context)
+      const unheld = job.metadata.deletionTimestamp ? [] : owned.filter((pod) => isActive(pod) && !isTracked(pod))
+      if (unheld.length > 0) return restoreFinalizers(unheld, context)
+      await syncTimed(stateOf(job, owned), context)
     },
   }
 
-  async function timed(state: JobState, context: ReconcileContext): Promise<void> {
+  async function syncTimed(state: JobState, context: ReconcileContext): Promise<void> {
     const began = performance.now()
     let action: SyncAction = 'reconciling'
     let isDone = false
     try {
-      await runJob(state, room, context, (doing) => {
-        action = doing
+      await syncJob(state, runtime, context, (next) => {
+        action = next
       })
       isDone = true
     } finally {
-      metrics.synced(state.job, action, isDone, (performance.now() - began) / 1000)
+      metrics.observeSync(state.job, action, isDone, (performance.now() - began) / 1000)
     }
   }
 
@@ -105,17 +105,17 @@ const selects = ({ spec }: Job, { metadata }: { metadata: Pod['metadata'] }): bo
   labelSelectorOf(spec?.selector).matches(metadata.labels ?? {})
 
 /**
- * Its pods, and those that it adopts. What is remembered of pods is said of them at once: what a watch tells a moment
- * later it tells of newer ones.
+ * Returns the Job's pods, including those that it adopts. Released finalizers are applied to the cached pods
+ * immediately, because watch events that arrive later are about newer versions.
  */
 const podsOf = (job: Job, memory: JobMemory, { caches, client }: ReconcileContext): Promise<Pod[]> =>
-  claimed(
-    Array.from(claimable(job, pods, caches), (pod) => memory.asReleased(pod, job)),
+  claimObjects(
+    Array.from(claimCandidates(job, pods, caches), (pod) => memory.withoutReleasedFinalizer(pod, job)),
     { owner: job, owners: jobs, resource: pods, matches: (pod) => selects(job, pod), finalizers: [trackingFinalizer] },
     client,
   )
 
-/** Looks at what is left of a Job that has ended or gone. */
+/** Requeues the unreleased pods of a Job that has finished or was deleted. */
 function releaseAll(job: Job, { caches, requeue }: Pick<ReconcileContext, 'caches' | 'requeue'>): void {
   for (const pod of caches.by(pods, byController, job.metadata.uid ?? '')) if (isTracked(pod)) requeue(orphanKey(pod))
 }

@@ -10,7 +10,7 @@ export const jobOf = (spec: object, status: object = {}): Job => ({
   status,
 })
 
-/** Held until it is counted. */
+/** A pod with the tracking finalizer. */
 export const podOf = (name: string, status: object, metadata: object = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -30,7 +30,7 @@ export interface Ending {
   readonly conditions?: readonly object[]
   readonly finishedAt?: string
   readonly index?: number
-  /** Of its index, before it. */
+  /** Earlier failures of its index. */
   readonly failures?: number
 }
 

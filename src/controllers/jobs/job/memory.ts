@@ -1,46 +1,44 @@
-/**
- * What the controller remembers of a Job between two looks at it: nothing that it could not do without after a restart.
- */
+/** State of Jobs in memory between reconciles. It may be lost at a restart. */
 import type { Job, Pod } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
 import { isTracked, trackingFinalizer } from './pods.ts'
 import { type BackOff, noBackOff } from './policies/back-off.ts'
 
-interface Remembered {
+interface JobMemoryEntry {
   backOff: BackOff
-  /** The least version of the Job that is worth a look: what the cache has may be older than what was written last. */
+  /** The lowest resourceVersion to reconcile: the cached Job may be older than the last write. */
   leastVersion: bigint
-  /** Uids of pods whose finalizer was removed, though the cache does not show it yet. */
+  /** Uids of pods whose finalizer was removed, which the cache may not contain yet. */
   readonly released: Set<string>
 }
 
 export class JobMemory {
-  /** By uid. */
-  readonly #jobs = new Map<string, Remembered>()
+  /** Keyed by uid. */
+  readonly #jobs = new Map<string, JobMemoryEntry>()
 
-  of({ metadata: { uid = '' } }: Job): Remembered {
+  of({ metadata: { uid = '' } }: Job): JobMemoryEntry {
     let known = this.#jobs.get(uid)
     if (!known) this.#jobs.set(uid, (known = { backOff: noBackOff, leastVersion: 0n, released: new Set() }))
     return known
   }
 
-  /** This is what the server has of the Job. */
-  written(job: Job): void {
+  /** Records the Job that the server returned for a write. */
+  recordWrite(job: Job): void {
     this.of(job).leastVersion = versionOf(job)
   }
 
-  /** The server has something newer of the Job: what is decided by this state would be for nothing. */
-  outdated(job: Job): void {
+  /** Records that the server has a newer version of the Job, so that this one is not reconciled. */
+  markOutdated(job: Job): void {
     this.of(job).leastVersion = versionOf(job) + 1n
   }
 
-  /** Whether this is not the newest state that the controller knows of. */
+  /** Returns true if the controller knows of a newer version. */
   isOutdated(job: Job): boolean {
     return versionOf(job) < this.of(job).leastVersion
   }
 
-  /** The pod as it is by now. */
-  asReleased(pod: Pod, job: Job): Pod {
+  /** Returns the pod without its finalizer if that was removed. */
+  withoutReleasedFinalizer(pod: Pod, job: Job): Pod {
     if (!this.of(job).released.has(pod.metadata.uid ?? '')) return pod
     return {
       ...pod,
@@ -48,14 +46,14 @@ export class JobMemory {
     }
   }
 
-  /** Takes note of what a watch tells of a pod. */
+  /** Processes a change of a pod from a watch. */
   observe(pod: Pod | undefined, before: Pod | undefined): void {
     const seen = pod ?? before
     if (seen && !(pod && isTracked(pod)))
       this.#jobs.get(controllerOf(seen)?.uid ?? '')?.released.delete(seen.metadata.uid ?? '')
   }
 
-  /** The Job has ended, or gone. */
+  /** Drops the state of a Job that has finished or was deleted. */
   forget({ metadata: { uid = '' } }: Job): void {
     this.#jobs.delete(uid)
   }

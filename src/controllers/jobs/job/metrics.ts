@@ -1,4 +1,4 @@
-/** What is counted of Jobs (`job_controller_*`). */
+/** Metrics of the Job controller (`job_controller_*`). */
 import type { Job, Pod } from '../../../client/kinds.ts'
 import { exponentialBuckets } from '../../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
@@ -8,7 +8,7 @@ import type { JobState } from './decisions/state.ts'
 import { countOf, parseIndexes } from './indexes.ts'
 import { isIndexed, isTracked } from './pods.ts'
 
-/** What a look at a Job came to. */
+/** The main action of a reconcile. */
 export type SyncAction = 'reconciling' | 'tracking' | 'pods_created' | 'pods_deleted'
 
 export class JobMetrics {
@@ -70,18 +70,18 @@ export class JobMetrics {
     )
   }
 
-  synced(job: Job, action: SyncAction, isDone: boolean, seconds: number): void {
+  observeSync(job: Job, action: SyncAction, isDone: boolean, seconds: number): void {
     const labels = [modeOf(job), isDone ? 'success' : 'error', action]
     this.#syncSeconds(labels).observe(seconds)
     this.#syncs(labels).add()
   }
 
-  finished(job: Job, { type, reason = '' }: JobCondition): void {
+  countFinished(job: Job, { type, reason = '' }: JobCondition): void {
     this.#finished([modeOf(job), type === 'Complete' ? 'succeeded' : 'failed', reason]).add()
   }
 
-  /** The status has more pods in it than before. */
-  counted(job: Job, before: Job['status'] = {}): void {
+  /** Counts the pods and indexes that were added to the status. */
+  countPods(job: Job, before: Job['status'] = {}): void {
     const { status = {} } = job
     let succeeded = (status.succeeded ?? 0) - (before.succeeded ?? 0)
     if (isIndexed(job)) {
@@ -96,12 +96,12 @@ export class JobMetrics {
     this.#add(this.#podsFinished([modeOf(job), 'failed']), (status.failed ?? 0) - (before.failed ?? 0))
   }
 
-  /** The failure policy has said this of failed pods. */
-  decidedByPolicy(actions: readonly string[]): void {
+  /** Counts the failure policy's actions for failed pods. */
+  countPolicyActions(actions: readonly string[]): void {
     for (const action of actions) this.#policyFailures([action]).add()
   }
 
-  created({ job, failed, terminating }: JobState, done: number, missing: number): void {
+  countCreations({ job, failed, terminating }: JobState, done: number, missing: number): void {
     const replacesFailed = job.spec?.podReplacementPolicy === 'Failed' && failed > 0
     const reason = replacesFailed
       ? 'recreate_failed'
@@ -117,11 +117,11 @@ export class JobMetrics {
     if (is !== was) this.#tracked([is ? 'add' : 'delete']).add()
   }
 
-  managedElsewhere(controller: string): void {
+  countManagedElsewhere(controller: string): void {
     this.#managedElsewhere([controller]).add()
   }
 
-  /** A series that has counted nothing yet is not told; one is never taken back. */
+  /** Skips 0, so that empty series do not appear, and negative numbers, as counters only grow. */
   #add(series: { add(by: number): void }, by: number): void {
     if (by > 0) series.add(by)
   }
@@ -129,6 +129,6 @@ export class JobMetrics {
 
 const modeOf = (job: Job): string => (isIndexed(job) ? 'Indexed' : 'NonIndexed')
 
-/** Indexes beyond the completions count too: these may have become fewer. */
+/** Counts indexes beyond `completions` too, as that may have been lowered. */
 const indexCount = (text: string | undefined): number =>
   text ? countOf(parseIndexes(text, Number.POSITIVE_INFINITY)) : 0

@@ -1,6 +1,6 @@
-/** The pods that a Job makes: its template, held until they are counted, and told their index. */
+/** Builds the pods of a Job: its template with the tracking finalizer and the completion index. */
 import type { Job, Pod } from '../../../client/kinds.ts'
-import { podFromTemplate } from '../../pods/writing/from-template.ts'
+import { podFromTemplate } from '../../pods/writes/pod-from-template.ts'
 import type { JobIndexes } from './decisions/state.ts'
 import { completionIndexAnnotation, trackingFinalizer } from './pods.ts'
 import { failureAnnotations, hasLimitPerIndex } from './policies/index-failures.ts'
@@ -8,10 +8,10 @@ import { failureAnnotations, hasLimitPerIndex } from './policies/index-failures.
 type Container = NonNullable<Pod['spec']>['containers'][number]
 
 const indexVariable = 'JOB_COMPLETION_INDEX'
-/** What the server completes a name by takes five characters more. */
+/** The server appends five characters to generateName. */
 const longestPrefix = 58
 
-/** `index` is undefined where pods have none. */
+/** `index` is undefined unless the Job is Indexed. */
 export function podOfJob(job: Job, index: number | undefined, { replaced }: JobIndexes): Pod {
   const pod = podFromTemplate(job.spec?.template ?? {}, job)
   const { metadata } = pod
@@ -40,12 +40,12 @@ function withIndex(spec: NonNullable<Pod['spec']>, hostname: string): NonNullabl
   return {
     ...spec,
     hostname,
-    containers: containers.map(tellIndex),
-    ...(initContainers && { initContainers: initContainers.map(tellIndex) }),
+    containers: containers.map(withIndexVariable),
+    ...(initContainers && { initContainers: initContainers.map(withIndexVariable) }),
   }
 }
 
-function tellIndex(container: Container): Container {
+function withIndexVariable(container: Container): Container {
   const { env = [] } = container
   if (env.some(({ name }) => name === indexVariable)) return container
   const variable = {

@@ -1,7 +1,7 @@
-/** What a Job reads off its pods: which index they stand for, whether they run, how they ended and when. */
+/** Reads a Job's pods: their completion index, whether they are tracked, how and when they ended. */
 import type { Job, Pod } from '../../../client/kinds.ts'
 
-/** Keeps a pod until the Job's status has it counted (KEP-2307). */
+/** Retains a pod until it is counted in the Job's status (KEP-2307). */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking'
 export const completionIndexAnnotation = 'batch.kubernetes.io/job-completion-index'
 
@@ -9,7 +9,7 @@ export const isTracked = ({ metadata }: Pod): boolean => metadata.finalizers?.in
 
 export const isIndexed = ({ spec }: Job): boolean => spec?.completionMode === 'Indexed'
 
-/** Undefined where the annotation is missing or no index. */
+/** Undefined if the annotation is missing or invalid. */
 export function completionIndexOf({ metadata }: Pod): number | undefined {
   const text = metadata.annotations?.[completionIndexAnnotation]
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
@@ -18,20 +18,18 @@ export function completionIndexOf({ metadata }: Pod): number | undefined {
 export const hasSucceeded = ({ status }: Pod): boolean => status?.phase === 'Succeeded'
 
 /**
- * Whether a pod is replaced only when it has failed, and not as soon as it is deleted (KEP-3939). A failure policy has
- * to see how it ended.
+ * Returns true if a pod is replaced only after it has failed, not when it is deleted (KEP-3939). A failure policy needs
+ * the pod's final state.
  */
 export const replacesOnlyFailed = ({ spec }: Job): boolean =>
   spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 
-/**
- * A deleted pod counts as failed too, as nobody may be left to say how it ended; unless only failed ones are replaced.
- */
+/** A deleted pod counts as failed, as its final state may never be reported, unless only failed pods are replaced. */
 export const hasFailed = (pod: Pod, job: Job): boolean =>
   pod.status?.phase === 'Failed' ||
   (!replacesOnlyFailed(job) && pod.metadata.deletionTimestamp !== undefined && !hasSucceeded(pod))
 
-/** When a pod ended, in ms since 1970: by its containers, or by what comes closest to it. */
+/** The time at which a pod ended, in ms since the epoch: from its containers or the closest known time. */
 export function finishedAt(pod: Pod): number {
   const { metadata, spec, status } = pod
   const sidecars = new Set(

@@ -9,22 +9,22 @@ export const addressFlags: readonly ControllerFlag[] = [
     name: 'allocate-node-cidrs',
     type: 'boolean',
     help: 'gives each node a range of addresses for its pods',
-    fallback: 'false',
+    default: 'false',
   },
   {
     name: 'cluster-cidr',
     type: 'text',
     help: 'addresses of pods: one range, or one of IPv4 and one of IPv6',
-    fallback: '',
+    default: '',
   },
   {
     name: 'node-cidr-mask-size',
     type: 'number',
     help: 'how long the prefix of a node’s range is; 24 for IPv4 and 64 for IPv6 unless said',
-    fallback: '0',
+    default: '0',
   },
-  { name: 'node-cidr-mask-size-ipv4', type: 'number', help: 'the same for IPv4 alone', fallback: '0' },
-  { name: 'node-cidr-mask-size-ipv6', type: 'number', help: 'the same for IPv6 alone', fallback: '0' },
+  { name: 'node-cidr-mask-size-ipv4', type: 'number', help: 'the same for IPv4 alone', default: '0' },
+  { name: 'node-cidr-mask-size-ipv6', type: 'number', help: 'the same for IPv6 alone', default: '0' },
 ]
 
 export interface ClusterRange {

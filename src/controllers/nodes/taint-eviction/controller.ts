@@ -2,7 +2,7 @@
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
-import { longestWaitMs } from '../../longest-wait.ts'
+import { maxDelayMs } from '../../max-delay.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { type EvictionMetrics, nodeTaintMetrics } from '../../pods/eviction-metrics.ts'
 import { unlessGone } from '../../refusals.ts'
@@ -65,10 +65,10 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
       const began = since.get(uid) ?? now()
       since.set(uid, began)
       const leftMs = began + seconds * 1000 - now()
-      if (leftMs > 0) return requeue(key, Math.min(leftMs, longestWaitMs))
+      if (leftMs > 0) return requeue(key, Math.min(leftMs, maxDelayMs))
       await evict(pod, context)
       evicted.add(uid)
-      metrics.deleted(-leftMs)
+      metrics.observeEviction(-leftMs)
       since.delete(uid)
     },
   }

@@ -24,21 +24,21 @@ const pod = (controller?: string, more: ObjectMeta = {}): KubeObject => ({
 })
 const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' }
 
-test('who controls an object keeps it while it matches, and releases it when it does not', () => {
+test('a controller keeps an object that matches and releases one that no longer does', () => {
   assert.equal(claimVerdict(pod('r'), owner(), true), 'keep')
   assert.equal(claimVerdict(pod('r', deleted), owner(), true), 'keep')
   assert.equal(claimVerdict(pod('r'), owner(), false), 'release')
   assert.equal(claimVerdict(pod('other'), owner(), true), 'ignore')
 })
 
-test('an orphan that matches is adopted, unless it is deleted or elsewhere', () => {
+test('a matching orphan is adopted unless it is deleted or in another namespace', () => {
   assert.equal(claimVerdict(pod(), owner(), true), 'adopt')
   assert.equal(claimVerdict(pod(), owner(), false), 'ignore')
   assert.equal(claimVerdict(pod(undefined, deleted), owner(), true), 'ignore')
   assert.equal(claimVerdict(pod(undefined, { namespace: 'other' }), owner(), true), 'ignore')
 })
 
-test('who is deleted keeps what it has, and neither adopts nor releases', () => {
+test('a deleted owner keeps its objects and neither adopts nor releases any', () => {
   assert.equal(claimVerdict(pod('r'), owner(deleted), true), 'keep')
   assert.equal(claimVerdict(pod('r'), owner(deleted), false), 'ignore')
   assert.equal(claimVerdict(pod(), owner(deleted), true), 'ignore')

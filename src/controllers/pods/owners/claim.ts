@@ -1,6 +1,6 @@
 /**
- * Which objects are an owner's: those it controls, and orphans that it selects, which it adopts. Those whose labels it
- * selects no more are released. Works for pods as for the ReplicaSets of Deployments.
+ * Claims the objects of an owner: adopts orphans that match its selector and releases objects that no longer match.
+ * Works for pods and for the ReplicaSets of Deployments.
  */
 import type { Caches } from '../../../client/controller/controller.ts'
 import { controllerOf, controllerReference } from '../../../client/objects/owners.ts'
@@ -9,40 +9,40 @@ import type { RestClient } from '../../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { unlessGone } from '../../refusals.ts'
-import { attemptEach } from '../writing/attempt-each.ts'
+import { attemptEach } from '../writes/attempt-each.ts'
 import { byController, orphansOf } from './owner.ts'
 
 export interface Claim<Owner extends KubeObject, T extends KubeObject> {
   readonly owner: Owner
   readonly owners: Resource<Owner>
   readonly resource: Resource<T>
-  /** Whether the owner wants an object: its selector, and what else an owner looks at. */
+  /** Returns true if the owner wants an object: by its selector and other criteria. */
   readonly matches: (object: T) => boolean
-  /** Put on what is adopted. */
+  /** Added to adopted objects. */
   readonly finalizers?: readonly string[]
 }
 
 export type ClaimVerdict = 'keep' | 'adopt' | 'release' | 'ignore'
 
-/** What an owner does about an object. One that is deleted neither adopts nor releases. */
+/** Decides what an owner does with an object. A deleted owner neither adopts nor releases. */
 export function claimVerdict(object: KubeObject, owner: KubeObject, matches: boolean): ClaimVerdict {
   const controller = controllerOf(object)
-  const isGoing = owner.metadata.deletionTimestamp !== undefined
+  const isOwnerDeleted = owner.metadata.deletionTimestamp !== undefined
   if (controller) {
     if (controller.uid !== owner.metadata.uid) return 'ignore'
     if (matches) return 'keep'
-    return isGoing ? 'ignore' : 'release'
+    return isOwnerDeleted ? 'ignore' : 'release'
   }
   return matches &&
-    !isGoing &&
+    !isOwnerDeleted &&
     !object.metadata.deletionTimestamp &&
     object.metadata.namespace === owner.metadata.namespace
     ? 'adopt'
     : 'ignore'
 }
 
-/** The objects that an owner may have to do with: those that it controls, and the orphans of its namespace. */
-export function* claimable<T extends KubeObject>(
+/** Yields the objects that an owner controls and the orphans of its namespace. */
+export function* claimCandidates<T extends KubeObject>(
   owner: KubeObject,
   resource: Resource<T>,
   caches: Caches,
@@ -52,39 +52,36 @@ export function* claimable<T extends KubeObject>(
   yield* caches.by(resource, byController, orphansOf(namespace))
 }
 
-/**
- * Adopts and releases; resolves with the objects that are the owner's. Rejects when something could not be adopted or
- * released.
- */
-export async function claimed<Owner extends KubeObject, T extends KubeObject>(
+/** Adopts and releases objects; resolves with those that the owner controls. Rejects if an adoption or release fails. */
+export async function claimObjects<Owner extends KubeObject, T extends KubeObject>(
   objects: Iterable<T>,
   claim: Claim<Owner, T>,
   client: RestClient,
 ): Promise<T[]> {
   const { owner, matches } = claim
-  const kept: T[] = []
+  const owned: T[] = []
   const writes: (() => Promise<T | undefined>)[] = []
-  let ownerIsThere: Promise<boolean> | undefined
+  let isOwnerAlive: Promise<boolean> | undefined
   const adoptIfOwned = async (object: T): Promise<T | undefined> => {
-    ownerIsThere ??= isThere(claim, client)
-    return (await ownerIsThere) ? adopt(object, claim, client) : undefined
+    isOwnerAlive ??= ownerExists(claim, client)
+    return (await isOwnerAlive) ? adopt(object, claim, client) : undefined
   }
   for (const object of objects) {
     const verdict = claimVerdict(object, owner, matches(object))
-    if (verdict === 'keep') kept.push(object)
+    if (verdict === 'keep') owned.push(object)
     else if (verdict === 'release') writes.push(() => release(object, claim, client))
     else if (verdict === 'adopt') writes.push(() => adoptIfOwned(object))
   }
   const { done, error } = await attemptEach(writes, (write) => write())
   if (error !== undefined) throw error
-  return kept.concat(done.filter((object) => object !== undefined))
+  return owned.concat(done.filter((object) => object !== undefined))
 }
 
 /**
- * Asks the server, not the cache: who adopts after having been deleted would take what is left for the next of that
- * name, or keep it from being orphaned.
+ * Checks with the server, not the cache: an owner that was deleted must not adopt objects that are meant for its
+ * successor of the same name or that are being orphaned.
  */
-async function isThere<Owner extends KubeObject, T extends KubeObject>(
+async function ownerExists<Owner extends KubeObject, T extends KubeObject>(
   { owner, owners }: Claim<Owner, T>,
   client: RestClient,
 ): Promise<boolean> {
@@ -93,7 +90,7 @@ async function isThere<Owner extends KubeObject, T extends KubeObject>(
   return fresh !== undefined && fresh.metadata.uid === uid && !fresh.metadata.deletionTimestamp
 }
 
-/** The uid in a patch makes it fail if the object is another one of that name. */
+/** The uid makes the patch fail if the object was replaced by another one of that name. */
 async function adopt<Owner extends KubeObject, T extends KubeObject>(
   { metadata: { namespace = '', name = '', uid } }: T,
   { owner, resource, finalizers }: Claim<Owner, T>,
@@ -116,7 +113,7 @@ async function release<Owner extends KubeObject, T extends KubeObject>(
     },
   }
   await client.patch(resource, namespace, name, patch).catch((error) => {
-    // Nothing to release: it is another object of that name, or was released already.
+    // Nothing to release: another object has that name, or it was already released.
     if (!(error instanceof StatusError && error.code === 422)) unlessGone(error)
   })
 }

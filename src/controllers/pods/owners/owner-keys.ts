@@ -1,4 +1,4 @@
-/** Which owners have to be looked at when one of their objects changes. */
+/** Finds the owners to reconcile when one of their objects changes. */
 import type { Caches } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
@@ -6,8 +6,8 @@ import type { Resource } from '../../../client/resource.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 
 /**
- * The keys of those that an object concerns: the controller that it has, if it is of that kind and still the one meant;
- * for an orphan all that select it, because one of them may adopt it.
+ * Yields the keys of the owners of an object: its controller, if that has the kind and the uid of the reference. For an
+ * orphan these are all owners whose selector matches it, because one of them may adopt it.
  */
 export function* ownerKeys<Owner extends KubeObject>(
   object: KubeObject,

@@ -1,14 +1,14 @@
-/** Who controls an object: the one owner reference that says so, and the index of objects by it. */
+/** The controller of an object, and an index of objects by their controller. */
 import { controllerOf } from '../../../client/objects/owners.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 
 export const isControlledBy = (object: KubeObject, owner: KubeObject): boolean =>
   controllerOf(object)?.uid === owner.metadata.uid
 
-/** Objects by the uid of their controller; those without one by their namespace (`orphansOf`). */
+/** Index function: the uid of an object's controller, or `orphansOf(namespace)` if it has none. */
 export const byController = (object: KubeObject): [string] => [
   controllerOf(object)?.uid ?? orphansOf(object.metadata.namespace ?? ''),
 ]
 
-/** The value of the index under which a namespace's objects are that nobody controls. */
+/** The index value of a namespace's objects that have no controller. */
 export const orphansOf = (namespace: string): string => `orphans of ${namespace}`

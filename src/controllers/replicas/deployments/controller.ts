@@ -7,12 +7,12 @@ import { type Deployment, deployments, type Pod, pods, type ReplicaSet, replicaS
 import { controllerOf } from '../../../client/objects/owners.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
-import { claimable, claimed } from '../../pods/owners/claim.ts'
+import { claimCandidates, claimObjects } from '../../pods/owners/claim.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { ownerKeys } from '../../pods/owners/owner-keys.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { expectationsExpireMs } from '../../pods/writing/expectations.ts'
-import { OwnWrites } from '../../pods/writing/own-writes.ts'
+import { expectationsExpireMs } from '../../pods/writes/expectations.ts'
+import { OwnWrites } from '../../pods/writes/own-writes.ts'
 import { desiredReplicas } from './revisions.ts'
 import { Rollout, type RolloutContext } from './rollout.ts'
 import { isActiveSet, isRolling, replicasOf } from './sizes/sizes.ts'
@@ -56,23 +56,23 @@ export function deploymentController(concurrency: number): Controller {
       const deployment = context.caches.get(deployments, namespace, name)
       if (!deployment) return
       const { uid = '' } = deployment.metadata
-      if (writes.isUnsure(uid)) {
+      if (writes.needsRefresh(uid)) {
         const { items } = await context.client.list(replicaSets, { namespace })
-        writes.found(
+        writes.recordRefresh(
           uid,
           items.filter((set) => controllerOf(set)?.uid === uid),
         )
       }
       // Sizes are added up over all sets: the change that is awaited brings the key here again.
-      if (!writes.areSeen(uid, context.caches.by(replicaSets, byController, uid)))
+      if (!writes.areObserved(uid, context.caches.by(replicaSets, byController, uid)))
         return context.requeue(key, expectationsExpireMs + 1)
       const written = async (write: Promise<ReplicaSet>): Promise<ReplicaSet> => {
         try {
           const set = await write
-          writes.wrote(uid, set)
+          writes.recordWrite(uid, set)
           return set
         } catch (error) {
-          writes.failed(uid, error)
+          writes.recordFailure(uid, error)
           throw error
         }
       }
@@ -91,7 +91,7 @@ async function bringOn(deployment: Deployment, context: RolloutContext): Promise
   }
   const rollout = new Rollout(
     deployment,
-    await claimed(claimable(deployment, replicaSets, caches), claim, client),
+    await claimObjects(claimCandidates(deployment, replicaSets, caches), claim, client),
     context,
     Date.now(),
   )

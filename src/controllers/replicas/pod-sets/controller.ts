@@ -2,11 +2,11 @@
 import { type Caches, type Controller, watch } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
-import { claimable, claimed } from '../../pods/owners/claim.ts'
+import { claimCandidates, claimObjects } from '../../pods/owners/claim.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { ownerKeys } from '../../pods/owners/owner-keys.ts'
 import { isActive, isTerminating, nextAvailableMs } from '../../pods/phase.ts'
-import { Expectations, expectationsExpireMs } from '../../pods/writing/expectations.ts'
+import { Expectations, expectationsExpireMs } from '../../pods/writes/expectations.ts'
 import { unlessGone } from '../../refusals.ts'
 import type { PodSet, PodSetKind } from './kind.ts'
 import { manage } from './manage.ts'
@@ -57,7 +57,7 @@ export function podSetController<T extends PodSet>(
         resource: pods,
         matches: (pod: Pod) => matches(pod.metadata.labels),
       }
-      const active = await claimed([...claimable(set, pods, caches)].filter(isActive), claim, client)
+      const active = await claimObjects([...claimCandidates(set, pods, caches)].filter(isActive), claim, client)
       let failure: unknown
       if (isUpToDate && !deletionTimestamp) {
         failure = await manage(set, active, {
@@ -70,7 +70,7 @@ export function podSetController<T extends PodSet>(
         if (!expectations.satisfied(uid)) requeue(key, expectationsExpireMs + 1)
       }
       const now = Date.now()
-      const staying = stayingOf(active, expectations.going(uid), caches)
+      const staying = stayingOf(active, expectations.pendingDeletions(uid), caches)
       const terminating = kind.countsTerminating
         ? [...caches.by(pods, byController, uid)].filter(isTerminating).length
         : undefined

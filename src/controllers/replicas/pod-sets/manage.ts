@@ -2,11 +2,11 @@
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { podsToDelete } from '../../pods/deletion-order.ts'
-import { attemptEach } from '../../pods/writing/attempt-each.ts'
-import type { Expectations } from '../../pods/writing/expectations.ts'
-import { podFromTemplate } from '../../pods/writing/from-template.ts'
-import { createPod, deletePod } from '../../pods/writing/pod-control.ts'
-import { slowStart } from '../../pods/writing/slow-start.ts'
+import { attemptEach } from '../../pods/writes/attempt-each.ts'
+import type { Expectations } from '../../pods/writes/expectations.ts'
+import { createPod, deletePod } from '../../pods/writes/pod-control.ts'
+import { podFromTemplate } from '../../pods/writes/pod-from-template.ts'
+import { slowStart } from '../../pods/writes/slow-start.ts'
 import { isNamespaceTerminating, isNotFound } from '../../refusals.ts'
 import type { PodSet } from './kind.ts'
 import type { DeletionAges } from './metrics.ts'
@@ -36,7 +36,7 @@ async function create(set: PodSet, count: number, context: Managing): Promise<un
   const pod = podFromTemplate(set.spec?.template ?? {}, set)
   expectations.expectCreations(uid, count)
   const { done, error } = await slowStart(count, () => createPod(pod, set, context))
-  expectations.created(uid, count - done)
+  expectations.creationObserved(uid, count - done)
   return isNamespaceTerminating(error) ? undefined : error
 }
 
@@ -54,7 +54,7 @@ async function remove(set: PodSet, active: readonly Pod[], count: number, contex
     try {
       await deletePod(pod, set, context)
     } catch (error) {
-      expectations.deleted(uid, pod.metadata.uid ?? '')
+      expectations.deletionObserved(uid, pod.metadata.uid ?? '')
       if (!isNotFound(error)) throw error
     }
   })

@@ -13,7 +13,7 @@ import {
   type ResourceClaim,
   resourceSlices as slices,
 } from '../../../client/kinds.ts'
-import { longestWaitMs } from '../../longest-wait.ts'
+import { maxDelayMs } from '../../max-delay.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { deviceTaintMetrics, type EvictionMetrics } from '../../pods/eviction-metrics.ts'
 import { unlessGone } from '../../refusals.ts'
@@ -72,11 +72,11 @@ export function deviceTaintEviction(
         return
       }
       doomed.add(uid)
-      if (leftMs > 0) requeue(key, Math.min(leftMs, longestWaitMs))
+      if (leftMs > 0) requeue(key, Math.min(leftMs, maxDelayMs))
       else {
         const isDeleted = await evict(pod, context)
         evicted.add(uid)
-        if (isDeleted) metrics.deleted(-leftMs)
+        if (isDeleted) metrics.observeEviction(-leftMs)
       }
     },
   }

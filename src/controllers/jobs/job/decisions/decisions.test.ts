@@ -24,18 +24,18 @@ const changes = (job: Job, pods: Pod[]): [remove: number, create: (number | unde
   return [remove.length, [...create]]
 }
 
-test('as many pods run as are wanted, and no more than are left to succeed', () => {
+test('parallelism pods run, but no more than the remaining completions', () => {
   const two = [running('a'), running('b')]
   assert.deepEqual(changes(jobOf({ completions: 5, parallelism: 3 }), []), [0, [undefined, undefined, undefined]])
   assert.deepEqual(changes(jobOf({ completions: 5, parallelism: 3 }, { succeeded: 4 }), []), [0, [undefined]])
   assert.deepEqual(changes(jobOf({ completions: 5, parallelism: 1 }), two), [1, []])
   assert.deepEqual(changes(jobOf({ completions: 5, parallelism: 2, suspend: true }), two), [2, []])
-  // Without completions the first success ends the making of pods.
+  // Without completions no pods are created after the first success.
   assert.deepEqual(changes(jobOf({ parallelism: 3 }), two), [0, [undefined]])
   assert.deepEqual(changes(jobOf({ parallelism: 3 }, { succeeded: 1 }), two), [0, []])
 })
 
-test('each index has one pod; those without an index go', () => {
+test('each index has one pod, and pods without a valid index are deleted', () => {
   const job = jobOf(
     { completionMode: 'Indexed', completions: 5, parallelism: 3 },
     { completedIndexes: '1', succeeded: 1 },
@@ -45,15 +45,15 @@ test('each index has one pod; those without an index go', () => {
   assert.deepEqual(changes(job, [running('a'), running('b', 7)]), [2, []])
 })
 
-test('a pod that terminates is replaced at once, or not before it has ended', () => {
+test('podReplacementPolicy decides if a terminating pod is replaced immediately', () => {
   assert.deepEqual(changes(jobOf({ completions: 1 }), [deleted('a')]), [0, [undefined]])
   assert.deepEqual(changes(jobOf({ completions: 1, podReplacementPolicy: 'Failed' }), [deleted('a')]), [0, []])
 })
 
-test('after a failure there is a pause', () => {
+test('no pod is created during the back-off after a failure', () => {
   const state = stateOf(jobOf({ completions: 1 }), [])
-  const { create, againMs } = podChanges(state, { failures: 1, lastFailure: now.ms - 4000 }, now.ms)
-  assert.deepEqual([create, againMs], [[], 6000])
+  const { create, requeueAfterMs } = podChanges(state, { failures: 1, lastFailure: now.ms - 4000 }, now.ms)
+  assert.deepEqual([create, requeueAfterMs], [[], 6000])
 })
 
 const reason = (job: Job, pods: Pod[]): string | undefined => {
@@ -61,7 +61,7 @@ const reason = (job: Job, pods: Pod[]): string | undefined => {
   return verdict && `${verdict.type} ${verdict.reason}`
 }
 
-test('Jobs end by their limit of failures, their deadline or their policy, and what is decided stays decided', () => {
+test('Jobs fail by backoffLimit, deadline or policy, and a decision is final', () => {
   const policy = { podFailurePolicy: { rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [9] } }] } }
   assert.equal(reason(jobOf({ backoffLimit: 1 }, { failed: 1 }), [running('a')]), undefined)
   assert.equal(
@@ -82,12 +82,12 @@ test('Jobs end by their limit of failures, their deadline or their policy, and w
   const onFailure = { template: { spec: { restartPolicy: 'OnFailure', containers: [] } } }
   assert.equal(reason(jobOf({ ...onFailure, backoffLimit: 2 }), [restarted]), 'FailureTarget BackoffLimitExceeded')
   assert.equal(reason(jobOf({ ...onFailure, backoffLimit: 3 }), [restarted]), undefined)
-  // What is decided stays decided.
+  // An existing decision is final.
   const decided = { failed: 9, conditions: [{ type: 'SuccessCriteriaMet', status: 'True', reason: 'SuccessPolicy' }] }
   assert.equal(reason(jobOf({ backoffLimit: 0 }, decided), []), 'SuccessCriteriaMet SuccessPolicy')
 })
 
-test('a Job is complete when nothing is left to do', () => {
+test('a Job is complete when enough pods succeeded and none is active', () => {
   const done = (spec: object, succeeded: number, active: number) =>
     isComplete(stateOf(jobOf(spec, { succeeded }), []), active)
   assert.deepEqual(
@@ -102,7 +102,7 @@ test('a Job is complete when nothing is left to do', () => {
 
 const observed = { startTime: now.text, conditions: [], active: 0, ready: 0, terminating: 0, verdict: undefined }
 
-test('what has ended is named first, and counted when it is let go', () => {
+test('ended pods are first listed as uncounted, and counted after their release', () => {
   const state = stateOf(jobOf({ completions: 3 }, { succeeded: 1 }), [endedPod('a', 0), endedPod('b', 1), running('c')])
   const { status, release } = tracking(state, observed)
   assert.deepEqual(status.uncountedTerminatedPods, { succeeded: ['a'], failed: ['b'] })
@@ -115,8 +115,8 @@ test('what has ended is named first, and counted when it is let go', () => {
   assert.deepEqual([after.succeeded, after.failed, after.uncountedTerminatedPods], [2, undefined, { failed: ['b'] }])
 })
 
-test('what is named already is not named twice; what was let go by who died then is counted', () => {
-  const named = { succeeded: 1, uncountedTerminatedPods: { succeeded: ['a', 'gone'], failed: ['b'] } }
+test('listed pods are not listed twice, and pods released before a crash are counted', () => {
+  const named = { succeeded: 1, uncountedTerminatedPods: { succeeded: ['a', 'deleted'], failed: ['b'] } }
   const { status, release } = tracking(
     stateOf(jobOf({ completions: 9 }, named), [endedPod('a', 0), endedPod('b', 1)]),
     observed,
@@ -125,13 +125,13 @@ test('what is named already is not named twice; what was let go by who died then
   assert.equal(release.length, 2)
 })
 
-test('at most 500 pods are named at a time', () => {
+test('at most 500 pods are listed as uncounted', () => {
   const pods = Array.from({ length: 600 }, (_, at) => endedPod(`p${at}`, 1))
   const { status, release, isLimited } = tracking(stateOf(jobOf({ backoffLimit: 1000 }), pods), observed)
   assert.deepEqual([status.uncountedTerminatedPods?.failed?.length, release.length, isLimited], [500, 500, true])
 })
 
-test('a Job ends when all is counted and nothing runs', () => {
+test('a Job finishes when all pods are counted and none is terminating', () => {
   const verdict = completed(now)
   assert.equal(finalCondition({ uncountedTerminatedPods: { failed: ['a'] } }, verdict, now), undefined)
   assert.equal(finalCondition({ uncountedTerminatedPods: {}, terminating: 1 }, verdict, now), undefined)
@@ -139,7 +139,7 @@ test('a Job ends when all is counted and nothing runs', () => {
   assert.equal(finalCondition({}, { ...verdict, type: 'FailureTarget' }, now)?.type, 'Failed')
 })
 
-test('pods know their index, and names that are too long are cut', () => {
+test('pods get their index as label, annotation and variable, and long names are cut', () => {
   const job = jobOf({ completionMode: 'Indexed', completions: 3 })
   const { metadata, spec } = podOfJob({ ...job, metadata: { ...job.metadata, name: 'x'.repeat(63) } }, 2, {
     before: [],

@@ -1,4 +1,4 @@
-/** Which pods a Job needs more, and which it has too many of: at one time it makes some or removes some, never both. */
+/** Decides which pods a Job creates or deletes: one reconcile does one of both, never both. */
 import type { Pod } from '../../../../client/kinds.ts'
 import { leastAdvanced } from '../../../pods/deletion-order.ts'
 import { isTerminating } from '../../../pods/phase.ts'
@@ -10,45 +10,45 @@ import { completionsOf, indexesOfPods, isSuspended, type JobState } from './stat
 
 export interface PodChanges {
   readonly remove: readonly Pod[]
-  /** One for each pod: the index that it gets, undefined where pods have none. */
+  /** The index of each pod to create; undefined unless the Job is Indexed. */
   readonly create: readonly (number | undefined)[]
-  /** In how many ms more pods may be made; 0 where nothing waits. */
-  readonly againMs: number
+  /** Time in ms until more pods may be created; 0 if none is delayed. */
+  readonly requeueAfterMs: number
 }
 
-/** So many are made or removed at a time, that one Job does not hold up all others. */
-const mostAtOnce = 500
+/** Maximum number of pods created or deleted in one reconcile, so that one Job does not block the others. */
+const maxPodChanges = 500
 
-/** `now`: milliseconds. */
+/** `now` is in ms. */
 export function podChanges(state: JobState, backOff: BackOff, now: number): PodChanges {
   const { job, active, terminating } = state
-  if (isSuspended(job)) return { remove: [...active], create: [], againMs: 0 }
-  const wanted = wantedActive(state)
-  const remove = podsToRemove(state, Math.max(0, active.length - wanted)).slice(0, mostAtOnce)
-  if (remove.length > 0) return { remove, create: [], againMs: 0 }
-  const missing = Math.min(wanted - active.length - (replacesOnlyFailed(job) ? terminating : 0), mostAtOnce)
-  if (missing <= 0) return { remove, create: [], againMs: 0 }
-  const againMs = hasLimitPerIndex(job) ? 0 : remainingMs(backOff, now)
-  if (againMs > 0) return { remove, create: [], againMs }
-  if (!isIndexed(job)) return { remove, create: new Array<undefined>(missing).fill(undefined), againMs: 0 }
+  if (isSuspended(job)) return { remove: [...active], create: [], requeueAfterMs: 0 }
+  const desired = desiredActive(state)
+  const remove = podsToRemove(state, Math.max(0, active.length - desired)).slice(0, maxPodChanges)
+  if (remove.length > 0) return { remove, create: [], requeueAfterMs: 0 }
+  const missing = Math.min(desired - active.length - (replacesOnlyFailed(job) ? terminating : 0), maxPodChanges)
+  if (missing <= 0) return { remove, create: [], requeueAfterMs: 0 }
+  const requeueAfterMs = hasLimitPerIndex(job) ? 0 : remainingMs(backOff, now)
+  if (requeueAfterMs > 0) return { remove, create: [], requeueAfterMs }
+  if (!isIndexed(job)) return { remove, create: new Array<undefined>(missing).fill(undefined), requeueAfterMs: 0 }
   const pending = pendingIndexes(state, missing)
   const due = hasLimitPerIndex(job)
     ? dueIndexes(pending, state.indexes.replaced, now)
-    : { indexes: pending, againMs: 0 }
-  return { remove, create: due.indexes, againMs: due.againMs }
+    : { indexes: pending, requeueAfterMs: 0 }
+  return { remove, create: due.indexes, requeueAfterMs: due.requeueAfterMs }
 }
 
 /**
- * How many pods should run: no more than are left to succeed. Without completions none is begun after the first
- * success.
+ * The desired number of active pods: at most the remaining completions. Without completions no pod is created after the
+ * first success.
  */
-function wantedActive({ job, active, succeeded }: JobState): number {
+function desiredActive({ job, active, succeeded }: JobState): number {
   const { completions, parallelism = 1 } = job.spec ?? {}
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism
   return Math.max(0, Math.min(completions - succeeded, parallelism))
 }
 
-/** Those that have no index of the Job's, or one that another pod has too; then those that have come least far. */
+/** Pods with an invalid or duplicate index, then the least advanced ones. */
 function podsToRemove({ job, active }: JobState, atLeast: number): Pod[] {
   if (!isIndexed(job)) return leastAdvanced(active, atLeast)
   const byIndex = new Map<number, Pod[]>()
@@ -60,8 +60,8 @@ function podsToRemove({ job, active }: JobState, atLeast: number): Pod[] {
   }
   for (const pods of byIndex.values()) if (pods.length > 1) remove.push(...leastAdvanced(pods, pods.length - 1))
   if (remove.length >= atLeast) return remove
-  const left = active.filter((pod) => !remove.includes(pod))
-  return [...remove, ...leastAdvanced(left, atLeast - remove.length)]
+  const remaining = active.filter((pod) => !remove.includes(pod))
+  return [...remove, ...leastAdvanced(remaining, atLeast - remove.length)]
 }
 
 function pendingIndexes({ job, pods, active, indexes }: JobState, count: number): number[] {

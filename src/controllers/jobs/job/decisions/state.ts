@@ -1,4 +1,4 @@
-/** What a Job and its pods come to: what runs, what has ended, what of that is counted already. */
+/** Summarizes a Job and its pods: active, ended, and already counted ones. */
 import type { Job, Pod } from '../../../../client/kinds.ts'
 import { isActive, isReady, isTerminating } from '../../../pods/phase.ts'
 import type { JobCondition } from '../../finished.ts'
@@ -11,49 +11,49 @@ const ownName = 'kubernetes.io/job-controller'
 
 export interface JobState {
   readonly job: Job
-  /** All of its pods; those whose finalizer has gone are counted. */
+  /** All of its pods; those without the tracking finalizer are counted. */
   readonly pods: readonly Pod[]
   readonly active: readonly Pod[]
   readonly ready: number
   readonly terminating: number
-  /** Uids of pods that the status names, but has not counted. */
+  /** Uids of pods that the status lists but has not counted. */
   readonly uncounted: { readonly succeeded: ReadonlySet<string>; readonly failed: ReadonlySet<string> }
-  /** Pods that have ended, and that the status does not know yet. */
+  /** Ended pods that the status neither lists nor has counted. */
   readonly ended: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] }
-  /** All of them, counted or not; of an Indexed Job the indexes that have succeeded. */
+  /** Succeeded pods, counted or not; for an Indexed Job the succeeded indexes. */
   readonly succeeded: number
-  /** All of them, counted or not, but for those that its failure policy ignores. */
+  /** Failed pods, counted or not, except those that the failure policy ignores. */
   readonly failed: number
   readonly indexes: JobIndexes
 }
 
-/** Empty but for Indexed Jobs. */
+/** Empty unless the Job is Indexed. */
 export interface JobIndexes {
-  /** As the status has them. */
+  /** Succeeded indexes in the status. */
   readonly before: Indexes
   readonly succeeded: Indexes
-  /** Where each index has a limit of its own. */
+  /** Defined if the Job has a back-off limit per index. */
   readonly failed?: Indexes
-  /** The failed pods that stay until their index has another one. */
+  /** Failed pods that are retained until their index has a replacement. */
   readonly replaced: ReadonlyMap<number, Pod>
 }
 
 export const completionsOf = ({ spec }: Job): number => spec?.completions ?? 0
 const none: readonly JobCondition[] = []
 export const conditionsOf = ({ status }: Job): readonly JobCondition[] => status?.conditions ?? none
-/** Another controller does all of it (KEP-4368). */
-export const isManagedElsewhere = ({ spec }: Job): boolean => (spec?.managedBy ?? ownName) !== ownName
+/** Returns true if another controller manages the Job (KEP-4368). */
+export const isManagedExternally = ({ spec }: Job): boolean => (spec?.managedBy ?? ownName) !== ownName
 export const isSuspended = ({ spec }: Job): boolean => spec?.suspend ?? false
 
-/** Whether a pod's index is one of the Job's; always where there are no indexes. */
+/** Returns true if a pod's index is valid, or the Job is not Indexed. */
 export function hasValidIndex(pod: Pod, job: Job): boolean {
   const index = completionIndexOf(pod)
   return !isIndexed(job) || (index !== undefined && index < completionsOf(job))
 }
 
 export function stateOf(job: Job, pods: readonly Pod[]): JobState {
-  const named = job.status?.uncountedTerminatedPods
-  const uncounted = { succeeded: new Set(named?.succeeded), failed: new Set(named?.failed) }
+  const listed = job.status?.uncountedTerminatedPods
+  const uncounted = { succeeded: new Set(listed?.succeeded), failed: new Set(listed?.failed) }
   const valid = pods.filter((pod) => isTracked(pod) && hasValidIndex(pod, job))
   const isNew = ({ metadata }: Pod, known: ReadonlySet<string>): boolean => !known.has(metadata.uid ?? '')
   const ended = {
@@ -81,7 +81,7 @@ export function stateOf(job: Job, pods: readonly Pod[]): JobState {
   }
 }
 
-/** `valid`: the pods that are not counted and have an index of the Job's. */
+/** `valid`: uncounted pods with a valid index. */
 function indexesOf(job: Job, valid: readonly Pod[], activePods: readonly Pod[]): JobIndexes {
   if (!isIndexed(job)) return { before: noIndexes, succeeded: noIndexes, replaced: new Map() }
   const before = parseIndexes(job.status?.completedIndexes, completionsOf(job))
@@ -95,13 +95,13 @@ function indexesOf(job: Job, valid: readonly Pod[], activePods: readonly Pod[]):
 export const indexesOfPods = (pods: readonly Pod[]): number[] =>
   pods.map(completionIndexOf).filter((index) => index !== undefined)
 
-/** Whether a pod stays because its index has no other one yet. */
+/** Returns true if a pod is retained because its index has no replacement yet. */
 export const awaitsReplacement = (pod: Pod, { replaced }: JobIndexes): boolean => {
   const index = completionIndexOf(pod)
   return index !== undefined && replaced.get(index)?.metadata.uid === pod.metadata.uid
 }
 
-/** Whether an index is new among those that have succeeded. */
+/** Returns true if the pod's index is not yet in the status as succeeded. */
 export const isNewlySucceeded = (pod: Pod, { before }: JobIndexes): boolean => {
   const index = completionIndexOf(pod)
   return index !== undefined && !hasIndex(before, index)

@@ -1,7 +1,7 @@
 /**
- * How a Job's pods are counted so that none is lost or counted twice, whenever the controller may die (KEP-2307): a pod
- * that has ended is first named in the status, then loses its finalizer, and is then counted and named no more. Indexes
- * need no names.
+ * Counts a Job's pods so that a crash of the controller neither loses nor repeats one (KEP-2307): an ended pod is first
+ * listed in the status, then its finalizer is removed, then it is counted and removed from the list. Succeeded indexes
+ * need no list.
  */
 import type { Job, Pod } from '../../../../client/kinds.ts'
 import { conditionOf, type JobCondition, withCondition } from '../../finished.ts'
@@ -13,45 +13,45 @@ import type { Moment } from './verdict.ts'
 
 export type JobStatus = NonNullable<Job['status']>
 
-/** What is told of a Job beside its counters. */
+/** Status fields of a Job besides the counters. */
 export interface Observed {
   readonly startTime: string | undefined
   readonly conditions: readonly JobCondition[]
   readonly active: number
   readonly ready: number
   readonly terminating: number
-  /** What it will end by; the interim condition. */
+  /** The interim condition, which decides how the Job will finish. */
   readonly verdict: JobCondition | undefined
 }
 
 export interface Tracking {
-  /** To be written before anything is done to the pods. */
+  /** Must be written before the pods are released. */
   readonly status: JobStatus
-  /** The pods that then lose their finalizer. */
+  /** The pods whose finalizer is then removed. */
   readonly release: readonly Pod[]
-  /** What the failure policy says of those that are named as failed, or that it ignores. */
+  /** The failure policy's actions for pods that are listed as failed or ignored. */
   readonly policyActions: readonly string[]
-  /** Whether pods are left for the next time. */
+  /** True if some pods remain for the next reconcile. */
   readonly isLimited: boolean
 }
 
-/** The uids of so many pods make a status of 20 kB. */
-const mostUncounted = 500
+/** The uids of 500 pods make a status of 20 kB. */
+const maxUncounted = 500
 
 export function tracking(state: JobState, observed: Observed): Tracking {
   const { job, pods, indexes } = state
   const { verdict } = observed
   const held = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid ?? ''))
   const before = counted(job.status ?? {}, held)
-  const named = before.uncountedTerminatedPods
-  const succeeded = [...(named?.succeeded ?? [])]
-  const failed = [...(named?.failed ?? [])]
+  const listed = before.uncountedTerminatedPods
+  const succeeded = [...(listed?.succeeded ?? [])]
+  const failed = [...(listed?.failed ?? [])]
   let newIndexes = 0
   const release: Pod[] = []
   const policyActions: string[] = []
   let isLimited = false
   for (const pod of pods) {
-    if (!isTracked(pod) || !mayBeReleased(pod, state, verdict)) continue
+    if (!isTracked(pod) || !canRelease(pod, state, verdict)) continue
     release.push(pod)
     const uid = pod.metadata.uid ?? ''
     if (hasSucceeded(pod) && !state.uncounted.failed.has(uid)) {
@@ -63,7 +63,7 @@ export function tracking(state: JobState, observed: Observed): Tracking {
       if (failure?.action) policyActions.push(failure.action)
       if (failure?.counts) failed.push(uid)
     }
-    if (newIndexes + succeeded.length + failed.length >= mostUncounted) {
+    if (newIndexes + succeeded.length + failed.length >= maxUncounted) {
       isLimited = true
       break
     }
@@ -89,17 +89,15 @@ function indexCounters({ succeeded, failed }: JobIndexes): Partial<JobStatus> {
   }
 }
 
-/**
- * A pod goes when it has ended, or when its Job ends; but the last failed one of an index stays until there is another.
- */
-function mayBeReleased(pod: Pod, { job, indexes }: JobState, verdict: JobCondition | undefined): boolean {
+/** A pod is released when it or its Job has ended; the last failed pod of an index only after its replacement. */
+function canRelease(pod: Pod, { job, indexes }: JobState, verdict: JobCondition | undefined): boolean {
   if (job.metadata.deletionTimestamp || verdict || hasSucceeded(pod)) return true
   return hasFailed(pod, job) && !awaitsReplacement(pod, indexes)
 }
 
 /**
- * What is said of a failure that is new. What still runs when a Job fails counts as failed; what is stopped because
- * enough has succeeded does not.
+ * The failure policy's verdict on a new failure. Pods that still run when a Job fails count as failed; pods that are
+ * stopped because enough have succeeded do not.
  */
 function failureOf(
   pod: Pod,
@@ -112,25 +110,28 @@ function failureOf(
   return failureVerdict(job, pod)
 }
 
-/** The status with those counted that it names and that have no finalizer any more. `held`: uids of those that have. */
+/** Moves listed pods without a finalizer into the counters. `held`: uids of pods that still have the finalizer. */
 export function counted(status: JobStatus, held: ReadonlySet<string>): JobStatus {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
-  const left = { succeeded: succeeded.filter((uid) => held.has(uid)), failed: failed.filter((uid) => held.has(uid)) }
+  const remaining = {
+    succeeded: succeeded.filter((uid) => held.has(uid)),
+    failed: failed.filter((uid) => held.has(uid)),
+  }
   return compact({
     ...status,
-    succeeded: (status.succeeded ?? 0) + succeeded.length - left.succeeded.length,
-    failed: (status.failed ?? 0) + failed.length - left.failed.length,
-    uncountedTerminatedPods: left,
+    succeeded: (status.succeeded ?? 0) + succeeded.length - remaining.succeeded.length,
+    failed: (status.failed ?? 0) + failed.length - remaining.failed.length,
+    uncountedTerminatedPods: remaining,
   })
 }
 
-/** The condition that ends a Job; undefined as long as a pod is not counted or still runs. */
+/** The condition that finishes a Job; undefined while a pod is uncounted or terminating. */
 export function finalCondition(
-  { uncountedTerminatedPods: named, terminating = 0 }: JobStatus,
+  { uncountedTerminatedPods: listed, terminating = 0 }: JobStatus,
   verdict: JobCondition,
   now: Moment,
 ): JobCondition | undefined {
-  if ((named?.succeeded?.length ?? 0) + (named?.failed?.length ?? 0) + terminating > 0) return undefined
+  if ((listed?.succeeded?.length ?? 0) + (listed?.failed?.length ?? 0) + terminating > 0) return undefined
   return conditionOf(
     verdict.type === 'SuccessCriteriaMet' ? 'Complete' : 'Failed',
     verdict.reason ?? '',
@@ -145,7 +146,7 @@ export const finished = (status: JobStatus, condition: JobCondition): JobStatus 
   ...(condition.type === 'Complete' && { completionTime: condition.lastTransitionTime }),
 })
 
-/** Without what says nothing: as it is on the wire. */
+/** Omits empty fields, as in the wire format. */
 function compact(status: JobStatus): JobStatus {
   const {
     active,
@@ -157,7 +158,7 @@ function compact(status: JobStatus): JobStatus {
     uncountedTerminatedPods,
     ...rest
   } = status
-  const { succeeded: namedSucceeded = [], failed: namedFailed = [] } = uncountedTerminatedPods ?? {}
+  const { succeeded: listedSucceeded = [], failed: listedFailed = [] } = uncountedTerminatedPods ?? {}
   return {
     ...rest,
     ...(conditions.length > 0 && { conditions }),
@@ -167,8 +168,8 @@ function compact(status: JobStatus): JobStatus {
     ...(failed && { failed }),
     ...(completedIndexes && { completedIndexes }),
     uncountedTerminatedPods: {
-      ...(namedSucceeded.length > 0 && { succeeded: namedSucceeded }),
-      ...(namedFailed.length > 0 && { failed: namedFailed }),
+      ...(listedSucceeded.length > 0 && { succeeded: listedSucceeded }),
+      ...(listedFailed.length > 0 && { failed: listedFailed }),
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Whether a Job has failed or succeeded, and why: by its policies, limits and deadline, in this order. */
+/** Decides if and why a Job has failed or succeeded: by its policies, limits and deadline, in this order. */
 import type { Job, Pod } from '../../../../client/kinds.ts'
 import { conditionOf, type JobCondition, trueCondition } from '../../finished.ts'
 import { countOf } from '../indexes.ts'
@@ -7,7 +7,7 @@ import { failureVerdict } from '../policies/failure-policy.ts'
 import { metSuccessRule } from '../policies/success-policy.ts'
 import { completionsOf, isSuspended, type JobState } from './state.ts'
 
-/** Milliseconds, and as on the wire. */
+/** A time in ms and in RFC 3339. */
 export interface Moment {
   readonly ms: number
   readonly text: string
@@ -16,8 +16,8 @@ export interface Moment {
 export const momentOf = (ms: number): Moment => ({ ms, text: `${new Date(ms).toISOString().slice(0, 19)}Z` })
 
 /**
- * The condition that a Job has to get, `FailureTarget` or `SuccessCriteriaMet`; the one that it has already comes
- * before all, so that it does not change its mind. Undefined while it goes on, or is just done.
+ * Returns the condition `FailureTarget` or `SuccessCriteriaMet` that a Job must get. An existing one is returned as is,
+ * so that the decision is final. Undefined while the Job runs or if it merely reached its completions.
  */
 export function verdictOf(state: JobState, startTime: string | undefined, now: Moment): JobCondition | undefined {
   const { job, pods, failed, indexes } = state
@@ -43,8 +43,8 @@ export function verdictOf(state: JobState, startTime: string | undefined, now: M
 }
 
 /**
- * Whether nothing is left to do; `active`: pods that run after all changes. Without completions the first success is
- * enough, and then the others end on their own.
+ * Returns true if enough pods have succeeded and none is active; `active`: active pods after all changes. Without
+ * completions one success is enough, and the other pods run to their end.
  */
 export function isComplete({ job, succeeded }: JobState, active: number): boolean {
   return active === 0 && (job.spec?.completions === undefined ? succeeded > 0 : succeeded >= completionsOf(job))
@@ -53,10 +53,7 @@ export function isComplete({ job, succeeded }: JobState, active: number): boolea
 export const completed = (now: Moment): JobCondition =>
   conditionOf('SuccessCriteriaMet', 'CompletionsReached', 'Reached expected number of succeeded pods', now.text)
 
-/**
- * In how many ms a Job will have run for too long, 0 when it has; undefined where it may run as long as it likes, or
- * does not run.
- */
+/** Time in ms until a Job exceeds its deadline, 0 if it has; undefined without a deadline or while not started. */
 export function deadlineInMs(job: Job, startTime: string | undefined, now: Moment): number | undefined {
   const seconds = job.spec?.activeDeadlineSeconds
   if (seconds === undefined || startTime === undefined || isSuspended(job)) return undefined
@@ -71,7 +68,7 @@ function failsByPolicy(job: Job, pods: readonly Pod[]): string | undefined {
   }
 }
 
-/** Containers that are started again in their pods count by their restarts. */
+/** With restartPolicy OnFailure, container restarts count as failures. */
 function hasRestartedTooOften({ spec }: Job, pods: readonly Pod[]): boolean {
   if (spec?.template.spec?.restartPolicy !== 'OnFailure') return false
   const running = pods.filter(({ status }) => status?.phase === 'Running' || status?.phase === 'Pending')

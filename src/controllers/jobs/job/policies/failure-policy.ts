@@ -1,19 +1,19 @@
-/** What a Job's pod failure policy says of a failed pod (KEP-3329). */
+/** Applies a Job's pod failure policy to a failed pod (KEP-3329). */
 import type { Job, Pod } from '../../../../client/kinds.ts'
 
 type Rule = NonNullable<NonNullable<Job['spec']>['podFailurePolicy']>['rules'][number]
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
 
 export interface FailureVerdict {
-  /** Undefined where no rule means the pod. */
+  /** Undefined if no rule matches the pod. */
   readonly action?: 'FailJob' | 'FailIndex' | 'Count' | 'Ignore'
-  /** Whether it counts towards the limit of failures. */
+  /** True if it counts towards the back-off limit. */
   readonly counts: boolean
-  /** Why the Job fails, where the rule lets it fail. */
+  /** The reason why the Job fails, for `FailJob`. */
   readonly message?: string
 }
 
-/** By the first rule that means the pod. */
+/** Returns the verdict of the first rule that matches the pod. */
 export function failureVerdict({ spec }: Job, pod: Pod): FailureVerdict {
   for (const [index, rule] of spec?.podFailurePolicy?.rules.entries() ?? []) {
     const why = rule.onExitCodes ? byExitCode(rule.onExitCodes, pod) : byCondition(rule.onPodConditions, pod)
@@ -31,7 +31,7 @@ function byExitCode(
   { containerName, operator, values }: NonNullable<Rule['onExitCodes']>,
   { metadata, status }: Pod,
 ): string | undefined {
-  const isMeant = ({ name, state }: ContainerStatus): boolean => {
+  const isMatch = ({ name, state }: ContainerStatus): boolean => {
     const exitCode = state?.terminated?.exitCode ?? 0
     return (
       (containerName === undefined || containerName === name) &&
@@ -39,7 +39,7 @@ function byExitCode(
       values.includes(exitCode) === (operator === 'In')
     )
   }
-  const container = status?.containerStatuses?.find(isMeant) ?? status?.initContainerStatuses?.find(isMeant)
+  const container = status?.containerStatuses?.find(isMatch) ?? status?.initContainerStatuses?.find(isMatch)
   return (
     container &&
     `Container ${container.name} for pod ${metadata.namespace}/${metadata.name} failed with exit code ` +

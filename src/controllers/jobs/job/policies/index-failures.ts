@@ -1,7 +1,6 @@
 /**
- * Back-off by index (KEP-3850): each index has a limit of failures of its own. How often it has failed stands in an
- * annotation of its newest pod; so the last failed pod of an index stays until its successor is there, which takes the
- * number over.
+ * Back-off per index (KEP-3850): each index has its own limit of failures. An annotation of its newest pod holds their
+ * number, so the last failed pod of an index is retained until its replacement exists, which inherits the number.
  */
 import type { Job, Pod } from '../../../../client/kinds.ts'
 import { hasIndex, type Indexes, parseIndexes, union, withIndexes } from '../indexes.ts'
@@ -21,7 +20,7 @@ const count = ({ metadata }: Pod, annotation: string): number => {
 }
 const failuresBefore = (pod: Pod): number => count(pod, failureCountAnnotation) + count(pod, ignoredCountAnnotation)
 
-/** The indexes that have failed for good: those of the status, and those whose pods say so now. */
+/** The permanently failed indexes: those in the status and those that fail now. */
 export function failedIndexes(job: Job, pods: readonly Pod[]): Indexes {
   const completions = job.spec?.completions ?? 0
   const failed = pods.filter((pod) => isTracked(pod) && failsItsIndex(job, pod)).map(completionIndexOf)
@@ -38,8 +37,8 @@ function failsItsIndex(job: Job, pod: Pod): boolean {
 }
 
 /**
- * The last failed pod of each index that goes on but has no running pod: these stay until they are replaced. `pods` are
- * not counted yet.
+ * The last failed pod of each unfinished index without an active pod: these are retained until they are replaced.
+ * `pods` are uncounted.
  */
 export function podsToReplace(
   job: Job,
@@ -64,21 +63,24 @@ export function podsToReplace(
   return last
 }
 
-/** Which of the indexes may have a pod now, and in how many ms the first of them may where none may now. */
+/** The indexes that may have a pod now or, if none may, the time in ms until the first one may. */
 export function dueIndexes(
   indexes: readonly number[],
   replaced: ReadonlyMap<number, Pod>,
   now: number,
-): { indexes: number[]; againMs: number } {
+): { indexes: number[]; requeueAfterMs: number } {
   const remaining = (index: number): number => {
     const pod = replaced.get(index)
     return pod ? remainingMs({ failures: failuresBefore(pod) + 1, lastFailure: finishedAt(pod) }, now) : 0
   }
   const due = indexes.filter((index) => remaining(index) === 0)
-  return { indexes: due, againMs: due.length > 0 || indexes.length === 0 ? 0 : Math.min(...indexes.map(remaining)) }
+  return {
+    indexes: due,
+    requeueAfterMs: due.length > 0 || indexes.length === 0 ? 0 : Math.min(...indexes.map(remaining)),
+  }
 }
 
-/** The annotations of the pod that replaces another, or is the first of its index. */
+/** The annotations of a replacement or of the first pod of an index. */
 export function failureAnnotations(job: Job, replaced: Pod | undefined): Record<string, string> {
   if (!replaced) return { [failureCountAnnotation]: '0' }
   const counts = !hasFailed(replaced, job) || failureVerdict(job, replaced).counts

@@ -11,7 +11,7 @@ import { metSuccessRule } from './success-policy.ts'
 
 const at = (time: string): number => Date.parse(`2026-01-01T${time}Z`)
 
-test('the first rule that means a pod decides', () => {
+test('the first failure rule that matches a pod decides', () => {
   const rules = [
     { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
     { action: 'FailJob', onExitCodes: { containerName: 'c', operator: 'In', values: [3] } },
@@ -33,12 +33,12 @@ test('the first rule that means a pod decides', () => {
     action: 'Ignore',
     counts: false,
   })
-  // A container that has ended well is never meant.
+  // A container with exit code 0 never matches.
   assert.deepEqual(action(0), { counts: true })
   assert.deepEqual(failureVerdict(jobOf({}), endedPod('p', 3)), { counts: true })
 })
 
-test('a condition can fail the Job', () => {
+test('a pod condition can fail the Job', () => {
   const job = jobOf({
     podFailurePolicy: { rules: [{ action: 'FailJob', onPodConditions: [{ type: 'ConfigIssue', status: 'True' }] }] },
   })
@@ -46,7 +46,7 @@ test('a condition can fail the Job', () => {
   assert.equal(verdict.message, 'Pod n/p has condition ConfigIssue matching FailJob rule at index 0')
 })
 
-test('success rules ask for indexes, for a number of them, or for both', () => {
+test('success rules require indexes, a number of them, or both', () => {
   const met = (rules: object[], succeeded: string) =>
     metSuccessRule(jobOf({ completions: 10, successPolicy: { rules } }), parseIndexes(succeeded, 10))
   assert.equal(met([{ succeededIndexes: '0-2' }], '0-1'), undefined)
@@ -56,7 +56,7 @@ test('success rules ask for indexes, for a number of them, or for both', () => {
   assert.equal(met([{ succeededCount: 1 }], ''), undefined)
 })
 
-test('pauses double with each failure after the last success', () => {
+test('the back-off doubles with each failure after the last success', () => {
   const failed = (name: string, time: string): Pod => endedPod(name, 1, { finishedAt: `2026-01-01T${time}Z` })
   const one = backOffAfter(noBackOff, [], [failed('a', '00:00:10')])
   const three = backOffAfter(one, [], [failed('b', '00:00:30'), failed('c', '00:00:20')])
@@ -74,7 +74,7 @@ test('pauses double with each failure after the last success', () => {
   assert.deepEqual(backOffAfter(three, [], []), three)
 })
 
-test('when a pod ended is told by its containers, its readiness, or its deletion', () => {
+test('finishedAt reads containers, then the Ready condition, then the deletion time', () => {
   assert.equal(finishedAt(endedPod('p', 1, { finishedAt: '2026-01-01T00:01:00Z' })), at('00:01:00'))
   const quiet = podOf('p', {
     phase: 'Failed',
@@ -86,7 +86,7 @@ test('when a pod ended is told by its containers, its readiness, or its deletion
   assert.equal(finishedAt(podOf('p', {})), at('00:00:00'))
 })
 
-test('the last failed pod of an index stays, and its successor takes its number over', () => {
+test('the last failed pod of an index is retained until its replacement inherits its count', () => {
   const job = jobOf({ completionMode: 'Indexed', completions: 3, backoffLimitPerIndex: 1 })
   const failure = (name: string, index: number, count: number): Pod =>
     endedPod(name, 1, { index, failures: count, finishedAt: '2026-01-01T00:00:00Z' })
@@ -97,12 +97,12 @@ test('the last failed pod of an index stays, and its successor takes its number 
   assert.deepEqual([...replaced.keys()], [0])
   assert.deepEqual(failureAnnotations(job, replaced.get(0)), { 'batch.kubernetes.io/job-index-failure-count': '1' })
   assert.deepEqual(failureAnnotations(job, undefined), { 'batch.kubernetes.io/job-index-failure-count': '0' })
-  assert.deepEqual(dueIndexes([0], replaced, at('00:00:04')), { indexes: [], againMs: 6000 })
-  assert.deepEqual(dueIndexes([0, 2], replaced, at('00:00:04')), { indexes: [2], againMs: 0 })
-  assert.deepEqual(dueIndexes([0], replaced, at('00:00:10')), { indexes: [0], againMs: 0 })
+  assert.deepEqual(dueIndexes([0], replaced, at('00:00:04')), { indexes: [], requeueAfterMs: 6000 })
+  assert.deepEqual(dueIndexes([0, 2], replaced, at('00:00:04')), { indexes: [2], requeueAfterMs: 0 })
+  assert.deepEqual(dueIndexes([0], replaced, at('00:00:10')), { indexes: [0], requeueAfterMs: 0 })
 })
 
-test('a failure that is ignored counts for its index alone, as ignored', () => {
+test('an ignored failure is counted only in the ignored count of its index', () => {
   const rules = [{ action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } }]
   const job = jobOf({ completionMode: 'Indexed', completions: 1, backoffLimitPerIndex: 0, podFailurePolicy: { rules } })
   const pod = endedPod('p', 1, { index: 0, failures: 0 })

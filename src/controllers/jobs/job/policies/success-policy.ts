@@ -1,8 +1,8 @@
-/** Whether enough of an Indexed Job's indexes have succeeded, by its success policy (KEP-3998). */
+/** Applies an Indexed Job's success policy (KEP-3998). */
 import type { Job } from '../../../../client/kinds.ts'
 import { countInBoth, countOf, type Indexes, parseIndexes } from '../indexes.ts'
 
-/** Which rule is met, in the words of the condition; undefined if none is. */
+/** Returns the condition's message if a rule is met; else undefined. */
 export function metSuccessRule({ spec }: Job, succeeded: Indexes): string | undefined {
   if (succeeded.length === 0) return undefined
   const rules = spec?.successPolicy?.rules ?? []

@@ -1,9 +1,9 @@
-/** Deletes Jobs of a CronJob, and tells so. */
+/** Deletes Jobs of a CronJob and records events. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type CronJob, type Job, jobs } from '../../../client/kinds.ts'
 import { isNotFound, messageOf } from '../../refusals.ts'
 
-/** Its pods go after it. Rejects with the server's refusal. */
+/** Deletes a Job and its pods in the background. Rejects with the server's error. */
 export async function deleteJob(cron: CronJob, { metadata }: Job, { client, events }: ReconcileContext): Promise<void> {
   const { namespace = '', name = '', uid } = metadata
   try {

@@ -1,22 +1,22 @@
-/** Does something with each of many, as many at once as one client may: all are tried, whatever fails. */
-import { mostAtOnce } from './slow-start.ts'
+/** Runs a function for each item, limited to the concurrency of one client. Errors do not stop the others. */
+import { maxConcurrent } from './slow-start.ts'
 
 export interface Attempts<Result> {
-  /** What became of those that it was done with, in their order. */
+  /** Results of the successful calls, in the order of the items. */
   readonly done: readonly Result[]
   /** The first failure. */
   readonly error?: unknown
 }
 
-/** Calls `work` with each, in batches of a hundred. Never rejects. */
+/** Calls `work` for each item, in batches of 100. Never rejects. */
 export async function attemptEach<T, Result>(
   items: readonly T[],
   work: (item: T) => Promise<Result>,
 ): Promise<Attempts<Result>> {
   const done: Result[] = []
   const failures: unknown[] = []
-  for (let at = 0; at < items.length; at += mostAtOnce) {
-    for (const result of await Promise.allSettled(items.slice(at, at + mostAtOnce).map(work))) {
+  for (let at = 0; at < items.length; at += maxConcurrent) {
+    for (const result of await Promise.allSettled(items.slice(at, at + maxConcurrent).map(work))) {
       if (result.status === 'fulfilled') done.push(result.value)
       else failures.push(result.reason)
     }

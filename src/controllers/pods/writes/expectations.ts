@@ -1,13 +1,12 @@
 /**
- * What a controller has asked for and not seen yet: as long as something is outstanding, its cache is behind what it
- * did, and deciding by it would do the same once more. Owners are named by their uids. What is never seen is forgotten
- * after a while.
+ * Creations and deletions that a controller has requested and not yet observed. While some are outstanding, its cache
+ * is stale, and a reconcile would repeat them. Owners are identified by uid. Expectations expire.
  */
 
 import { controllerOf } from '../../../client/objects/owners.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 
-/** How long creations and deletions may take to be seen. */
+/** Time after which expectations expire, in ms. */
 export const expectationsExpireMs = 5 * 60_000
 
 const none: ReadonlySet<string> = new Set()
@@ -22,46 +21,43 @@ export class Expectations {
   readonly #expected = new Map<string, Expected>()
   readonly #now: () => number
 
-  /** `now`: milliseconds. */
+  /** `now` returns ms. */
   constructor(now: () => number = Date.now) {
     this.#now = now
   }
 
-  /** So many objects of an owner are about to be created. Replaces what was expected before. */
+  /** Expects `count` creations for an owner. Replaces its previous expectations. */
   expectCreations(owner: string, count: number): void {
     this.#expected.set(owner, { creations: count, deletions: new Set(), since: this.#now() })
   }
 
-  /** These objects of an owner, by their uids, are about to be deleted. Replaces what was expected before. */
+  /** Expects deletions of these uids for an owner. Replaces its previous expectations. */
   expectDeletions(owner: string, uids: Iterable<string>): void {
     this.#expected.set(owner, { creations: 0, deletions: new Set(uids), since: this.#now() })
   }
 
-  /** So many creations are seen, have failed, or will not be tried. */
-  created(owner: string, count = 1): void {
+  /** `count` creations were observed, have failed, or will not be attempted. */
+  creationObserved(owner: string, count = 1): void {
     const expected = this.#expected.get(owner)
     if (expected) expected.creations -= count
   }
 
-  /** A deletion is seen, or has failed. */
-  deleted(owner: string, uid: string): void {
+  /** A deletion was observed or has failed. */
+  deletionObserved(owner: string, uid: string): void {
     this.#expected.get(owner)?.deletions.delete(uid)
   }
 
-  /**
-   * Takes note of a change as a watch tells it. Being marked as deleted counts as deletion: what is still there may
-   * take its time.
-   */
+  /** Processes a change from a watch. A deletionTimestamp counts as a deletion, as graceful termination may take long. */
   observe(object: KubeObject | undefined, before: KubeObject | undefined): void {
     const isSame = object !== undefined && object.metadata.uid === before?.metadata.uid
     if (before && !isSame) this.#observeDeletion(before)
     if (!object) return
     const owner = controllerOf(object)?.uid
-    if (!before || !isSame) if (owner) this.created(owner)
+    if (!before || !isSame) if (owner) this.creationObserved(owner)
     if (object.metadata.deletionTimestamp) this.#observeDeletion(object)
   }
 
-  /** Whether all that was asked for is seen, or waited for long enough. */
+  /** Returns true if all expectations of an owner were observed or have expired. */
   satisfied(owner: string): boolean {
     const expected = this.#expected.get(owner)
     return (
@@ -71,18 +67,18 @@ export class Expectations {
     )
   }
 
-  /** The uids of those objects whose deletion has been asked for, and has neither failed nor been seen. */
-  going(owner: string): ReadonlySet<string> {
+  /** The uids of objects whose deletion was requested and has neither failed nor been observed. */
+  pendingDeletions(owner: string): ReadonlySet<string> {
     return (!this.satisfied(owner) && this.#expected.get(owner)?.deletions) || none
   }
 
-  /** The owner has gone. */
+  /** Drops the expectations of a deleted owner. */
   forget(owner: string): void {
     this.#expected.delete(owner)
   }
 
   #observeDeletion(object: KubeObject): void {
     const owner = controllerOf(object)?.uid
-    if (owner) this.deleted(owner, object.metadata.uid ?? '')
+    if (owner) this.deletionObserved(owner, object.metadata.uid ?? '')
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { byController, orphansOf } from '../owners/owner.ts'
-import { podFromTemplate } from './from-template.ts'
+import { podFromTemplate } from './pod-from-template.ts'
 
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { namespace: 'n', name: 'web-1', uid: 'u' } }
 

@@ -1,6 +1,6 @@
 /**
- * The watch on revisions that sets keep. A revision that a set has made says nothing new to it; one that it loses, or
- * may adopt, does.
+ * The watch on revisions of sets. A revision that a set has created needs no reconcile; one that was released or
+ * deleted, or that may be adopted, does.
  */
 import { type ReconcileContext, type WatchedKind, watch } from '../../client/controller/controller.ts'
 import { type ControllerRevision, controllerRevisions } from '../../client/kinds.ts'

@@ -11,7 +11,7 @@ const pod = (uid: string): KubeObject => ({
   metadata: { name: uid, uid, ownerReferences: [controllerReference(owner)] },
 })
 
-test('what was created and what was deleted are both waited for', () => {
+test('Outstanding is satisfied when both creations and deletions are observed', () => {
   const outstanding = new Outstanding(() => 0)
   assert.ok(outstanding.satisfied(owner))
   outstanding.creations.expectCreations('o', 1)
@@ -22,7 +22,7 @@ test('what was created and what was deleted are both waited for', () => {
   assert.ok(outstanding.satisfied(owner))
 })
 
-test('of an owner that was replaced nothing is expected', () => {
+test('the expectations of a replaced owner are dropped', () => {
   const outstanding = new Outstanding(() => 0)
   outstanding.creations.expectCreations('o', 1)
   outstanding.observeOwner(owner, owner)

@@ -1,10 +1,10 @@
-/** Makes, removes and releases a Job's pods. */
+/** Creates, deletes and releases a Job's pods. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Job, type Pod, pods } from '../../../client/kinds.ts'
-import { type Attempts, attemptEach } from '../../pods/writing/attempt-each.ts'
-import type { Expectations } from '../../pods/writing/expectations.ts'
-import { createPod, deletePod } from '../../pods/writing/pod-control.ts'
-import { slowStart } from '../../pods/writing/slow-start.ts'
+import { type Attempts, attemptEach } from '../../pods/writes/attempt-each.ts'
+import type { Expectations } from '../../pods/writes/expectations.ts'
+import { createPod, deletePod } from '../../pods/writes/pod-control.ts'
+import { slowStart } from '../../pods/writes/slow-start.ts'
 import { isNamespaceTerminating, isNotFound } from '../../refusals.ts'
 import type { JobState } from './decisions/state.ts'
 import { podOfJob } from './pod-template.ts'
@@ -12,7 +12,7 @@ import { isTracked, trackingFinalizer } from './pods.ts'
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 
-/** Makes one pod for each index; resolves with how many there are. */
+/** Creates one pod for each element of `create`; resolves with the number created. */
 export async function createPods(
   { job, indexes }: JobState,
   create: readonly (number | undefined)[],
@@ -24,13 +24,13 @@ export async function createPods(
   const { done, error } = await slowStart(create.length, (at) =>
     createPod(podOfJob(job, create[at], indexes), job, context),
   )
-  expectations.created(uid, create.length - done)
+  expectations.creationObserved(uid, create.length - done)
   return { done, error: isNamespaceTerminating(error) ? undefined : error }
 }
 
 /**
- * Deletes pods. Unless they are `counted`, they lose their finalizer before, and are forgotten. Resolves with those
- * that have gone.
+ * Deletes pods; resolves with the deleted ones. Unless they are to be `counted`, their finalizer is removed first, so
+ * that they do not count.
  */
 export async function removePods(
   job: Job,
@@ -44,18 +44,18 @@ export async function removePods(
   expectations.expectDeletions(uid, remove.map(uidOf))
   return await attemptEach(remove, async (pod) => {
     try {
-      // One that has ended meanwhile has another version: it stays, and is counted.
+      // A pod that has ended meanwhile has another resourceVersion: it is retained and counted.
       if (!counted && isTracked(pod)) await releasePod(pod, context, pod.metadata.resourceVersion)
       await deletePod(pod, job, context)
     } catch (error) {
-      expectations.deleted(uid, uidOf(pod))
+      expectations.deletionObserved(uid, uidOf(pod))
       if (!isNotFound(error)) throw error
     }
     return pod
   })
 }
 
-/** Removes the finalizer that holds a pod until it is counted; a pod that has gone is fine. */
+/** Removes the finalizer that retains a pod until it is counted; ignores a missing pod. */
 export async function releasePod(
   { metadata: { namespace = '', name = '', uid } }: Pod,
   { client }: Pick<Context, 'client'>,
@@ -71,9 +71,9 @@ export async function releasePod(
   })
 }
 
-/** Puts the finalizer back on pods that lost it when they were about to be removed, and were not. */
-export async function holdPods(loose: readonly Pod[], { client }: Pick<Context, 'client'>): Promise<void> {
-  const { error } = await attemptEach(loose, async ({ metadata: { namespace = '', name = '', uid } }) => {
+/** Restores the finalizer on pods that lost it before a deletion that did not happen. */
+export async function restoreFinalizers(unheld: readonly Pod[], { client }: Pick<Context, 'client'>): Promise<void> {
+  const { error } = await attemptEach(unheld, async ({ metadata: { namespace = '', name = '', uid } }) => {
     await client.patch(pods, namespace, name, { metadata: { uid, finalizers: [trackingFinalizer] } }).catch((error) => {
       if (!isNotFound(error)) throw error
     })

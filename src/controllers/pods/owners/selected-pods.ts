@@ -1,20 +1,17 @@
-/**
- * The pods that a selector chooses, found without looking at all pods of a namespace: they are indexed by each of their
- * labels.
- */
+/** Looks up the pods that match a selector in an index by label, instead of scanning all pods of a namespace. */
 import type { Caches } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import type { Selector } from '../../../machinery/selectors/label-selector.ts'
 
-/** Names one label of one namespace. */
+/** The index key of one label in one namespace. */
 export const labelKey = (namespace: string, name: string, value: string): string => `${namespace}/${name}=${value}`
 
 const podLabels = ({ metadata: { namespace = '', labels = {} } }: Pod): string[] =>
   Object.entries(labels).map(([name, value]) => labelKey(namespace, name, value))
 
-/** Pods of a namespace that match. The controller has to look at pods. */
+/** Yields the matching pods of a namespace. The controller must watch pods. */
 export function* selectedPods(caches: Caches, namespace: string, selector: Selector): Generator<Pod> {
-  // One label that they all have is enough to find them by.
+  // One label that all matches have is enough for the look-up.
   const label = selector.requirements.find(
     ({ operator, values }) => (operator === '=' || operator === '==' || operator === 'in') && values.length === 1,
   )

@@ -14,7 +14,7 @@ const pod = (uid: string, more: object = {}): KubeObject => ({
   },
 })
 
-test('creations are awaited until all are seen', () => {
+test('expected creations are outstanding until all are observed', () => {
   const expectations = new Expectations()
   assert.equal(expectations.satisfied('owner'), true)
   expectations.expectCreations('owner', 2)
@@ -26,15 +26,15 @@ test('creations are awaited until all are seen', () => {
   assert.equal(expectations.satisfied('owner'), true)
 })
 
-test('creations that failed or were not tried are not awaited', () => {
+test('creations that failed or were not attempted are not outstanding', () => {
   const expectations = new Expectations()
   expectations.expectCreations('owner', 8)
-  expectations.created('owner')
-  expectations.created('owner', 7)
+  expectations.creationObserved('owner')
+  expectations.creationObserved('owner', 7)
   assert.equal(expectations.satisfied('owner'), true)
 })
 
-test('a deletion counts once: when the pod is marked, or when it has gone', () => {
+test('a deletion counts once: when the pod gets a deletionTimestamp or when it is deleted', () => {
   const expectations = new Expectations()
   expectations.expectDeletions('owner', ['a', 'b'])
   const marked = pod('a', { deletionTimestamp: '2026-01-01T00:00:00Z' })
@@ -45,17 +45,17 @@ test('a deletion counts once: when the pod is marked, or when it has gone', () =
   assert.equal(expectations.satisfied('owner'), true)
 })
 
-test('a pod is expected to go until that is seen, or has failed', () => {
+test('a deletion is pending until it is observed or has failed', () => {
   const expectations = new Expectations()
   expectations.expectDeletions('owner', ['a', 'b'])
-  expectations.deleted('owner', 'b')
-  const going = (): string[] => [...expectations.going('owner')]
-  assert.deepEqual(going(), ['a'])
+  expectations.deletionObserved('owner', 'b')
+  const pending = (): string[] => [...expectations.pendingDeletions('owner')]
+  assert.deepEqual(pending(), ['a'])
   expectations.observe(undefined, pod('a'))
-  assert.deepEqual(going(), [])
+  assert.deepEqual(pending(), [])
 })
 
-test('a pod of the same name is another pod', () => {
+test('a replacement with the same name counts as one deletion and one creation', () => {
   const expectations = new Expectations()
   expectations.expectDeletions('owner', ['a'])
   expectations.observe(pod('b'), pod('a'))
@@ -65,7 +65,7 @@ test('a pod of the same name is another pod', () => {
   assert.equal(expectations.satisfied('owner'), true)
 })
 
-test('what is never seen is awaited for five minutes', () => {
+test('expectations expire after five minutes', () => {
   let now = 0
   const expectations = new Expectations(() => now)
   expectations.expectCreations('owner', 1)

@@ -1,11 +1,11 @@
-/** Pods from templates, for those who control them. */
+/** Creates pods from templates for their controllers. */
 import type { Pod, PodTemplate } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 
 export type PodTemplateSpec = NonNullable<PodTemplate['template']>
 
-/** The pod that `owner` makes from a template; the server completes its name. */
+/** Returns the pod of `owner` for a template; the server generates its name. */
 export function podFromTemplate({ metadata, spec }: PodTemplateSpec, owner: KubeObject): Pod {
   const { labels, annotations, finalizers } = metadata ?? {}
   return {

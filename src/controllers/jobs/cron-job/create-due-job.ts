@@ -1,4 +1,4 @@
-/** Makes the Job that is due, if there is one and the CronJob's policies let it. */
+/** Creates the Job that is due, if the CronJob's policies allow it. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { EventType } from '../../../client/events/event-recorder.ts'
 import { type CronJob, type Job, jobs } from '../../../client/kinds.ts'
@@ -6,33 +6,33 @@ import type { HistogramSeries } from '../../../lib/metrics/registry.ts'
 import { isControlledBy } from '../../pods/owners/owner.ts'
 import { isAlreadyExists, isNamespaceTerminating, isNotFound, messageOf } from '../../refusals.ts'
 import { type JobReference, referenceTo } from './active-jobs.ts'
+import { deleteJob } from './delete-job.ts'
 import { jobAt, jobName } from './job-of-cron-job.ts'
 import { dueTime } from './missed-times.ts'
 import { scheduleOf } from './schedule.ts'
-import { deleteJob } from './writes.ts'
 
-/** Tells an event, unless the one before with that reason was about the same. */
-export type TellOnce = (type: EventType, reason: string, message: string, about?: string) => void
+/** Records an event unless the previous one of that reason had the same `about`. */
+export type RecordOnce = (type: EventType, reason: string, message: string, about?: string) => void
 
 export interface Run {
   readonly active: readonly JobReference[]
-  /** That of the Job made now; undefined if none was. */
+  /** The scheduled time of the Job created now; undefined if none was created. */
   readonly lastScheduleTime: string | undefined
-  /** Why the Job that is due is not there: to be tried again. */
+  /** The error that prevented the creation of the due Job: the key must be retried. */
   readonly error?: unknown
 }
 
-/** `now`: milliseconds. `skew` is told how late the Job is, in seconds. */
-export async function runDue(
+/** `now` is in ms. `skew` observes how late the Job is created, in seconds. */
+export async function createDueJob(
   cron: CronJob,
   active: readonly JobReference[],
   now: number,
-  tellOnce: TellOnce,
+  recordOnce: RecordOnce,
   skew: HistogramSeries,
   context: ReconcileContext,
 ): Promise<Run> {
   const none = { active, lastScheduleTime: undefined }
-  const time = timeToRun(cron, active, now, tellOnce)
+  const time = timeToRun(cron, active, now, recordOnce)
   if (time === undefined) return none
   let running = active
   try {
@@ -49,26 +49,26 @@ export async function runDue(
   }
 }
 
-/** The time that a Job has to be made for now. What keeps it from being made is told. */
+/** Returns the time for which a Job must be created now. Records an event if a policy prevents it. */
 function timeToRun(
   cron: CronJob,
   active: readonly JobReference[],
   now: number,
-  tellOnce: TellOnce,
+  recordOnce: RecordOnce,
 ): number | undefined {
   const { next, problem } = scheduleOf(cron)
-  if (problem?.reason === 'UnknownTimeZone') tellOnce('Warning', problem.reason, problem.message)
+  if (problem?.reason === 'UnknownTimeZone') recordOnce('Warning', problem.reason, problem.message)
   if (cron.spec?.suspend) return undefined
   if (problem) {
-    tellOnce('Warning', problem.reason, problem.message)
+    recordOnce('Warning', problem.reason, problem.message)
     return undefined
   }
-  const due = dueOf(cron, now, next, tellOnce)
+  const due = lastDueTime(cron, now, next, recordOnce)
   if (due === undefined) return undefined
   const deadline = cron.spec?.startingDeadlineSeconds
   const about = new Date(due).toISOString()
   if (deadline !== undefined && due + Number(deadline) * 1000 < now) {
-    tellOnce(
+    recordOnce(
       'Warning',
       'MissSchedule',
       `Missed scheduled time to start a job: ${new Date(due).toUTCString().replace('GMT', '+0000')}`,
@@ -78,7 +78,7 @@ function timeToRun(
   const last = cron.status?.lastScheduleTime
   if ((last && Date.parse(last) === due) || active.some(({ name }) => name === jobName(cron, due))) return undefined
   if (cron.spec?.concurrencyPolicy === 'Forbid' && active.length > 0) {
-    tellOnce(
+    recordOnce(
       'Normal',
       'JobAlreadyActive',
       'Not starting job because prior execution is running and concurrency policy is Forbid',
@@ -89,17 +89,17 @@ function timeToRun(
   return due
 }
 
-function dueOf(
+function lastDueTime(
   cron: CronJob,
   now: number,
   next: (after: number) => number | undefined,
-  tellOnce: TellOnce,
+  recordOnce: RecordOnce,
 ): number | undefined {
   try {
     const { time, isTooMany } = dueTime(cron, now, next)
     const about = cron.status?.lastScheduleTime ?? ''
     if (isTooMany)
-      tellOnce(
+      recordOnce(
         'Warning',
         'TooManyMissedTimes',
         'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
@@ -107,7 +107,7 @@ function dueOf(
       )
     return time
   } catch (error) {
-    tellOnce('Warning', 'InvalidSchedule', `invalid schedule: ${cron.spec?.schedule} : ${messageOf(error)}`)
+    recordOnce('Warning', 'InvalidSchedule', `invalid schedule: ${cron.spec?.schedule} : ${messageOf(error)}`)
     return undefined
   }
 }
@@ -123,16 +123,16 @@ async function replaceActive(cron: CronJob, active: readonly JobReference[], con
   }
 }
 
-/** The Job of that time; undefined where somebody else's has its name, or its namespace goes. */
+/** Creates the Job of that time; undefined if another Job has its name or the namespace is terminating. */
 async function createJob(
   cron: CronJob,
   time: number,
   skew: HistogramSeries,
   { client, events }: ReconcileContext,
 ): Promise<Job | undefined> {
-  const wanted = jobAt(cron, time)
+  const desired = jobAt(cron, time)
   try {
-    const job = await client.create(jobs, wanted)
+    const job = await client.create(jobs, desired)
     skew.observe(Math.max(0, Date.parse(job.metadata.creationTimestamp ?? '') - time) / 1000)
     events.record(cron, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`)
     return job
@@ -143,7 +143,7 @@ async function createJob(
       throw error
     }
   }
-  // It was made before, but the status was not written.
-  const known = await client.get(jobs, wanted.metadata.namespace ?? '', wanted.metadata.name ?? '')
-  return isControlledBy(known, cron) ? known : undefined
+  // An earlier reconcile created it but did not write the status.
+  const existing = await client.get(jobs, desired.metadata.namespace ?? '', desired.metadata.name ?? '')
+  return isControlledBy(existing, cron) ? existing : undefined
 }

@@ -1,29 +1,26 @@
-/**
- * Keeps the revisions of a set: makes the one of its template, adopts those that nobody has, removes those that are too
- * many.
- */
+/** Maintains the revisions of a set: creates that of its template, adopts orphans, deletes surplus ones. */
 import type { Caches } from '../../client/controller/controller.ts'
 import { type ControllerRevision, controllerRevisions } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { Selector } from '../../machinery/selectors/label-selector.ts'
-import { claimable, claimed } from '../pods/owners/claim.ts'
+import { claimCandidates, claimObjects } from '../pods/owners/claim.ts'
 import { isAlreadyExists, isNotFound } from '../refusals.ts'
-import { byRevision, expendable, historyStep } from './history.ts'
-import { type RevisedSet, type RevisionTerms, revisionOf } from './revision.ts'
+import { byRevision, historyStep, surplusRevisions } from './history.ts'
+import { type RevisedSet, type RevisionOptions, revisionOf } from './revision.ts'
 
-/** The revisions of a set in order; those that nobody controls become its own. */
+/** Returns the sorted revisions of a set; adopts matching orphans. */
 export async function revisionsOf<Set extends RevisedSet>(
   set: Set,
   sets: Resource<Set>,
   selector: Selector,
   { client, caches }: { readonly client: RestClient; readonly caches: Caches },
 ): Promise<ControllerRevision[]> {
-  const selected = [...claimable(set, controllerRevisions, caches)].filter(({ metadata }) =>
+  const selected = [...claimCandidates(set, controllerRevisions, caches)].filter(({ metadata }) =>
     selector.matches(metadata.labels),
   )
-  const revisions = await claimed(
+  const revisions = await claimObjects(
     selected,
     { owner: set, owners: sets, resource: controllerRevisions, matches: () => true },
     client,
@@ -32,17 +29,15 @@ export async function revisionsOf<Set extends RevisedSet>(
 }
 
 export interface LatestRevision {
-  /** That of the template. */
+  /** The revision of the template. */
   readonly latest: ControllerRevision
-  /** All, in order. */
+  /** All revisions, sorted. */
   readonly revisions: readonly ControllerRevision[]
-  /** How often a name was taken, from the set's beginning. */
+  /** Number of name collisions since the set was created. */
   readonly collisions: number | undefined
 }
 
-/**
- * Makes the newest revision that of the set's template. `revisions` are in order. Rejects with the server's refusals.
- */
+/** Makes the newest revision match the set's template. `revisions` are sorted. Rejects with the server's errors. */
 export async function latestRevision(
   set: RevisedSet,
   revisions: readonly ControllerRevision[],
@@ -59,49 +54,49 @@ export async function latestRevision(
       return { latest, revisions: [...revisions.filter((revision) => revision !== step.revision), latest], collisions }
     }
     case 'create': {
-      const made = await create(set, { hashLabel, number: step.number, collisions: collisions ?? 0 }, client)
-      const count = made.collisions || collisions
-      return { latest: made.revision, revisions: [...revisions, made.revision], collisions: count }
+      const created = await create(set, { hashLabel, number: step.number, collisions: collisions ?? 0 }, client)
+      const count = created.collisions || collisions
+      return { latest: created.revision, revisions: [...revisions, created.revision], collisions: count }
     }
     default:
       return step satisfies never
   }
 }
 
-interface MadeRevision {
+interface CreatedRevision {
   readonly revision: ControllerRevision
   readonly collisions: number
 }
 
-/** A name that another revision has leads to another name. */
-async function create(set: RevisedSet, terms: RevisionTerms, client: RestClient): Promise<MadeRevision> {
-  const wanted = revisionOf(set, terms)
-  const { namespace = '', name = '' } = wanted.metadata
+/** Creates a revision; on a name collision retries with another name. */
+async function create(set: RevisedSet, terms: RevisionOptions, client: RestClient): Promise<CreatedRevision> {
+  const desired = revisionOf(set, terms)
+  const { namespace = '', name = '' } = desired.metadata
   try {
-    return { revision: await client.create(controllerRevisions, wanted), collisions: terms.collisions }
+    return { revision: await client.create(controllerRevisions, desired), collisions: terms.collisions }
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
-    const present = await client.get(controllerRevisions, namespace, name)
-    // It was made before, and has not come back yet.
-    if (jsonEqual(present.data, wanted.data)) return { revision: present, collisions: terms.collisions }
+    const existing = await client.get(controllerRevisions, namespace, name)
+    // Created by an earlier reconcile and not yet in the cache.
+    if (jsonEqual(existing.data, desired.data)) return { revision: existing, collisions: terms.collisions }
     return create(set, { ...terms, collisions: terms.collisions + 1 }, client)
   }
 }
 
-/** How many revisions beside those in use a set keeps, unless it says. */
+/** The number of unused revisions that a set retains. */
 export const historyLimit = ({ spec }: RevisedSet): number => spec?.revisionHistoryLimit ?? 10
 
-/** Removes the oldest revisions that are not in use (by name), beyond a limit. */
+/** Deletes the oldest revisions beyond `limit` that are not in use (by name). */
 export async function truncateHistory(
   revisions: readonly ControllerRevision[],
   inUse: ReadonlySet<string>,
   limit: number,
   client: RestClient,
 ): Promise<void> {
-  for (const revision of expendable(revisions, inUse, limit)) await removeRevision(revision, client)
+  for (const revision of surplusRevisions(revisions, inUse, limit)) await removeRevision(revision, client)
 }
 
-/** One that has gone already is as good. */
+/** Deletes a revision; ignores one that is already deleted. */
 export async function removeRevision(
   { metadata: { namespace = '', name = '' } }: ControllerRevision,
   client: RestClient,

@@ -1,7 +1,6 @@
 /**
- * What a controller has written itself and its cache does not show yet. Where a decision adds up several objects, one
- * that is older than it was written makes for a wrong sum, and no conflict tells. Owners are named by their uids; what
- * is never seen is forgotten after a while.
+ * Writes of a controller that its cache does not contain yet. A decision that adds up several objects would get a wrong
+ * sum from a stale one, without any conflict. Owners are identified by uid. Recorded writes expire.
  */
 import { isSurelyRefused } from '../../../client/rest/refusals.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -14,59 +13,59 @@ interface Written {
 
 export class OwnWrites {
   readonly #byOwner = new Map<string, Map<string, Written>>()
-  /** Owners of whose objects it is not known whether they were written. */
+  /** Owners with a write whose outcome is unknown. */
   readonly #unsure = new Set<string>()
   readonly #now: () => number
 
-  /** `now`: milliseconds. */
+  /** `now` returns ms. */
   constructor(now: () => number = Date.now) {
     this.#now = now
   }
 
-  /** Notes an object of an owner as the server has answered it. */
-  wrote(owner: string, { metadata }: KubeObject): void {
+  /** Records the object that the server returned for a write. */
+  recordWrite(owner: string, { metadata }: KubeObject): void {
     const written = this.#byOwner.get(owner) ?? new Map<string, Written>()
     this.#byOwner.set(owner, written)
     written.set(metadata.uid ?? '', { resourceVersion: versionOf(metadata.resourceVersion), since: this.#now() })
   }
 
-  /** Notes a write that failed: it may be done all the same. */
-  failed(owner: string, error: unknown): void {
+  /** Records a failed write; it may have succeeded on the server. */
+  recordFailure(owner: string, error: unknown): void {
     if (!isSurelyRefused(error)) this.#unsure.add(owner)
   }
 
-  /** Whether the server has to be asked what an owner has: what it says is to be noted as written, by `found`. */
-  isUnsure(owner: string): boolean {
+  /** Returns true if the owner's objects must be listed from the server and passed to `recordRefresh`. */
+  needsRefresh(owner: string): boolean {
     return this.#unsure.has(owner)
   }
 
-  /** Notes all that the server has of an owner. */
-  found(owner: string, objects: Iterable<KubeObject>): void {
-    for (const object of objects) this.wrote(owner, object)
+  /** Records all objects of an owner as listed from the server. */
+  recordRefresh(owner: string, objects: Iterable<KubeObject>): void {
+    for (const object of objects) this.recordWrite(owner, object)
     this.#unsure.delete(owner)
   }
 
-  /** Takes note of a change as a watch tells it: `object` is undefined where it has gone. */
+  /** Processes a change from a watch; `object` is undefined after a delete. */
   observe(owner: string, object: KubeObject | undefined, before: KubeObject | undefined): void {
     const written = this.#byOwner.get(owner)
     const { uid = '', resourceVersion } = (object ?? before)?.metadata ?? {}
-    const noted = written?.get(uid)
-    if (!written || !noted || (object && versionOf(resourceVersion) < noted.resourceVersion)) return
+    const recorded = written?.get(uid)
+    if (!written || !recorded || (object && versionOf(resourceVersion) < recorded.resourceVersion)) return
     written.delete(uid)
     if (written.size === 0) this.#byOwner.delete(owner)
   }
 
-  /** Whether a cache shows all that was written for an owner: `cached` are its objects there. */
-  areSeen(owner: string, cached: Iterable<KubeObject>): boolean {
+  /** Returns true if the owner's objects in the cache (`cached`) include all recorded writes. */
+  areObserved(owner: string, cached: Iterable<KubeObject>): boolean {
     const written = this.#byOwner.get(owner)
     if (!written) return true
-    // The watch may have been faster than the answer.
+    // The watch event may have arrived before the response.
     for (const object of cached) this.observe(owner, object, undefined)
     for (const [uid, { since }] of written) if (this.#now() - since > expectationsExpireMs) written.delete(uid)
     return written.size === 0
   }
 
-  /** The owner has gone. */
+  /** Drops the writes of a deleted owner. */
   forget(owner: string): void {
     this.#byOwner.delete(owner)
     this.#unsure.delete(owner)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attemptEach } from './attempt-each.ts'
-import { mostAtOnce } from './slow-start.ts'
+import { maxConcurrent } from './slow-start.ts'
 
-test('all are tried, some at once; what failed first is told beside what was done', async () => {
-  const items = Array.from({ length: 2 * mostAtOnce + 1 }, (_, at) => at)
+test('attemptEach tries all items in batches and returns the results and the first error', async () => {
+  const items = Array.from({ length: 2 * maxConcurrent + 1 }, (_, at) => at)
   let underWay = 0
   let most = 0
   const { done, error } = await attemptEach(items, async (item) => {
@@ -14,7 +14,7 @@ test('all are tried, some at once; what failed first is told beside what was don
     if (item % 50 === 7) throw new Error(`not ${item}`)
     return item
   })
-  assert.equal(most, mostAtOnce)
+  assert.equal(most, maxConcurrent)
   assert.deepEqual(
     done,
     items.filter((item) => item % 50 !== 7),
@@ -22,6 +22,6 @@ test('all are tried, some at once; what failed first is told beside what was don
   assert.equal(String(error), 'Error: not 7')
 })
 
-test('nothing to do is no failure', async () => {
+test('attemptEach with no items returns no error', async () => {
   assert.deepEqual(await attemptEach([], async () => {}), { done: [] })
 })

@@ -1,25 +1,25 @@
-/** Which controllers run: what `--controllers` says. */
+/** Selects the controllers that `--controllers` names. */
 import { ExplainedError } from '../lib/explained-error.ts'
 import type { ControllerDescriptor } from './descriptor.ts'
 import { descriptors } from './descriptors.ts'
 import { type ControllerFlag, FlagValues } from './flags.ts'
-import { withoutWork } from './names-without-work.ts'
+import { noOpControllers } from './no-op-controllers.ts'
 
-/** All flags of all controllers, each once. */
+/** The flags of all controllers, without duplicates. */
 export const controllerFlags: readonly ControllerFlag[] = [
   ...new Map(descriptors.flatMap(({ flags = [] }) => flags.map((flag) => [flag.name, flag] as const))).values(),
 ]
 
-/** The names of those that run only where they are named. */
-export const offByDefault: readonly string[] = descriptors.flatMap(({ name, onlyIfNamed }) =>
-  onlyIfNamed ? [name] : [],
+/** Names of the controllers that run only if `--controllers` names them. */
+export const offByDefault: readonly string[] = descriptors.flatMap(({ name, isOffByDefault }) =>
+  isOffByDefault ? [name] : [],
 )
 
 /**
- * As `--controllers`: `*` stands for all that are on by default, `name` turns one on, `-name` off. Throws an
- * ExplainedError for a name that no controller has, and for flags that make no sense.
+ * Selects controllers as `--controllers` does: `*` stands for all that are on by default, `name` turns one on, `-name`
+ * turns it off. Throws an ExplainedError for unknown names and invalid flags.
  */
-export function chosenControllers(
+export function selectControllers(
   chosen: readonly string[],
   flags: Readonly<Record<string, string>> = {},
 ): ControllerDescriptor[] {
@@ -27,11 +27,11 @@ export function chosenControllers(
   const off = new Set<ControllerDescriptor>()
   for (const choice of chosen) {
     if (choice === '*') {
-      for (const descriptor of descriptors) if (!descriptor.onlyIfNamed) on.add(descriptor)
+      for (const descriptor of descriptors) if (!descriptor.isOffByDefault) on.add(descriptor)
       continue
     }
     const name = choice.replace(/^-/, '')
-    if (withoutWork.has(name)) continue
+    if (noOpControllers.has(name)) continue
     const descriptor = named(name, choice)
     if (choice.startsWith('-')) off.add(descriptor)
     else on.add(descriptor)
@@ -41,17 +41,17 @@ export function chosenControllers(
   return running
 }
 
-/** Throws an ExplainedError if there is no such flag. */
+/** Throws an ExplainedError if a flag belongs to no controller. */
 export function checkControllerFlags(flags: Readonly<Record<string, string>>): void {
   const known = new Set(controllerFlags.map(({ name }) => name))
   const unknown = Object.keys(flags).find((name) => !known.has(name))
   if (unknown !== undefined)
-    throw new ExplainedError(`no controller has a flag --${unknown}: \`t8s controller-manager --help\` lists them`)
+    throw new ExplainedError(`no controller has a flag --${unknown}: \`t8s controller-manager --help\` lists all flags`)
 }
 
 function named(name: string, choice: string): ControllerDescriptor {
   const descriptor = descriptors.find((one) => one.name === name || one.aliases?.includes(name))
   if (descriptor) return descriptor
-  const known = [...descriptors.map((one) => one.name), ...withoutWork.keys()]
-  throw new ExplainedError(`"${choice}" is not in the list of known controllers: choose of *, ${known.join(', ')}`)
+  const known = [...descriptors.map((one) => one.name), ...noOpControllers.keys()]
+  throw new ExplainedError(`"${choice}" is not in the list of known controllers: choose from *, ${known.join(', ')}`)
 }

@@ -1,4 +1,4 @@
-/** Creates and deletes pods in the name of their owner, and tells so in its events. */
+/** Creates and deletes pods for their owner and records events on it. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -6,7 +6,7 @@ import { isNamespaceTerminating, isNotFound, messageOf } from '../../refusals.ts
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 
-/** Creates a pod of `owner`. Rejects with the server's refusal. */
+/** Creates a pod of `owner`. Rejects with the server's error. */
 export async function createPod(pod: Pod, owner: KubeObject, { client, events }: Context): Promise<Pod> {
   try {
     const created = await client.create(pods, pod)
@@ -19,7 +19,7 @@ export async function createPod(pod: Pod, owner: KubeObject, { client, events }:
   }
 }
 
-/** Deletes a pod of `owner`. Rejects with the server's refusal; a pod that has gone (404) is nothing to tell. */
+/** Deletes a pod of `owner`. Rejects with the server's error; a missing pod (404) records no event. */
 export async function deletePod(
   { metadata: { namespace = '', name = '' } }: Pod,
   owner: KubeObject,
