@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Pod } from '../src/client/kinds.ts'
 import { MemoryCluster } from '../src/scheduler/testing/memory-cluster.ts'
 import { memoryScheduler } from '../src/scheduler/testing/memory-scheduler.ts'
-import { aNode, aPod, asking } from '../src/scheduler/testing/objects.ts'
+import { aNode, aPod, withRequests } from '../src/scheduler/testing/objects.ts'
 
 interface Workload {
   readonly name: string
@@ -21,7 +21,7 @@ interface Workload {
 }
 
 const zones = 10
-const requests = asking({ cpu: '100m', memory: '500Mi' })
+const requests = withRequests({ cpu: '100m', memory: '500Mi' })
 const labels = { color: 'blue' }
 const labelSelector = { matchLabels: labels }
 

@@ -1,7 +1,4 @@
-/**
- * Runs a scheduler against an API server: `typernetes/scheduler`. docs/scheduler.md shows how programs add plug-ins of
- * their own.
- */
+/** Runs a scheduler against an API server: `typernetes/scheduler`. docs/scheduler.md shows how to add plug-ins. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { defaultFeatures, type FeatureGates } from '../api/features/feature-gates.ts'
@@ -14,7 +11,7 @@ import { type ExtenderSettings, httpExtender } from './extenders/http-extender.t
 import type { PluginFactory, Registry } from './framework/plugin.ts'
 import { inTreePlugins } from './plugins/index.ts'
 import type { ProfileSettings } from './profile/profile.ts'
-import { informerSource } from './running/cluster-source.ts'
+import { informerSource } from './runtime/cluster-source.ts'
 import { Scheduler } from './scheduler.ts'
 
 export { parseConfiguration, readConfigurationFile, type SchedulerConfiguration } from './configuration/index.ts'
@@ -22,28 +19,31 @@ export * from './framework/index.ts'
 
 export interface RunSchedulerOptions {
   readonly server: ServerAccess
-  /** A bearer token, where the server knows the scheduler by one. */
+  /** The bearer token of the scheduler, if the server needs one. */
   readonly token?: string
-  /** Upstream's defaults unless said. */
+  /** Default: upstream's defaults. */
   readonly configuration?: SchedulerConfiguration
-  /** As `--feature-gates`; the defaults of 1.36 if absent. */
+  /** As `--feature-gates`. Default: the defaults of 1.36. */
   readonly features?: FeatureGates
-  /** Plug-ins beside those in tree; one of the same name takes the place of ours. */
+  /** Plug-ins beside those in tree. One with the name of an in-tree plug-in replaces it. */
   readonly plugins?: readonly PluginFactory[]
-  /** Whether it schedules only while it holds the lease of its configuration; false unless said. */
+  /** True to schedule only while holding the lease named in the configuration. Default: false. */
   readonly leaderElection?: boolean
   readonly log?: (line: string) => void
 }
 
 export interface RunningScheduler {
-  /** Resolves when it knows the cluster and schedules; with leader election, when it leads for the first time. */
+  /** Resolves when the caches are synced and scheduling has begun; with leader election, at the first election. */
   readonly synced: Promise<void>
-  /** How it ended: with `lost`, another one leads now, and the process should end. Rejects where it could not begin. */
+  /**
+   * The reason for the end. After `lost`, another instance leads and the process should exit. Rejects if the start
+   * failed.
+   */
   readonly ended: Promise<LeadershipEnd>
-  /** Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   metrics(): string
   readonly isReady: boolean
-  /** Resolves when what is being bound is bound, or given up. */
+  /** Resolves when bindings in progress have ended or timed out. */
   stop(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export interface RunningScheduler {
 export const pluginRegistry = (plugins: readonly PluginFactory[] = []): Registry =>
   new Map([...inTreePlugins, ...plugins.map((plugin) => [plugin.name, plugin] as const)])
 
-/** Runs one in this thread. Throws an ExplainedError for a configuration that cannot work. */
+/** Runs a scheduler in this thread. Throws an ExplainedError for a configuration that cannot work. */
 export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
   const { server, token, plugins, features = defaultFeatures, leaderElection = false, log = () => {} } = options
   const registry = pluginRegistry(plugins)
@@ -65,14 +65,16 @@ export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
 
   const work = async (signal: AbortSignal): Promise<void> => {
     const keepAll = (plugins?.length ?? 0) + configuration.extenders.length > 0
-    const source = await informerSource({ client, keepAll, log, signal })
+    const source = await informerSource({ client, cacheFullPods: keepAll, log, signal })
     try {
       if (signal.aborted) return
       const { backOff, percentageOfNodesToScore, extenders } = configuration
       const running = new Scheduler({
         client,
         source,
-        profiles: configuration.profiles.map((profile) => withoutGated(withoutIgnored(profile, extenders), features)),
+        profiles: configuration.profiles.map((profile) =>
+          withoutGatedPlugins(withIgnoredResources(profile, extenders), features),
+        ),
         plugins: registry,
         extenders: extenders.map(httpExtender),
         backOff,
@@ -94,7 +96,7 @@ export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
 
   const ended = (
     leaderElection
-      ? elected(client, configuration, work, stopping.signal, log)
+      ? runWhenElected(client, configuration, work, stopping.signal, log)
       : work(stopping.signal).then((): LeadershipEnd => 'stopped')
   ).finally(() => {
     synced.resolve()
@@ -114,7 +116,7 @@ export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
   }
 }
 
-function elected(
+function runWhenElected(
   client: RestClient,
   { leaderElection: { name, namespace, leaseMs, renewMs, retryMs } }: SchedulerConfiguration,
   work: (signal: AbortSignal) => Promise<void>,
@@ -125,7 +127,7 @@ function elected(
   const events = new EventRecorder(client, 'default-scheduler', log)
   const changed = (leader: string): void => {
     if (leader)
-      log(leader === identity ? `leading by the lease ${namespace}/${name}` : `${leader} leads; waiting for its place`)
+      log(leader === identity ? `leading by the lease ${namespace}/${name}` : `${leader} leads; waiting for the lease`)
   }
   const elector = new LeaderElector({
     client,
@@ -142,8 +144,8 @@ function elected(
   return elector.run(work, signal).finally(() => events.stop())
 }
 
-/** What an extender manages and wants ignored is not asked of nodes. */
-function withoutIgnored(profile: ProfileSettings, extenders: readonly ExtenderSettings[]): ProfileSettings {
+/** Adds resources that extenders manage, with `ignoredByScheduler`, to those that NodeResourcesFit ignores. */
+function withIgnoredResources(profile: ProfileSettings, extenders: readonly ExtenderSettings[]): ProfileSettings {
   const ignored = extenders.flatMap(({ managedResources = [] }) =>
     managedResources.filter(({ ignoredByScheduler }) => ignoredByScheduler).map(({ name }) => name),
   )
@@ -161,10 +163,10 @@ function withoutIgnored(profile: ProfileSettings, extenders: readonly ExtenderSe
   }
 }
 
-/** Plug-ins that are there only while a feature of the same name is on. */
+/** Plug-ins that are enabled only with the feature gate of the same name. */
 const gatedPlugins: readonly string[] = ['NodeDeclaredFeatures']
 
-function withoutGated(profile: ProfileSettings, features: FeatureGates): ProfileSettings {
+function withoutGatedPlugins(profile: ProfileSettings, features: FeatureGates): ProfileSettings {
   const off = gatedPlugins.filter((name) => !features.isOn(name))
   if (off.length === 0) return profile
   const plugins = Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * Random pods, nodes and affinities: every placement follows the rules as they are plainly stated, and no pod waits
- * that would fit.
+ * Property test: for random pods, nodes and affinities, every placement follows plainly written rules, and no pod is
+ * pending that fits.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,9 +10,9 @@ import { nodes, pods } from '../client/kinds.ts'
 import { MemoryCluster } from './testing/memory-cluster.ts'
 import { memoryScheduler } from './testing/memory-scheduler.ts'
 import { aNode, aPod } from './testing/objects.ts'
-import { objection, type PlainCluster } from './testing/plain-rules.ts'
+import { type PlainCluster, violatedRule } from './testing/plain-rules.ts'
 
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+/** A random number generator with a seed (mulberry32). Returns numbers from 0 to 1. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {
@@ -112,8 +112,8 @@ async function play(seed: number, hasPriorities: boolean): Promise<void> {
   cluster.onBind = (pod, name) => {
     const plain = now()
     const node = plain.nodes.find(({ metadata }) => metadata.name === name)
-    const why = node ? objection(pod, node, plain) : 'no such node'
-    if (why) wrong.push(`${pod.metadata.name} went to ${name} against the rule of ${why}`)
+    const why = node ? violatedRule(pod, node, plain) : 'no such node'
+    if (why) wrong.push(`${pod.metadata.name} went to ${name} against ${why}`)
   }
   const { scheduler, until } = await memoryScheduler({ random }, cluster)
   const isSettled = (): boolean => {
@@ -121,7 +121,7 @@ async function play(seed: number, hasPriorities: boolean): Promise<void> {
     return active + backoff + scheduler.cache.assumedCount === 0
   }
   const settled = async (): Promise<void> => {
-    // What wakes a pod may be under way: quiet means quiet for some turns.
+    // Events that wake pods may be under way, so the queue has to stay empty for some turns.
     for (let quiet = 0; quiet < 10; quiet++) {
       await nextTurn()
       if (isSettled()) continue
@@ -148,20 +148,20 @@ async function play(seed: number, hasPriorities: boolean): Promise<void> {
   const plain = now()
   for (const pod of allPods.all()) {
     if (pod.spec?.nodeName) continue
-    const fitting = plain.nodes.find((node) => !objection(pod, node, plain))
+    const fitting = plain.nodes.find((node) => !violatedRule(pod, node, plain))
     assert.equal(
       fitting?.metadata.name,
       undefined,
-      `seed ${seed}: ${pod.metadata.name} waits, and would fit: ${JSON.stringify(pod)}`,
+      `seed ${seed}: ${pod.metadata.name} is pending, but fits: ${JSON.stringify(pod)}`,
     )
   }
   await scheduler.stop()
 }
 
-test('random pods without priorities stand where plain rules allow', async () => {
+test('random pods without priorities are placed according to the plain rules', async () => {
   for (let seed = 1; seed <= 12; seed++) await play(seed, false)
 })
 
-test('random pods with priorities stand where plain rules allow, and make room for each other', async () => {
+test('random pods with priorities are placed according to the plain rules, and preempt', async () => {
   for (let seed = 101; seed <= 112; seed++) await play(seed, true)
 })

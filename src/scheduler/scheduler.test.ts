@@ -4,21 +4,21 @@ import type { Pod } from '../client/kinds.ts'
 import { failed, pluginFactory, unschedulable, type Victims, wait } from './framework/index.ts'
 import { MemoryCluster } from './testing/memory-cluster.ts'
 import { memoryScheduler } from './testing/memory-scheduler.ts'
-import { aNode, aPod, asking } from './testing/objects.ts'
+import { aNode, aPod, withRequests } from './testing/objects.ts'
 
 const nodeOf = (pod: Pod | undefined): string | undefined => pod?.spec?.nodeName
 const condition = (pod: Pod | undefined) => pod?.status?.conditions?.find(({ type }) => type === 'PodScheduled')
 
-test('pods find nodes, and it is told', async () => {
+test('a pod is bound to a node, and an event is recorded', async () => {
   const { cluster, scheduler, until } = await memoryScheduler()
   cluster.put(aNode('a'), aPod('p'))
   await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
-  await until('it is told', () => cluster.events.length > 0)
+  await until('the event is recorded', () => cluster.events.length > 0)
   assert.deepEqual(cluster.events, [{ reason: 'Scheduled', note: 'Successfully assigned default/p to a', name: 'p' }])
   await scheduler.stop()
 })
 
-test('pods of other schedulers are left alone', async () => {
+test('pods of other schedulers are ignored', async () => {
   const { cluster, scheduler, until } = await memoryScheduler()
   cluster.put(aNode('a'), aPod('theirs', { schedulerName: 'other' }), aPod('ours'))
   await until('ours has a node', () => nodeOf(cluster.pod('ours')) !== undefined)
@@ -26,12 +26,12 @@ test('pods of other schedulers are left alone', async () => {
   await scheduler.stop()
 })
 
-test('a pod that fits nowhere is told why, and tried again when a node comes that it fits on', async () => {
+test('a pod that fits nowhere gets the reason in its status, and is retried when a fitting node is added', async () => {
   const { cluster, scheduler, until } = await memoryScheduler()
   cluster.put(
     aNode('small', { allocatable: { cpu: '1' } }),
     aNode('off', { spec: { unschedulable: true, taints: [] } }),
-    aPod('p', asking({ cpu: '2' })),
+    aPod('p', withRequests({ cpu: '2' })),
   )
   await until('the condition', () => condition(cluster.pod('p')) !== undefined)
   const { status, reason, message } = condition(cluster.pod('p')) ?? {}
@@ -50,7 +50,7 @@ test('a pod that fits nowhere is told why, and tried again when a node comes tha
   await scheduler.stop()
 })
 
-test('without nodes a pod waits for one', async () => {
+test('without nodes, a pod waits until one is added', async () => {
   const { cluster, scheduler, until } = await memoryScheduler()
   cluster.put(aPod('p'))
   await until('the condition', () => condition(cluster.pod('p'))?.message === 'no nodes available to schedule pods')
@@ -60,16 +60,16 @@ test('without nodes a pod waits for one', async () => {
   await scheduler.stop()
 })
 
-test('a binding that is refused is tried again, and what was reserved is given back', async () => {
+test('a rejected binding releases its reservations and is retried', async () => {
   const reserved: string[] = []
-  let refusals = 1
+  let rejections = 1
   const binder = pluginFactory({
     name: 'Binder',
     make: (_args, { client }) => ({
       reserve: (_state, pod) => void reserved.push(`+${pod.name}`) as undefined,
       unreserve: (_state, pod) => void reserved.push(`-${pod.name}`),
       async bind(pod, node) {
-        if (refusals-- > 0) return failed('no luck')
+        if (rejections-- > 0) return failed('no luck')
         await client.createUnder(
           { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true },
           pod.namespace,
@@ -99,7 +99,7 @@ test('a binding that is refused is tried again, and what was reserved is given b
   await scheduler.stop()
 })
 
-test('where a pod is expected is told while it is being prepared, and not once that has failed', async () => {
+test('status.nominatedNodeName is set while a pod is prepared, and cleared if that fails', async () => {
   const prepared = Promise.withResolvers<void>()
   let attempts = 0
   const slow = pluginFactory({
@@ -116,13 +116,13 @@ test('where a pod is expected is told while it is being prepared, and not once t
   await until('quick has a node', () => nodeOf(cluster.pod('quick')) === 'a')
   assert.equal(cluster.pod('quick')?.status?.nominatedNodeName, undefined)
   prepared.reject(new Error('out of order'))
-  await until('the failure is told', () => condition(cluster.pod('slow')) !== undefined)
+  await until('the condition', () => condition(cluster.pod('slow')) !== undefined)
   assert.equal(condition(cluster.pod('slow'))?.message, 'running PreBind plugin "Slow": out of order')
   assert.equal(cluster.pod('slow')?.status?.nominatedNodeName, undefined)
   await scheduler.stop()
 })
 
-test('Permit makes pods wait until all of a group are there, or their time is over', async () => {
+test('Permit makes pods wait until their group is complete or the timeout ends', async () => {
   const gang = pluginFactory({
     name: 'Gang',
     make: (_args, handle) => ({
@@ -139,7 +139,7 @@ test('Permit makes pods wait until all of a group are there, or their time is ov
   const profiles = [{ plugins: { permit: { enabled: [{ name: 'Gang' }] } } }]
   const { cluster, scheduler, until } = await memoryScheduler({ plugins: [gang], configuration: { profiles } })
   cluster.put(aNode('a'), aPod('alone', {}, { labels: { alone: 'yes' } }))
-  await until('alone is refused', () => condition(cluster.pod('alone')) !== undefined)
+  await until('alone is rejected', () => condition(cluster.pod('alone')) !== undefined)
   assert.match(
     condition(cluster.pod('alone'))?.message ?? '',
     /^0\/1 nodes are available: 1 rejected due to timeout after waiting 20ms at plugin Gang\.$/,
@@ -152,7 +152,7 @@ test('Permit makes pods wait until all of a group are there, or their time is ov
   await scheduler.stop()
 })
 
-test('a pod that is deleted while it waits for its binding, and that a finalizer keeps, gives up its place at once', async () => {
+test('a waiting pod that is deleted but held by a finalizer releases its node immediately', async () => {
   const gate = pluginFactory({
     name: 'Gate',
     make: () => ({ events: [], permit: (_state, pod) => (pod.name === 'waiting' ? wait(60_000) : undefined) }),
@@ -169,11 +169,11 @@ test('a pod that is deleted while it waits for its binding, and that a finalizer
     const { cluster, scheduler, until } = await memoryScheduler({ plugins: [gate, slow], configuration: { profiles } })
     cluster.put(
       aNode('a', { allocatable: { cpu: '1' } }),
-      aPod(name, asking({ cpu: '1' }), { finalizers: ['example.com/kept'] }),
+      aPod(name, withRequests({ cpu: '1' }), { finalizers: ['example.com/hold'] }),
     )
     await until(`${name} is expected`, () => cluster.pod(name)?.status?.nominatedNodeName === 'a')
-    cluster.put(aPod('next', asking({ cpu: '1' })))
-    await until('next is refused', () => condition(cluster.pod('next')) !== undefined)
+    cluster.put(aPod('next', withRequests({ cpu: '1' })))
+    await until('next is rejected', () => condition(cluster.pod('next')) !== undefined)
     const leaving = cluster.pod(name)!
     cluster.put({ ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
     await until('next has the place', () => nodeOf(cluster.pod('next')) === 'a')
@@ -181,18 +181,18 @@ test('a pod that is deleted while it waits for its binding, and that a finalizer
   }
 })
 
-test('a pod of higher priority takes the place of lesser ones, and waits for it where it is nominated', async () => {
+test('a preemptor evicts pods of lower priority and waits for its nominated node', async () => {
   const cluster = new MemoryCluster()
   cluster.onDelete = (pod) => {
-    // Its end takes some time.
+    // The deletion takes some time.
     cluster.put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } as Pod)
     return false
   }
   const { scheduler, until } = await memoryScheduler({}, cluster)
-  const full = asking({ cpu: '3' })
+  const full = withRequests({ cpu: '3' })
   cluster.put(aNode('a'), aPod('low', { ...full, nodeName: 'a', priority: 1 }))
   cluster.put(aPod('high', { ...full, priority: 10 }))
-  await until('low is to go', () => cluster.pod('low')?.metadata.deletionTimestamp !== undefined)
+  await until('low is being deleted', () => cluster.pod('low')?.metadata.deletionTimestamp !== undefined)
   await until('high is nominated', () => cluster.pod('high')?.status?.nominatedNodeName === 'a')
   const target = cluster.pod('low')?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
   assert.deepEqual(
@@ -206,19 +206,19 @@ test('a pod of higher priority takes the place of lesser ones, and waits for it 
         reason === 'Preempted' && name === 'low' && note === 'Preempted by pod uid-of-high on node a',
     ),
   )
-  // A lesser one must not take the room that is being made.
-  cluster.put(aPod('middle', { ...asking({ cpu: '2' }), priority: 5 }))
+  // A pod of lower priority must not take the freed resources.
+  cluster.put(aPod('middle', { ...withRequests({ cpu: '2' }), priority: 5 }))
   cluster.remove('Pod', 'default/low')
   await until('high has its place', () => nodeOf(cluster.pod('high')) === 'a')
   assert.equal(nodeOf(cluster.pod('middle')), undefined)
   await scheduler.stop()
 })
 
-test('room that is kept for a pod is for others again when the pod goes elsewhere', async () => {
+test('resources reserved for a nominated pod are released when it is bound elsewhere', async () => {
   const cluster = new MemoryCluster()
   cluster.onDelete = () => false
   const { scheduler, until } = await memoryScheduler({}, cluster)
-  const [two, one] = [asking({ cpu: '2' }), asking({ cpu: '1' })]
+  const [two, one] = [withRequests({ cpu: '2' }), withRequests({ cpu: '1' })]
   const taints = [{ key: 'dedicated', value: 'x', effect: 'NoSchedule' }]
   cluster.put(
     aNode('a', { allocatable: { cpu: '3' } }),
@@ -229,18 +229,18 @@ test('room that is kept for a pod is for others again when the pod goes elsewher
   cluster.put(high)
   await until('high is nominated', () => cluster.pod('high')?.status?.nominatedNodeName === 'a')
   cluster.put(aPod('small', { ...one, priority: 0 }))
-  await until('small was told to wait', () => condition(cluster.pod('small'))?.reason === 'Unschedulable')
+  await until('small is unschedulable', () => condition(cluster.pod('small'))?.reason === 'Unschedulable')
   const tolerant: Pod = {
     ...cluster.pod('high')!,
     spec: { ...high.spec!, tolerations: [{ key: 'dedicated', operator: 'Exists' }] },
   }
   cluster.put(tolerant)
   await until('high goes elsewhere', () => nodeOf(cluster.pod('high')) === 'b')
-  await until('small has the room', () => nodeOf(cluster.pod('small')) === 'a')
+  await until('small is bound', () => nodeOf(cluster.pod('small')) === 'a')
   await scheduler.stop()
 })
 
-test('an extender has a say: what it refuses, prefers, and binds', async () => {
+test('an extender filters, scores and binds', async () => {
   const bound: string[] = []
   const cluster = new MemoryCluster()
   const extender = {
@@ -267,12 +267,12 @@ test('an extender has a say: what it refuses, prefers, and binds', async () => {
   cluster.remove('Node', 'b')
   cluster.remove('Node', 'c')
   cluster.put(aPod('q'))
-  await until('q is refused', () => condition(cluster.pod('q')) !== undefined)
+  await until('q is rejected', () => condition(cluster.pod('q')) !== undefined)
   assert.match(condition(cluster.pod('q'))?.message ?? '', /^0\/1 nodes are available: 1 not a\. /)
   await scheduler.stop()
 })
 
-test('who is refused by an extender that does not say why waits for any event', async () => {
+test('a pod rejected by an extender without reasons waits for any event', async () => {
   const cluster = new MemoryCluster()
   const nothing = { feasible: [], failed: {}, unresolvable: {} }
   const extender = {
@@ -286,15 +286,15 @@ test('who is refused by an extender that does not say why waits for any event', 
   const { scheduler, until } = await memoryScheduler({ extenders: [extender] }, cluster)
   cluster.put(aPod('p'))
   await until('p waits', () => scheduler.queue.sizes().unschedulable === 1)
-  assert.deepEqual([...(scheduler.queue.get('default/p')?.refusedBy ?? [])], ['Extender'])
+  assert.deepEqual([...(scheduler.queue.get('default/p')?.rejectedBy ?? [])], ['Extender'])
   await scheduler.stop()
 })
 
-test('what extenders leave of the victims has to be something, and who may be ignored is', async () => {
+test('extenders must leave at least one victim; an ignorable extender that fails is ignored', async () => {
   const cluster = new MemoryCluster()
   cluster.put(
     aNode('a', { allocatable: { cpu: '1' } }),
-    aPod('low', { ...asking({ cpu: '1' }), nodeName: 'a', priority: 0 }),
+    aPod('low', { ...withRequests({ cpu: '1' }), nodeName: 'a', priority: 0 }),
   )
   let left: ReadonlyMap<string, Victims> = new Map()
   const extender = (ignorable: boolean) => ({
@@ -306,12 +306,12 @@ test('what extenders leave of the victims has to be something, and who may be ig
   })
   const message = async (ignorable: boolean): Promise<string | undefined> => {
     const { scheduler, until } = await memoryScheduler({ extenders: [extender(ignorable)], log: () => {} }, cluster)
-    cluster.put(aPod('high', { ...asking({ cpu: '1' }), priority: 10 }))
-    await until('high is told', () => condition(cluster.pod('high')) !== undefined)
+    cluster.put(aPod('high', { ...withRequests({ cpu: '1' }), priority: 10 }))
+    await until('the condition', () => condition(cluster.pod('high')) !== undefined)
     await scheduler.stop()
-    const told = condition(cluster.pod('high'))?.message?.replace(/^.* preemption: /, '')
+    const message = condition(cluster.pod('high'))?.message?.replace(/^.* preemption: /, '')
     cluster.remove('Pod', 'default/high')
-    return told
+    return message
   }
   assert.equal(await message(false), 'no candidate node for preemption')
   left = new Map([['a', { pods: [], violations: 0 }]])
@@ -320,7 +320,7 @@ test('what extenders leave of the victims has to be something, and who may be ig
   assert.ok(cluster.pod('low'))
 })
 
-test('a plug-in that fails ends the attempt with its words', async () => {
+test('an error of a plug-in ends the attempt with its message', async () => {
   const throwing = (): never => {
     throw new Error('out of order')
   }
@@ -328,36 +328,36 @@ test('a plug-in that fails ends the attempt with its words', async () => {
   const answering = pluginFactory({ name: 'Answering', make: () => ({ filter: () => failed('out of order') }) })
   const early = pluginFactory({ name: 'Early', make: () => ({ preFilter: () => failed('out of order') }) })
   const late = pluginFactory({ name: 'Late', make: () => ({ reserve: () => failed('out of order') }) })
-  const refusing = pluginFactory({ name: 'Refusing', make: () => ({ events: [], filter: () => unschedulable('no') }) })
+  const rejecting = pluginFactory({ name: 'Refusing', make: () => ({ events: [], filter: () => unschedulable('no') }) })
   const profiles = [
     { schedulerName: 'failing', plugins: { filter: { enabled: [{ name: 'Failing' }] } } },
-    { schedulerName: 'refusing', plugins: { filter: { enabled: [{ name: 'Refusing' }] } } },
+    { schedulerName: 'rejecting', plugins: { filter: { enabled: [{ name: 'Refusing' }] } } },
     { schedulerName: 'answering', plugins: { filter: { enabled: [{ name: 'Answering' }] } } },
     { schedulerName: 'early', plugins: { preFilter: { enabled: [{ name: 'Early' }] } } },
     { schedulerName: 'late', plugins: { reserve: { enabled: [{ name: 'Late' }] } } },
   ]
   const { cluster, scheduler, until } = await memoryScheduler({
-    plugins: [failing, answering, early, late, refusing],
+    plugins: [failing, answering, early, late, rejecting],
     configuration: { profiles },
   })
-  const words = {
+  const messages = {
     f: 'running "Failing" filter plugin: out of order',
     a: 'running "Answering" filter plugin: out of order',
     e: 'running PreFilter plugin "Early": out of order',
     l: 'running Reserve plugin "Late": out of order',
   }
   cluster.put(aNode('a'), ...profiles.map(({ schedulerName }) => aPod(schedulerName[0]!, { schedulerName })))
-  await until('all are told', () =>
-    [...Object.keys(words), 'r'].every((name) => condition(cluster.pod(name)) !== undefined),
+  await until('all conditions', () =>
+    [...Object.keys(messages), 'r'].every((name) => condition(cluster.pod(name)) !== undefined),
   )
-  for (const [name, message] of Object.entries(words)) {
-    const { reason, message: told } = condition(cluster.pod(name)) ?? {}
-    assert.deepEqual([reason, told], ['SchedulerError', message])
+  for (const [name, message] of Object.entries(messages)) {
+    const { reason, message: actual } = condition(cluster.pod(name)) ?? {}
+    assert.deepEqual([reason, actual], ['SchedulerError', message])
   }
   assert.match(condition(cluster.pod('r'))?.message ?? '', /^0\/1 nodes are available: 1 no\./)
   assert.match(
     scheduler.metrics.registry.render(),
-    /scheduler_schedule_attempts_total\{result="unschedulable",profile="refusing"\} 1/,
+    /scheduler_schedule_attempts_total\{result="unschedulable",profile="rejecting"\} 1/,
   )
   await scheduler.stop()
 })

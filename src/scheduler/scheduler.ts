@@ -1,6 +1,6 @@
 /**
- * Gives pods their nodes: takes one after the other from the queue, decides with what is known at that moment, and
- * binds in the background. It knows the API alone, by a client and by what a ClusterSource tells.
+ * The scheduler: takes pods from the queue one by one, chooses a node from the state in memory, and binds in the
+ * background. It reaches the cluster only through a client and a ClusterSource.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,9 +10,9 @@ import type { RestClient } from '../client/rest/rest-client.ts'
 import { reasonOf } from '../lib/explained-error.ts'
 import { SchedulerCache } from './cache/cache.ts'
 import { Decider, extenderPlugin, type Unplaced } from './cycle/decide.ts'
-import { type Failure, failureOf, refusedOn } from './cycle/failure.ts'
+import { type Failure, failureOf, failureOnNode } from './cycle/failure.ts'
 import { fitMessage } from './cycle/fit-error.ts'
-import { bind, needsTime, type Placement, permit, reserve, unreserve } from './cycle/placement.ts'
+import { bind, hasPreBindWork, type Placement, permit, reserve, unreserve } from './cycle/placement.ts'
 import { PodCycle } from './cycle/pod-cycle.ts'
 import { postFilter } from './cycle/post-filter.ts'
 import type { ClusterEvent } from './framework/cluster-events.ts'
@@ -21,19 +21,19 @@ import type { Extender } from './framework/extender.ts'
 import type { Handle, Lister } from './framework/handle.ts'
 import type { Registry } from './framework/plugin.ts'
 import { PodInfo } from './framework/pods/pod-info.ts'
-import { failed, type Refusal } from './framework/status.ts'
+import { failed, type Rejection } from './framework/status.ts'
 import { type AttemptResult, SchedulerMetrics } from './metrics/scheduler-metrics.ts'
 import { makeProfile, type Profile, type ProfileSettings } from './profile/profile.ts'
 import { NominatedPods } from './queue/nominated-pods.ts'
 import { placeFreed } from './queue/object-changes.ts'
 import type { BackOff, QueueEntry } from './queue/queue-entry.ts'
 import { SchedulingQueue } from './queue/scheduling-queue.ts'
-import type { ClusterSource } from './running/cluster-source.ts'
-import { noteOf, statusChangeOf } from './running/failure-words.ts'
-import { PreparingPods } from './running/preparing-pods.ts'
-import { StatusWriter } from './running/status-writer.ts'
-import { WaitingPods } from './running/waiting-pods.ts'
-import { watchCluster } from './running/watch-cluster.ts'
+import type { ClusterSource } from './runtime/cluster-source.ts'
+import { noteOf, statusChangeOf } from './runtime/failure-status.ts'
+import { PreparingPods } from './runtime/preparing-pods.ts'
+import { StatusWriter } from './runtime/status-writer.ts'
+import { WaitingPods } from './runtime/waiting-pods.ts'
+import { watchCluster } from './runtime/watch-cluster.ts'
 
 export interface SchedulerOptions {
   readonly client: RestClient
@@ -42,25 +42,25 @@ export interface SchedulerOptions {
   readonly plugins: Registry
   readonly extenders?: readonly Extender[]
   readonly backOff: BackOff
-  /** 0 chooses by the size of the cluster. */
+  /** Default: 0, which depends on the size of the cluster. */
   readonly percentageOfNodesToScore?: number
   readonly log: (line: string) => void
   readonly now?: () => number
   readonly random?: () => number
 }
 
-/** The scheduler lets others of its thread work after so long. Milliseconds. */
-const sliceMs = 10
-/** While so many pods are being bound no more are decided on. */
-const mostBinding = 512
-/** At the end, bindings get so long. Milliseconds. */
-const bindingGraceMs = 2_000
+/** The longest time in ms that scheduling blocks the thread. */
+const turnMs = 10
+/** No further pods are scheduled while so many bindings are in progress. */
+const maxBindings = 512
+/** How long `stop` waits for bindings in progress. In ms. */
+const stopTimeoutMs = 2_000
 
 export class Scheduler {
   readonly metrics = new SchedulerMetrics()
   readonly cache: SchedulerCache
   readonly queue: SchedulingQueue
-  readonly nominated = new NominatedPods((pod, node) => this.#leaves(pod, node))
+  readonly nominated = new NominatedPods((pod, node) => this.#wakeOthers(pod, node))
   /** By scheduler name. */
   readonly profiles: ReadonlyMap<string, Profile>
   readonly #options: SchedulerOptions
@@ -71,17 +71,17 @@ export class Scheduler {
   readonly #recorders = new Map<string, SeriesRecorder>()
   readonly #decider: Decider
   readonly #pods: Lister<Pod>
-  /** What was told while extenders were asked. */
-  readonly #held: (() => void)[] = []
-  /** Questions to extenders that are under way, for one pod. */
+  /** Changes of the cluster that arrived while an extender was called. */
+  readonly #heldChanges: (() => void)[] = []
+  /** The number of calls to extenders in progress; all for one pod. */
   #deciding = 0
-  /** When the change of the cluster that is being told of came. */
+  /** When the change of the cluster that is being processed arrived. */
   #changeBegan = 0
-  #isPlanned = false
+  #isTurnScheduled = false
   #isRunning = false
-  #binding = 0
+  #bindings = 0
 
-  /** Throws an ExplainedError for profiles that cannot be. */
+  /** Throws an ExplainedError for invalid profiles. */
   constructor(options: SchedulerOptions) {
     const {
       client,
@@ -104,12 +104,12 @@ export class Scheduler {
       isBefore: (a, b) => sorter!.plugin.less!(a, b),
       profileOf: ({ pod }) => this.#profileOf(pod),
       backOff,
-      onReady: () => this.#plan(),
-      onIncoming: (queue, event) => this.metrics.incoming(queue, event),
+      onReady: () => this.#scheduleTurn(),
+      onIncoming: (queue, event) => this.metrics.countIncoming(queue, event),
       now,
       log,
     })
-    this.metrics.watch(this.queue, this.cache, () => this.#binding)
+    this.metrics.watch(this.queue, this.cache, () => this.#bindings)
     this.#decider = new Decider({
       extenders,
       percentageOfNodesToScore,
@@ -126,25 +126,25 @@ export class Scheduler {
       resources: new Set([...this.profiles.values()].flatMap(({ registrations }) => [...registrations.resources])),
       isOurs: (pod) => this.#profileOf(pod) !== undefined,
       apply: (change) => this.#apply(change),
-      tell: (event) => this.#tell(event),
-      handled: (event) => this.metrics.handled(event, this.#changeBegan),
+      notify: (event) => this.#notifyQueue(event),
+      countEvent: (event) => this.metrics.observeEvent(event, this.#changeBegan),
     })
   }
 
-  /** Begins when all is known. */
+  /** Begins to schedule when the caches are synced. */
   async start(): Promise<void> {
     await this.#options.source.synced()
     this.#isRunning = true
-    this.#plan()
+    this.#scheduleTurn()
   }
 
-  /** Decides on nothing more. Resolves when what is being bound is bound, or after two seconds. */
+  /** Stops scheduling. Resolves when bindings in progress have ended, or after two seconds. */
   async stop(): Promise<void> {
     this.#isRunning = false
     this.queue.stop()
     this.#waitingPods.stop()
-    const deadline = performance.now() + bindingGraceMs
-    while (this.#binding > 0 && performance.now() < deadline) await delay(10)
+    const deadline = performance.now() + stopTimeoutMs
+    while (this.#bindings > 0 && performance.now() < deadline) await delay(10)
     for (const recorder of this.#recorders.values()) recorder.stop()
   }
 
@@ -157,7 +157,7 @@ export class Scheduler {
       client,
       snapshot: this.cache,
       lister: (resource) => source.lister(resource),
-      nominatedPods: (node) => this.nominated.on(node),
+      nominatedPods: (node) => this.nominated.podsOn(node),
       nominatedNode: (uid) => this.nominated.nodeOf(uid),
       clearNominations: (cleared) => {
         for (const { uid } of cleared) this.nominated.delete(uid)
@@ -167,7 +167,7 @@ export class Scheduler {
       extenders,
       activate: (keys) => this.queue.activate(keys),
       record: (event) => recorder.record(event),
-      countPreemption: (victims) => this.metrics.preempted(victims),
+      countPreemption: (victims) => this.metrics.observePreemption(victims),
       now,
       random,
       log,
@@ -182,50 +182,50 @@ export class Scheduler {
   }
 
   #apply(change: () => void): void {
-    if (this.#deciding > 0) this.#held.push(change)
-    else this.#change(change)
+    if (this.#deciding > 0) this.#heldChanges.push(change)
+    else this.#applyNow(change)
   }
 
-  #change(change: () => void): void {
+  #applyNow(change: () => void): void {
     this.#changeBegan = performance.now()
     change()
   }
 
-  #tell(event: ClusterEvent): void {
-    this.queue.tell(event, this.profiles.values())
-    this.metrics.handled(event, this.#changeBegan)
+  #notifyQueue(event: ClusterEvent): void {
+    this.queue.handleEvent(event, this.profiles.values())
+    this.metrics.observeEvent(event, this.#changeBegan)
   }
 
-  /** The pod no longer has, or wants, its place on the node: others may have been refused because of it. */
-  #leaves({ pod }: PodInfo, nodeName: string): void {
-    this.queue.tell(placeFreed(pod, nodeName), this.profiles.values())
+  /** Wakes pods that may have been rejected because this pod occupied the node or was nominated for it. */
+  #wakeOthers({ pod }: PodInfo, nodeName: string): void {
+    this.queue.handleEvent(placeFreed(pod, nodeName), this.profiles.values())
   }
 
-  /** Has the queue worked on soon. */
-  #plan(): void {
-    if (this.#isPlanned || !this.#isRunning) return
-    this.#isPlanned = true
+  /** Schedules a turn of work on the queue. */
+  #scheduleTurn(): void {
+    if (this.#isTurnScheduled || !this.#isRunning) return
+    this.#isTurnScheduled = true
     setImmediate(() => {
-      this.#isPlanned = false
-      this.#work()
+      this.#isTurnScheduled = false
+      this.#runTurn()
     })
   }
 
-  /** Schedules for some time, then lets others work. */
-  #work(): void {
-    const end = performance.now() + sliceMs
-    while (this.#isRunning && this.#deciding === 0 && this.#binding < mostBinding) {
+  /** Schedules pods for some time, then yields to other work. */
+  #runTurn(): void {
+    const end = performance.now() + turnMs
+    while (this.#isRunning && this.#deciding === 0 && this.#bindings < maxBindings) {
       const entry = this.queue.pop()
       if (!entry) return
       this.#scheduleOne(entry)
       if (performance.now() > end) {
-        this.#plan()
+        this.#scheduleTurn()
         return
       }
     }
   }
 
-  /** One attempt; it goes on in the background where somebody has to be asked. */
+  /** One attempt to schedule a pod. It continues in the background if an extender has to be called. */
   #scheduleOne(entry: QueueEntry): void {
     const { pod } = entry
     const profile = this.#profileOf(pod.pod)
@@ -244,27 +244,30 @@ export class Scheduler {
     }
     const began = performance.now()
     const cycle = new PodCycle(profile, pod, this.cache)
-    this.#whenKnown(
+    this.#afterAnswer(
       () => this.#decider.decide(cycle),
       (decision) => {
-        this.metrics.decided(performance.now() - began)
+        this.metrics.observeDecision(performance.now() - began)
         cycle.countFilters()
-        if ('node' in decision) this.#place(entry, { cycle, node: decision.node.name }, began)
-        else this.#makeRoom(entry, cycle, decision, began)
+        if ('node' in decision) this.#assumeAndBind(entry, { cycle, node: decision.node.name }, began)
+        else this.#runPostFilter(entry, cycle, decision, began)
       },
       (error) => {
-        this.#failed(entry, cycle, began, failureOf(error, cycle))
+        this.#handleFailure(entry, cycle, began, failureOf(error, cycle))
       },
     )
   }
 
-  /** Carries on at once if the answer is there; if it has to be waited for, nothing changes until it has come. */
-  #whenKnown<T>(ask: () => T | Promise<T>, next: (answer: T) => void, refused: (error: unknown) => void): void {
+  /**
+   * Continues synchronously if `ask` answers synchronously. Otherwise changes of the cluster are held until it
+   * resolves.
+   */
+  #afterAnswer<T>(ask: () => T | Promise<T>, next: (answer: T) => void, rejected: (error: unknown) => void): void {
     let answer: T | Promise<T>
     try {
       answer = ask()
     } catch (error) {
-      refused(error)
+      rejected(error)
       return
     }
     if (!(answer instanceof Promise)) {
@@ -272,47 +275,52 @@ export class Scheduler {
       return
     }
     this.#deciding++
-    void answer.then(next, refused).finally(() => this.#decided())
+    void answer.then(next, rejected).finally(() => this.#releaseChanges())
   }
 
-  /** What was told in between happens now. */
-  #decided(): void {
+  /** Applies the changes that were held. */
+  #releaseChanges(): void {
     if (--this.#deciding > 0) return
-    for (const change of this.#held.splice(0)) this.#change(change)
-    this.#plan()
+    for (const change of this.#heldChanges.splice(0)) this.#applyNow(change)
+    this.#scheduleTurn()
   }
 
-  /** No node will do: PostFilter may make room on one. */
-  #makeRoom(entry: QueueEntry, cycle: PodCycle, { diagnosis, refusedBy, pendingFor }: Unplaced, began: number): void {
+  /** No node fits: runs PostFilter, which may preempt. */
+  #runPostFilter(
+    entry: QueueEntry,
+    cycle: PodCycle,
+    { diagnosis, rejectedBy, pendingFor }: Unplaced,
+    began: number,
+  ): void {
     const conclude = (result: PostFilterResult): void => {
       const message = fitMessage({ ...diagnosis, postFilterMessage: result.status?.reasons.join(', ') })
-      this.#failed(entry, cycle, began, {
+      this.#handleFailure(entry, cycle, began, {
         reason: 'Unschedulable',
         message,
-        refusedBy,
+        rejectedBy,
         pendingFor,
         nominatedNode: result.nominatedNode,
       })
     }
-    this.#whenKnown(
-      () => postFilter(cycle, diagnosis.refusals),
+    this.#afterAnswer(
+      () => postFilter(cycle, diagnosis.rejections),
       conclude,
       (error) => {
-        this.#options.log(`no room could be made for pod ${cycle.pod.key}: ${reasonOf(error)}`)
+        this.#options.log(`preemption for pod ${cycle.pod.key} failed: ${reasonOf(error)}`)
         conclude({ status: failed(error) })
       },
     )
   }
 
-  #place(entry: QueueEntry, placement: Placement, began: number): void {
+  #assumeAndBind(entry: QueueEntry, placement: Placement, began: number): void {
     const { cycle, node } = placement
     this.cache.assume(cycle.pod, node)
     this.nominated.delete(cycle.pod.uid, node)
-    const refusal = reserve(placement)
-    const permission = refusal ? { refusal, timeouts: noTimeouts } : permit(placement)
-    if (permission.refusal) {
+    const rejection = reserve(placement)
+    const permission = rejection ? { rejection, timeouts: noTimeouts } : permit(placement)
+    if (permission.rejection) {
       this.#undo(placement)
-      this.#failed(entry, cycle, began, refusedOn(permission.refusal, node))
+      this.#handleFailure(entry, cycle, began, failureOnNode(permission.rejection, node))
       return
     }
     void this.#bind(entry, placement, permission.timeouts, began)
@@ -327,56 +335,56 @@ export class Scheduler {
     const { cycle, node } = placement
     const { pod, profile } = cycle
     const permitted = timeouts.size > 0 ? this.#permitted(placement, timeouts) : undefined
-    const takesTime = permitted !== undefined || needsTime(placement)
-    if (takesTime) await this.#tellExpected(pod, node)
-    let refusal = permitted && (await permitted)
-    if (!refusal) {
-      // What is refused from here on is no matter of the cluster's state.
+    const takesTime = permitted !== undefined || hasPreBindWork(placement)
+    if (takesTime) await this.#nominate(pod, node)
+    let rejection = permitted && (await permitted)
+    if (!rejection) {
+      // Failures from here on do not depend on the state of the cluster.
       this.queue.done(pod.uid)
-      this.#binding++
+      this.#bindings++
       try {
-        refusal = await bind(placement, this.#options.extenders ?? [], this.#preparingPods)
+        rejection = await bind(placement, this.#options.extenders ?? [], this.#preparingPods)
       } finally {
-        this.#binding--
+        this.#bindings--
       }
-      if (this.queue.hasReady) this.#plan()
+      if (this.queue.hasReady) this.#scheduleTurn()
     }
     this.#apply(() => {
-      if (refusal) {
+      if (rejection) {
         this.#undo(placement)
-        this.#leaves(pod, node)
-        this.#failed(entry, cycle, began, refusedOn(refusal, node), takesTime ? node : undefined)
+        this.#wakeOthers(pod, node)
+        this.#handleFailure(entry, cycle, began, failureOnNode(rejection, node), takesTime ? node : undefined)
         return
       }
       this.cache.finishBinding(pod)
       const note = `Successfully assigned ${pod.key} to ${node}`
       profile.handle.record({ regarding: pod.pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note })
-      this.#count('scheduled', profile, began)
-      this.metrics.scheduled(entry.attempts, this.#now() - (entry.firstTriedAt ?? this.#now()))
+      this.#countAttempt('scheduled', profile, began)
+      this.metrics.observeScheduled(entry.attempts, this.#now() - (entry.firstTriedAt ?? this.#now()))
     })
   }
 
   async #permitted(
     { cycle: { pod }, node }: Placement,
     timeouts: ReadonlyMap<string, number>,
-  ): Promise<Refusal | undefined> {
+  ): Promise<Rejection | undefined> {
     const began = performance.now()
-    const refusal = await this.#waitingPods.wait(pod, node, timeouts)
-    this.metrics.permitted(refusal ? 'Unschedulable' : 'Success', performance.now() - began)
-    return refusal
+    const rejection = await this.#waitingPods.wait(pod, node, timeouts)
+    this.metrics.observePermitWait(rejection ? 'Unschedulable' : 'Success', performance.now() - began)
+    return rejection
   }
 
   /**
-   * Says in the status where the pod is about to go, so that others (autoscalers, say) know of it while it is being
-   * prepared (KEP-5278).
+   * Sets `status.nominatedNodeName` to the chosen node, so that others (such as autoscalers) know it during PreBind
+   * (KEP-5278).
    */
-  async #tellExpected({ pod, namespace, name, key }: PodInfo, node: string): Promise<void> {
+  async #nominate({ pod, namespace, name, key }: PodInfo, node: string): Promise<void> {
     if (pod.status?.nominatedNodeName === node) return
     const change = { metadata: { uid: pod.metadata.uid }, status: { nominatedNodeName: node } }
     try {
       await this.#options.client.patch(pods, namespace, name, change, 'strategic', 'status')
     } catch (error) {
-      this.#options.log(`the status of pod ${key} could not be written: ${reasonOf(error)}`)
+      this.#options.log(`cannot write the status of pod ${key}: ${reasonOf(error)}`)
     }
   }
 
@@ -385,32 +393,32 @@ export class Scheduler {
     this.cache.forget(placement.cycle.pod)
   }
 
-  #count(result: AttemptResult, { schedulerName }: Profile, began: number): void {
-    this.metrics.attempted(result, schedulerName, performance.now() - began)
+  #countAttempt(result: AttemptResult, { schedulerName }: Profile, began: number): void {
+    this.metrics.observeAttempt(result, schedulerName, performance.now() - began)
   }
 
   /**
-   * The pod waits for another attempt, and everybody is told why. `expectedOn`: the node that its status names, though
-   * that may not be known here yet.
+   * Puts the pod back into the queue, and reports the failure in an event and the status. `nodeInStatus`: the node
+   * in its status, if the cache may not have it yet.
    */
-  #failed(
+  #handleFailure(
     entry: QueueEntry,
     { pod: tried, profile }: PodCycle,
     began: number,
     failure: Failure,
-    expectedOn = '',
+    nodeInStatus = '',
   ): void {
-    const { reason, refusedBy = nobody, pendingFor = nobody, nominatedNode } = failure
-    this.#count(reason === 'Unschedulable' ? 'unschedulable' : 'error', profile, began)
+    const { reason, rejectedBy = noPlugins, pendingFor = noPlugins, nominatedNode } = failure
+    this.#countAttempt(reason === 'Unschedulable' ? 'unschedulable' : 'error', profile, began)
     const current = this.#pods.get(tried.namespace, tried.name)
     if (!current || current.metadata.uid !== tried.pod.metadata.uid || current.spec?.nodeName) {
       this.queue.done(tried.uid)
       return
     }
     const pod = current === tried.pod ? tried : new PodInfo(current)
-    entry.refusedBy = refusedBy
+    entry.rejectedBy = rejectedBy
     entry.pendingFor = pendingFor
-    const nominatedBefore = this.nominated.nodeOf(pod.uid) ?? expectedOn
+    const nominatedBefore = this.nominated.nodeOf(pod.uid) ?? nodeInStatus
     this.nominated.set(pod, nominatedNode ?? current.status?.nominatedNodeName ?? '')
     this.queue.putBack(entry, pod)
     profile.handle.record({
@@ -426,4 +434,4 @@ export class Scheduler {
 }
 
 const noTimeouts: ReadonlyMap<string, number> = new Map()
-const nobody: ReadonlySet<string> = new Set()
+const noPlugins: ReadonlySet<string> = new Set()

@@ -24,7 +24,7 @@ test('commands find .t8s/kubeconfig in the folder that they run in', async (t) =
   runs(['why', 'can-i', 'kubernetes-admin', 'list', 'pods', '--as-group', 'system:masters'], /^yes/)
   runs(['why', 'kept', 'pod', 'web'], /web/)
   runs(['why', 'namespace', 'default'], /default/)
-  runs(['why', 'pod', 'web'], /pod default\/web would go to the node node-1/)
+  runs(['why', 'pod', 'web'], /pod default\/web would be scheduled to node node-1/)
   runs(['node', 'fail', 'node-1'], /node-1 fails/)
   runs(['node', 'recover', 'node-1'], /node-1 works again/)
   runs(['scale', 'nodes', '1'], /1 nodes, as before/)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PodInfo } from '../framework/pods/pod-info.ts'
-import { aNode, aPod, asking } from '../testing/objects.ts'
+import { aNode, aPod, withRequests } from '../testing/objects.ts'
 import { SchedulerCache } from './cache.ts'
 
 const cpuOf = (cache: SchedulerCache, node: string): number | undefined => cache.node(node)?.requested.milliCPU
-const oneCore = asking({ cpu: '1' })
+const oneCore = withRequests({ cpu: '1' })
 
-test('nodes are tried zone by zone in turn', () => {
+test('nodes are tried in turns by zone', () => {
   const cache = new SchedulerCache()
   for (const [name, zone] of [
     ['a1', 'a'],
@@ -26,7 +26,7 @@ test('nodes are tried zone by zone in turn', () => {
   assert.equal(names().includes('a1'), false)
 })
 
-test('an assumed pod counts until it is forgotten, and once when the API tells of it', () => {
+test('an assumed pod counts until it is forgotten, and once after the API delivers it', () => {
   const cache = new SchedulerCache()
   cache.setNode(aNode('n'))
   const pod = new PodInfo(aPod('p', oneCore))
@@ -45,7 +45,7 @@ test('an assumed pod counts until it is forgotten, and once when the API tells o
   assert.deepEqual([cpuOf(cache, 'n'), cache.podCount], [0, 0])
 })
 
-test('the API is right about the node of an assumed pod', () => {
+test('the API overrides the node of an assumed pod', () => {
   const cache = new SchedulerCache()
   cache.setNode(aNode('a'))
   cache.setNode(aNode('b'))
@@ -54,7 +54,7 @@ test('the API is right about the node of an assumed pod', () => {
   assert.deepEqual([cpuOf(cache, 'a'), cpuOf(cache, 'b')], [0, 1000])
 })
 
-test('a bound pod that the API never tells of expires where a time is set', () => {
+test('a bound pod that the API never delivers expires after the configured time', () => {
   let now = 0
   const cache = new SchedulerCache({ assumedMs: 30_000, now: () => now })
   cache.setNode(aNode('n'))
@@ -69,7 +69,7 @@ test('a bound pod that the API never tells of expires where a time is set', () =
   assert.equal(cpuOf(cache, 'n'), 1000)
 })
 
-test('pods of a node that is not known count when it comes, and when it comes back', () => {
+test('pods of an unknown node count once the node is added, also after a delete', () => {
   const cache = new SchedulerCache()
   cache.setPod(aPod('p', { ...oneCore, nodeName: 'n' }))
   cache.setNode(aNode('n'))
@@ -81,7 +81,7 @@ test('pods of a node that is not known count when it comes, and when it comes ba
   assert.equal(cpuOf(cache, 'n'), 1000)
 })
 
-test('images know on how many nodes they are', () => {
+test('an image counts the nodes that have it', () => {
   const cache = new SchedulerCache()
   const withImage = (name: string, ...names: string[]) => aNode(name, { status: { images: [{ names, sizeBytes: 5 }] } })
   cache.setNode(withImage('a', 'x', 'x:1'))
@@ -94,7 +94,7 @@ test('images know on how many nodes they are', () => {
   assert.equal(state()?.nodes, 1)
 })
 
-test('which nodes have pods with affinity, and which claims are used, follows the pods', () => {
+test('nodes with affinity pods, and used claims, are indexed', () => {
   const cache = new SchedulerCache()
   cache.setNode(aNode('n'))
   const podAntiAffinity = {

@@ -1,28 +1,25 @@
 /**
- * What the scheduler knows of nodes and of the pods that have one. Pods that it has just placed are assumed to be
- * there, until the API says so, or they are forgotten because they could not be bound.
+ * The nodes and the pods on them, in memory. Pods that were just scheduled are assumed to be on their node until the
+ * API delivers them, or until the binding fails.
  */
 import type { Node, Pod } from '../../client/kinds.ts'
 import { NodeInfo } from '../framework/node-info.ts'
 import { PodInfo } from '../framework/pods/pod-info.ts'
 import type { Snapshot } from '../framework/snapshot.ts'
 import { ImageStates } from './image-states.ts'
-import { inTurns, zoneOf } from './node-order.ts'
+import { interleaveZones, zoneOf } from './node-order.ts'
 
 interface KnownPod {
   pod: PodInfo
   node: string
-  /** Placed by us, and not seen in the API yet. */
+  /** Scheduled by us, and not delivered by the API yet. */
   isAssumed: boolean
-  /** When an assumed pod that was bound is not believed in any longer, in ms; never, unless set. */
+  /** When an assumed, bound pod expires, in ms. Default: never. */
   expires?: number
 }
 
 export interface CacheOptions {
-  /**
-   * How long a pod that was bound is assumed to be there while the API does not tell of it, in ms. 0 is for ever,
-   * upstream's default.
-   */
+  /** How long a bound pod is assumed if the API does not deliver it, in ms. Default: 0, permanently (as upstream). */
   readonly assumedMs?: number
   readonly now?: () => number
 }
@@ -33,8 +30,8 @@ export class SchedulerCache implements Snapshot {
   readonly #nodes = new Map<string, NodeInfo>()
   /** By uid. */
   readonly #pods = new Map<string, KnownPod>()
-  /** Pods whose node is not known (yet, or any longer), by its name. */
-  readonly #waiting = new Map<string, Set<PodInfo>>()
+  /** Pods whose node is unknown (not yet added, or deleted), by node name. */
+  readonly #podsOfUnknownNodes = new Map<string, Set<PodInfo>>()
   readonly #assumed = new Set<string>()
   readonly #claimUsers = new Map<string, number>()
   readonly #images = new ImageStates()
@@ -48,7 +45,7 @@ export class SchedulerCache implements Snapshot {
   }
 
   get nodes(): readonly NodeInfo[] {
-    return (this.#order ??= inTurns(this.#nodes.values()))
+    return (this.#order ??= interleaveZones(this.#nodes.values()))
   }
 
   get podCount(): number {
@@ -82,8 +79,8 @@ export class SchedulerCache implements Snapshot {
     info.setImages(this.#images.set(name, node))
     this.#nodes.set(name, info)
     this.#order = undefined
-    for (const pod of this.#waiting.get(name) ?? []) info.addPod(pod)
-    this.#waiting.delete(name)
+    for (const pod of this.#podsOfUnknownNodes.get(name) ?? []) info.addPod(pod)
+    this.#podsOfUnknownNodes.delete(name)
     this.#index(info)
   }
 
@@ -95,51 +92,51 @@ export class SchedulerCache implements Snapshot {
     this.#order = undefined
     this.nodesWithAffinity.delete(info)
     this.nodesWithRequiredAntiAffinity.delete(info)
-    // Its pods are told of one by one; the node may come back before.
-    if (info.pods.length > 0) this.#waiting.set(name, new Set(info.pods))
+    // Its pods are deleted one by one; the node may be added before that.
+    if (info.pods.length > 0) this.#podsOfUnknownNodes.set(name, new Set(info.pods))
   }
 
-  /** The API tells of a pod that has a node: a new one, a changed one, or one that was assumed. */
+  /** Stores a pod with a node from the API: new, changed, or assumed before. */
   setPod(pod: Pod): void {
     const info = new PodInfo(pod)
     const node = pod.spec?.nodeName ?? ''
     const known = this.#pods.get(info.uid)
-    if (known) this.#leave(known)
+    if (known) this.#removeFromNode(known)
     this.#assumed.delete(info.uid)
-    this.#enter({ pod: info, node, isAssumed: false })
+    this.#addToNode({ pod: info, node, isAssumed: false })
   }
 
   removePod({ metadata: { uid = '' } }: Pod): void {
     const known = this.#pods.get(uid)
     if (!known) return
-    this.#leave(known)
+    this.#removeFromNode(known)
     this.#pods.delete(uid)
     this.#assumed.delete(uid)
   }
 
-  /** The pod is taken to be on this node from now on. Throws an Error for one that has a node already. */
+  /** Assumes that the pod is on the node. Throws an Error if it has a node already. */
   assume(pod: PodInfo, node: string): void {
     if (this.#pods.has(pod.uid)) throw new Error(`pod ${pod.key} has a node already`)
     this.#assumed.add(pod.uid)
-    this.#enter({ pod, node, isAssumed: true })
+    this.#addToNode({ pod, node, isAssumed: true })
   }
 
-  /** The assumed pod was bound: the API will tell of it soon. */
+  /** Marks an assumed pod as bound, so that it can expire. */
   finishBinding({ uid }: PodInfo): void {
     const known = this.#pods.get(uid)
     if (known?.isAssumed && this.#assumedMs > 0) known.expires = this.#now() + this.#assumedMs
   }
 
-  /** The assumed pod was not bound. */
+  /** Removes an assumed pod whose binding failed. */
   forget({ uid }: PodInfo): void {
     const known = this.#pods.get(uid)
     if (!known?.isAssumed) return
-    this.#leave(known)
+    this.#removeFromNode(known)
     this.#pods.delete(uid)
     this.#assumed.delete(uid)
   }
 
-  /** Where the pod of this uid is, or is taken to be. */
+  /** The node of a pod, also an assumed one. */
   nodeOf(uid: string): string | undefined {
     return this.#pods.get(uid)?.node
   }
@@ -148,7 +145,7 @@ export class SchedulerCache implements Snapshot {
     return this.#assumed.has(uid)
   }
 
-  /** Forgets pods that were bound long ago and that the API never told of; gives them. */
+  /** Removes bound pods that the API has not delivered in time, and returns them. */
   expire(): readonly PodInfo[] {
     const now = this.#now()
     const expired = [...this.#assumed]
@@ -158,7 +155,7 @@ export class SchedulerCache implements Snapshot {
     return expired.map(({ pod }) => pod)
   }
 
-  #enter(known: KnownPod): void {
+  #addToNode(known: KnownPod): void {
     const { pod, node } = known
     this.#pods.set(pod.uid, known)
     for (const claim of pod.claims) this.#claimUsers.set(claim, (this.#claimUsers.get(claim) ?? 0) + 1)
@@ -168,12 +165,12 @@ export class SchedulerCache implements Snapshot {
       if (pod.hasAffinity) this.#index(info)
       return
     }
-    const waiting = this.#waiting.get(node)
+    const waiting = this.#podsOfUnknownNodes.get(node)
     if (waiting) waiting.add(pod)
-    else this.#waiting.set(node, new Set([pod]))
+    else this.#podsOfUnknownNodes.set(node, new Set([pod]))
   }
 
-  #leave({ pod, node }: KnownPod): void {
+  #removeFromNode({ pod, node }: KnownPod): void {
     for (const claim of pod.claims) {
       const users = (this.#claimUsers.get(claim) ?? 0) - 1
       if (users > 0) this.#claimUsers.set(claim, users)
@@ -185,12 +182,12 @@ export class SchedulerCache implements Snapshot {
       if (pod.hasAffinity) this.#index(info)
       return
     }
-    const waiting = this.#waiting.get(node)
+    const waiting = this.#podsOfUnknownNodes.get(node)
     waiting?.delete(pod)
-    if (waiting?.size === 0) this.#waiting.delete(node)
+    if (waiting?.size === 0) this.#podsOfUnknownNodes.delete(node)
   }
 
-  /** Notes whether the node has pods with affinity. */
+  /** Updates the sets of nodes that have pods with affinity. */
   #index(info: NodeInfo): void {
     if (info.podsWithAffinity.length > 0) this.nodesWithAffinity.add(info)
     else this.nodesWithAffinity.delete(info)

@@ -1,4 +1,4 @@
-/** Which images the nodes have: their sizes, and how many nodes have each. */
+/** The images on the nodes: their sizes, and the number of nodes that have each. */
 import type { Node } from '../../client/kinds.ts'
 import type { ImageState } from '../framework/node-info.ts'
 
@@ -11,7 +11,7 @@ export class ImageStates {
   readonly #images = new Map<string, CountedImage>()
   readonly #ofNodes = new Map<string, ReadonlyMap<string, ImageState>>()
 
-  /** What the node has now, by the images' names; their counts stay true when other nodes change. */
+  /** Sets the images of a node and returns them by name. The counts stay current when other nodes change. */
   set(name: string, { status }: Node): ReadonlyMap<string, ImageState> {
     const before = this.#ofNodes.get(name)
     const has = new Map<string, ImageState>()

@@ -1,18 +1,15 @@
-/**
- * In which order nodes are tried: of each zone one, round and round, so that a part of the nodes has something of every
- * zone.
- */
+/** The order in which nodes are tried: one of each zone in turns, so that any part of the list covers all zones. */
 import type { NodeInfo } from '../framework/node-info.ts'
 
-/** Region and zone of a node, by today's labels or those of old. */
+/** Region and zone of a node, from the current or the deprecated labels. */
 export const zoneOf = ({ labels }: Pick<NodeInfo, 'labels'>): string => {
   const region = labels['topology.kubernetes.io/region'] ?? labels['failure-domain.beta.kubernetes.io/region'] ?? ''
   const zone = labels['topology.kubernetes.io/zone'] ?? labels['failure-domain.beta.kubernetes.io/zone'] ?? ''
   return `${region}/${zone}`
 }
 
-/** The nodes, zone by zone in turn; zones and the nodes of each stay in the order given. */
-export function inTurns(nodes: Iterable<NodeInfo>): NodeInfo[] {
+/** The nodes in turns by zone. Zones, and the nodes of each zone, stay in the given order. */
+export function interleaveZones(nodes: Iterable<NodeInfo>): NodeInfo[] {
   const zones = new Map<string, NodeInfo[]>()
   for (const node of nodes) {
     const zone = zoneOf(node)

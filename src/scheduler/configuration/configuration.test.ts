@@ -11,7 +11,7 @@ const parse = (fields: object): SchedulerConfiguration =>
     inTreePlugins,
   )
 
-/** The names of a point's plug-ins, those with a weight other than 1 with it. */
+/** The names of a point's plug-ins; weights other than 1 are appended. */
 function at(
   configuration: SchedulerConfiguration,
   point: 'filter' | 'score' | 'preFilter' | 'queueSort',
@@ -20,7 +20,7 @@ function at(
   return profile.steps[point].map(({ name, weight }) => (weight === 1 ? name : `${name}=${weight}`))
 }
 
-test('nothing said is one profile with the default plug-ins, in their order and with their weights', () => {
+test('the default is one profile with the default plug-ins in order and with their weights', () => {
   const configuration = parse({})
   assert.deepEqual(
     configuration.profiles.map(({ schedulerName }) => schedulerName),
@@ -56,7 +56,7 @@ test('nothing said is one profile with the default plug-ins, in their order and 
     assert.ok(scores.includes(score), score)
 })
 
-test('plug-ins are turned off and on, everywhere or at one point, and weighed anew', () => {
+test('plug-ins are enabled and disabled, everywhere or at one point, and get new weights', () => {
   const withPlugins = (plugins: object): SchedulerConfiguration => parse({ profiles: [{ plugins }] })
   const nowhere = withPlugins({ multiPoint: { disabled: [{ name: 'NodePorts' }] } })
   assert.ok(!at(nowhere, 'filter').includes('NodePorts'))
@@ -72,7 +72,7 @@ test('plug-ins are turned off and on, everywhere or at one point, and weighed an
   assert.deepEqual(first.slice(0, 2), ['NodePorts', 'NodeUnschedulable'])
   assert.throws(
     () => at(withPlugins({ filter: { enabled: [{ name: 'None' }] } }), 'filter'),
-    /enabled\[0\]\.name: Invalid value: "None": there is no such plug-in: choose of DefaultBinder, /,
+    /enabled\[0\]\.name: Invalid value: "None": there is no such plug-in: choose one of DefaultBinder, /,
   )
   assert.throws(
     () => at(withPlugins({ filter: { enabled: [{ name: 'ImageLocality' }] } }), 'filter'),
@@ -85,7 +85,7 @@ test('plug-ins are turned off and on, everywhere or at one point, and weighed an
   assert.throws(() => at(withPlugins({ bind: { disabled: [{ name: '*' }] } }), 'filter'), /enable DefaultBinder/)
 })
 
-test('arguments of plug-ins get their defaults, and are checked', () => {
+test('arguments of plug-ins get their defaults and are validated', () => {
   const args = (given: object, name = 'DefaultPreemption') =>
     parse({ profiles: [{ pluginConfig: [{ name, args: given }] }] }).profiles[0]?.args.get(name)
   assert.deepEqual(args({ minCandidateNodesPercentage: 20 }), {
@@ -104,10 +104,10 @@ test('arguments of plug-ins get their defaults, and are checked', () => {
   const spread = (...defaultConstraints: object[]) =>
     args({ defaultConstraints, defaultingType: 'List' }, 'PodTopologySpread')
   const zone = { topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 1 }
-  const refused: [() => unknown, RegExp][] = [
+  const rejected: [() => unknown, RegExp][] = [
     [
       () => args({ minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0 }),
-      /Percentage: .* as minCandidateNodesAbsolute; .*Absolute: Invalid value: 0: cannot be zero at the same time as minCandidateNodesPercentage/,
+      /Percentage: .* as minCandidateNodesAbsolute; .*Absolute: .* the same time as minCandidateNodesPercentage/,
     ],
     [
       () => args({ hardPodAffinityWeight: 101 }, 'InterPodAffinity'),
@@ -140,12 +140,12 @@ test('arguments of plug-ins get their defaults, and are checked', () => {
       /defaultConstraints\[1\]: Duplicate value: "\{zone, ScheduleAnyway\}"/,
     ],
   ]
-  for (const [give, message] of refused) assert.throws(give, message)
+  for (const [give, message] of rejected) assert.throws(give, message)
   assert.throws(() => args({}, 'NodeName'), /NodeName takes no arguments/)
   assert.throws(() => args({}, 'None'), /there is no such plug-in/)
 })
 
-test('what cannot work is refused, all of it at once', () => {
+test('an invalid configuration is rejected with all of its errors', () => {
   const cases: [object, RegExp][] = [
     [{ parallelism: 0 }, /parallelism: Invalid value: 0: should be an integer value greater than zero/],
     [{ percentageOfNodesToScore: 101 }, /percentageOfNodesToScore: Invalid value: 101: not in valid range \[0-100\]/],

@@ -1,4 +1,4 @@
-/** The plug-ins that every profile has, in upstream's order and with its weights, and what a profile makes of them. */
+/** The plug-ins that every profile has, in upstream's order and with its weights, and how a profile changes them. */
 import { extensionPoints } from '../profile/extension-points.ts'
 import type { EnabledPlugin, PluginChoice, PluginSet } from '../profile/profile.ts'
 
@@ -7,7 +7,7 @@ export const defaultPlugins: readonly EnabledPlugin[] = [
   { name: 'PrioritySort' },
   { name: 'NodeUnschedulable' },
   { name: 'NodeName' },
-  // It says what users want less of, so it counts for more.
+  // Users ask for it with taints, so it weighs more.
   { name: 'TaintToleration', weight: 3 },
   { name: 'NodeAffinity', weight: 2 },
   { name: 'NodePorts' },
@@ -26,13 +26,13 @@ export const defaultPlugins: readonly EnabledPlugin[] = [
   { name: 'NodeDeclaredFeatures' },
 ]
 
-/** The defaults as a profile changes them. */
+/** The default plug-ins with the changes of a profile. */
 export function withDefaultPlugins(own: PluginChoice = {}): PluginChoice {
   const choice = Object.fromEntries(extensionPoints.map((point) => [point, merged({}, own[point])]))
   return { ...choice, multiPoint: merged({ enabled: defaultPlugins }, own.multiPoint) }
 }
 
-/** A plug-in that is named again keeps its place, and has what is said of it there. */
+/** A default plug-in that is named once more keeps its position, with the new weight. */
 function merged({ enabled: given = [] }: PluginSet, { enabled = [], disabled = [] }: PluginSet = {}): PluginSet {
   const off = new Set(disabled.map(({ name }) => name))
   const replaced = new Set<string>()
@@ -41,9 +41,9 @@ function merged({ enabled: given = [] }: PluginSet, { enabled = [], disabled = [
     : given
         .filter(({ name }) => !off.has(name))
         .map((plugin) => {
-          const again = enabled.find(({ name }) => name === plugin.name)
-          if (again) replaced.add(plugin.name)
-          return again ?? plugin
+          const override = enabled.find(({ name }) => name === plugin.name)
+          if (override) replaced.add(plugin.name)
+          return override ?? plugin
         })
   return { enabled: [...kept, ...enabled.filter(({ name }) => !replaced.has(name))], disabled }
 }

@@ -1,4 +1,4 @@
-/** Extenders as the configuration names them: defaults, checks, and the files of their certificates. */
+/** The extenders of the configuration: defaults, validation, and the files of their certificates. */
 import { readFileSync } from 'node:fs'
 import { isExtendedResource } from '../../api/core/quota/resource-list.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
@@ -66,7 +66,7 @@ function tlsOf(
     try {
       return readFileSync(file, 'utf8')
     } catch (error) {
-      errors.push(fieldError('FieldValueInvalid', `${path}.${name}File`, `${file} cannot be read: ${reasonOf(error)}`))
+      errors.push(fieldError('FieldValueInvalid', `${path}.${name}File`, `cannot read ${file}: ${reasonOf(error)}`))
       return undefined
     }
   }

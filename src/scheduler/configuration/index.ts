@@ -1,6 +1,4 @@
-/**
- * Reads a KubeSchedulerConfiguration: decodes it strictly, fills in upstream's defaults, and refuses what cannot work.
- */
+/** Reads a KubeSchedulerConfiguration: decodes it strictly, fills in upstream's defaults, and validates it. */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { parseDurationMs } from '../../lib/duration.ts'
@@ -21,7 +19,7 @@ export interface ElectionSettings {
   readonly leaseMs: number
   readonly renewMs: number
   readonly retryMs: number
-  /** Of the lease. */
+  /** The name of the lease. */
   readonly name: string
   readonly namespace: string
 }
@@ -30,13 +28,13 @@ export interface SchedulerConfiguration {
   readonly profiles: readonly ProfileSettings[]
   readonly extenders: readonly ExtenderSettings[]
   readonly backOff: BackOff
-  /** 0 chooses by the size of the cluster. */
+  /** Default: 0, which depends on the size of the cluster. */
   readonly percentageOfNodesToScore: number
   readonly leaderElection: ElectionSettings
   readonly clientConnection: { readonly kubeconfig?: string; readonly qps?: number; readonly burst?: number }
 }
 
-/** Reads a file of YAML or JSON. Throws an ExplainedError that names it. */
+/** Reads a file of YAML or JSON. Throws an ExplainedError that names the file. */
 export function readConfigurationFile(file: string, registry: Registry): SchedulerConfiguration {
   try {
     const { value, strict } = parseYaml(readFileSync(file, 'utf8'))
@@ -47,10 +45,10 @@ export function readConfigurationFile(file: string, registry: Registry): Schedul
   }
 }
 
-/** What is meant where nothing is said. */
+/** The configuration without a file. */
 export const defaultConfiguration = (registry: Registry): SchedulerConfiguration => configurationOf({}, registry)
 
-/** Throws an ExplainedError with all that is wrong. */
+/** Throws an ExplainedError with all errors found. */
 export function parseConfiguration(value: unknown, registry: Registry): SchedulerConfiguration {
   try {
     return configurationOf(decodeConfiguration<WrittenConfiguration>(value, kubeSchedulerConfiguration), registry)
@@ -118,7 +116,7 @@ function profilesOf(
   })
 }
 
-/** Pods of all profiles wait in one queue. */
+/** All profiles share one queue, so they must sort it in the same way. */
 function checkQueueSort(profiles: readonly WrittenProfile[], errors: FieldError[]): void {
   const [first = {}, ...others] = profiles
   const sortOf = ({ plugins }: WrittenProfile) => ({
@@ -148,9 +146,9 @@ function checkQueueSort(profiles: readonly WrittenProfile[], errors: FieldError[
 }
 
 const unknownPlugin = (path: string, name: string, registry: Registry): FieldError =>
-  invalidValue(path, name, `there is no such plug-in: choose of ${[...registry.keys()].sort().join(', ')}`)
+  invalidValue(path, name, `there is no such plug-in: choose one of ${[...registry.keys()].sort().join(', ')}`)
 
-/** The arguments of plug-ins, with defaults, checked by the plug-ins' own rules. */
+/** The arguments of plug-ins, with defaults, validated by the plug-ins. */
 function argsOf(
   { pluginConfig = [] }: WrittenProfile,
   path: string,

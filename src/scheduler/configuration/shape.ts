@@ -1,4 +1,4 @@
-/** KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) as it is written. */
+/** The fields of a KubeSchedulerConfiguration file (kubescheduler.config.k8s.io/v1). */
 import {
   anything,
   type ConfigurationKind,

@@ -1,10 +1,10 @@
-/** Decides where a pod goes: the nodes that all filters and extenders leave, and the best of them. */
+/** Chooses the node of a pod: the best of the nodes that all filters and extenders allow. */
 import type { Extender } from '../framework/extender.ts'
 import { maxExtenderScore } from '../framework/extender.ts'
 import type { NodeInfo } from '../framework/node-info.ts'
 import { maxNodeScore } from '../framework/plugin.ts'
-import { type Refusal, unresolvable, unschedulable } from '../framework/status.ts'
-import { enoughNodes, type FoundNodes, findNodes } from './find-nodes.ts'
+import { type Rejection, unresolvable, unschedulable } from '../framework/status.ts'
+import { type FoundNodes, feasibleNodesToFind, findNodes } from './find-nodes.ts'
 import type { Diagnosis } from './fit-error.ts'
 import { failureOf, type PodCycle } from './pod-cycle.ts'
 
@@ -14,7 +14,7 @@ export interface Placed {
 
 export interface Unplaced {
   readonly diagnosis: Diagnosis
-  readonly refusedBy: ReadonlySet<string>
+  readonly rejectedBy: ReadonlySet<string>
   readonly pendingFor: ReadonlySet<string>
 }
 
@@ -22,18 +22,18 @@ export type Decision = Placed | Unplaced
 
 export interface DeciderOptions {
   readonly extenders: readonly Extender[]
-  /** percentageOfNodesToScore of all profiles that have none of their own. */
+  /** percentageOfNodesToScore of all profiles that do not set it. */
   readonly percentageOfNodesToScore: number
-  /** 0 to 1; equal nodes are chosen by it. */
+  /** Returns 0 to 1, to choose among nodes with equal scores. */
   readonly random: () => number
-  /** For which node room is being made for the pod of this uid. */
+  /** The node for which the pod of this uid is nominated. */
   readonly nominatedNode: (uid: string) => string | undefined
 }
 
-/** Who refuses in the name of extenders. */
+/** The plug-in name for rejections by extenders. */
 export const extenderPlugin = 'Extender'
 
-/** There is nothing to ask the plug-ins about. */
+/** Thrown when the cluster has no nodes. */
 export class NoNodesError extends Error {
   constructor() {
     super('no nodes available to schedule pods')
@@ -42,7 +42,7 @@ export class NoNodesError extends Error {
 
 export class Decider {
   readonly #options: DeciderOptions
-  /** Where the next search begins. */
+  /** The node with which the next search begins. */
   #start = 0
 
   constructor(options: DeciderOptions) {
@@ -50,14 +50,14 @@ export class Decider {
   }
 
   /**
-   * At once where no extender is asked. Throws (or rejects with) NoNodesError, and an Error where a plug-in or extender
-   * cannot tell.
+   * Synchronous unless an extender is called. Throws (or rejects with) NoNodesError, or the error of a plug-in or
+   * extender.
    */
   decide(cycle: PodCycle): Decision | Promise<Decision> {
     const { nodes } = cycle.snapshot
     if (nodes.length === 0) throw new NoNodesError()
     const before = cycle.preFilter()
-    if (before.refusal) return refusedEverywhere(nodes, before.refusal)
+    if (before.rejection) return rejectedOnAllNodes(nodes, before.rejection)
     const extenders = this.#options.extenders.filter((extender) => extender.isInterested(cycle.pod))
     const among = before.nodes ? nodes.filter(({ name }) => before.nodes!.has(name)) : nodes
     const nominated = this.#nominated(cycle, before.nodes)
@@ -79,7 +79,7 @@ export class Decider {
     if (nominated) {
       const feasible = await filterByExtenders(cycle, extenders, {
         feasible: [nominated],
-        refusals: new Map(),
+        rejections: new Map(),
         processed: 1,
       })
       if (feasible.length > 0) return { node: nominated }
@@ -88,15 +88,15 @@ export class Decider {
     const feasible = await filterByExtenders(cycle, extenders, found)
     if (feasible.length === 0) {
       const decision = unplaced(cycle.snapshot.nodes, found, narrowedBy)
-      // They need not say why.
+      // Extenders need not give reasons.
       return found.feasible.length > 0
-        ? { ...decision, refusedBy: new Set([...decision.refusedBy, extenderPlugin]) }
+        ? { ...decision, rejectedBy: new Set([...decision.rejectedBy, extenderPlugin]) }
         : decision
     }
     return { node: this.#best(cycle, feasible, await extenderScores(cycle, extenders, feasible)) }
   }
 
-  /** The node where room was made for the pod, if it fits there. */
+  /** The nominated node of the pod, if the pod fits there. */
   #nominated(cycle: PodCycle, nodes: ReadonlySet<string> | undefined): NodeInfo | undefined {
     const name = this.#options.nominatedNode(cycle.pod.uid)
     const node = name && (!nodes || nodes.has(name)) ? cycle.snapshot.node(name) : undefined
@@ -110,7 +110,7 @@ export class Decider {
     const found = findNodes(cycle, {
       nodes,
       start: this.#start % Math.max(1, nodes.length),
-      wanted: compares ? enoughNodes(nodes.length, percentage) : 1,
+      limit: compares ? feasibleNodesToFind(nodes.length, percentage) : 1,
     })
     this.#start = (this.#start + found.processed) % cycle.snapshot.nodes.length
     return found
@@ -128,7 +128,7 @@ export class Decider {
       let score = 0
       for (const scores of all) score += scores[at]!
       if (score < bestScore) continue
-      // Of equal ones each has the same chance.
+      // Nodes with equal scores have equal chances.
       equals = score === bestScore ? equals + 1 : 1
       bestScore = score
       if (equals === 1 || this.#options.random() * equals < 1) best = nodes[at]!
@@ -137,31 +137,32 @@ export class Decider {
   }
 }
 
-function refusedEverywhere(nodes: readonly NodeInfo[], refusal: Refusal): Unplaced {
-  const { status, plugin } = refusal
+function rejectedOnAllNodes(nodes: readonly NodeInfo[], rejection: Rejection): Unplaced {
+  const { status, plugin } = rejection
   if (status.code === 'Error') throw failureOf(status)
   const isPending = status.code === 'Pending'
   return {
     diagnosis: {
       nodeCount: nodes.length,
-      refusals: new Map(nodes.map(({ name }) => [name, refusal])),
+      rejections: new Map(nodes.map(({ name }) => [name, rejection])),
       preFilterMessage: status.reasons.join(', '),
     },
-    refusedBy: new Set(isPending ? [] : [plugin]),
+    rejectedBy: new Set(isPending ? [] : [plugin]),
     pendingFor: new Set(isPending ? [plugin] : []),
   }
 }
 
-function unplaced(nodes: readonly NodeInfo[], { refusals }: FoundNodes, narrowedBy: readonly string[]): Unplaced {
-  const refusedBy = new Set(narrowedBy)
+function unplaced(nodes: readonly NodeInfo[], { rejections }: FoundNodes, narrowedBy: readonly string[]): Unplaced {
+  const rejectedBy = new Set(narrowedBy)
   const pendingFor = new Set<string>()
-  for (const { plugin, status } of refusals.values()) (status.code === 'Pending' ? pendingFor : refusedBy).add(plugin)
+  for (const { plugin, status } of rejections.values())
+    (status.code === 'Pending' ? pendingFor : rejectedBy).add(plugin)
   const absentReason =
     narrowedBy.length > 0 ? `node(s) didn't satisfy plugin(s) [${[...narrowedBy].sort().join(' ')}]` : undefined
-  return { diagnosis: { nodeCount: nodes.length, refusals, absentReason }, refusedBy, pendingFor }
+  return { diagnosis: { nodeCount: nodes.length, rejections, absentReason }, rejectedBy, pendingFor }
 }
 
-/** Which nodes the extenders leave, one asked after the other; what they refuse is added to the refusals. */
+/** Returns the nodes that all extenders allow, called in order. Adds their rejections to `found`. */
 async function filterByExtenders(
   { pod }: PodCycle,
   extenders: readonly Extender[],
@@ -173,9 +174,9 @@ async function filterByExtenders(
     try {
       const answer = await filter(pod, feasible)
       for (const [node, reason] of Object.entries(answer.failed))
-        found.refusals.set(node, { plugin: extenderPlugin, status: unschedulable(reason) })
+        found.rejections.set(node, { plugin: extenderPlugin, status: unschedulable(reason) })
       for (const [node, reason] of Object.entries(answer.unresolvable))
-        found.refusals.set(node, { plugin: extenderPlugin, status: unresolvable(reason) })
+        found.rejections.set(node, { plugin: extenderPlugin, status: unresolvable(reason) })
       feasible = answer.feasible
     } catch (error) {
       if (!ignorable) throw error
@@ -184,7 +185,7 @@ async function filterByExtenders(
   return feasible
 }
 
-/** What extenders add to the scores of the plug-ins; one that cannot be asked adds nothing. */
+/** The scores of the extenders, to add to those of the plug-ins. An extender that fails adds nothing. */
 async function extenderScores(
   { pod }: PodCycle,
   extenders: readonly Extender[],

@@ -1,14 +1,14 @@
-/** Why a pod fits nowhere, in the words of upstream's events and conditions. */
-import type { Refusal } from '../framework/status.ts'
+/** The message for a pod that fits nowhere, with the text of upstream's events and conditions. */
+import type { Rejection } from '../framework/status.ts'
 
 export interface Diagnosis {
-  /** How many nodes there are. */
+  /** The number of nodes. */
   readonly nodeCount: number
-  /** By node; those that PreFilter left out are not there. */
-  readonly refusals: ReadonlyMap<string, Refusal>
-  /** What is said of nodes that are not there. */
+  /** By node; nodes excluded by PreFilter are absent. */
+  readonly rejections: ReadonlyMap<string, Rejection>
+  /** The reason for absent nodes. */
   readonly absentReason?: string
-  /** What PreFilter said, if it refused the pod everywhere. */
+  /** The reason of PreFilter, if it rejected the pod on all nodes. */
   readonly preFilterMessage?: string
   readonly postFilterMessage?: string
 }
@@ -16,7 +16,7 @@ export interface Diagnosis {
 /** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: …` */
 export function fitMessage({
   nodeCount,
-  refusals,
+  rejections,
   absentReason,
   preFilterMessage,
   postFilterMessage,
@@ -26,9 +26,9 @@ export function fitMessage({
   else {
     const counts = new Map<string, number>()
     const count = (reason: string, by: number): void => void counts.set(reason, (counts.get(reason) ?? 0) + by)
-    for (const { status } of refusals.values()) for (const reason of status.reasons) count(reason, 1)
-    if (absentReason && refusals.size < nodeCount) count(absentReason, nodeCount - refusals.size)
-    // As texts: `10 …` comes before `2 …`.
+    for (const { status } of rejections.values()) for (const reason of status.reasons) count(reason, 1)
+    if (absentReason && rejections.size < nodeCount) count(absentReason, nodeCount - rejections.size)
+    // Sorted as strings: `10 …` comes before `2 …`.
     const reasons = [...counts].map(([reason, times]) => `${times} ${reason}`).sort()
     if (reasons.length > 0) parts.push(`${reasons.join(', ')}.`)
   }

@@ -1,36 +1,36 @@
 /**
- * What happens to a pod between the decision and the end of its binding: Reserve, Permit, PreBind, Bind, PostBind, and
- * the way back.
+ * The steps between the decision and the end of the binding: Reserve, Permit, PreBind, Bind, PostBind, and their
+ * undoing.
  */
 import { reasonOf } from '../../lib/explained-error.ts'
 import type { Extender } from '../framework/extender.ts'
-import { failed, type Refusal, type Status } from '../framework/status.ts'
+import { failed, type Rejection, type Status } from '../framework/status.ts'
 import { type MeteredPoint, outcomeOf } from '../metrics/plugin-metrics.ts'
 import type { Step } from '../profile/profile.ts'
-import type { PreparingPods } from '../running/preparing-pods.ts'
+import type { PreparingPods } from '../runtime/preparing-pods.ts'
 import { failureOf, type PodCycle } from './pod-cycle.ts'
 
 export interface Placement {
   readonly cycle: PodCycle
-  /** Its name. */
+  /** The name of the node. */
   readonly node: string
 }
 
-/** The first refusal; what was reserved before is for the caller to undo. */
-export function reserve({ cycle, node }: Placement): Refusal | undefined {
+/** Returns the first rejection; the caller has to undo the reservations made before it. */
+export function reserve({ cycle, node }: Placement): Rejection | undefined {
   const began = performance.now()
-  let refusal: Refusal | undefined
+  let rejection: Rejection | undefined
   for (const step of cycle.profile.steps.reserve) {
     const status = attempt(cycle, step, 'Reserve', () => step.plugin.reserve?.(cycle.stateOf(step), cycle.pod, node))
     if (!status) continue
-    refusal = { plugin: step.name, status }
+    rejection = { plugin: step.name, status }
     break
   }
-  cycle.profile.meter.pointRan('Reserve', outcomeOf(refusal?.status), began)
-  return refusal
+  cycle.profile.meter.observePoint('Reserve', outcomeOf(rejection?.status), began)
+  return rejection
 }
 
-/** Gives back all that was reserved, the last first. */
+/** Releases all reservations in reverse order. */
 export function unreserve({ cycle, node }: Placement): void {
   const began = performance.now()
   for (const step of cycle.profile.steps.reserve.toReversed()) {
@@ -42,64 +42,64 @@ export function unreserve({ cycle, node }: Placement): void {
     )
     if (status)
       cycle.profile.handle.log(
-        `${step.name} could not give back what it had reserved for ${cycle.pod.key}: ${reasonOf(status.cause)}`,
+        `${step.name} failed to release its reservation for ${cycle.pod.key}: ${reasonOf(status.cause)}`,
       )
   }
-  cycle.profile.meter.pointRan('Unreserve', 'Success', began)
+  cycle.profile.meter.observePoint('Unreserve', 'Success', began)
 }
 
 export interface Permission {
-  readonly refusal?: Refusal
-  /** How long the pod may wait, by the plug-ins that want it to; in ms. */
+  readonly rejection?: Rejection
+  /** How long the pod may wait, by plug-in, in ms. */
   readonly timeouts: ReadonlyMap<string, number>
 }
 
 export function permit(placement: Placement): Permission {
   const began = performance.now()
-  const permission = askedPermission(placement)
-  const { refusal, timeouts } = permission
-  placement.cycle.profile.meter.pointRan(
+  const permission = runPermit(placement)
+  const { rejection, timeouts } = permission
+  placement.cycle.profile.meter.observePoint(
     'Permit',
-    refusal ? outcomeOf(refusal.status) : timeouts.size > 0 ? 'Wait' : 'Success',
+    rejection ? outcomeOf(rejection.status) : timeouts.size > 0 ? 'Wait' : 'Success',
     began,
   )
   return permission
 }
 
-function askedPermission({ cycle, node }: Placement): Permission {
+function runPermit({ cycle, node }: Placement): Permission {
   const timeouts = new Map<string, number>()
   for (const step of cycle.profile.steps.permit) {
     const status = attempt(cycle, step, 'Permit', () => step.plugin.permit?.(cycle.stateOf(step), cycle.pod, node))
     if (status?.code === 'Wait') timeouts.set(step.name, status.timeoutMs ?? 0)
-    else if (status) return { refusal: { plugin: step.name, status }, timeouts }
+    else if (status) return { rejection: { plugin: step.name, status }, timeouts }
   }
   return { timeouts }
 }
 
-/** Prepares and binds; the first refusal ends it. Never rejects. */
+/** Runs PreBind and Bind, until the first rejection. Never rejects the promise. */
 export async function bind(
   placement: Placement,
   extenders: readonly Extender[],
   preparing: PreparingPods,
-): Promise<Refusal | undefined> {
+): Promise<Rejection | undefined> {
   const { pod, profile } = placement.cycle
   const { meter } = profile
   const began = performance.now()
   const steps = stepsToPrepare(placement)
-  // Where there is nothing to prepare the pod is bound at once, while the cluster is as it was decided for.
-  const unprepared =
+  // Without PreBind work, the pod is bound immediately, while the cluster is as it was at the decision.
+  const preBindRefusal =
     steps.length > 0 ? await preparing.prepare(pod.uid, (signal) => prepare(placement, steps, signal)) : undefined
-  meter.pointRan('PreBind', outcomeOf(unprepared?.status), began)
-  if (unprepared) return unprepared
+  meter.observePoint('PreBind', outcomeOf(preBindRefusal?.status), began)
+  if (preBindRefusal) return preBindRefusal
   const binding = performance.now()
-  const refusal = await bindAlone(placement, extenders)
-  meter.pointRan('Bind', outcomeOf(refusal?.status), binding)
-  if (!refusal) tellBound(placement)
-  return refusal
+  const rejection = await runBind(placement, extenders)
+  meter.observePoint('Bind', outcomeOf(rejection?.status), binding)
+  if (!rejection) runPostBind(placement)
+  return rejection
 }
 
-/** Whether it may take a while until the pod is bound: something has to be prepared first. */
-export const needsTime = (placement: Placement): boolean => stepsToPrepare(placement).length > 0
+/** Returns true if PreBind has work to do, so that the binding may take long. */
+export const hasPreBindWork = (placement: Placement): boolean => stepsToPrepare(placement).length > 0
 
 const stepsToPrepare = ({ cycle, node }: Placement): readonly Step[] =>
   cycle.profile.steps.preBind.filter((step) => step.plugin.needsPreBind?.(cycle.stateOf(step), cycle.pod, node) ?? true)
@@ -108,20 +108,20 @@ async function prepare(
   { cycle, node }: Placement,
   steps: readonly Step[],
   signal: AbortSignal,
-): Promise<Refusal | undefined> {
+): Promise<Rejection | undefined> {
   for (const step of steps) {
-    const status = await attemptLater(cycle, step, 'PreBind', async () => {
-      const told = await step.plugin.preBind?.(cycle.stateOf(step), cycle.pod, node, signal)
-      // Whatever became of it: others have the place by now.
+    const status = await attemptAsync(cycle, step, 'PreBind', async () => {
+      const result = await step.plugin.preBind?.(cycle.stateOf(step), cycle.pod, node, signal)
+      // The result no longer counts: the place may be taken by other pods.
       signal.throwIfAborted()
-      return told
+      return result
     })
     if (status) return { plugin: step.name, status }
   }
   return undefined
 }
 
-async function bindAlone({ cycle, node }: Placement, extenders: readonly Extender[]): Promise<Refusal | undefined> {
+async function runBind({ cycle, node }: Placement, extenders: readonly Extender[]): Promise<Rejection | undefined> {
   const { pod, profile } = cycle
   for (const extender of extenders) {
     if (!extender.bind || !extender.isInterested(pod)) continue
@@ -134,19 +134,19 @@ async function bindAlone({ cycle, node }: Placement, extenders: readonly Extende
     }
   }
   for (const step of profile.steps.bind) {
-    const status = await attemptLater(cycle, step, 'Bind', async () => step.plugin.bind?.(pod, node))
+    const status = await attemptAsync(cycle, step, 'Bind', async () => step.plugin.bind?.(pod, node))
     if (status?.code !== 'Skip') return status && { plugin: step.name, status }
   }
-  return { plugin: '', status: failed(new Error('no plug-in wants to bind the pod')) }
+  return { plugin: '', status: failed(new Error('no plug-in binds the pod')) }
 }
 
-function tellBound({ cycle, node }: Placement): void {
+function runPostBind({ cycle, node }: Placement): void {
   const began = performance.now()
   for (const step of cycle.profile.steps.postBind) step.plugin.postBind?.(cycle.stateOf(step), cycle.pod, node)
-  cycle.profile.meter.pointRan('PostBind', 'Success', began)
+  cycle.profile.meter.observePoint('PostBind', 'Success', began)
 }
 
-/** Asks one plug-in; what it throws becomes a status. */
+/** Calls a plug-in; converts exceptions to a status. */
 function attempt(cycle: PodCycle, step: Step, point: MeteredPoint, work: () => Status | undefined): Status | undefined {
   const began = performance.now()
   let status: Status | undefined
@@ -155,12 +155,12 @@ function attempt(cycle: PodCycle, step: Step, point: MeteredPoint, work: () => S
   } catch (error) {
     status = failure(step, point, error)
   }
-  if (cycle.isTimed) cycle.profile.meter.pluginRan(step.name, point, outcomeOf(status), began)
+  if (cycle.isTimed) cycle.profile.meter.observePlugin(step.name, point, outcomeOf(status), began)
   return status
 }
 
-/** The same for one that may take its time. */
-async function attemptLater(
+/** The same for asynchronous plug-in calls. */
+async function attemptAsync(
   cycle: PodCycle,
   step: Step,
   point: MeteredPoint,
@@ -171,11 +171,11 @@ async function attemptLater(
     (answer) => named(answer, step, point),
     (error: unknown) => failure(step, point, error),
   )
-  if (cycle.isTimed) cycle.profile.meter.pluginRan(step.name, point, outcomeOf(status), began)
+  if (cycle.isTimed) cycle.profile.meter.observePlugin(step.name, point, outcomeOf(status), began)
   return status
 }
 
-/** What went wrong is told with who it happened to, whether it was thrown or returned. */
+/** Adds the names of plug-in and point to errors, thrown or returned. */
 const named = (status: Status | undefined, step: Step, point: MeteredPoint): Status | undefined =>
   status?.code === 'Error' ? failure(step, point, failureOf(status)) : status
 

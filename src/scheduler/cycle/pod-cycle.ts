@@ -1,56 +1,51 @@
-/** One attempt to schedule a pod: runs the plug-ins of its profile, and keeps what they remember of it. */
+/** One attempt to schedule a pod: runs the plug-ins of its profile, and holds their state. */
 import { reasonOf } from '../../lib/explained-error.ts'
 import type { Cycle } from '../framework/cycle.ts'
 import type { NodeInfo } from '../framework/node-info.ts'
 import { maxNodeScore } from '../framework/plugin.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 import type { Snapshot } from '../framework/snapshot.ts'
-import { failed, type Refusal, type Status } from '../framework/status.ts'
+import { failed, type Rejection, type Status } from '../framework/status.ts'
 import { type MeteredPoint, type Outcome, outcomeOf } from '../metrics/plugin-metrics.ts'
 import type { Profile, Step } from '../profile/profile.ts'
 
 export interface PreFilterOutcome {
-  /** Why the pod fits nowhere. */
-  readonly refusal?: Refusal
-  /** The only nodes that come into question, and which plug-ins said so; all, unless set. */
+  /** The reason why the pod fits on no node. */
+  readonly rejection?: Rejection
+  /** The only nodes to consider, and the plug-ins that excluded the others. Default: all nodes. */
   readonly nodes?: ReadonlySet<string>
   readonly narrowedBy: readonly string[]
 }
 
-/**
- * Where plug-ins are timed, they are at one of so many nodes: what is asked of hundreds takes less than looking at the
- * clock.
- */
+/** One in so many nodes is timed: for most plug-ins, reading the clock takes longer than the call. */
 const nodesPerSample = 16
 
 export class PodCycle implements Cycle {
   readonly pod: PodInfo
   readonly snapshot: Snapshot
   readonly profile: Profile
-  /** Whether the plug-ins are timed, each for itself. */
+  /** True if single plug-ins are timed in this attempt. */
   readonly isTimed: boolean
   /** By the plug-ins' numbers. */
   #states: unknown[]
-  /** Those that PreFilter has not skipped. */
+  /** The filters that PreFilter has not skipped. */
   #filters: readonly Step[]
-  /** Nodes that were asked about, where that is timed. */
+  /** The number of filtered nodes, if they are timed. */
   #filtered = 0
-  /**
-   * How many nodes each of the filters refused, and at last how many were refused by none; copies write into it too.
-   */
+  /** The number of nodes that each filter rejected; the last entry counts the nodes that passed. Shared with copies. */
   #tally: number[]
 
-  constructor(profile: Profile, pod: PodInfo, snapshot: Snapshot, isTimed = profile.meter.samples()) {
+  constructor(profile: Profile, pod: PodInfo, snapshot: Snapshot, isTimed = profile.meter.isTimedAttempt()) {
     this.profile = profile
     this.pod = pod
     this.snapshot = snapshot
     this.isTimed = isTimed
-    this.#states = new Array(profile.size)
+    this.#states = new Array(profile.pluginCount)
     this.#filters = profile.steps.filter
     this.#tally = new Array<number>(this.#filters.length + 1).fill(0)
   }
 
-  /** What PreFilter of a plug-in worked out. */
+  /** The state that a plug-in's PreFilter returned. */
   stateOf({ index }: Step): unknown {
     return this.#states[index]
   }
@@ -58,7 +53,7 @@ export class PodCycle implements Cycle {
   preFilter(): PreFilterOutcome {
     const began = performance.now()
     const outcome = this.#preFilter()
-    this.profile.meter.pointRan('PreFilter', outcomeOf(outcome.refusal?.status), began)
+    this.profile.meter.observePoint('PreFilter', outcomeOf(outcome.rejection?.status), began)
     return outcome
   }
 
@@ -71,7 +66,7 @@ export class PodCycle implements Cycle {
       const answer = this.#prepare(step, 'PreFilter', () => plugin.preFilter!(this.pod, this.snapshot))
       if (!('code' in answer) || answer.code !== 'Skip') evaluations.PreFilter.add()
       if ('code' in answer) {
-        if (answer.code !== 'Skip') return { refusal: { plugin: name, status: answer }, narrowedBy }
+        if (answer.code !== 'Skip') return { rejection: { plugin: name, status: answer }, narrowedBy }
         skipped.add(index)
         continue
       }
@@ -81,11 +76,12 @@ export class PodCycle implements Cycle {
       const before: ReadonlySet<string> | undefined = nodes
       nodes = before ? new Set([...answer.nodes].filter((node) => before.has(node))) : answer.nodes
       if (nodes.size === 0) {
-        const who = narrowedBy.length === 1 ? `plugin ${name}` : `plugin(s) [${narrowedBy.join(' ')}] simultaneously`
+        const isOne = narrowedBy.length === 1
+        const names = isOne ? `plugin ${name}` : `plugin(s) [${narrowedBy.join(' ')}] simultaneously`
         return {
-          refusal: {
+          rejection: {
             plugin: name,
-            status: { code: 'UnschedulableAndUnresolvable', reasons: [`node(s) didn't satisfy ${who}`] },
+            status: { code: 'UnschedulableAndUnresolvable', reasons: [`node(s) didn't satisfy ${names}`] },
           },
           narrowedBy,
         }
@@ -117,36 +113,36 @@ export class PodCycle implements Cycle {
     for (const { plugin, index } of this.#filters) plugin.removePod?.(this.#states[index], this.pod, removed, node)
   }
 
-  filter(node: NodeInfo): Refusal | undefined {
+  filter(node: NodeInfo): Rejection | undefined {
     const nominated = this.profile.handle.nominatedPods(node.name)
     if (nominated.length > 0) {
       const before = nominated.filter((other) => other.priority >= this.pod.priority && other.uid !== this.pod.uid)
       if (before.length > 0) {
-        // They will be there, or not: the pod has to fit in both cases.
+        // They may or may not arrive, so the pod has to fit in both cases.
         const cycle = this.copy()
-        const room = node.copy()
-        for (const other of before) cycle.addPod(other, room)
-        const refusal = cycle.#filterAlone(room)
-        if (refusal) return refusal
+        const crowded = node.copy()
+        for (const other of before) cycle.addPod(other, crowded)
+        const rejection = cycle.#runFilters(crowded)
+        if (rejection) return rejection
       }
     }
-    return this.#filterAlone(node)
+    return this.#runFilters(node)
   }
 
-  /** What each filter that is not content says of the node. */
-  allRefusals(node: NodeInfo): readonly Refusal[] {
+  /** The rejections of all filters for the node, not only the first. */
+  allRejections(node: NodeInfo): readonly Rejection[] {
     return this.#filters.flatMap((step) => {
-      const status = this.#ask(step, node)
+      const status = this.#callFilter(step, node)
       return status ? [{ plugin: step.name, status }] : []
     })
   }
 
-  #filterAlone(node: NodeInfo): Refusal | undefined {
+  #runFilters(node: NodeInfo): Rejection | undefined {
     const isTimed = this.isTimed && this.#filtered++ % nodesPerSample === 0
     const steps = this.#filters
     for (let at = 0; at < steps.length; at++) {
       const step = steps[at]!
-      const status = isTimed ? this.#askTimed(step, node) : this.#ask(step, node)
+      const status = isTimed ? this.#callFilterTimed(step, node) : this.#callFilter(step, node)
       if (!status) continue
       this.#tally[at]!++
       return { plugin: step.name, status }
@@ -155,25 +151,25 @@ export class PodCycle implements Cycle {
     return undefined
   }
 
-  /** Counts how often each filter was asked since this was called last. */
+  /** Adds the calls of each filter since the last call to the metrics. */
   countFilters(): void {
     let asked = 0
     for (let at = this.#filters.length; at >= 0; at--) {
       asked += this.#tally[at] ?? 0
-      // Those that came past all filters stand behind the last.
+      // Nodes that passed all filters are counted after the last one.
       this.#filters[at]?.evaluations.Filter.add(asked)
     }
     this.#tally.fill(0)
   }
 
-  #askTimed(step: Step, node: NodeInfo): Status | undefined {
+  #callFilterTimed(step: Step, node: NodeInfo): Status | undefined {
     const began = performance.now()
-    const status = this.#ask(step, node)
-    this.profile.meter.pluginRan(step.name, 'Filter', outcomeOf(status), began)
+    const status = this.#callFilter(step, node)
+    this.profile.meter.observePlugin(step.name, 'Filter', outcomeOf(status), began)
     return status
   }
 
-  #ask({ name, plugin, index }: Step, node: NodeInfo): Status | undefined {
+  #callFilter({ name, plugin, index }: Step, node: NodeInfo): Status | undefined {
     try {
       const status = plugin.filter!(this.#states[index], this.pod, node)
       return status?.code === 'Error' ? failedFilter(name, failureOf(status)) : status
@@ -182,12 +178,9 @@ export class PodCycle implements Cycle {
     }
   }
 
-  /**
-   * The scores of each plug-in that has something to say, weighted; `scores[i]` is that of `nodes[i]`. Throws an Error
-   * where one cannot.
-   */
+  /** The weighted scores of each plug-in; `scores[i]` is that of `nodes[i]`. Throws the error of a plug-in. */
   score(nodes: readonly NodeInfo[]): readonly PluginScores[] {
-    const states: unknown[] = new Array(this.profile.size)
+    const states: unknown[] = new Array(this.profile.pluginCount)
     const skipped = this.measured('PreScore', () => this.#preScore(nodes, states))
     const steps = this.profile.steps.score.filter(({ index }) => !skipped.has(index))
     return this.measured('Score', () =>
@@ -195,7 +188,7 @@ export class PodCycle implements Cycle {
     )
   }
 
-  /** Which plug-ins have nothing to say, by their numbers; those that have leave their states. */
+  /** Returns the numbers of the plug-ins that skip scoring; stores the states of the others. */
   #preScore(nodes: readonly NodeInfo[], states: unknown[]): ReadonlySet<number> {
     const skipped = new Set<number>()
     for (const step of this.profile.steps.preScore) {
@@ -222,11 +215,11 @@ export class PodCycle implements Cycle {
         const isTimed = this.isTimed && at % nodesPerSample === 0
         const began = isTimed ? performance.now() : 0
         scores[at] = plugin.score!(state, this.pod, nodes[at]!)
-        if (isTimed) meter.pluginRan(name, 'Score', 'Success', began)
+        if (isTimed) meter.observePlugin(name, 'Score', 'Success', began)
       }
       const began = performance.now()
       plugin.normalize?.(state, this.pod, scores, nodes)
-      if (this.isTimed && plugin.normalize) meter.pluginRan(name, 'ScoreExtensionNormalize', 'Success', began)
+      if (this.isTimed && plugin.normalize) meter.observePlugin(name, 'ScoreExtensionNormalize', 'Success', began)
     } catch (error) {
       throw new Error(`running Score plugins: plugin ${JSON.stringify(name)} failed with: ${reasonOf(error)}`, {
         cause: error,
@@ -244,7 +237,7 @@ export class PodCycle implements Cycle {
     return scores
   }
 
-  /** Runs the plug-ins of a point, and times them all together. */
+  /** Runs the plug-ins of a point, and observes their total duration. */
   measured<T>(point: MeteredPoint, work: () => T): T {
     const began = performance.now()
     let outcome: Outcome = 'Error'
@@ -253,16 +246,16 @@ export class PodCycle implements Cycle {
       outcome = 'Success'
       return result
     } finally {
-      this.profile.meter.pointRan(point, outcome, began)
+      this.profile.meter.observePoint(point, outcome, began)
     }
   }
 
-  /** Runs one plug-in of a point; what it throws becomes a status. */
+  /** Runs one plug-in of a point; converts exceptions to a status. */
   #prepare<T extends object>({ name }: Step, point: 'PreFilter' | 'PreScore', work: () => T | Status): T | Status {
     const began = performance.now()
     const answer = attempt(`running ${point} plugin ${JSON.stringify(name)}`, work)
     if (this.isTimed)
-      this.profile.meter.pluginRan(name, point, 'code' in answer ? (answer as Status).code : 'Success', began)
+      this.profile.meter.observePlugin(name, point, 'code' in answer ? (answer as Status).code : 'Success', began)
     return answer
   }
 }
@@ -272,20 +265,20 @@ export interface PluginScores {
   readonly scores: readonly number[]
 }
 
-/** What went wrong, as an Error to throw. */
+/** The error of a status, to throw. */
 export const failureOf = ({ reasons, cause }: Status): Error =>
   cause instanceof Error ? cause : new Error(reasons.join(', '), { cause })
 
 const failedFilter = (name: string, error: unknown): Status =>
   failed(new Error(`running ${JSON.stringify(name)} filter plugin: ${reasonOf(error)}`, { cause: error }))
 
-/** What is thrown becomes a status; what went wrong is told with who it happened to. */
+/** Runs `work`; converts exceptions to a status. Prefixes errors with `what`. */
 function attempt<T extends object>(what: string, work: () => T | Status): T | Status {
-  const refused = (error: unknown): Status => failed(new Error(`${what}: ${reasonOf(error)}`, { cause: error }))
+  const rejected = (error: unknown): Status => failed(new Error(`${what}: ${reasonOf(error)}`, { cause: error }))
   try {
     const answer = work()
-    return 'code' in answer && answer.code === 'Error' ? refused(failureOf(answer)) : answer
+    return 'code' in answer && answer.code === 'Error' ? rejected(failureOf(answer)) : answer
   } catch (error) {
-    return refused(error)
+    return rejected(error)
   }
 }

@@ -1,38 +1,38 @@
-/** What is done for a pod that fits nowhere: the first of the plug-ins that has an answer gives it. */
+/** Runs PostFilter for a pod that fits nowhere: the first plug-in with a result wins. */
 import type { PostFilterResult } from '../framework/cycle.ts'
-import type { Refusal } from '../framework/status.ts'
+import type { Rejection } from '../framework/status.ts'
 import { outcomeOf } from '../metrics/plugin-metrics.ts'
 import type { PodCycle } from './pod-cycle.ts'
 
 type Answer = PostFilterResult | Promise<PostFilterResult>
 
-/** Nominations are taken away where no plug-in has an answer. Throws, or rejects with, what a plug-in throws. */
-export function postFilter(cycle: PodCycle, refusals: ReadonlyMap<string, Refusal>): Answer {
+/** Clears the nomination if no plug-in has a result. Throws or rejects with the error of a plug-in. */
+export function postFilter(cycle: PodCycle, rejections: ReadonlyMap<string, Rejection>): Answer {
   const began = performance.now()
   const { meter } = cycle.profile
-  return then(askedFrom(0, cycle, refusals, {}), (result) => {
+  return then(runFrom(0, cycle, rejections, {}), (result) => {
     cycle.countFilters()
-    meter.pointRan('PostFilter', outcomeOf(result.status), began)
+    meter.observePoint('PostFilter', outcomeOf(result.status), began)
     return result
   })
 }
 
-function askedFrom(
+function runFrom(
   at: number,
   cycle: PodCycle,
-  refusals: ReadonlyMap<string, Refusal>,
+  rejections: ReadonlyMap<string, Rejection>,
   before: PostFilterResult,
 ): Answer {
   const step = cycle.profile.steps.postFilter[at]
   if (!step) return before
   const began = performance.now()
-  return then(step.plugin.postFilter!(cycle, refusals), (result) => {
-    if (cycle.isTimed) cycle.profile.meter.pluginRan(step.name, 'PostFilter', outcomeOf(result.status), began)
+  return then(step.plugin.postFilter!(cycle, rejections), (result) => {
+    if (cycle.isTimed) cycle.profile.meter.observePlugin(step.name, 'PostFilter', outcomeOf(result.status), began)
     if (!result.status) return result
-    // Who could not tell, or knows that nothing will help, has the last word.
+    // An error, or a result that excludes preemption, ends the loop.
     if (result.status.code !== 'Unschedulable') return result
     const reasons = [...(before.status?.reasons ?? []), ...result.status.reasons]
-    return askedFrom(at + 1, cycle, refusals, {
+    return runFrom(at + 1, cycle, rejections, {
       status: { ...result.status, reasons },
       nominatedNode: result.nominatedNode ?? before.nominatedNode,
     })

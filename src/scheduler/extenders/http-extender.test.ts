@@ -5,21 +5,21 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { NodeInfo } from '../framework/node-info.ts'
 import { PodInfo } from '../framework/pods/pod-info.ts'
-import { aNode, aPod, asking } from '../testing/objects.ts'
+import { aNode, aPod, withRequests } from '../testing/objects.ts'
 import { type ExtenderSettings, httpExtender } from './http-extender.ts'
 
-interface Asked {
+interface ReceivedCall {
   readonly path: string
   readonly body: Record<string, unknown>
 }
 
-/** An extender whose verbs answer what they are told to. */
+/** Serves an extender with the given answers by verb. */
 async function extender(t: TestContext, answers: Record<string, unknown>, settings: Partial<ExtenderSettings> = {}) {
-  const asked: Asked[] = []
+  const calls: ReceivedCall[] = []
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
-    asked.push({
+    calls.push({
       path: request.url ?? '',
       body: JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown>,
     })
@@ -29,13 +29,13 @@ async function extender(t: TestContext, answers: Record<string, unknown>, settin
   await once(server, 'listening')
   t.after(() => server.close())
   const urlPrefix = `http://127.0.0.1:${(server.address() as AddressInfo).port}/scheduler`
-  return { asked, extender: httpExtender({ urlPrefix, timeoutMs: 5000, ...settings }) }
+  return { calls, extender: httpExtender({ urlPrefix, timeoutMs: 5000, ...settings }) }
 }
 
 const nodes = ['a', 'b'].map((name) => new NodeInfo(aNode(name)))
-const pod = new PodInfo(aPod('p', asking({ 'example.com/gpu': '1' })))
+const pod = new PodInfo(aPod('p', withRequests({ 'example.com/gpu': '1' })))
 
-test('filters get whole nodes, or names where the extender knows them, and say why', async (t) => {
+test('filter sends nodes, or only names to a nodeCacheCapable extender, and returns reasons', async (t) => {
   const whole = await extender(
     t,
     {
@@ -48,11 +48,11 @@ test('filters get whole nodes, or names where the extender knows them, and say w
     failed: { a: 'no' },
     unresolvable: { a: 'never' },
   })
-  assert.deepEqual((whole.asked[0]!.body.Nodes as { items: unknown[] }).items.length, 2)
+  assert.deepEqual((whole.calls[0]!.body.Nodes as { items: unknown[] }).items.length, 2)
   const named = await extender(t, { filter: { NodeNames: ['a'] } }, { filterVerb: 'filter', nodeCacheCapable: true })
   assert.deepEqual((await named.extender.filter?.(pod, nodes))?.feasible, [nodes[0]])
   assert.deepEqual(
-    [named.asked[0]?.path, named.asked[0]?.body.NodeNames, named.asked[0]?.body.Nodes],
+    [named.calls[0]?.path, named.calls[0]?.body.NodeNames, named.calls[0]?.body.Nodes],
     ['/scheduler/filter', ['a', 'b'], null],
   )
 })
@@ -80,7 +80,7 @@ test('errors of an extender name it', async (t) => {
   )
 })
 
-test('an extender is asked for scores, bindings and victims by the verbs of its configuration', async (t) => {
+test('scores, bindings and victims are requested with the configured verbs', async (t) => {
   const answers = {
     score: [{ Host: 'a', Score: 3 }],
     bind: {},
@@ -94,7 +94,7 @@ test('an extender is asked for scores, bindings and victims by the verbs of its 
   })
   assert.deepEqual(await all.extender.prioritize?.(pod, nodes), new Map([['a', 3]]))
   await all.extender.bind?.(pod, 'a')
-  assert.deepEqual(all.asked[1]?.body, { PodName: 'p', PodNamespace: 'default', PodUID: 'uid-of-p', Node: 'a' })
+  assert.deepEqual(all.calls[1]?.body, { PodName: 'p', PodNamespace: 'default', PodUID: 'uid-of-p', Node: 'a' })
   const victim = new PodInfo(aPod('v'))
   const left = await all.extender.preempt?.(
     pod,
@@ -110,7 +110,7 @@ test('an extender is asked for scores, bindings and victims by the verbs of its 
   )
 })
 
-test('an extender of resources is asked about pods that want them', async () => {
+test('an extender with managed resources is called only for pods that request them', async () => {
   const of = (name: string) =>
     httpExtender({ urlPrefix: 'http://127.0.0.1:1', timeoutMs: 1, managedResources: [{ name }] }).isInterested(pod)
   assert.deepEqual([of('example.com/gpu'), of('example.com/other')], [true, false])

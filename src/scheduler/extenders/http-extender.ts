@@ -1,4 +1,4 @@
-/** Extenders over HTTP and HTTPS: each verb is a POST of JSON below one URL (the extender API v1 of kube-scheduler). */
+/** Extenders over HTTP and HTTPS: each verb is a POST of JSON below one URL (kube-scheduler's extender API v1). */
 
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
@@ -10,7 +10,7 @@ import type { Extender, Victims } from '../framework/extender.ts'
 import type { NodeInfo } from '../framework/node-info.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 
-/** As the configuration says it, with files read. */
+/** The configuration of an extender, with the contents of certificate files. */
 export interface ExtenderSettings {
   readonly urlPrefix: string
   readonly filterVerb?: string
@@ -27,14 +27,14 @@ export interface ExtenderSettings {
     readonly insecure?: boolean
   }
   readonly timeoutMs: number
-  /** It knows the nodes itself, and is told their names only. */
+  /** The extender knows the nodes itself, so only names are sent. */
   readonly nodeCacheCapable?: boolean
   readonly managedResources?: readonly { readonly name: string; readonly ignoredByScheduler?: boolean }[]
   readonly ignorable?: boolean
 }
 
-/** Larger answers are refused. Bytes. */
-const mostAnswer = 64 * 1024 * 1024
+/** Larger answers are rejected. In bytes. */
+const maxAnswerBytes = 64 * 1024 * 1024
 
 export function httpExtender(settings: ExtenderSettings): Extender {
   const {
@@ -60,7 +60,7 @@ export function httpExtender(settings: ExtenderSettings): Extender {
     name: urlPrefix,
     ignorable: settings.ignorable ?? false,
     weight: settings.weight ?? 1,
-    isInterested: ({ pod }) => managed.size === 0 || asksFor(pod, managed),
+    isInterested: ({ pod }) => managed.size === 0 || requestsAny(pod, managed),
     filter: filterVerb
       ? async (pod, nodes) => {
           const answer = fieldsOf(await call(filterVerb, { Pod: pod.pod, ...nodesArgument(nodes) }))
@@ -115,7 +115,7 @@ export function httpExtender(settings: ExtenderSettings): Extender {
   }
 }
 
-function asksFor({ spec }: Pod, managed: ReadonlySet<string>): boolean {
+function requestsAny({ spec }: Pod, managed: ReadonlySet<string>): boolean {
   const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
   return containers.some(({ resources }) =>
     [resources?.requests, resources?.limits].some((amounts) =>
@@ -137,7 +137,7 @@ function victimsArgument(victims: ReadonlyMap<string, Victims>, namesOnly: boole
     : { NodeNameToVictims: entries(({ pod }) => pod), NodeNameToMetaVictims: null }
 }
 
-/** Answers name victims by their uids alone. */
+/** Answers name victims by uid only. */
 function victimsOf(
   extender: string,
   answer: unknown,
@@ -172,7 +172,7 @@ const nodeNames = (value: unknown): string[] =>
 const reasons = (value: unknown): Record<string, string> =>
   Object.fromEntries(Object.entries(record(value)).map(([node, reason]) => [node, String(reason)]))
 
-/** Reads fields as Go does, which looks at no capitals: extenders write `nodeNames` and `NodeNames`. */
+/** Reads fields without regard to case, as Go does: extenders write `nodeNames` and `NodeNames`. */
 function fieldsOf(value: unknown): (name: string) => unknown {
   const given = record(value)
   return (name) => {
@@ -183,7 +183,7 @@ function fieldsOf(value: unknown): (name: string) => unknown {
   }
 }
 
-/** Resolves with the answer's JSON; rejects with an Error that names the URL. */
+/** Resolves with the JSON of the answer; rejects with an Error that names the URL. */
 function post(
   { urlPrefix, timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings,
   verb: string,
@@ -216,7 +216,7 @@ function post(
     let size = 0
     response.on('data', (piece: Buffer) => {
       pieces.push(piece)
-      if ((size += piece.length) > mostAnswer) sent.destroy(new Error('its answer is too long'))
+      if ((size += piece.length) > maxAnswerBytes) sent.destroy(new Error('the answer is longer than 64 MiB'))
     })
     response.on('error', fail)
     response.on('end', () => {

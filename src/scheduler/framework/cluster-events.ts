@@ -1,6 +1,6 @@
 /**
- * What happens in the cluster that may make pods schedulable, and how a plug-in says which of it matters to the pods
- * that it refused.
+ * Changes of the cluster that may make pods schedulable, and how a plug-in registers for those that may help the pods
+ * it rejected.
  */
 import type {
   CSIDriver,
@@ -19,9 +19,9 @@ import type {
 } from '../../client/kinds.ts'
 import type { PodInfo } from './pods/pod-info.ts'
 
-/** The kinds that events tell of, and their objects. */
+/** The kinds of events, and the types of their objects. */
 export interface EventObjects {
-  /** Pods that have a node, and (by `Update…`) the very pod that waits. */
+  /** Pods that have a node, and (for `Update…`) the unscheduled pod itself. */
   Pod: Pod
   Node: Node
   PersistentVolume: PersistentVolume
@@ -54,10 +54,10 @@ export type PodAction =
   | 'UpdateSchedulingGatesEliminated'
   | 'UpdateGeneratedResourceClaim'
 
-/** `Update` of a node or pod is any other change of it; where a registration says `Update`, every change is meant. */
+/** `Update` of a node or pod is any other change; in a registration, `Update` stands for every change. */
 export type EventAction = CommonAction | NodeAction | PodAction
 
-/** One thing that happened. `before` is missing where the object is new, `after` where it has gone. */
+/** One change. `before` is missing for a new object, `after` for a deleted one. */
 export interface ClusterEvent<R extends EventResource = EventResource> {
   readonly resource: R
   readonly action: EventAction
@@ -65,18 +65,18 @@ export interface ClusterEvent<R extends EventResource = EventResource> {
   readonly after?: EventObjects[R]
 }
 
-/** Events that may make a pod schedulable which this plug-in refused. */
+/** Events that may make pods schedulable that this plug-in rejected. */
 export interface EventRegistration<R extends EventResource = EventResource> {
   readonly resource: R
   readonly actions: readonly EventAction[]
   /**
-   * Whether this event may help this pod: the queueing hint (KEP-4247). Without it, each one may. What it throws counts
-   * as yes.
+   * The queueing hint (KEP-4247): returns true if this event may help this pod. Default: true. An exception counts as
+   * true.
    */
   mayHelp?(pod: PodInfo, before: EventObjects[R] | undefined, after: EventObjects[R] | undefined): boolean
 }
 
-/** A registration whose hint knows the type of its objects. */
+/** A registration whose hint has the right types. */
 export const on = <R extends EventResource>(
   resource: R,
   actions: readonly EventAction[],

@@ -1,37 +1,41 @@
-/** What outlives a single call to a plug-in: the pod in the queue, and the attempt to schedule it. */
+/** Data that outlives a single plug-in call: the pod in the queue, and the attempt to schedule it. */
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pods/pod-info.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { Refusal, Status } from './status.ts'
+import type { Rejection, Status } from './status.ts'
 
 /** A pod that waits to be scheduled. */
 export interface QueuedPod {
   readonly pod: PodInfo
-  /** When it came into the queue (ms); after each attempt, when it was put back. */
+  /** When the pod entered the queue, or was put back after its last attempt. In ms. */
   readonly queuedAt: number
-  /** How often it was tried. */
+  /** The number of attempts. */
   readonly attempts: number
 }
 
-/** One attempt to schedule a pod, with what the plug-ins remember of it. */
+/** One attempt to schedule a pod, with the state of the plug-ins. */
 export interface Cycle {
   readonly pod: PodInfo
   readonly snapshot: Snapshot
-  /** A cycle of its own, which can be told of pods that would come and go. */
+  /** A copy, in which pods can be added and removed for a simulation. */
   copy(): Cycle
-  /** Tells all plug-ins that this pod would come to (go from) the node, and changes `node`, which has to be a copy. */
+  /**
+   * Simulates that a pod is added to (removed from) the node: calls all plug-ins, and changes `node`, which must be a
+   * copy.
+   */
   addPod(added: PodInfo, node: NodeInfo): void
   removePod(removed: PodInfo, node: NodeInfo): void
   /**
-   * The first refusal of a filter; `undefined` if the pod fits. Nominated pods of at least its priority count as there.
+   * The first rejection by a Filter plug-in; `undefined` if the pod fits. Nominated pods of the same or a higher
+   * priority count as if on the node.
    */
-  filter(node: NodeInfo): Refusal | undefined
+  filter(node: NodeInfo): Rejection | undefined
 }
 
-/** What PostFilter answers: where the pod will fit once room has been made, or why it will not. */
+/** The result of PostFilter: the node on which the pod will fit after preemption, or the reason why there is none. */
 export interface PostFilterResult {
-  /** Said after the filters' reasons; `undefined` if room was made. */
+  /** Appended to the reasons of Filter; `undefined` after a successful preemption. */
   readonly status?: Status
-  /** The new `status.nominatedNodeName`: empty takes it away, undefined leaves it. */
+  /** The new `status.nominatedNodeName`: empty removes it, undefined leaves it unchanged. */
   readonly nominatedNode?: string
 }

@@ -1,4 +1,4 @@
-/** Another program that has a say in scheduling, asked for each pod after the plug-ins. */
+/** An external program that takes part in scheduling: called for each pod after the plug-ins. */
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pods/pod-info.ts'
 
@@ -6,33 +6,33 @@ export interface ExtenderFilterResult {
   readonly feasible: NodeInfo[]
   /** Reasons by node. */
   readonly failed: Readonly<Record<string, string>>
-  /** The same where preemption would not help. */
+  /** The same for nodes on which preemption would not help. */
   readonly unresolvable: Readonly<Record<string, string>>
 }
 
-/** Pods that would have to go from a node. */
+/** The pods to evict from a node. */
 export interface Victims {
-  /** From the most important to the least. */
+  /** From the most to the least important. */
   readonly pods: readonly PodInfo[]
-  /** How many of them a budget does not allow to go. */
+  /** The number of victims whose disruption budget does not allow the eviction. */
   readonly violations: number
 }
 
 export interface Extender {
   readonly name: string
-  /** Whether pods are scheduled without it when it cannot be asked. */
+  /** True if pods are scheduled without the extender while it fails. */
   readonly ignorable: boolean
   readonly weight: number
-  /** Whether it wants to be asked about this pod: all, or those that ask for a resource it manages. */
+  /** Returns true if the extender is to be called for the pod: always, or if it requests a managed resource. */
   isInterested(pod: PodInfo): boolean
-  /** Which of the nodes the pod may go to. Rejects with an Error if it cannot be asked. */
+  /** Returns the nodes that the pod may run on. Rejects with an Error if the call fails. */
   readonly filter?: (pod: PodInfo, nodes: readonly NodeInfo[]) => Promise<ExtenderFilterResult>
   /** Scores by node, from 0 to 10. */
   readonly prioritize?: (pod: PodInfo, nodes: readonly NodeInfo[]) => Promise<ReadonlyMap<string, number>>
-  /** Which of the candidates remain, and with which victims. */
+  /** Returns the remaining candidates with their victims. */
   readonly preempt?: (pod: PodInfo, victims: ReadonlyMap<string, Victims>) => Promise<ReadonlyMap<string, Victims>>
   readonly bind?: (pod: PodInfo, node: string) => Promise<void>
 }
 
-/** Scores of extenders end here. */
+/** The highest score of an extender. */
 export const maxExtenderScore = 10

@@ -1,4 +1,4 @@
-/** What a plug-in may use: the caches, the client, and what the scheduler knows. */
+/** What a plug-in can use: caches, the client, and the scheduler's state. */
 
 import type { RecordedEvent } from '../../client/events/series-recorder.ts'
 import type { IndexFunction } from '../../client/informers/object-index.ts'
@@ -9,31 +9,31 @@ import type { Extender } from './extender.ts'
 import type { PodInfo } from './pods/pod-info.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** The objects of a kind, as last seen. They are shared and must not be changed. An Informer is one. */
+/** A cache of the objects of a kind. They are shared and must not be changed. An Informer is one. */
 export interface Lister<T extends KubeObject> {
-  /** `namespace` is empty for what has none. */
+  /** `namespace` is empty for cluster-scoped kinds. */
   get(namespace: string, name: string): T | undefined
   all(): Iterable<T>
   in(namespace: string): Iterable<T>
-  /** Those that an index function gives a value for. */
+  /** The objects for which an index function returns the value. */
   by(values: IndexFunction<T>, value: string): Iterable<T>
-  /** Told of what is there, and of every change; returns what ends it. */
+  /** Calls `handler` for every object now, and on each change. Returns a function that stops it. */
   onChange(handler: (object: T | undefined, before: T | undefined) => void): () => void
 }
 
-/** A pod that Permit makes wait. */
+/** A pod that waits in Permit. */
 export interface WaitingPod {
   readonly pod: PodInfo
   readonly node: string
-  /** The plug-ins that it still waits for. */
+  /** The plug-ins that have not allowed the pod yet. */
   readonly pendingPlugins: ReadonlySet<string>
   allow(plugin: string): void
   reject(plugin: string, message: string): void
 }
 
-/** A pod that PreBind prepares. */
+/** A pod in PreBind. */
 export interface PreparingPod {
-  /** It is not bound: it is tried again after a pause, and told why. */
+  /** Cancels the binding. The pod is retried after its back-off, with `why` in its status. */
   cancel(why: string): void
 }
 
@@ -43,22 +43,22 @@ export interface Handle {
   readonly client: RestClient
   readonly snapshot: Snapshot
   /**
-   * Follows a kind from now on: to be called in `make`, so that all is known before the first pod is scheduled. A kind
+   * Follows a kind from now on. Call it in `make`, so that the kind is synced before the first pod is scheduled. A kind
    * that the server does not have is empty.
    */
   lister<T extends KubeObject>(resource: Resource<T>): Lister<T>
-  /** Pods that wait for room on this node after preemption. */
+  /** Pods nominated for this node by preemption. */
   nominatedPods(node: string): readonly PodInfo[]
-  /** The node where room is being made for the pod of this uid. */
+  /** The node for which the pod of this uid is nominated. */
   nominatedNode(uid: string): string | undefined
-  /** Takes the nominations of these pods away, in memory; the API is the caller's affair. */
+  /** Clears the nominations of these pods in memory; the caller updates the API. */
   clearNominations(pods: Iterable<PodInfo>): void
   readonly waitingPods: { get(uid: string): WaitingPod | undefined; all(): Iterable<WaitingPod> }
   readonly preparingPods: { get(uid: string): PreparingPod | undefined }
   readonly extenders: readonly Extender[]
-  /** Brings these pods (`namespace/name`) into the active queue. */
+  /** Moves these pods (`namespace/name`) to the active queue. */
   activate(keys: Iterable<string>): void
-  /** Tells an event in the profile's name. */
+  /** Records an event in the name of the profile. */
   record(event: RecordedEvent): void
   /** Counts a preemption in the metrics. */
   countPreemption(victims: number): void

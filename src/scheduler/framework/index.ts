@@ -1,4 +1,4 @@
-/** The scheduling framework: what plug-ins are made of. `plugin.ts` is where to start reading. */
+/** The scheduling framework, for plug-ins. Start reading at `plugin.ts`. */
 
 export * from './cluster-events.ts'
 export * from './cycle.ts'

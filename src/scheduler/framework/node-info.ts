@@ -1,4 +1,4 @@
-/** A node with its pods and what they add up to, kept up to date pod by pod. */
+/** A node with its pods and the sums of their requests, updated pod by pod. */
 import type { Node } from '../../client/kinds.ts'
 import type { Labels } from '../../machinery/selectors/label-selector.ts'
 import { type HostPort, portsClash } from './pods/host-ports.ts'
@@ -10,7 +10,7 @@ export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 /** An image that some nodes have. */
 export interface ImageState {
   readonly sizeBytes: number
-  /** How many nodes have it: changes as they come and go. */
+  /** The number of nodes that have it; changes with them. */
   readonly nodes: number
 }
 
@@ -19,27 +19,27 @@ const noTaints: readonly Taint[] = []
 const noImages: ReadonlyMap<string, ImageState> = new Map()
 let generations = 0
 
-/** Plug-ins read it; only the cache, and preemption on copies of its own, change it, by its methods. */
+/** Plug-ins read it. Only the cache, and preemption on its own copies, change it through the methods. */
 export class NodeInfo {
   readonly name: string
   node: Node
   labels: Labels = noLabels
   taints: readonly Taint[] = noTaints
   allocatable: Resources = noResources()
-  /** By their names, as nodes tell them; the cache fills it. */
+  /** Images by all of their names; set by the cache. */
   images: ReadonlyMap<string, ImageState> = noImages
-  /** Another number after each change: what was worked out for a node holds while it stays. */
+  /** Changes with every change of the node, so that derived values can be cached by it. */
   generation = ++generations
   readonly pods: PodInfo[] = []
   /** Those with pod affinity or anti-affinity, required or preferred. */
   readonly podsWithAffinity: PodInfo[] = []
   readonly podsWithRequiredAntiAffinity: PodInfo[] = []
-  /** What its pods ask for, all together. */
+  /** The sum of the requests of its pods. */
   requested: Resources = noResources()
-  /** The same for scores: with something assumed for containers that ask for nothing. */
+  /** The same for scores: containers without requests count with a default. */
   readonly nonZeroRequested = { milliCPU: 0, memory: 0 }
   readonly usedPorts: HostPort[] = []
-  /** How many of its pods use a claim, by `namespace/name`. */
+  /** The number of its pods that use a claim, by `namespace/name`. */
   readonly claimUsers = new Map<string, number>()
 
   constructor(node: Node) {
@@ -70,7 +70,7 @@ export class NodeInfo {
     this.#count(pod, 1)
   }
 
-  /** Takes the pod of this uid away; false if there is none. */
+  /** Removes the pod of this uid; false if there is none. */
   removePod({ uid }: { readonly uid: string }): boolean {
     const at = this.pods.findLastIndex((pod) => pod.uid === uid)
     const pod = this.pods[at]
@@ -88,8 +88,8 @@ export class NodeInfo {
     return true
   }
 
-  /** Whether one of its pods has one of these ports. */
-  portsTaken(wanted: readonly HostPort[]): boolean {
+  /** Returns true if one of its pods uses one of these ports. */
+  usesPort(wanted: readonly HostPort[]): boolean {
     return portsClash(wanted, this.usedPorts)
   }
 

@@ -1,11 +1,8 @@
-/**
- * Amounts of resources as plain numbers: what pods ask for, what nodes have. Texts repeat, so what was read is
- * remembered.
- */
+/** Amounts of resources as plain numbers. Quantities repeat, so parsed ones are cached. */
 import { isExtendedResource, isHugePages, isNativeResource } from '../../api/core/quota/resource-list.ts'
 import { milliValue, wholeValue } from '../../machinery/values/quantity.ts'
 
-/** A list of the API: `{ cpu: '500m', memory: '1Gi' }`. */
+/** A resource list of the API: `{ cpu: '500m', memory: '1Gi' }`. */
 export type ResourceList = Readonly<Record<string, string>>
 
 export interface Resources {
@@ -15,11 +12,10 @@ export interface Resources {
   memory: number
   /** Bytes. */
   ephemeralStorage: number
-  /** How many pods; of nodes only. */
+  /** The number of pods; nodes only. */
   pods: number
   /**
-   * Extended resources, huge pages and the like, in whole units. Never written, always replaced, so that copies may
-   * share it.
+   * Extended resources, huge pages and the like, in whole units. Replaced on each change, so that copies may share it.
    */
   scalar: ReadonlyMap<string, number>
 }
@@ -54,7 +50,7 @@ function addScalar(to: Resources, name: string, amount: number): void {
   setScalar(to, name, (to.scalar.get(name) ?? 0) + amount)
 }
 
-/** The amounts of a list; what is no scalar resource is left out, as upstream does. */
+/** The amounts of a list. Other names than scalar resources are left out, as upstream does. */
 export function resourcesOf(list: ResourceList | undefined): Resources {
   const found = noResources()
   for (const name in list) setAmount(found, name, list[name] ?? '0')
@@ -79,13 +75,13 @@ export function amountOf(resources: Resources, name: string): number {
   return resources.scalar.get(name) ?? 0
 }
 
-/** Names with a domain, huge pages, and volumes that can be attached. */
+/** Names with a domain, huge pages, and attachable volumes. */
 const isScalarName = (name: string): boolean =>
   (name.includes('/') && (isExtendedResource(name) || isNativeResource(name))) ||
   isHugePages(name) ||
   name.startsWith('attachable-volumes-')
 
-const remembers = (read: (text: string) => bigint): ((text: string) => number) => {
+const cached = (read: (text: string) => bigint): ((text: string) => number) => {
   const known = new Map<string, number>()
   return (text) => {
     let value = known.get(text)
@@ -98,6 +94,6 @@ const remembers = (read: (text: string) => bigint): ((text: string) => number) =
 }
 
 /** Thousandths of a quantity, rounded up. */
-export const milli = remembers(milliValue)
+export const milli = cached(milliValue)
 /** Whole units of a quantity, rounded up. */
-export const whole = remembers(wholeValue)
+export const whole = cached(wholeValue)

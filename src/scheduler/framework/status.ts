@@ -1,34 +1,31 @@
-/**
- * What a plug-in answers where it does not simply agree: a code, and the reasons that users read word for word.
- * Agreement is `undefined`.
- */
+/** The result of a plug-in: a code, and reasons that users read as they are. Success is `undefined`. */
 
 /**
- * - `Unschedulable`: not as things are; evicting pods may help.
+ * - `Unschedulable`: does not fit now; evicting pods may help.
  * - `UnschedulableAndUnresolvable`: evicting pods does not help.
- * - `Pending`: waits for something outside, which the pod's events will tell of.
+ * - `Pending`: waits for something outside, which the plug-in's events report.
  * - `Wait` (Permit only): binding waits until the plug-in allows it.
- * - `Skip`: the plug-in has nothing to say about this pod.
- * - `Error`: something went wrong; the pod is tried again after its back-off.
+ * - `Skip`: the plug-in does not apply to this pod.
+ * - `Error`: something failed; the pod is retried after its back-off.
  */
 export type Code = 'Error' | 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Pending' | 'Wait' | 'Skip'
 
 export interface Status {
   readonly code: Code
   readonly reasons: readonly string[]
-  /** What went wrong, where the code is `Error`. */
+  /** The error, for the code `Error`. */
   readonly cause?: unknown
-  /** How long binding may wait, where the code is `Wait`. */
+  /** How long binding may wait in ms, for the code `Wait`. */
   readonly timeoutMs?: number
 }
 
-/** A status with the plug-in that gave it. */
-export interface Refusal {
+/** A status with the plug-in that returned it. */
+export interface Rejection {
   readonly plugin: string
   readonly status: Status
 }
 
-/** The plug-in has nothing to say about this pod: its later steps are left out. */
+/** The plug-in does not apply to this pod: its later steps are skipped. */
 export const skip: Status = { code: 'Skip', reasons: [] }
 
 export const unschedulable = (...reasons: readonly string[]): Status => ({ code: 'Unschedulable', reasons })
@@ -39,13 +36,13 @@ export const unresolvable = (...reasons: readonly string[]): Status => ({
 export const pending = (...reasons: readonly string[]): Status => ({ code: 'Pending', reasons })
 export const wait = (timeoutMs: number): Status => ({ code: 'Wait', reasons: [], timeoutMs })
 
-/** Something went wrong. What plug-ins throw becomes this. */
+/** An error. Exceptions of plug-ins are converted with it. */
 export const failed = (cause: unknown): Status => ({
   code: 'Error',
   reasons: [cause instanceof Error ? cause.message : String(cause)],
   cause,
 })
 
-/** Whether the pod is refused by a rule, and not because something went wrong. */
+/** Returns true if the pod was rejected by a rule, not by an error. */
 export const isRejected = ({ code }: Status): boolean =>
   code === 'Unschedulable' || code === 'UnschedulableAndUnresolvable' || code === 'Pending'

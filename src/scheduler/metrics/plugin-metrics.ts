@@ -1,11 +1,9 @@
-/**
- * How often plug-ins are asked, and how long they take: by plug-in, extension point and answer, under upstream's names.
- */
+/** Counts and durations of plug-in calls by plug-in, extension point and result, under upstream's names. */
 import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import type { CounterSeries, HistogramSeries, MetricsRegistry, SeriesOf } from '../../lib/metrics/registry.ts'
 import type { Code, Status } from '../framework/status.ts'
 
-/** What plug-ins answered. */
+/** The result of a plug-in call. */
 export type Outcome = Code | 'Success'
 
 export const outcomeOf = (status: Status | undefined): Outcome => status?.code ?? 'Success'
@@ -25,10 +23,10 @@ export type MeteredPoint =
   | 'Bind'
   | 'PostBind'
 
-/** The points whose plug-ins are counted each time that they are asked. */
+/** The extension points whose calls are counted. */
 export type CountedPoint = 'PreFilter' | 'Filter' | 'PreScore' | 'Score'
 
-/** Of so many attempts the plug-ins of one are timed, as upstream does: it would cost more than some of them take. */
+/** One in so many attempts is timed, as upstream does: timing costs more than some plug-ins take. */
 const attemptsPerSample = 10
 
 export class PluginMetrics {
@@ -72,10 +70,10 @@ interface ProfileSeries {
   readonly evaluations: (plugin: string, point: CountedPoint) => CounterSeries
 }
 
-/** What is measured of the plug-ins of one profile. Times are those of `performance.now()`. */
+/** The metrics of one profile's plug-ins. Times are those of `performance.now()`. */
 export class ProfileMeter {
   readonly #series: ProfileSeries
-  /** Found series, by point and outcome, and by plug-in before that: looked up for every node. */
+  /** Series by point and outcome, and by plug-in before that. Cached because they are needed for every node. */
   readonly #points = new Map<MeteredPoint, Map<Outcome, HistogramSeries>>()
   readonly #runs = new Map<string, Map<MeteredPoint, Map<Outcome, HistogramSeries>>>()
   #attempts = 0
@@ -84,8 +82,8 @@ export class ProfileMeter {
     this.#series = series
   }
 
-  /** Whether an attempt that begins now is one of those whose plug-ins are timed. */
-  samples(): boolean {
+  /** Returns true if the attempt that begins now is to be timed. */
+  isTimedAttempt(): boolean {
     return this.#attempts++ % attemptsPerSample === 0
   }
 
@@ -93,22 +91,22 @@ export class ProfileMeter {
     return this.#series.evaluations(plugin, point)
   }
 
-  /** All plug-ins of a point have run, since `began`. */
-  pointRan(point: MeteredPoint, outcome: Outcome, began: number): void {
-    seriesOf(memberOf(this.#points, point), outcome, () => this.#series.point(point, outcome)).observe(
+  /** Observes the duration of all plug-ins at a point since `began`. */
+  observePoint(point: MeteredPoint, outcome: Outcome, began: number): void {
+    seriesOf(innerMapOf(this.#points, point), outcome, () => this.#series.point(point, outcome)).observe(
       (performance.now() - began) / 1000,
     )
   }
 
-  /** One plug-in has run, since `began`. */
-  pluginRan(plugin: string, point: MeteredPoint, outcome: Outcome, began: number): void {
-    const found = memberOf(memberOf(this.#runs, plugin), point)
+  /** Observes the duration of one plug-in since `began`. */
+  observePlugin(plugin: string, point: MeteredPoint, outcome: Outcome, began: number): void {
+    const found = innerMapOf(innerMapOf(this.#runs, plugin), point)
     seriesOf(found, outcome, () => this.#series.run(plugin, point, outcome)).observe((performance.now() - began) / 1000)
   }
 }
 
-/** The map of a key; makes it when first asked for. */
-function memberOf<K, L, V>(of: Map<K, Map<L, V>>, key: K): Map<L, V> {
+/** The inner map of a key, created if missing. */
+function innerMapOf<K, L, V>(of: Map<K, Map<L, V>>, key: K): Map<L, V> {
   let found = of.get(key)
   if (!found) of.set(key, (found = new Map()))
   return found

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { pluginFactory } from '../framework/plugin.ts'
 import { wait } from '../framework/status.ts'
 import { memoryScheduler } from '../testing/memory-scheduler.ts'
-import { aNode, aPod, asking } from '../testing/objects.ts'
+import { aNode, aPod, withRequests } from '../testing/objects.ts'
 
-/** The values of a metric, by its labels (`le` left out, buckets too). */
+/** The values of a metric by its labels, without buckets. */
 function valuesOf(text: string, name: string): Record<string, number> {
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
   return Object.fromEntries(
@@ -16,11 +16,11 @@ function valuesOf(text: string, name: string): Record<string, number> {
   )
 }
 
-test('metrics tell of attempts, plug-ins and events under the names of kube-scheduler', async () => {
+test('metrics count attempts, plug-in calls and events under the names of kube-scheduler', async () => {
   const { cluster, scheduler, until } = await memoryScheduler()
   cluster.put(aNode('a'), aNode('b'))
-  cluster.put(aPod('fits', asking({ cpu: '100m' })), aPod('large', asking({ cpu: '1000' })))
-  await until('one is placed, one is refused', () =>
+  cluster.put(aPod('fits', withRequests({ cpu: '100m' })), aPod('large', withRequests({ cpu: '1000' })))
+  await until('one is scheduled, one is unschedulable', () =>
     Boolean(cluster.pod('fits')?.spec?.nodeName && cluster.pod('large')?.status?.conditions),
   )
   await until('it is bound', () => scheduler.metrics.registry.render().includes('result="scheduled"'))
@@ -52,12 +52,12 @@ test('metrics tell of attempts, plug-ins and events under the names of kube-sche
   assert.equal(evaluated('NodeResourcesFit', 'Filter'), 4)
   assert.equal(evaluated('NodeResourcesFit', 'PreFilter'), 2)
   assert.equal(evaluated('NodeResourcesFit', 'Score'), 2)
-  // It skips pods without such terms, and is not asked about nodes then.
+  // It skips pods without such terms, and is not called for nodes then.
   assert.equal(evaluated('InterPodAffinity', 'PreFilter'), 0)
   assert.equal(evaluated('InterPodAffinity', 'Filter'), 0)
   assert.equal(evaluated('NodeName', 'Score'), undefined)
 
-  // The first attempt is among those that are timed, the second is not.
+  // The first attempt is timed, the second is not.
   const runs = values('plugin_execution_duration_seconds_count')
   assert.equal(runs['{plugin="NodeResourcesFit",extension_point="Filter",status="Success"}'], 1)
   assert.equal(runs['{plugin="NodeResourcesFit",extension_point="Filter",status="Unschedulable"}'], undefined)
@@ -74,29 +74,29 @@ test('events have the labels of kube-scheduler', async () => {
   const { cluster, scheduler, until } = await memoryScheduler()
   cluster.put(aNode('a', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }))
   cluster.put(aPod('p'))
-  await until('it is refused', () => Boolean(cluster.pod('p')?.status?.conditions))
+  await until('it is unschedulable', () => Boolean(cluster.pod('p')?.status?.conditions))
   cluster.put(aNode('a'))
-  await until('it is placed', () => Boolean(cluster.pod('p')?.spec?.nodeName))
+  await until('it is scheduled', () => Boolean(cluster.pod('p')?.spec?.nodeName))
   await scheduler.stop()
   const text = scheduler.metrics.registry.render()
   assert.match(text, /scheduler_event_handling_duration_seconds_count\{event="NodeUpdateNodeTaint"\} 1/)
   assert.match(text, /scheduler_queue_incoming_pods_total\{queue="(active|backoff)",event="NodeUpdateNodeTaint"\} 1/)
 })
 
-test('how long pods wait for Permit is told by how that ended', async () => {
+test('the duration of a Permit wait is observed by its result', async () => {
   const waiting = pluginFactory({ name: 'Waiting', make: () => ({ permit: () => wait(60_000) }) })
   const profiles = [{ plugins: { permit: { enabled: [{ name: 'Waiting' }] } } }]
   const { cluster, scheduler, until } = await memoryScheduler({ plugins: [waiting], configuration: { profiles } })
   cluster.put(aNode('a'), aPod('p'))
   await until('it waits', () => scheduler.cache.isAssumed(cluster.pod('p')?.metadata.uid ?? ''))
   await scheduler.stop()
-  await until('it is told', () =>
+  await until('it is observed', () =>
     scheduler.metrics.registry
       .render()
       .includes('scheduler_permit_wait_duration_seconds_count{result="Unschedulable"} 1'),
   )
   assert.match(
     scheduler.metrics.registry.render(),
-    /scheduler_framework_extension_point_duration_seconds_count\{extension_point="Permit",status="Wait",profile="default-scheduler"\} 1/,
+    /_extension_point_duration_seconds_count\{extension_point="Permit",status="Wait",profile="default-scheduler"\} 1/,
   )
 })

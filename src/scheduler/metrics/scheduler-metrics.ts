@@ -1,4 +1,4 @@
-/** What the scheduler counts, under upstream's names. */
+/** The scheduler's metrics, under upstream's names. */
 import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { unhandledErrors } from '../../lib/process/unhandled-errors.ts'
@@ -69,7 +69,7 @@ export class SchedulerMetrics {
     ['event'],
   )
 
-  /** Follows what is in the queue and in the cache, and how many pods are being bound. */
+  /** Registers gauges that read the queue, the cache, and the number of bindings in progress. */
   watch(queue: SchedulingQueue, cache: SchedulerCache, binding: () => number): void {
     const unhandled = 'Errors that no code of this process handled: each is logged with its stack.'
     this.registry.keptCounter('scheduler_unhandled_errors_total', unhandled, [], () => [[[], unhandledErrors()]])
@@ -105,8 +105,8 @@ export class SchedulerMetrics {
       ['plugin', 'profile'],
       () => {
         const counts = new Map<string, number>()
-        for (const { refusedBy, pod } of queue.all())
-          for (const plugin of refusedBy) {
+        for (const { rejectedBy, pod } of queue.all())
+          for (const plugin of rejectedBy) {
             const key = JSON.stringify([plugin, pod.pod.spec?.schedulerName ?? ''])
             counts.set(key, (counts.get(key) ?? 0) + 1)
           }
@@ -115,37 +115,37 @@ export class SchedulerMetrics {
     )
   }
 
-  incoming(queue: string, event: string): void {
+  countIncoming(queue: string, event: string): void {
     this.#incoming([queue, event]).add()
   }
 
-  attempted(result: AttemptResult, profile: string, ms: number): void {
+  observeAttempt(result: AttemptResult, profile: string, ms: number): void {
     this.#attempts([result, profile]).add()
     this.#attemptDuration([result, profile]).observe(ms / 1000)
   }
 
-  decided(ms: number): void {
+  observeDecision(ms: number): void {
     this.#algorithmDuration.observe(ms / 1000)
   }
 
-  /** `ms` since the pod was first tried. */
-  scheduled(attempts: number, ms: number): void {
+  /** `ms` since the first attempt. */
+  observeScheduled(attempts: number, ms: number): void {
     this.#podAttempts.observe(attempts)
-    // From the fifteenth on it does not matter any more.
+    // Upstream groups all attempts after the fifteenth.
     this.#sliDuration([attempts > 15 ? '15+' : `${attempts}`]).observe(ms / 1000)
   }
 
-  preempted(victims: number): void {
+  observePreemption(victims: number): void {
     this.#preemptions.add()
     this.#victims.observe(victims)
   }
 
-  /** Cache and queue know of the event, which came at `began` (`performance.now()`). */
-  handled(event: ClusterEvent, began: number): void {
+  /** Observes the time since the event arrived (`began`, of `performance.now()`), with cache and queue updated. */
+  observeEvent(event: ClusterEvent, began: number): void {
     this.#eventHandling([eventLabel(event)]).observe((performance.now() - began) / 1000)
   }
 
-  permitted(result: string, ms: number): void {
+  observePermitWait(result: string, ms: number): void {
     this.#permitWait([result]).observe(ms / 1000)
   }
 }

@@ -1,4 +1,4 @@
-/** The extension points by the names of the configuration, and which function of a plug-in stands for each. */
+/** The extension points by their names in the configuration, and the functions of plug-ins that implement them. */
 import type { Plugin } from '../framework/plugin.ts'
 
 export const extensionPoints = [
@@ -18,8 +18,8 @@ export const extensionPoints = [
 
 export type ExtensionPoint = (typeof extensionPoints)[number]
 
-/** Whether the plug-in has something to say there. */
-export function isAt(plugin: Plugin, point: ExtensionPoint): boolean {
+/** Returns true if the plug-in implements the extension point. */
+export function implementsPoint(plugin: Plugin, point: ExtensionPoint): boolean {
   if (point === 'queueSort') return plugin.less !== undefined
   if (point === 'reserve') return plugin.reserve !== undefined || plugin.unreserve !== undefined
   return plugin[point] !== undefined

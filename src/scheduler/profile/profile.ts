@@ -1,49 +1,49 @@
-/** A profile: the plug-ins that decide on the pods of one scheduler name, in order. */
+/** A profile: the plug-ins that schedule the pods of one scheduler name, in order. */
 
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { type CounterSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Handle } from '../framework/handle.ts'
 import type { Plugin, Registry } from '../framework/plugin.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
-import { failed, type Refusal } from '../framework/status.ts'
+import { failed, type Rejection } from '../framework/status.ts'
 import { type CountedPoint, outcomeOf, PluginMetrics, type ProfileMeter } from '../metrics/plugin-metrics.ts'
 import { Registrations } from '../queue/registrations.ts'
 import type { QueueProfile } from '../queue/scheduling-queue.ts'
-import { type ExtensionPoint, extensionPoints, isAt } from './extension-points.ts'
+import { type ExtensionPoint, extensionPoints, implementsPoint } from './extension-points.ts'
 
 /** A plug-in at an extension point. */
 export interface Step {
   readonly name: string
   readonly plugin: Plugin
-  /** Its number among the plug-ins of the profile: what it remembers of a pod is found by it. */
+  /** The plug-in's number in the profile: the index of its cycle state. */
   readonly index: number
-  /** What its scores are multiplied with. */
+  /** The factor for its scores. */
   readonly weight: number
-  /** How often it was asked, where that is counted. */
+  /** Call counters, for the points that are counted. */
   readonly evaluations: Readonly<Record<CountedPoint, CounterSeries>>
 }
 
 export interface EnabledPlugin {
   readonly name: string
-  /** 1 unless said, or 0. */
+  /** Default (also for 0): 1. */
   readonly weight?: number
 }
 
 export interface PluginSet {
   readonly enabled?: readonly EnabledPlugin[]
-  /** By name; `*` is all. */
+  /** By name; `*` disables all. */
   readonly disabled?: readonly EnabledPlugin[]
 }
 
-/** Which plug-ins are on: at all of their extension points (`multiPoint`), and at single ones. */
+/** The enabled plug-ins: at all of their extension points (`multiPoint`), and at single ones. */
 export type PluginChoice = Readonly<Partial<Record<ExtensionPoint | 'multiPoint', PluginSet>>>
 
 export interface ProfileSettings {
   readonly schedulerName: string
   readonly plugins: PluginChoice
-  /** Arguments by plug-in, with defaults, checked. */
+  /** Arguments by plug-in, with defaults, validated. */
   readonly args: ReadonlyMap<string, unknown>
-  /** That of the configuration unless said. */
+  /** Default: the one of the configuration. */
   readonly percentageOfNodesToScore?: number
 }
 
@@ -51,15 +51,15 @@ export interface Profile extends QueueProfile {
   readonly schedulerName: string
   readonly percentageOfNodesToScore: number | undefined
   readonly steps: Readonly<Record<ExtensionPoint, readonly Step[]>>
-  /** How many plug-ins there are. */
-  readonly size: number
+  /** The number of plug-ins. */
+  readonly pluginCount: number
   readonly handle: Handle
   readonly meter: ProfileMeter
 }
 
 /**
- * Makes all plug-ins of the profile; they are measured by `metrics`, and by nobody without it. Throws an ExplainedError
- * for a name that nobody has, and for a profile that cannot work.
+ * Makes all plug-ins of the profile. `metrics` measures them. Throws an ExplainedError for an unknown name, and for a
+ * profile that cannot work.
  */
 export function makeProfile(
   { schedulerName, plugins, args, percentageOfNodesToScore }: ProfileSettings,
@@ -78,8 +78,8 @@ export function makeProfile(
     const factory = registry.get(name)
     if (!factory)
       throw complain(
-        `there is no plug-in ${JSON.stringify(name)}: choose of ${[...registry.keys()].sort().join(', ')}, or ` +
-          'give it to runScheduler',
+        `there is no plug-in ${JSON.stringify(name)}: choose one of ${[...registry.keys()].sort().join(', ')}, or ` +
+          'pass it to runScheduler',
       )
     try {
       const plugin = factory.make(args.get(name) ?? factory.args?.withDefaults({}), handle)
@@ -93,8 +93,8 @@ export function makeProfile(
   const step = ({ name, weight }: EnabledPlugin): Step => {
     const plugin = make(name)
     const counted = (point: ExtensionPoint, metered: CountedPoint): CounterSeries =>
-      isAt(plugin, point) ? meter.evaluations(name, metered) : uncounted
-    // Of one shape for all plug-ins: they are read for every node.
+      implementsPoint(plugin, point) ? meter.evaluations(name, metered) : uncounted
+    // One shape for all plug-ins: they are read for every node.
     const evaluations = {
       PreFilter: counted('preFilter', 'PreFilter'),
       Filter: counted('filter', 'Filter'),
@@ -104,16 +104,17 @@ export function makeProfile(
     return { name, plugin, index: made.get(name)!.index, weight: weight || 1, evaluations }
   }
 
-  // In this order, so that plug-ins are made in it too.
+  // The order of these lines is the order in which plug-ins are made.
   const everywhere = (plugins.multiPoint?.enabled ?? []).map(step)
   const at = (point: ExtensionPoint): readonly Step[] => {
     const { enabled = [], disabled = [] } = plugins[point] ?? {}
     const own = enabled.map(step)
     for (const { name, plugin } of own)
-      if (!isAt(plugin, point)) throw complain(`plugin ${JSON.stringify(name)} does not extend ${point} plugin`)
+      if (!implementsPoint(plugin, point))
+        throw complain(`plugin ${JSON.stringify(name)} does not extend ${point} plugin`)
     const off = new Set(disabled.map(({ name }) => name))
     const isOn = ({ name, plugin }: Step): boolean =>
-      isAt(plugin, point) && !off.has('*') && !off.has(name) && !own.some((other) => other.name === name)
+      implementsPoint(plugin, point) && !off.has('*') && !off.has(name) && !own.some((other) => other.name === name)
     const overriding = own.filter(({ name }) => everywhere.some((other) => other.name === name))
     return [...overriding, ...everywhere.filter(isOn), ...own.filter((one) => !overriding.includes(one))]
   }
@@ -122,16 +123,16 @@ export function makeProfile(
     readonly Step[]
   >
   if (steps.queueSort.length !== 1)
-    throw complain(`exactly one plug-in has to sort the queue, and there are ${steps.queueSort.length}`)
+    throw complain(`exactly one plug-in has to sort the queue, not ${steps.queueSort.length}`)
   if (steps.bind.length === 0) throw complain('at least one plug-in has to bind: enable DefaultBinder')
   const registrations = new Registrations()
-  const refusing = new Set(refusingPoints.flatMap((point) => steps[point]).map(({ name }) => name))
-  for (const name of refusing) registrations.add(name, made.get(name)?.plugin.events)
+  const rejecting = new Set(rejectingPoints.flatMap((point) => steps[point]).map(({ name }) => name))
+  for (const name of rejecting) registrations.add(name, made.get(name)?.plugin.events)
   return {
     schedulerName,
     percentageOfNodesToScore,
     steps,
-    size: made.size,
+    pluginCount: made.size,
     handle,
     meter,
     registrations,
@@ -139,20 +140,20 @@ export function makeProfile(
   }
 }
 
-/** Where pods are refused. */
-const refusingPoints: readonly ExtensionPoint[] = ['preEnqueue', 'preFilter', 'filter', 'reserve', 'permit']
+/** Points at which pods can be rejected. */
+const rejectingPoints: readonly ExtensionPoint[] = ['preEnqueue', 'preFilter', 'filter', 'reserve', 'permit']
 
-/** Of what a plug-in is never asked. */
+/** For points that the plug-in does not implement. */
 const uncounted: CounterSeries = { add() {} }
 
-function preEnqueue(steps: readonly Step[], pod: PodInfo, meter: ProfileMeter): Refusal | undefined {
+function preEnqueue(steps: readonly Step[], pod: PodInfo, meter: ProfileMeter): Rejection | undefined {
   const began = performance.now()
-  const refusal = firstRefusal(steps, pod)
-  meter.pointRan('PreEnqueue', outcomeOf(refusal?.status), began)
-  return refusal
+  const rejection = firstRefusal(steps, pod)
+  meter.observePoint('PreEnqueue', outcomeOf(rejection?.status), began)
+  return rejection
 }
 
-function firstRefusal(steps: readonly Step[], pod: PodInfo): Refusal | undefined {
+function firstRefusal(steps: readonly Step[], pod: PodInfo): Rejection | undefined {
   for (const { name, plugin } of steps) {
     try {
       const status = plugin.preEnqueue?.(pod)

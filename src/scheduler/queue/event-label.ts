@@ -1,4 +1,4 @@
-/** What metrics call an event: `NodeUpdateNodeTaint`, `AssignedPodDelete`. */
+/** The label of an event in metrics: `NodeUpdateNodeTaint`, `AssignedPodDelete`. */
 import type { Pod } from '../../client/kinds.ts'
 import type { ClusterEvent } from '../framework/cluster-events.ts'
 

@@ -1,19 +1,19 @@
 /**
- * What happened while pods were being scheduled: a pod that turns out not to fit has missed these events, and is held
- * against them before it is put aside.
+ * The events that occurred while pods were being scheduled. A pod that does not fit has missed them: they are checked
+ * before it is set aside.
  */
 import type { ClusterEvent } from '../framework/cluster-events.ts'
 
-/** Somebody wants the pod of this key to be tried again. */
+/** A request to retry the pod of this key. */
 export interface Activation {
   readonly activated: string
 }
 
 export class EventLog {
-  /** Where each pod's own part of the log begins, by uid; in the order in which they were taken. */
+  /** The start of each pod's part of the log, by uid; in the order of their attempts. */
   readonly #begins = new Map<string, number>()
   #events: (ClusterEvent | Activation)[] = []
-  /** How many events were dropped from the beginning. */
+  /** The number of events dropped from the beginning. */
   #dropped = 0
 
   get size(): number {
@@ -28,11 +28,11 @@ export class EventLog {
     return this.#begins.has(uid)
   }
 
-  note(event: ClusterEvent | Activation): void {
+  append(event: ClusterEvent | Activation): void {
     if (this.#begins.size > 0) this.#events.push(event)
   }
 
-  /** What happened since the pod began, which ends its part. */
+  /** Ends the pod's part, and returns the events in it. */
   end(uid: string): readonly (ClusterEvent | Activation)[] {
     const begin = this.#begins.get(uid)
     if (begin === undefined) return []
@@ -41,7 +41,7 @@ export class EventLog {
     return missed
   }
 
-  /** Ends a pod's part, whatever has happened. */
+  /** Ends the pod's part without reading it. */
   drop(uid: string): void {
     if (this.#begins.delete(uid)) this.#trim()
   }
@@ -49,7 +49,7 @@ export class EventLog {
   #trim(): void {
     const [oldest] = this.#begins.values()
     const useless = oldest === undefined ? this.#events.length : oldest - this.#dropped
-    // Not one by one: that would copy the log again and again.
+    // Not one by one: each trim copies the log.
     if (useless === 0 || (oldest !== undefined && useless * 2 < this.#events.length)) return
     this.#events = this.#events.slice(useless)
     this.#dropped += useless

@@ -7,10 +7,10 @@ interface Item {
   readonly rank: number
 }
 
-test('items come out in order, whatever is put in, changed and taken out', () => {
+test('items come out in order after any inserts, changes and deletes', () => {
   const heap = new Heap<Item>((a, b) => a.rank < b.rank)
   const truth = new Map<string, number>()
-  // Any order will do, as long as it is always the same.
+  // A fixed pseudo-random sequence.
   let state = 7
   const next = (below: number): number => (state = (state * 48_271) % 2_147_483_647) % below
   for (let step = 0; step < 2000; step++) {

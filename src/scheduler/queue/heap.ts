@@ -1,9 +1,7 @@
-/**
- * A binary heap whose items are found by their keys: what comes first is known at once, and anything can be taken out.
- */
+/** A binary heap with items by key: the first is found in constant time, and any item can be removed. */
 export class Heap<T extends { readonly key: string }> {
   readonly #items: T[] = []
-  readonly #places = new Map<string, number>()
+  readonly #indexes = new Map<string, number>()
   readonly #isBefore: (a: T, b: T) => boolean
 
   constructor(isBefore: (a: T, b: T) => boolean) {
@@ -19,7 +17,7 @@ export class Heap<T extends { readonly key: string }> {
   }
 
   get(key: string): T | undefined {
-    const at = this.#places.get(key)
+    const at = this.#indexes.get(key)
     return at === undefined ? undefined : this.#items[at]
   }
 
@@ -27,11 +25,11 @@ export class Heap<T extends { readonly key: string }> {
     return this.#items
   }
 
-  /** Adds the item, or finds the right place for one of this key that has changed. */
+  /** Adds the item, or moves the one of its key to the right place. */
   set(item: T): void {
-    const at = this.#places.get(item.key) ?? this.#items.length
-    this.#put(item, at)
-    this.#settle(at)
+    const at = this.#indexes.get(item.key) ?? this.#items.length
+    this.#setAt(item, at)
+    this.#reorder(at)
   }
 
   pop(): T | undefined {
@@ -40,31 +38,31 @@ export class Heap<T extends { readonly key: string }> {
   }
 
   delete(key: string): T | undefined {
-    const at = this.#places.get(key)
+    const at = this.#indexes.get(key)
     if (at === undefined) return undefined
     const item = this.#items[at]
     const last = this.#items.pop()!
-    this.#places.delete(key)
+    this.#indexes.delete(key)
     if (at < this.#items.length) {
-      this.#put(last, at)
-      this.#settle(at)
+      this.#setAt(last, at)
+      this.#reorder(at)
     }
     return item
   }
 
-  #put(item: T, at: number): void {
+  #setAt(item: T, at: number): void {
     this.#items[at] = item
-    this.#places.set(item.key, at)
+    this.#indexes.set(item.key, at)
   }
 
-  /** Moves the item at this place up or down, until the order is right. */
-  #settle(from: number): void {
+  /** Moves the item up or down until the order is right. */
+  #reorder(from: number): void {
     const item = this.#items[from]!
     let at = from
     while (at > 0) {
       const above = (at - 1) >> 1
       if (!this.#isBefore(item, this.#items[above]!)) break
-      this.#put(this.#items[above]!, at)
+      this.#setAt(this.#items[above]!, at)
       at = above
     }
     for (;;) {
@@ -72,9 +70,9 @@ export class Heap<T extends { readonly key: string }> {
       if (below >= this.#items.length) break
       if (below + 1 < this.#items.length && this.#isBefore(this.#items[below + 1]!, this.#items[below]!)) below++
       if (!this.#isBefore(this.#items[below]!, item)) break
-      this.#put(this.#items[below]!, at)
+      this.#setAt(this.#items[below]!, at)
       at = below
     }
-    this.#put(item, at)
+    this.#setAt(item, at)
   }
 }

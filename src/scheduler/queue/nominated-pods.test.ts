@@ -10,12 +10,12 @@ function nominations(): { nominated: NominatedPods; freed: string[]; pod: PodInf
   return { nominated, freed, pod: new PodInfo(aPod('p', {}, { uid: 'p' })) }
 }
 
-test('a nomination that is taken away, moves, or belongs to a pod that goes frees its node', () => {
+test('a nomination that is cleared, moved, or deleted with its pod frees the node', () => {
   const { nominated, freed, pod } = nominations()
   nominated.set(pod, 'a')
   nominated.set(pod, 'b')
-  assert.deepEqual(nominated.on('a'), [])
-  assert.deepEqual(nominated.on('b'), [pod])
+  assert.deepEqual(nominated.podsOn('a'), [])
+  assert.deepEqual(nominated.podsOn('b'), [pod])
   nominated.set(pod, '')
   nominated.set(pod, 'c')
   nominated.delete(pod.uid)
@@ -23,7 +23,7 @@ test('a nomination that is taken away, moves, or belongs to a pod that goes free
   assert.equal(nominated.nodeOf(pod.uid), undefined)
 })
 
-test('a pod that stays nominated, or goes where it was nominated, frees nothing', () => {
+test('a pod that stays nominated, or is bound to its nominated node, frees nothing', () => {
   const { nominated, freed, pod } = nominations()
   nominated.set(pod, 'a')
   nominated.set(pod, 'a')
@@ -32,7 +32,7 @@ test('a pod that stays nominated, or goes where it was nominated, frees nothing'
   assert.deepEqual(freed, [])
 })
 
-test('a pod that is placed elsewhere frees the node that it was nominated for', () => {
+test('a pod bound elsewhere frees its nominated node', () => {
   const { nominated, freed, pod } = nominations()
   nominated.set(pod, 'a')
   nominated.delete(pod.uid, 'b')

@@ -1,4 +1,4 @@
-/** Pods for which room is being made on a node: others of lower priority must not take it. */
+/** Pods with a nominated node: pods of lower priority must not take the resources freed for them. */
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 
 const none: readonly PodInfo[] = []
@@ -8,21 +8,21 @@ export class NominatedPods {
   readonly #byNode = new Map<string, PodInfo[]>()
   readonly #nodes = new Map<string, string>()
 
-  /** `onFreed` is told of pods that no longer want what was kept for them on a node: others may have it. */
+  /** `onFreed` is called when a pod gives up its nomination, so that other pods may use the node. */
   constructor(onFreed: (pod: PodInfo, node: string) => void) {
     this.#onFreed = onFreed
   }
 
-  on(node: string): readonly PodInfo[] {
+  podsOn(node: string): readonly PodInfo[] {
     return this.#byNode.get(node) ?? none
   }
 
-  /** Where the pod of this uid is nominated. */
+  /** The nominated node of the pod of this uid. */
   nodeOf(uid: string): string | undefined {
     return this.#nodes.get(uid)
   }
 
-  /** Nominates the pod for `node`; for none where that is empty. */
+  /** Nominates the pod for `node`; empty removes the nomination. */
   set(pod: PodInfo, node: string): void {
     const before = this.#remove(pod.uid)
     if (node) {
@@ -34,7 +34,7 @@ export class NominatedPods {
     if (before && before.node !== node) this.#onFreed(before.pod, before.node)
   }
 
-  /** The pod has gone, or has a node: `placedOn`. */
+  /** Call when the pod was deleted, or bound to `placedOn`. */
   delete(uid: string, placedOn?: string): void {
     const before = this.#remove(uid)
     if (before && before.node !== placedOn) this.#onFreed(before.pod, before.node)
@@ -44,7 +44,7 @@ export class NominatedPods {
     const node = this.#nodes.get(uid)
     if (node === undefined) return undefined
     this.#nodes.delete(uid)
-    const there = this.on(node)
+    const there = this.podsOn(node)
     const pod = there.find((other) => other.uid === uid)
     const left = there.filter((other) => other !== pod)
     if (left.length > 0) this.#byNode.set(node, left)

@@ -1,11 +1,11 @@
-/** What a change of a pod or node means for those that wait: the events that it is. */
+/** The cluster events that a change of a pod or a node stands for. */
 import type { Node, Pod } from '../../client/kinds.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { ClusterEvent, EventAction } from '../framework/cluster-events.ts'
 import { podRequests } from '../framework/pods/pod-requests.ts'
 import { amountOf, type Resources } from '../framework/resources.ts'
 
-/** None for a change that matters to nobody, such as a heartbeat. */
+/** Empty for an irrelevant change, such as a heartbeat. */
 export function nodeActions(before: Node, after: Node): readonly EventAction[] {
   const actions: EventAction[] = []
   const differs = (read: (node: Node) => unknown): boolean => !semanticallyEqual(read(before), read(after))
@@ -22,7 +22,7 @@ export function nodeActions(before: Node, after: Node): readonly EventAction[] {
 const conditions = ({ status }: Node): readonly string[] =>
   (status?.conditions ?? []).map(({ type, status: state }) => `${type}=${state}`).sort()
 
-/** `Update` where nothing that has a name has changed. */
+/** `Update` if no more specific action applies. */
 export function podActions(before: Pod, after: Pod): readonly EventAction[] {
   const actions: EventAction[] = []
   if (!semanticallyEqual(before.metadata.labels, after.metadata.labels)) actions.push('UpdateLabel')
@@ -34,13 +34,13 @@ export function podActions(before: Pod, after: Pod): readonly EventAction[] {
   return actions.length > 0 ? actions : ['Update']
 }
 
-/** The claims that were made for the pod. */
+/** The claims generated for the pod. */
 const generatedClaims = ({ status }: Pod): readonly unknown[] => [
   status?.resourceClaimStatuses,
   status?.extendedResourceClaimStatus,
 ]
 
-/** Whether the pod asks for less of something. */
+/** Returns true if the pod requests less of a resource than before. */
 function isScaledDown(before: Pod, after: Pod): boolean {
   if (before.spec === after.spec && before.status === after.status) return false
   const had = podRequests(before).requests
@@ -50,7 +50,10 @@ function isScaledDown(before: Pod, after: Pod): boolean {
 
 const namesOf = ({ scalar }: Resources): readonly string[] => ['cpu', 'memory', 'ephemeral-storage', ...scalar.keys()]
 
-/** The pod no longer has, or wants, its place on the node: to others that is as if it had been there and had gone. */
+/**
+ * The event for a pod that gives up its node (or nomination): for others, as if it had been on the node and was
+ * deleted.
+ */
 export const placeFreed = (pod: Pod, nodeName: string): ClusterEvent<'Pod'> => ({
   resource: 'Pod',
   action: 'Delete',

@@ -1,4 +1,4 @@
-/** A pod in the queue, with what its attempts have taught. */
+/** A pod in the queue, with the results of its attempts. */
 import type { QueuedPod } from '../framework/cycle.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 
@@ -11,16 +11,13 @@ export class QueueEntry implements QueuedPod {
   pod: PodInfo
   queuedAt: number
   attempts = 0
-  /** When it was first tried, in ms. */
+  /** When the first attempt began, in ms. */
   firstTriedAt: number | undefined
-  /** Attempts that ended because no node would do, and those in a row that ended because something went wrong. */
-  refusals = 0
+  /** Attempts that ended because no node fits, and those in a row that ended with an error. */
+  rejections = 0
   errors = 0
-  /**
-   * Plug-ins that refused it in its last attempt; those that said `Pending`; the one that keeps it out of the active
-   * queue.
-   */
-  refusedBy: ReadonlySet<string> = none
+  /** Plug-ins that rejected the pod in its last attempt; those that returned `Pending`; the one that gates it. */
+  rejectedBy: ReadonlySet<string> = none
   pendingFor: ReadonlySet<string> = none
   gatedBy: string | undefined
 
@@ -33,9 +30,9 @@ export class QueueEntry implements QueuedPod {
     return this.pod.key
   }
 
-  /** When it may be tried again after its last attempt, in ms: each attempt doubles the pause. */
+  /** The end of the back-off after the last attempt, in ms. The back-off doubles with each attempt. */
   backOffEnd({ initialMs, maxMs }: BackOff): number {
-    const failures = this.errors || this.refusals
+    const failures = this.errors || this.rejections
     if (failures === 0) return this.queuedAt
     return this.queuedAt + Math.min(initialMs * 2 ** (failures - 1), maxMs)
   }

@@ -1,4 +1,4 @@
-/** Which plug-ins of a profile want to know of which events. */
+/** The events that each plug-in of a profile has registered for. */
 import type { ClusterEvent, EventRegistration, EventResource } from '../framework/cluster-events.ts'
 
 export interface PluginRegistration {
@@ -6,7 +6,7 @@ export interface PluginRegistration {
   readonly registration: EventRegistration
 }
 
-/** What a plug-in is told that says nothing about events: everything. */
+/** For a plug-in that registers no events: all of them. */
 const everything: readonly EventRegistration[] = (
   [
     'Pod',
@@ -32,13 +32,13 @@ export class Registrations {
   readonly #known = new Map<string, readonly PluginRegistration[]>()
   readonly #all: PluginRegistration[] = []
 
-  /** Notes what a plug-in that may refuse pods wants to know of. */
+  /** Adds the events of a plug-in that may reject pods. */
   add(plugin: string, registrations: readonly EventRegistration[] = everything): void {
     for (const registration of registrations) this.#all.push({ plugin, registration })
     this.#known.clear()
   }
 
-  /** The kinds that somebody wants to know of. */
+  /** The kinds for which events are registered. */
   get resources(): ReadonlySet<EventResource> {
     return new Set(this.#all.map(({ registration }) => registration.resource))
   }

@@ -10,7 +10,7 @@ import { type QueueProfile, SchedulingQueue } from './scheduling-queue.ts'
 
 const start = 1_000_000
 
-/** A queue by priority whose clock stands still, with plug-ins `Fit` (nodes) and `Device` (pods named in its hint). */
+/** A queue by priority with a mock clock, and plug-ins `Fit` (nodes) and `Device` (pods named in its hint). */
 function aQueue(t: TestContext, gates: (pod: PodInfo) => boolean = () => false) {
   const { timers } = t.mock
   timers.enable({ apis: ['setTimeout', 'Date'], now: start })
@@ -31,19 +31,21 @@ function aQueue(t: TestContext, gates: (pod: PodInfo) => boolean = () => false) 
     onReady: () => ready++,
     log: assert.fail,
   })
-  /** Takes the next pod and puts it back, refused by a plug-in. */
-  const refuse = (plugin: string, pending = false): string | undefined => {
+  /** Pops the next pod and puts it back, rejected by the plug-in. */
+  const reject = (plugin: string, pending = false): string | undefined => {
     const entry = queue.pop()
     if (!entry) return undefined
     if (pending) entry.pendingFor = new Set([plugin])
-    else entry.refusedBy = new Set([plugin])
+    else entry.rejectedBy = new Set([plugin])
     queue.putBack(entry, entry.pod)
     return entry.pod.name
   }
-  const tell = (resource: 'Node' | 'Pod', action: 'Add' | 'Delete', object: object): void =>
-    queue.tell({ resource, action, ...(action === 'Add' ? { after: object } : { before: object }) } as never, [profile])
+  const emit = (resource: 'Node' | 'Pod', action: 'Add' | 'Delete', object: object): void =>
+    queue.handleEvent({ resource, action, ...(action === 'Add' ? { after: object } : { before: object }) } as never, [
+      profile,
+    ])
   t.after(() => queue.stop())
-  return { queue, refuse, tell, ready: () => ready, tick: (ms: number) => timers.tick(ms) }
+  return { queue, reject, emit, ready: () => ready, tick: (ms: number) => timers.tick(ms) }
 }
 
 const names = (queue: SchedulingQueue): (string | undefined)[] => {
@@ -65,44 +67,44 @@ test('pods come out by priority, then by age', (t) => {
   assert.deepEqual(names(queue), ['urgent', 'first', 'second'])
 })
 
-test('a refused pod waits for an event of the plug-in that refused it', (t) => {
-  const { queue, refuse, tell } = aQueue(t)
+test('a rejected pod waits for an event of the plug-in that rejected it', (t) => {
+  const { queue, reject, emit } = aQueue(t)
   queue.add(aPod('p'))
-  assert.equal(refuse('Fit'), 'p')
+  assert.equal(reject('Fit'), 'p')
   assert.deepEqual(queue.sizes(), { active: 0, backoff: 0, unschedulable: 1, gated: 0 })
-  tell('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
+  emit('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
   assert.equal(queue.sizes().unschedulable, 1)
-  tell('Node', 'Add', aNode('n'))
+  emit('Node', 'Add', aNode('n'))
   assert.deepEqual(queue.sizes(), { active: 0, backoff: 1, unschedulable: 0, gated: 0 })
 })
 
-test('a hint says which pods an event may help', (t) => {
-  const { queue, refuse, tell } = aQueue(t)
+test('a queueing hint selects the pods that an event may help', (t) => {
+  const { queue, reject, emit } = aQueue(t)
   queue.add(aPod('p'))
-  refuse('Device')
-  tell('Pod', 'Delete', aPod('other', { nodeName: 'n' }))
+  reject('Device')
+  emit('Pod', 'Delete', aPod('other', { nodeName: 'n' }))
   assert.equal(queue.sizes().unschedulable, 1)
-  tell('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
+  emit('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
   assert.equal(queue.sizes().unschedulable, 0)
 })
 
-test('what waits for something outside is tried at once when it has come', (t) => {
-  const { queue, refuse, tell } = aQueue(t)
+test('a pending pod becomes active immediately when its event arrives', (t) => {
+  const { queue, reject, emit } = aQueue(t)
   queue.add(aPod('p'))
-  refuse('Device', true)
-  tell('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
+  reject('Device', true)
+  emit('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
   assert.equal(queue.sizes().active, 1)
 })
 
-test('what happens while a pod is being scheduled is not missed', (t) => {
-  const { queue, tell } = aQueue(t)
+test('events during an attempt are not missed', (t) => {
+  const { queue, emit } = aQueue(t)
   queue.add(aPod('p'))
   queue.add(aPod('q'))
   const [p, q] = [queue.pop()!, queue.pop()!]
-  tell('Node', 'Add', aNode('n'))
-  p.refusedBy = new Set(['Device'])
+  emit('Node', 'Add', aNode('n'))
+  p.rejectedBy = new Set(['Device'])
   queue.putBack(p, p.pod)
-  q.refusedBy = new Set(['Fit'])
+  q.rejectedBy = new Set(['Fit'])
   queue.putBack(q, q.pod)
   assert.deepEqual(
     [queue.get('default/p')?.pod.name, queue.sizes()],
@@ -110,12 +112,12 @@ test('what happens while a pod is being scheduled is not missed', (t) => {
   )
 })
 
-test('pauses double with each refusal, up to the longest, and active pods go first', (t) => {
-  const { queue, refuse, tell, tick } = aQueue(t)
+test('the back-off doubles with each rejection up to the maximum, and active pods go first', (t) => {
+  const { queue, reject, emit, tick } = aQueue(t)
   queue.add(aPod('p'))
   for (const seconds of [1, 2, 4, 8, 10, 10]) {
-    refuse('Fit')
-    tell('Node', 'Add', aNode('n'))
+    reject('Fit')
+    emit('Node', 'Add', aNode('n'))
     assert.equal(queue.sizes().backoff, 1)
     tick(seconds * 1000 - 1)
     assert.deepEqual([seconds, queue.sizes().active], [seconds, 0])
@@ -124,25 +126,25 @@ test('pauses double with each refusal, up to the longest, and active pods go fir
   }
 })
 
-test('who pauses is tried early when nobody else is there, unless something went wrong with it', (t) => {
-  const { queue, refuse, tell, tick } = aQueue(t)
-  queue.add(aPod('refused'))
-  refuse('Fit')
+test('a backed-off pod is tried early if no pod is active, unless it failed with an error', (t) => {
+  const { queue, reject, emit, tick } = aQueue(t)
+  queue.add(aPod('rejected'))
+  reject('Fit')
   queue.add(aPod('failed'))
   const failed = queue.pop()!
   queue.putBack(failed, failed.pod)
-  tell('Node', 'Add', aNode('n'))
+  emit('Node', 'Add', aNode('n'))
   assert.equal(queue.sizes().backoff, 2)
   queue.add(aPod('new'))
-  assert.deepEqual(names(queue), ['new', 'refused'])
+  assert.deepEqual(names(queue), ['new', 'rejected'])
   tick(1000)
   assert.deepEqual(names(queue), ['failed'])
 })
 
-test('who was left behind is tried again after five minutes', (t) => {
-  const { queue, refuse, tick } = aQueue(t)
+test('an unschedulable pod is retried after five minutes', (t) => {
+  const { queue, reject, tick } = aQueue(t)
   queue.add(aPod('p'))
-  refuse('Fit')
+  reject('Fit')
   tick(5 * 60_000 - 1)
   assert.equal(queue.sizes().unschedulable, 1)
   tick(1)
@@ -159,25 +161,25 @@ test('gated pods are not tried before their gate opens', (t) => {
   assert.deepEqual(names(queue), ['p'])
 })
 
-test('a pod that is activated while it is tried does not wait for an event', (t) => {
+test('a pod activated during its attempt does not wait for an event', (t) => {
   const { queue } = aQueue(t)
   queue.add(aPod('p'))
   queue.add(aPod('q'))
   const [p, q] = [queue.pop()!, queue.pop()!]
   queue.activate(['default/p'])
   for (const entry of [p, q]) {
-    entry.refusedBy = new Set(['Fit'])
+    entry.rejectedBy = new Set(['Fit'])
     queue.putBack(entry, entry.pod)
   }
   assert.deepEqual(queue.sizes(), { active: 0, backoff: 1, unschedulable: 1, gated: 0 })
   assert.equal(queue.pop()?.pod.name, 'p')
 })
 
-test('pods are found by key wherever they are, updated, activated and deleted', (t) => {
-  const { queue, refuse } = aQueue(t)
+test('pods are found by key in every part, updated, activated and deleted', (t) => {
+  const { queue, reject } = aQueue(t)
   const pod = aPod('p')
   queue.add(pod)
-  refuse('Fit')
+  reject('Fit')
   queue.update(pod, { ...pod, metadata: { ...pod.metadata, annotations: { a: 'b' } } })
   assert.deepEqual(queue.get('default/p')?.pod.pod.metadata.annotations, { a: 'b' })
   assert.equal(queue.sizes().unschedulable, 1)

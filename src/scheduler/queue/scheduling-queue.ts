@@ -1,12 +1,12 @@
 /**
- * The pods that wait to be scheduled: active ones in order, those that pause after a failure, and those that no node
- * would have, which wait until something happens that may help them (KEP-4247).
+ * The pods to schedule: active ones in order, those in back-off after a failure, and unschedulable ones, which wait for
+ * an event that may help them (KEP-4247).
  */
 import type { Pod } from '../../client/kinds.ts'
 import type { ClusterEvent } from '../framework/cluster-events.ts'
 import type { QueuedPod } from '../framework/cycle.ts'
 import { PodInfo } from '../framework/pods/pod-info.ts'
-import type { Refusal } from '../framework/status.ts'
+import type { Rejection } from '../framework/status.ts'
 import { eventLabel } from './event-label.ts'
 import { type Activation, EventLog } from './event-log.ts'
 import { Heap } from './heap.ts'
@@ -14,11 +14,11 @@ import { podActions } from './object-changes.ts'
 import { type BackOff, QueueEntry } from './queue-entry.ts'
 import type { Registrations } from './registrations.ts'
 
-/** What the queue asks of a pod's profile. */
+/** The parts of a profile that the queue uses. */
 export interface QueueProfile {
   readonly registrations: Registrations
-  /** Who keeps the pod out of the active queue. */
-  preEnqueue(pod: PodInfo): Refusal | undefined
+  /** The rejection that keeps the pod out of the active queue. */
+  preEnqueue(pod: PodInfo): Rejection | undefined
 }
 
 export interface SchedulingQueueOptions {
@@ -27,7 +27,7 @@ export interface SchedulingQueueOptions {
   readonly backOff: BackOff
   /** Called when there is a pod to schedule. */
   readonly onReady: () => void
-  /** Counts pods that come into a part of the queue, by what brought them there. */
+  /** Called when a pod enters a part of the queue, with the event that moved it. */
   readonly onIncoming?: (queue: QueuePart, event: string) => void
   readonly now?: () => number
   readonly log: (line: string) => void
@@ -35,11 +35,11 @@ export interface SchedulingQueueOptions {
 
 export type QueuePart = 'active' | 'backoff' | 'unschedulable' | 'gated'
 
-/** Pods that nothing has helped are tried again after so long all the same. Milliseconds. */
-const leftoverMs = 5 * 60_000
-/** How often that is looked at. */
-const flushMs = 30_000
-/** Pods whose pauses end within the same so long are released by priority. */
+/** Unschedulable pods are retried after so long without an event. In ms. */
+const maxUnschedulableMs = 5 * 60_000
+/** The interval of that check, in ms. */
+const flushIntervalMs = 30_000
+/** Pods whose back-offs end in the same window are released by priority. In ms. */
 const windowMs = 1000
 
 const windowOf = (ms: number): number => Math.floor(ms / windowMs) * windowMs
@@ -48,14 +48,14 @@ export class SchedulingQueue {
   readonly #options: SchedulingQueueOptions
   readonly #now: () => number
   readonly #active: Heap<QueueEntry>
-  /** Pods that no node would have, pausing: they are taken early when nothing else is to be done (KEP-5142). */
+  /** Unschedulable pods in back-off: they are popped early if no pod is active (KEP-5142). */
   readonly #backingOff: Heap<QueueEntry>
-  /** Pods that something went wrong with, pausing. */
+  /** Pods in back-off after an error. */
   readonly #failed: Heap<QueueEntry>
-  /** Those that wait for an event, gated ones among them. By key. */
+  /** Pods that wait for an event, gated ones included. By key. */
   readonly #unschedulable = new Map<string, QueueEntry>()
-  /** The same by the plug-ins that refused them. */
-  readonly #refused = new Map<string, Set<QueueEntry>>()
+  /** The same pods by the plug-ins that rejected them. */
+  readonly #rejectedByPlugin = new Map<string, Set<QueueEntry>>()
   readonly #inFlight = new EventLog()
   #backOffTimer: NodeJS.Timeout | undefined
   #flushTimer: NodeJS.Timeout | undefined
@@ -72,7 +72,7 @@ export class SchedulingQueue {
     this.#failed = new Heap(endsBefore)
   }
 
-  /** How many pods are where. */
+  /** The number of pods in each part. */
   sizes(): Readonly<Record<QueuePart, number>> {
     let gated = 0
     for (const { gatedBy } of this.#unschedulable.values()) if (gatedBy) gated++
@@ -88,7 +88,7 @@ export class SchedulingQueue {
     return this.#active.size + this.#backingOff.size > 0
   }
 
-  /** All pods that wait. */
+  /** All pods in the queue. */
   *all(): Iterable<QueueEntry> {
     yield* this.#active.all()
     yield* this.#backingOff.all()
@@ -100,18 +100,18 @@ export class SchedulingQueue {
     return this.#active.get(key) ?? this.#backingOff.get(key) ?? this.#failed.get(key) ?? this.#unschedulable.get(key)
   }
 
-  /** A new pod. */
+  /** Adds a new pod. */
   add(pod: Pod): void {
     this.delete(pod)
     this.#activate(new QueueEntry(new PodInfo(pod), this.#now()), 'UnschedulablePodAdd')
   }
 
-  /** The pod has changed. */
+  /** Updates a changed pod. */
   update(before: Pod, after: Pod): void {
     const pod = new PodInfo(after)
     const events = podActions(before, after).map((action): ClusterEvent => ({ resource: 'Pod', action, before, after }))
     if (this.#inFlight.has(pod.uid)) {
-      for (const event of events) this.#inFlight.note(event)
+      for (const event of events) this.#inFlight.append(event)
       return
     }
     const entry = this.get(pod.key)
@@ -122,7 +122,7 @@ export class SchedulingQueue {
     entry.pod = pod
     for (const part of [this.#active, this.#backingOff, this.#failed]) if (part.get(pod.key)) part.set(entry)
     if (!this.#unschedulable.has(pod.key)) return
-    events.some((event) => this.#helps(entry, event))
+    events.some((event) => this.#wakeIfHelpful(entry, event))
   }
 
   delete({ metadata: { namespace, name } }: Pod): void {
@@ -132,25 +132,28 @@ export class SchedulingQueue {
     if (entry) this.#leaveUnschedulable(entry)
   }
 
-  /** The next pod to schedule: events are noted for it until `done`, or until it is put back. */
+  /** The next pod to schedule. Events are logged for it until `done` or `putBack`. */
   pop(): QueueEntry | undefined {
     let entry = this.#active.pop()
     if (!entry && (entry = this.#backingOff.pop())) this.#options.onIncoming?.('active', 'PopFromBackoffQ')
     if (!entry) return undefined
     entry.attempts++
     entry.firstTriedAt ??= this.#now()
-    entry.refusedBy = none
+    entry.rejectedBy = none
     entry.pendingFor = none
     this.#inFlight.begin(entry.pod.uid)
     return entry
   }
 
-  /** The pod was bound, or is nobody's any more. */
+  /** Ends the attempt of a pod that was bound or is no longer ours. */
   done(uid: string): void {
     this.#inFlight.drop(uid)
   }
 
-  /** No node would have the pod, or something went wrong (nobody refused it). `pod` is what is known of it now. */
+  /**
+   * Puts back a pod that fits no node, or whose attempt failed with an error (no rejections). `pod` is its current
+   * state.
+   */
   putBack(entry: QueueEntry, pod: PodInfo): void {
     if (this.get(pod.key)) {
       this.done(entry.pod.uid)
@@ -159,40 +162,38 @@ export class SchedulingQueue {
     const missed = this.#inFlight.end(entry.pod.uid)
     entry.pod = pod
     entry.queuedAt = this.#now()
-    if (entry.refusedBy.size + entry.pendingFor.size === 0) {
+    if (entry.rejectedBy.size + entry.pendingFor.size === 0) {
       entry.errors++
       this.#requeue(entry, 'after back-off', 'ScheduleAttemptFailure')
       return
     }
     entry.errors = 0
-    entry.refusals++
-    const worth = missed.map((event) => this.#worth(entry, event))
-    if (worth.includes('at once')) this.#requeue(entry, 'at once', 'ScheduleAttemptFailure')
-    else if (worth.includes('after back-off')) this.#requeue(entry, 'after back-off', 'ScheduleAttemptFailure')
+    entry.rejections++
+    const urgency = missed.map((event) => this.#urgencyFor(entry, event))
+    if (urgency.includes('immediately')) this.#requeue(entry, 'immediately', 'ScheduleAttemptFailure')
+    else if (urgency.includes('after back-off')) this.#requeue(entry, 'after back-off', 'ScheduleAttemptFailure')
     else this.#setAside(entry, 'ScheduleAttemptFailure')
   }
 
-  /** Something happened in the cluster: pods that it may help leave their waiting room. */
-  tell(event: ClusterEvent, profiles: Iterable<QueueProfile>): void {
-    this.#inFlight.note(event)
+  /** Moves the pods that the event may help to the active queue or to back-off. */
+  handleEvent(event: ClusterEvent, profiles: Iterable<QueueProfile>): void {
+    this.#inFlight.append(event)
     if (this.#unschedulable.size === 0) return
     const candidates = new Set<QueueEntry>()
     for (const { registrations } of profiles)
       for (const { plugin } of registrations.of(event))
-        for (const entry of this.#refused.get(plugin) ?? []) candidates.add(entry)
-    for (const entry of candidates) this.#helps(entry, event)
+        for (const entry of this.#rejectedByPlugin.get(plugin) ?? []) candidates.add(entry)
+    for (const entry of candidates) this.#wakeIfHelpful(entry, event)
   }
 
-  /**
-   * Brings these pods into the active queue, wherever they are. One that is being tried is tried again, should it fail.
-   */
+  /** Moves these pods to the active queue from any part. A pod in an attempt is retried if that fails. */
   activate(keys: Iterable<string>): void {
     for (const key of keys) {
       const entry = this.#unschedulable.get(key)
       if (entry) this.#leaveUnschedulable(entry)
       const waiting = entry ?? this.#backingOff.delete(key) ?? this.#failed.delete(key)
       if (waiting) this.#activate(waiting, 'ForceActivate')
-      else this.#inFlight.note({ activated: key })
+      else this.#inFlight.append({ activated: key })
     }
   }
 
@@ -202,19 +203,19 @@ export class SchedulingQueue {
     clearTimeout(this.#flushTimer)
   }
 
-  /** Whether the event may help the pod, and if it should be tried at once. */
-  #worth(entry: QueueEntry, event: ClusterEvent | Activation): Worth | undefined {
+  /** Returns when to retry the pod after the event; undefined if the event does not help it. */
+  #urgencyFor(entry: QueueEntry, event: ClusterEvent | Activation): Urgency | undefined {
     if ('activated' in event) return event.activated === entry.key ? 'after back-off' : undefined
-    // What a pod itself gives up is for others.
+    // A node that the pod itself gives up only helps others.
     if (event.action === 'Delete' && event.before?.metadata.uid === entry.pod.uid) return undefined
-    let worth: Worth | undefined
+    let urgency: Urgency | undefined
     for (const { plugin, registration } of this.#options.profileOf(entry.pod)?.registrations.of(event) ?? []) {
       const isPending = entry.pendingFor.has(plugin)
-      if ((!isPending && !entry.refusedBy.has(plugin)) || !this.#mayHelp(entry, event, plugin, registration)) continue
-      if (isPending) return 'at once'
-      worth = 'after back-off'
+      if ((!isPending && !entry.rejectedBy.has(plugin)) || !this.#mayHelp(entry, event, plugin, registration)) continue
+      if (isPending) return 'immediately'
+      urgency = 'after back-off'
     }
-    return worth
+    return urgency
   }
 
   #mayHelp(
@@ -227,24 +228,24 @@ export class SchedulingQueue {
       return registration.mayHelp?.(pod, before, after) ?? true
     } catch (error) {
       this.#options.log(
-        `${plugin} could not say whether an event helps ${pod.key}: ` +
+        `${plugin} failed to check whether an event helps ${pod.key}: ` +
           `${error instanceof Error ? error.message : String(error)}`,
       )
       return true
     }
   }
 
-  /** Gives the pod another try, if the event may help it. */
-  #helps(entry: QueueEntry, event: ClusterEvent): boolean {
-    const worth = this.#worth(entry, event)
-    if (!worth) return false
+  /** Requeues the pod if the event may help it. */
+  #wakeIfHelpful(entry: QueueEntry, event: ClusterEvent): boolean {
+    const urgency = this.#urgencyFor(entry, event)
+    if (!urgency) return false
     this.#leaveUnschedulable(entry)
-    this.#requeue(entry, worth, eventLabel(event))
+    this.#requeue(entry, urgency, eventLabel(event))
     return true
   }
 
-  #requeue(entry: QueueEntry, worth: Worth, label: string): void {
-    if (worth === 'at once' || windowOf(entry.backOffEnd(this.#options.backOff)) <= windowOf(this.#now())) {
+  #requeue(entry: QueueEntry, urgency: Urgency, label: string): void {
+    if (urgency === 'immediately' || windowOf(entry.backOffEnd(this.#options.backOff)) <= windowOf(this.#now())) {
       this.#activate(entry, label)
       return
     }
@@ -263,23 +264,23 @@ export class SchedulingQueue {
     this.#options.onReady()
   }
 
-  /** Asks the plug-ins whether the pod may be tried; puts it aside if not. */
+  /** Runs PreEnqueue; sets the pod aside if a plug-in rejects it. */
   #isGated(entry: QueueEntry, label: string): boolean {
-    const refusal = this.#options.profileOf(entry.pod)?.preEnqueue(entry.pod)
-    entry.gatedBy = refusal?.plugin
-    if (!refusal) return false
-    // Who refused it before may be the one who wakes it.
-    entry.refusedBy = new Set([...entry.refusedBy, refusal.plugin])
+    const rejection = this.#options.profileOf(entry.pod)?.preEnqueue(entry.pod)
+    entry.gatedBy = rejection?.plugin
+    if (!rejection) return false
+    // The plug-in that rejected it before may be the one whose event wakes it.
+    entry.rejectedBy = new Set([...entry.rejectedBy, rejection.plugin])
     this.#setAside(entry, label)
     return true
   }
 
   #setAside(entry: QueueEntry, label: string): void {
     this.#unschedulable.set(entry.key, entry)
-    for (const plugin of [...entry.refusedBy, ...entry.pendingFor]) {
-      const refused = this.#refused.get(plugin)
-      if (refused) refused.add(entry)
-      else this.#refused.set(plugin, new Set([entry]))
+    for (const plugin of [...entry.rejectedBy, ...entry.pendingFor]) {
+      const rejected = this.#rejectedByPlugin.get(plugin)
+      if (rejected) rejected.add(entry)
+      else this.#rejectedByPlugin.set(plugin, new Set([entry]))
     }
     this.#options.onIncoming?.(entry.gatedBy ? 'gated' : 'unschedulable', label)
     this.#setFlushTimer()
@@ -287,14 +288,14 @@ export class SchedulingQueue {
 
   #leaveUnschedulable(entry: QueueEntry): void {
     this.#unschedulable.delete(entry.key)
-    for (const plugin of [...entry.refusedBy, ...entry.pendingFor]) {
-      const refused = this.#refused.get(plugin)
-      refused?.delete(entry)
-      if (refused?.size === 0) this.#refused.delete(plugin)
+    for (const plugin of [...entry.rejectedBy, ...entry.pendingFor]) {
+      const rejected = this.#rejectedByPlugin.get(plugin)
+      rejected?.delete(entry)
+      if (rejected?.size === 0) this.#rejectedByPlugin.delete(plugin)
     }
   }
 
-  /** Those whose pause is over become active. */
+  /** Activates the pods whose back-off has ended. */
   #endBackOffs(): void {
     const now = windowOf(this.#now())
     for (const part of [this.#backingOff, this.#failed])
@@ -314,10 +315,10 @@ export class SchedulingQueue {
     this.#backOffTimer = setTimeout(() => this.#endBackOffs(), Math.max(1, Math.min(...ends) - this.#now()))
   }
 
-  /** Pods that were left behind are tried again. */
+  /** Retries pods that have been unschedulable for long. */
   #flush(): void {
     const now = this.#now()
-    const left = [...this.#unschedulable.values()].filter(({ queuedAt }) => now - queuedAt >= leftoverMs)
+    const left = [...this.#unschedulable.values()].filter(({ queuedAt }) => now - queuedAt >= maxUnschedulableMs)
     for (const entry of left) {
       this.#leaveUnschedulable(entry)
       if (entry.gatedBy) entry.queuedAt = now
@@ -327,16 +328,16 @@ export class SchedulingQueue {
     this.#setFlushTimer()
   }
 
-  /** Nothing is looked at while nobody waits. */
+  /** No timer runs while no pod is unschedulable. */
   #setFlushTimer(): void {
     if (this.#unschedulable.size === 0 || this.#flushTimer || this.#isStopped) return
     const [oldest] = this.#unschedulable.values()
-    const dueMs = (oldest?.queuedAt ?? 0) + leftoverMs - this.#now()
-    this.#flushTimer = setTimeout(() => this.#flush(), Math.max(flushMs, dueMs))
+    const dueMs = (oldest?.queuedAt ?? 0) + maxUnschedulableMs - this.#now()
+    this.#flushTimer = setTimeout(() => this.#flush(), Math.max(flushIntervalMs, dueMs))
     this.#flushTimer.unref()
   }
 }
 
-type Worth = 'at once' | 'after back-off'
+type Urgency = 'immediately' | 'after back-off'
 
 const none: ReadonlySet<string> = new Set()

@@ -1,7 +1,4 @@
-/**
- * A cluster in memory for tests and benches: objects that a scheduler follows, and a client that does what a scheduler
- * asks of the API.
- */
+/** An in-memory cluster for tests and benchmarks: objects for a scheduler to watch, and a client for its requests. */
 import { Connection } from '../../client/connection/connection.ts'
 import type { IndexFunction } from '../../client/informers/object-index.ts'
 import { keyOf, ObjectStore } from '../../client/informers/object-store.ts'
@@ -11,12 +8,12 @@ import { type CallOptions, RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { notFound } from '../../machinery/status-error.ts'
 import type { Lister } from '../framework/handle.ts'
-import type { ClusterSource } from '../running/cluster-source.ts'
+import type { ClusterSource } from '../runtime/cluster-source.ts'
 
 type Handler = (object: KubeObject | undefined, before: KubeObject | undefined) => void
 
-/** What was told of an object. */
-export interface ToldNote {
+/** An event recorded for an object. */
+export interface RecordedNote {
   readonly reason: string
   readonly note: string
   readonly name: string
@@ -24,8 +21,8 @@ export interface ToldNote {
 
 export class MemoryCluster implements ClusterSource {
   readonly client: RestClient
-  readonly events: ToldNote[] = []
-  /** Called when a pod is to be deleted; it goes at once unless this says that it takes its time. */
+  readonly events: RecordedNote[] = []
+  /** Called when a pod is to be deleted. Returns false to delay the deletion. */
   onDelete: (pod: Pod) => boolean = () => true
   /** Called before a pod is bound. */
   onBind: (pod: Pod, node: string) => void = () => {}
@@ -37,7 +34,7 @@ export class MemoryCluster implements ClusterSource {
     this.client = new MemoryClient((method, path, body) => this.#answer(method, path, body))
   }
 
-  /** Makes or replaces objects. */
+  /** Creates or replaces objects. */
   put(...objects: readonly KubeObject[]): void {
     for (const object of objects) {
       const store = this.#store(object.kind)
@@ -85,7 +82,7 @@ export class MemoryCluster implements ClusterSource {
     return store
   }
 
-  /** Bindings, statuses and deletions of pods, and events. */
+  /** Answers requests that bind, patch and delete pods, and that record events. */
   #answer(method: string, path: string, body: Readonly<Record<string, unknown>>): unknown {
     const [, namespace = '', name = '', subresource] = /\/namespaces\/([^/]+)\/pods\/([^/?]+)\/?(\w*)/.exec(path) ?? []
     if (!name) {

@@ -1,4 +1,4 @@
-/** A scheduler for a cluster in memory, with the plug-ins of every profile unless a configuration says otherwise. */
+/** A scheduler for an in-memory cluster. Default: the default profile. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseConfiguration } from '../configuration/index.ts'
 import type { Extender } from '../framework/extender.ts'
@@ -10,7 +10,7 @@ import { MemoryCluster } from './memory-cluster.ts'
 export interface MemorySchedulerOptions {
   /** Fields of a KubeSchedulerConfiguration. */
   readonly configuration?: Readonly<Record<string, unknown>>
-  /** Beside those in tree. */
+  /** Plug-ins besides those in tree. */
   readonly plugins?: readonly PluginFactory[]
   readonly extenders?: readonly Extender[]
   readonly random?: () => number
@@ -26,7 +26,7 @@ export interface MemoryScheduler {
 
 const patienceMs = 10_000
 
-/** Begins at once; `cluster` may hold objects already. The scheduler has to be stopped. */
+/** Starts immediately; `cluster` may hold objects already. Stop the scheduler at the end. */
 export async function memoryScheduler(
   options: MemorySchedulerOptions = {},
   cluster = new MemoryCluster(),
@@ -56,7 +56,7 @@ export async function memoryScheduler(
     async until(what, condition) {
       const deadline = performance.now() + patienceMs
       while (!condition()) {
-        if (performance.now() > deadline) throw new Error(`not in ${patienceMs} ms: ${what}`)
+        if (performance.now() > deadline) throw new Error(`timed out after ${patienceMs} ms: ${what}`)
         await nextTurn()
       }
     },

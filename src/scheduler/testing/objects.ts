@@ -1,13 +1,10 @@
-/** Pods and nodes for the tests of this room. */
+/** Pods and nodes for the scheduler's tests. */
 import type { Node, Pod } from '../../client/kinds.ts'
 import type { ObjectMeta } from '../../machinery/object.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
 
-/**
- * A pod in `default`, with a container that asks for nothing unless the spec says so. Metadata is added to name,
- * namespace and uid.
- */
+/** A pod in `default`. Default: one container without requests. `metadata` adds to name, namespace and uid. */
 export const aPod = (name: string, spec: Partial<PodSpec> = {}, metadata: Partial<ObjectMeta> = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -15,8 +12,8 @@ export const aPod = (name: string, spec: Partial<PodSpec> = {}, metadata: Partia
   spec: { schedulerName: 'default-scheduler', containers: [{ name: 'c', image: 'i' }], ...spec },
 })
 
-/** A container's list of a pod that asks for this: `asking({ cpu: '1' })`. */
-export const asking = (requests: Record<string, string>): Pick<PodSpec, 'containers'> => ({
+/** The containers of a pod with these requests: `asking({ cpu: '1' })`. */
+export const withRequests = (requests: Record<string, string>): Pick<PodSpec, 'containers'> => ({
   containers: [{ name: 'c', image: 'i', resources: { requests } }],
 })
 
@@ -27,7 +24,7 @@ export interface NodeParts {
   readonly status?: Node['status']
 }
 
-/** A node with 4 cores, 16 GiB and room for 110 pods, unless said; its hostname label is there. */
+/** A node with its hostname label. Default: 4 cores, 16 GiB, 110 pods. */
 export const aNode = (name: string, { labels, spec = {}, allocatable, status }: NodeParts = {}): Node => ({
   apiVersion: 'v1',
   kind: 'Node',

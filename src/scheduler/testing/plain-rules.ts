@@ -1,6 +1,6 @@
 /**
- * The rules of scheduling, stated slowly and plainly: every question is answered by looking at all pods of all nodes.
- * What the scheduler decides is held against it.
+ * The rules of scheduling in a slow and simple form: every check reads all pods of all nodes. Tests compare the
+ * scheduler with it.
  */
 import type { Node, Pod } from '../../client/kinds.ts'
 
@@ -12,12 +12,12 @@ type Labels = Readonly<Record<string, string>>
 
 export interface PlainCluster {
   readonly nodes: readonly Node[]
-  /** Those with a node. */
+  /** Pods with a node. */
   readonly pods: readonly Pod[]
 }
 
-/** Why the pod may not go to the node; undefined if it may. */
-export function objection(pod: Pod, node: Node, cluster: PlainCluster): string | undefined {
+/** The rule that forbids the pod on the node; undefined if there is none. */
+export function violatedRule(pod: Pod, node: Node, cluster: PlainCluster): string | undefined {
   const rules: readonly [string, boolean][] = [
     ['unschedulable', !node.spec?.unschedulable],
     ['taints', toleratesAll(pod, node)],
@@ -48,7 +48,7 @@ const toleratesAll = (pod: Pod, { spec }: Node): boolean =>
 const choosesNode = ({ spec }: Pod, node: Node): boolean =>
   Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labelsOf(node)[key] === value)
 
-/** Millicores: all amounts of the model are written so. */
+/** In millicores: all amounts of the model have this unit. */
 const cpuOf = ({ spec }: Pod): number =>
   (spec?.containers ?? []).reduce((sum, { resources }) => sum + Number.parseInt(resources?.requests?.cpu ?? '0', 10), 0)
 
@@ -56,7 +56,7 @@ function hasRoom(pod: Pod, node: Node, cluster: PlainCluster): boolean {
   const there = on(node, cluster)
   const { cpu = '0', pods = '0' } = node.status?.allocatable ?? {}
   const used = there.reduce((sum, other) => sum + cpuOf(other), 0)
-  // A node may hold more than it has, when it has become smaller: who asks for nothing does not mind.
+  // A node that was made smaller may be overcommitted: pods without requests still fit.
   return there.length + 1 <= Number(pods) && (cpuOf(pod) === 0 || used + cpuOf(pod) <= Number.parseInt(cpu, 10))
 }
 
@@ -65,7 +65,7 @@ const portsOf = ({ spec }: Pod): readonly number[] =>
 const hasPorts = (pod: Pod, node: Node, cluster: PlainCluster): boolean =>
   !on(node, cluster).some((other) => portsOf(other).some((port) => portsOf(pod).includes(port)))
 
-/** All is in one namespace, and selectors have labels only. */
+/** All pods are in one namespace, and selectors have labels only. */
 const selects = (selector: PodTerm['labelSelector'], labels: Labels): boolean =>
   Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value)
 
@@ -74,7 +74,7 @@ const nearTerms = ({ spec }: Pod): readonly PodTerm[] =>
 const apartTerms = ({ spec }: Pod): readonly PodTerm[] =>
   spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
 
-/** The nodes of the same zone, rack or whatever the key says; none if the node has no such label. */
+/** The nodes in the same domain of the topology key; none if the node lacks the label. */
 const domain = (key: string, node: Node, { nodes }: PlainCluster): readonly Node[] => {
   const value = labelsOf(node)[key]
   return value === undefined ? [] : nodes.filter((other) => labelsOf(other)[key] === value)
@@ -86,7 +86,7 @@ function isNear(pod: Pod, node: Node, cluster: PlainCluster): boolean {
   if (terms.some(({ topologyKey }) => labelsOf(node)[topologyKey] === undefined)) return false
   const isMeant = (labels: Labels): boolean => terms.every(({ labelSelector }) => selects(labelSelector, labels))
   const friends = cluster.nodes.flatMap((other) => on(other, cluster).filter((friend) => isMeant(labelsOf(friend))))
-  // The first of a group that wants to be together has nobody to be near to.
+  // The first pod of a group that has affinity to itself may go anywhere.
   const isAnywhere = friends.some((friend) => {
     const home = cluster.nodes.find((other) => nameOf(other) === friend.spec?.nodeName)
     return home && terms.some(({ topologyKey }) => labelsOf(home)[topologyKey] !== undefined)
@@ -117,7 +117,7 @@ function isSpread(pod: Pod, node: Node, cluster: PlainCluster): boolean {
   const constraints = (pod.spec?.topologySpreadConstraints ?? []).filter(
     ({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule',
   )
-  // Only nodes that the pod chooses, and that have all the labels, are places to spread over.
+  // Pods are spread only over nodes that the pod selects and that have all topology labels.
   const places = cluster.nodes.filter(
     (other) =>
       choosesNode(pod, other) && constraints.every(({ topologyKey }) => labelsOf(other)[topologyKey] !== undefined),

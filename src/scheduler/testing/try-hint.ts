@@ -1,11 +1,11 @@
-/** Asks a plug-in whether an event may help a pod that it refused. */
+/** Runs a plug-in's queueing hints for a pod that it rejected. */
 import type { Pod } from '../../client/kinds.ts'
 import { type ClusterEvent, type EventResource, type PluginFactory, PodInfo } from '../framework/index.ts'
 import { makePlugin, type TestCluster } from './try-plugin.ts'
 
 /**
- * Whether a registration of the plug-in means the event, and its hint agrees. Without registrations, every event is
- * meant.
+ * Returns true if a registration of the plug-in matches the event and its hint agrees. Without registrations, every
+ * event matches.
  */
 export function mayHelp<R extends EventResource>(
   factory: PluginFactory,

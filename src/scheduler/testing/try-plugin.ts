@@ -1,6 +1,4 @@
-/**
- * Asks one plug-in about a pod in a cluster that is written down: what Filter says of each node, which scores they get.
- */
+/** Runs one plug-in for a pod in a given cluster: Filter for each node, or the scores. */
 
 import { Connection } from '../../client/connection/connection.ts'
 import type { IndexFunction } from '../../client/informers/object-index.ts'
@@ -23,7 +21,7 @@ export interface TestCluster {
   readonly nodes: readonly Node[]
   /** Pods with a node (`spec.nodeName`). */
   readonly pods?: readonly Pod[]
-  /** All else: claims, services, namespaces, … */
+  /** All other objects: claims, services, namespaces, … */
   readonly objects?: readonly KubeObject[]
   /** The plug-in's arguments, without defaults. */
   readonly args?: Record<string, unknown>
@@ -44,7 +42,7 @@ export function snapshotOf({ nodes, pods = [] }: TestCluster): Snapshot {
   }
 }
 
-/** A handle whose caches hold the cluster's objects, and whose client reaches nobody. */
+/** A handle with the cluster's objects in its caches, and a client without a server. */
 export function handleOf(cluster: TestCluster, snapshot = snapshotOf(cluster)): Handle {
   const all: readonly KubeObject[] = [...cluster.nodes, ...(cluster.pods ?? []), ...(cluster.objects ?? [])]
   return {
@@ -88,7 +86,7 @@ export const makePlugin = (
   handle = handleOf(cluster),
 ): Plugin => make(kind?.withDefaults(cluster.args ?? {}), handle)
 
-/** By node: the reasons of PreFilter or Filter against it, joined by commas; empty where the pod fits. */
+/** The reasons of PreFilter or Filter by node, joined by commas; empty if the pod fits. */
 export function filterWith(factory: PluginFactory, pod: Pod, cluster: TestCluster): Record<string, string> {
   const snapshot = snapshotOf(cluster)
   const plugin = makePlugin(factory, cluster, handleOf(cluster, snapshot))
@@ -102,7 +100,7 @@ export function filterWith(factory: PluginFactory, pod: Pod, cluster: TestCluste
   return Object.fromEntries(snapshot.nodes.map((node) => [node.name, verdict(node)]))
 }
 
-/** By node: its score after normalizing; `{}` where PreScore skips the pod. */
+/** The normalized score by node; `{}` if PreScore skips the pod. */
 export function scoreWith(factory: PluginFactory, pod: Pod, cluster: TestCluster): Record<string, number> {
   const snapshot = snapshotOf(cluster)
   const plugin = makePlugin(factory, cluster, handleOf(cluster, snapshot))

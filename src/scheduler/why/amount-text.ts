@@ -1,8 +1,10 @@
-/** Amounts of resources as people write them. */
+/** Formats amounts of resources for people. */
 
 const units = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi']
 
-/** Thousandths of cpu, bytes of memory and storage, pieces of anything else: `500m`, `1.5Gi`, `3`. */
+/**
+ * `amount` is in thousandths of a CPU, bytes of memory and storage, or units of anything else: `500m`, `1.5Gi`, `3`.
+ */
 export function amountText(resource: string, amount: number): string {
   if (resource === 'cpu') return amount % 1000 === 0 ? `${amount / 1000}` : `${amount}m`
   if (resource !== 'memory' && resource !== 'ephemeral-storage' && !resource.startsWith('hugepages-'))
@@ -13,6 +15,6 @@ export function amountText(resource: string, amount: number): string {
     value /= 1024
     unit++
   }
-  // Rounded up: it has to be enough.
+  // Rounded up, so that the amount is sufficient.
   return `${Math.ceil(value * 100) / 100}${units[unit]}`
 }

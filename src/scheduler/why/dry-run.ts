@@ -1,13 +1,13 @@
 /**
- * What the plug-ins of a profile say of a pod, node by node, in a cluster that was read once. Nothing is written. It is
- * the scheduler's own cycle, only that it does not stop at the first refusal, and compares all nodes that fit.
+ * Runs the plug-ins of a profile for a pod on every node of a cluster that was read once. Writes nothing. It uses the
+ * scheduler's own cycle, but collects all rejections and scores all nodes that fit.
  */
 import { type Node, namespaces, type Pod } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { SchedulerCache } from '../cache/cache.ts'
 import { fitMessage } from '../cycle/fit-error.ts'
 import { PodCycle } from '../cycle/pod-cycle.ts'
-import { type Handle, type NodeInfo, PodInfo, type Refusal, type Registry } from '../framework/index.ts'
+import { type Handle, type NodeInfo, PodInfo, type Registry, type Rejection } from '../framework/index.ts'
 import { makeProfile, type Profile, type ProfileSettings } from '../profile/profile.ts'
 import { ReadCluster } from './read-cluster.ts'
 import { Surroundings } from './surroundings.ts'
@@ -21,30 +21,30 @@ export interface PluginScore {
 
 export interface NodeVerdict {
   readonly node: NodeInfo
-  /** What each plug-in has against it. Empty: the pod fits. */
-  readonly refusals: readonly Refusal[]
-  /** What it would get, if the pod fits. */
+  /** The rejections of all plug-ins. Empty if the pod fits. */
+  readonly rejections: readonly Rejection[]
+  /** The scores, if the pod fits. */
   readonly scores: readonly PluginScore[]
-  /** The scores, each times its weight. */
+  /** The weighted sum of the scores. */
   readonly total: number
 }
 
 export interface PodVerdict {
   readonly pod: PodInfo
-  /** Why the pod does not come into the queue. */
-  readonly held: readonly Refusal[]
-  /** What plug-ins have against all nodes. */
-  readonly everywhere: readonly Refusal[]
-  /** The best first; then those that refuse it, in the order in which they are tried. */
+  /** The reasons why the pod may not enter the queue. */
+  readonly gatedBy: readonly Rejection[]
+  /** The rejections for all nodes. */
+  readonly everywhere: readonly Rejection[]
+  /** Feasible nodes, the best first; then the others, in the order in which they are tried. */
   readonly nodes: readonly NodeVerdict[]
-  /** What the scheduler would say, in its words; empty if the pod fits somewhere. */
+  /** The message of the scheduler; empty if the pod fits on a node. */
   readonly message: string
-  /** What is around the nodes. */
+  /** The pods around the nodes. */
   readonly surroundings: Surroundings
 }
 
 export class DryRun {
-  /** What has to be read before a verdict can be given. */
+  /** The objects to read before `verdict` is called. */
   readonly cluster = new ReadCluster()
   readonly #cache = new SchedulerCache()
   readonly #namespaces = this.cluster.lister(namespaces)
@@ -52,7 +52,7 @@ export class DryRun {
   readonly #profile: Profile
 
   /**
-   * The client is for plug-ins that write: none of them gets so far. Throws an ExplainedError for a profile that cannot
+   * Plug-ins get the client, but none reaches the steps that write. Throws an ExplainedError for a profile that cannot
    * work.
    */
   constructor(settings: ProfileSettings, registry: Registry, client: RestClient) {
@@ -77,26 +77,28 @@ export class DryRun {
     this.#profile = makeProfile(settings, registry, handle)
   }
 
-  /** The pod is looked at as if it had no node yet. `pods` are all there are. */
+  /** Treats the pod as if it had no node. `pods` are all pods of the cluster. */
   verdict(pod: Pod, nodes: readonly Node[], pods: readonly Pod[]): PodVerdict {
     for (const node of nodes) this.#cache.setNode(node)
     for (const other of pods) if (other.metadata.uid !== pod.metadata.uid && !hasEnded(other)) this.#place(other)
     const info = new PodInfo(unplaced(pod))
-    const { cycle, everywhere, among, narrowedBy } = this.#prepared(info)
-    const refusals = new Map(this.#cache.nodes.map((node) => [node, this.#refusals(cycle, node, among, narrowedBy)]))
-    const fits = (node: NodeInfo): boolean => everywhere.length === 0 && refusals.get(node)?.length === 0
+    const { cycle, everywhere, allowedNodes, narrowedBy } = this.#prepared(info)
+    const rejections = new Map(
+      this.#cache.nodes.map((node) => [node, this.#rejections(cycle, node, allowedNodes, narrowedBy)]),
+    )
+    const fits = (node: NodeInfo): boolean => everywhere.length === 0 && rejections.get(node)?.length === 0
     const fitting = this.#cache.nodes.filter(fits)
-    const refusing = this.#cache.nodes.filter((node) => !fits(node))
+    const rejecting = this.#cache.nodes.filter((node) => !fits(node))
     return {
       pod: info,
-      held: this.#held(pod),
+      gatedBy: this.#gatedBy(pod),
       everywhere,
       nodes: [
         ...this.#scored(cycle, fitting).sort((a, b) => b.total - a.total),
-        ...refusing.map((node) => ({ node, refusals: refusals.get(node) ?? [], scores: [], total: 0 })),
+        ...rejecting.map((node) => ({ node, rejections: rejections.get(node) ?? [], scores: [], total: 0 })),
       ],
       surroundings: new Surroundings(this.#cache, (name) => this.#namespaces.get('', name)?.metadata.labels),
-      message: fitting.length > 0 ? '' : messageOf(everywhere, refusals, among, narrowedBy),
+      message: fitting.length > 0 ? '' : messageOf(everywhere, rejections, allowedNodes, narrowedBy),
     }
   }
 
@@ -108,7 +110,7 @@ export class DryRun {
     }
   }
 
-  #held(pod: Pod): readonly Refusal[] {
+  #gatedBy(pod: Pod): readonly Rejection[] {
     const info = new PodInfo(pod)
     return this.#profile.steps.preEnqueue.flatMap(({ name, plugin }) => {
       const status = plugin.preEnqueue?.(info)
@@ -117,16 +119,16 @@ export class DryRun {
   }
 
   /**
-   * A cycle whose filters can be asked: a plug-in that refuses the pod everywhere is left out of it, so that the others
-   * have their say.
+   * Runs PreFilter. A plug-in that rejects the pod on all nodes is left out of the cycle, so that the others can be
+   * run.
    */
   #prepared(pod: PodInfo): {
     cycle: PodCycle
-    everywhere: readonly Refusal[]
-    among?: ReadonlySet<string>
+    everywhere: readonly Rejection[]
+    allowedNodes?: ReadonlySet<string>
     narrowedBy: readonly string[]
   } {
-    const everywhere: Refusal[] = []
+    const everywhere: Rejection[] = []
     for (;;) {
       const isLeft = ({ name }: { readonly name: string }): boolean => everywhere.every(({ plugin }) => plugin !== name)
       const { preFilter, filter, ...steps } = this.#profile.steps
@@ -135,30 +137,30 @@ export class DryRun {
         steps: { ...steps, preFilter: preFilter.filter(isLeft), filter: filter.filter(isLeft) },
       }
       const cycle = new PodCycle(profile, pod, this.#cache)
-      const { refusal, nodes, narrowedBy } = cycle.preFilter()
-      if (!refusal) return { cycle, everywhere, among: nodes, narrowedBy }
-      everywhere.push(refusal)
+      const { rejection, nodes, narrowedBy } = cycle.preFilter()
+      if (!rejection) return { cycle, everywhere, allowedNodes: nodes, narrowedBy }
+      everywhere.push(rejection)
     }
   }
 
-  #refusals(
+  #rejections(
     cycle: PodCycle,
     node: NodeInfo,
-    among: ReadonlySet<string> | undefined,
+    allowedNodes: ReadonlySet<string> | undefined,
     narrowedBy: readonly string[],
-  ): readonly Refusal[] {
-    const found = cycle.allRefusals(node)
+  ): readonly Rejection[] {
+    const found = cycle.allRejections(node)
     if (found.length > 0) return found
-    if (among && !among.has(node.name))
+    if (allowedNodes && !allowedNodes.has(node.name))
       return [
         {
           plugin: narrowedBy.join(', '),
           status: { code: 'UnschedulableAndUnresolvable', reasons: [leftOut(narrowedBy)] },
         },
       ]
-    // Those that wait for room there may be in the way.
-    const refusal = cycle.filter(node)
-    return refusal ? [refusal] : []
+    // The pod may not fit beside pods that are nominated for the node.
+    const rejection = cycle.filter(node)
+    return rejection ? [rejection] : []
   }
 
   #scored(cycle: PodCycle, nodes: readonly NodeInfo[]): NodeVerdict[] {
@@ -169,26 +171,26 @@ export class DryRun {
         const weight = weights.get(plugin) ?? 1
         return { plugin, score: (weighted[i] ?? 0) / weight, weight }
       })
-      return { node, refusals: [], scores, total: scores.reduce((sum, { score, weight }) => sum + score * weight, 0) }
+      return { node, rejections: [], scores, total: scores.reduce((sum, { score, weight }) => sum + score * weight, 0) }
     })
   }
 }
 
-/** Of each node the first reason alone, as the scheduler does not ask on. */
+/** Uses the first rejection per node, as the scheduler stops there. */
 function messageOf(
-  everywhere: readonly Refusal[],
-  refusals: ReadonlyMap<NodeInfo, readonly Refusal[]>,
-  among: ReadonlySet<string> | undefined,
+  everywhere: readonly Rejection[],
+  rejections: ReadonlyMap<NodeInfo, readonly Rejection[]>,
+  allowedNodes: ReadonlySet<string> | undefined,
   narrowedBy: readonly string[],
 ): string {
-  if (refusals.size === 0) return 'no nodes available to schedule pods'
+  if (rejections.size === 0) return 'no nodes available to schedule pods'
   const [first] = everywhere
-  const asked = [...refusals].filter(([{ name }]) => !among || among.has(name))
-  const byNode = new Map(asked.flatMap(([{ name }, [refusal]]) => (refusal ? [[name, refusal] as const] : [])))
-  const absentReason = among && leftOut(narrowedBy)
+  const asked = [...rejections].filter(([{ name }]) => !allowedNodes || allowedNodes.has(name))
+  const byNode = new Map(asked.flatMap(([{ name }, [rejection]]) => (rejection ? [[name, rejection] as const] : [])))
+  const absentReason = allowedNodes && leftOut(narrowedBy)
   return fitMessage({
-    nodeCount: refusals.size,
-    refusals: byNode,
+    nodeCount: rejections.size,
+    rejections: byNode,
     absentReason,
     ...(first && { preFilterMessage: first.status.reasons.join(', ') }),
   })
@@ -198,7 +200,7 @@ const none: readonly PodInfo[] = []
 
 const leftOut = (plugins: readonly string[]): string => `node(s) didn't satisfy plugin(s) [${plugins.join(' ')}]`
 
-/** It takes nothing of its node any more. */
+/** Such a pod uses no resources. */
 const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 function unplaced({ spec, ...pod }: Pod): Pod {

@@ -1,29 +1,29 @@
-/** The verdict on a pod in words, and as data for programs. */
+/** Formats the verdict on a pod as text, and as data for programs. */
 import type { Pod } from '../../client/kinds.ts'
 import type { NodeVerdict, PodVerdict } from './dry-run.ts'
 import { evictable, remediesEverywhere, remediesOf } from './remedies.ts'
 
 export interface PodExplanation {
-  /** The pod has a node, or there is one for it. */
+  /** True if the pod has a node, or fits on one. */
   readonly isPlaceable: boolean
   readonly lines: readonly string[]
 }
 
-/** So many nodes are told of one by one; those that say the same are told together. */
-const mostNodes = 10
-const mostNames = 5
+/** The number of nodes shown; nodes with the same reasons are grouped. */
+const maxNodes = 10
+const maxNames = 5
 
-/** `profile` is the scheduler whose plug-ins were asked. */
+/** `profile` is the scheduler name of the profile that was used. */
 export function explainPod(pod: Pod, verdict: PodVerdict, profile: string): PodExplanation {
-  const fitting = verdict.nodes.filter(({ refusals }) => verdict.everywhere.length === 0 && refusals.length === 0)
-  const refusing = verdict.nodes.filter((node) => !fitting.includes(node))
-  const isPlaceable = Boolean(pod.spec?.nodeName) || (verdict.held.length === 0 && fitting.length > 0)
+  const fitting = verdict.nodes.filter(({ rejections }) => verdict.everywhere.length === 0 && rejections.length === 0)
+  const rejecting = verdict.nodes.filter((node) => !fitting.includes(node))
+  const isPlaceable = Boolean(pod.spec?.nodeName) || (verdict.gatedBy.length === 0 && fitting.length > 0)
   const lines = [headline(pod, verdict, fitting), ...notes(pod, profile), ...heldLines(pod, verdict)]
-  for (const refusal of verdict.everywhere)
+  for (const rejection of verdict.everywhere)
     lines.push(
       '',
-      `Wherever it would go, ${refusal.plugin} refuses it: ${refusal.status.reasons.join(', ')}`,
-      ...indented(remediesEverywhere(refusal, verdict.pod), 2),
+      `${rejection.plugin} rejects it on every node: ${rejection.status.reasons.join(', ')}`,
+      ...indented(remediesEverywhere(rejection, verdict.pod), 2),
     )
   if (fitting.length > 0)
     lines.push(
@@ -31,8 +31,8 @@ export function explainPod(pod: Pod, verdict: PodVerdict, profile: string): PodE
       `It fits on ${countOf(fitting, verdict)}, best first (scores are 0 to 100, times the weight of the plug-in):`,
       ...scoreLines(fitting),
     )
-  if (refusing.some(({ refusals }) => refusals.length > 0))
-    lines.push('', `It does not fit on ${countOf(refusing, verdict)}:`, ...refusalLines(refusing, verdict))
+  if (rejecting.some(({ rejections }) => rejections.length > 0))
+    lines.push('', `It does not fit on ${countOf(rejecting, verdict)}:`, ...refusalLines(rejecting, verdict))
   return { isPlaceable, lines }
 }
 
@@ -41,118 +41,114 @@ const titleOf = ({ metadata }: Pod): string => `pod ${metadata.namespace}/${meta
 const countOf = (some: readonly unknown[], { nodes }: PodVerdict): string =>
   `${some.length} of ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`
 
-function headline(pod: Pod, { held, message, nodes }: PodVerdict, [best]: readonly NodeVerdict[]): string {
+function headline(pod: Pod, { gatedBy, message, nodes }: PodVerdict, [best]: readonly NodeVerdict[]): string {
   const title = titleOf(pod)
   const { phase } = pod.status ?? {}
-  if (phase === 'Succeeded' || phase === 'Failed')
-    return `${title} has ended (${phase}): it takes nothing of a node any more`
+  if (phase === 'Succeeded' || phase === 'Failed') return `${title} has ended (${phase}) and uses no resources`
   const node = pod.spec?.nodeName
   if (node)
-    return `${title} is on the node ${node}${nodes.some((one) => one.node.name === node) ? '' : ', which is not there'}`
-  if (held.length > 0)
-    return `${title} waits, and no scheduler looks at it yet: ${held.flatMap(({ status }) => status.reasons).join(', ')}`
-  return best ? `${title} would go to the node ${best.node.name}` : `${title} waits: ${message}`
+    return `${title} is on node ${node}${nodes.some((one) => one.node.name === node) ? '' : ', which does not exist'}`
+  if (gatedBy.length > 0)
+    return `${title} is not queued for scheduling: ${gatedBy.flatMap(({ status }) => status.reasons).join(', ')}`
+  return best ? `${title} would be scheduled to node ${best.node.name}` : `${title} is pending: ${message}`
 }
 
 function notes(pod: Pod, profile: string): string[] {
   const lines: string[] = []
   const { schedulerName = profile, nodeName } = pod.spec ?? {}
-  if (pod.metadata.deletionTimestamp) lines.push(`  it is being deleted since ${pod.metadata.deletionTimestamp}`)
+  if (pod.metadata.deletionTimestamp) lines.push(`  it has been terminating since ${pod.metadata.deletionTimestamp}`)
   if (schedulerName !== profile)
-    lines.push(
-      `  it is for the scheduler ${schedulerName}, which may decide in other ways; what follows is what ` +
-        `${profile} would say`,
-    )
-  if (nodeName) return [...lines, '  what follows is where it would go now, if it had no node yet']
-  if (pod.status?.nominatedNodeName) lines.push(`  pods are evicted for it on the node ${pod.status.nominatedNodeName}`)
-  const told = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
-  // What is said of gates is the API server's word.
-  const isGated = told?.reason === 'SchedulingGated'
-  if (told?.status === 'False' && told.message && !isGated)
-    lines.push(
-      `  the scheduler said${told.lastTransitionTime ? `, at ${told.lastTransitionTime}` : ''}: ${told.message}`,
-    )
-  else if ((!told || isGated) && !pod.spec?.schedulingGates?.length)
-    lines.push(`  no scheduler has said anything about it: is one running that is called ${schedulerName}?`)
+    lines.push(`  its scheduler ${schedulerName} may decide differently; below are the results of ${profile}`)
+  if (nodeName) return [...lines, '  below is where it would be scheduled now, if it had no node']
+  const { nominatedNodeName } = pod.status ?? {}
+  if (nominatedNodeName) lines.push(`  pods are being evicted for it on node ${nominatedNodeName}`)
+  const at = (time: string | undefined): string => (time ? ` at ${time}` : '')
+  const condition = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
+  // The API server writes the message about gates.
+  const isGated = condition?.reason === 'SchedulingGated'
+  if (condition?.status === 'False' && condition.message && !isGated)
+    lines.push(`  the scheduler reported${at(condition.lastTransitionTime)}: ${condition.message}`)
+  else if ((!condition || isGated) && !pod.spec?.schedulingGates?.length)
+    lines.push(`  no scheduler has reported on it: is a scheduler named ${schedulerName} running?`)
   return lines
 }
 
-function heldLines({ metadata, spec }: Pod, { held }: PodVerdict): string[] {
-  if (held.length === 0) return []
+function heldLines({ metadata, spec }: Pod, { gatedBy }: PodVerdict): string[] {
+  if (gatedBy.length === 0) return []
   const gates = (spec?.schedulingGates ?? []).map(({ name }) => name)
   if (gates.length === 0) return []
   const patch = `'[{"op":"remove","path":"/spec/schedulingGates"}]'`
   return [
-    `  whoever has set ${gates.join(' and ')} takes ${gates.length === 1 ? 'it' : 'them'} away when the time has ` +
-      'come; by hand:',
+    `  the controller that set ${gates.join(' and ')} removes ${gates.length === 1 ? 'it' : 'them'}; ` +
+      'to do it by hand:',
     `  kubectl patch pod -n ${metadata.namespace} ${metadata.name} --type=json -p ${patch}`,
-    '  what follows is what would become of it then',
+    '  below are the results without the gates',
   ]
 }
 
 function scoreLines(nodes: readonly NodeVerdict[]): string[] {
-  const lines = nodes.slice(0, mostNodes).map(({ node, scores, total }) => {
+  const lines = nodes.slice(0, maxNodes).map(({ node, scores, total }) => {
     const sum = scores
       .map(({ plugin, score, weight }) => `${plugin} ${score}${weight === 1 ? '' : `×${weight}`}`)
       .join(' + ')
     return `  ${node.name}: ${total}${sum && ` = ${sum}`}`
   })
-  return nodes.length > mostNodes ? [...lines, `  and ${nodes.length - mostNodes} more (-o json tells of all)`] : lines
+  return nodes.length > maxNodes ? [...lines, `  and ${nodes.length - maxNodes} more (-o json lists all)`] : lines
 }
 
-/** The nearest first: those with the fewest refusals. */
+/** Nodes with the fewest rejections come first. */
 function refusalLines(nodes: readonly NodeVerdict[], { pod, surroundings }: PodVerdict): string[] {
   const groups = new Map<
     string,
     { readonly names: string[]; readonly lines: readonly string[]; readonly count: number }
   >()
-  for (const { node, refusals } of nodes) {
-    const weaker = evictable(refusals, pod, node)
-    const told = refusals.flatMap((refusal) => [
-      `    ${refusal.plugin}: ${refusal.status.reasons.join(', ')}`,
+  for (const { node, rejections } of nodes) {
+    const weaker = evictable(rejections, pod, node)
+    const reasons = rejections.flatMap((rejection) => [
+      `    ${rejection.plugin}: ${rejection.status.reasons.join(', ')}`,
       ...indented(
-        remediesOf(refusal, pod, node, surroundings).map((line) => line.replaceAll(node.name, nameMark)),
+        remediesOf(rejection, pod, node, surroundings).map((line) => line.replaceAll(node.name, nameMark)),
         6,
       ),
     ])
     const lines =
       weaker === 0
-        ? told
+        ? reasons
         : [
-            ...told,
-            `    eviction may help: ${weaker === 1 ? 'a pod there has' : `${weaker} pods there have`} a lower priority`,
+            ...reasons,
+            `    preemption may help: ${weaker === 1 ? '1 pod has' : `${weaker} pods have`} a lower priority`,
           ]
     const key = lines.join('\n')
     const group = groups.get(key)
     if (group) group.names.push(node.name)
-    else groups.set(key, { names: [node.name], lines, count: refusals.length })
+    else groups.set(key, { names: [node.name], lines, count: rejections.length })
   }
   const sorted = [...groups.values()].sort((a, b) => a.count - b.count)
-  const shown = sorted.slice(0, mostNodes).flatMap(({ names, lines }) => {
+  const shown = sorted.slice(0, maxNodes).flatMap(({ names, lines }) => {
     const [first = ''] = names
     return [
       `  ${namesText(names)}`,
       ...lines.map((line) => line.replaceAll(nameMark, names.length === 1 ? first : 'NODE')),
     ]
   })
-  const left = sorted.slice(mostNodes).reduce((sum, { names }) => sum + names.length, 0)
-  return left > 0 ? [...shown, `  and ${left} more (-o json tells of all)`] : shown
+  const remaining = sorted.slice(maxNodes).reduce((sum, { names }) => sum + names.length, 0)
+  return remaining > 0 ? [...shown, `  and ${remaining} more (-o json lists all)`] : shown
 }
 
-/** Stands for the node's name in what is said of several. */
+/** A placeholder for the node's name in lines shared by several nodes. */
 const nameMark = '\u0000'
 
 function namesText(names: readonly string[]): string {
-  const shown = names.slice(0, mostNames).join(', ')
-  return names.length > mostNames ? `${shown} and ${names.length - mostNames} more` : shown
+  const shown = names.slice(0, maxNames).join(', ')
+  return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown
 }
 
 const indented = (lines: readonly string[], by: number): string[] => lines.map((line) => `${' '.repeat(by)}${line}`)
 
-/** The verdict for programs. */
+/** The verdict as data for programs. */
 export function podVerdictData(
   pod: Pod,
-  { held, everywhere, nodes, message, pod: info, surroundings }: PodVerdict,
+  { gatedBy, everywhere, nodes, message, pod: info, surroundings }: PodVerdict,
   profile: string,
 ): object {
   return {
@@ -163,23 +159,23 @@ export function podVerdictData(
     nodeName: pod.spec?.nodeName,
     phase: pod.status?.phase,
     message,
-    held: held.map(({ plugin, status }) => ({ plugin, reasons: status.reasons })),
-    everywhere: everywhere.map((refusal) => ({
-      plugin: refusal.plugin,
-      reasons: refusal.status.reasons,
-      remedies: remediesEverywhere(refusal, info),
+    held: gatedBy.map(({ plugin, status }) => ({ plugin, reasons: status.reasons })),
+    everywhere: everywhere.map((rejection) => ({
+      plugin: rejection.plugin,
+      reasons: rejection.status.reasons,
+      remedies: remediesEverywhere(rejection, info),
     })),
-    nodes: nodes.map(({ node, refusals, scores, total }) => {
-      const fits = everywhere.length === 0 && refusals.length === 0
-      const told = refusals.map((refusal) => ({
-        plugin: refusal.plugin,
-        reasons: refusal.status.reasons,
-        remedies: remediesOf(refusal, info, node, surroundings),
+    nodes: nodes.map(({ node, rejections, scores, total }) => {
+      const fits = everywhere.length === 0 && rejections.length === 0
+      const explained = rejections.map((rejection) => ({
+        plugin: rejection.plugin,
+        reasons: rejection.status.reasons,
+        remedies: remediesOf(rejection, info, node, surroundings),
       }))
       return {
         name: node.name,
         fits,
-        ...(fits ? { total, scores } : { evictable: evictable(refusals, info, node), refusals: told }),
+        ...(fits ? { total, scores } : { evictable: evictable(rejections, info, node), refusals: explained }),
       }
     }),
   }

@@ -1,6 +1,6 @@
 /**
- * A cluster that is read once, in the shape in which plug-ins look at it: they name the kinds that they need, and these
- * are read then.
+ * The objects of a cluster, read once, behind the interface of informers: plug-ins name the kinds that they need, and
+ * `read` reads those.
  */
 import type { IndexFunction } from '../../client/informers/object-index.ts'
 import { keyOf, ObjectStore } from '../../client/informers/object-store.ts'
@@ -8,13 +8,13 @@ import type { Resource } from '../../client/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { Lister } from '../framework/index.ts'
 
-/** Resolves with all objects of a kind; with none for a kind that the server does not have. */
+/** Resolves with all objects of a kind; empty for a kind that the server does not have. */
 export type ReadAll = <T extends KubeObject>(resource: Resource<T>) => Promise<readonly T[]>
 
 export class ReadCluster {
   readonly #kinds = new Map<string, { readonly resource: Resource; readonly objects: ReadObjects<KubeObject> }>()
 
-  /** The objects of a kind, once all is read. */
+  /** The objects of a kind; empty until `read` has ended. */
   lister<T extends KubeObject>(resource: Resource<T>): Lister<T> {
     const key = `${resource.group}/${resource.plural}`
     let kind = this.#kinds.get(key)
@@ -22,7 +22,7 @@ export class ReadCluster {
     return kind.objects as Lister<KubeObject> as Lister<T>
   }
 
-  /** Reads all kinds that were named. */
+  /** Reads all kinds for which there is a lister. */
   async read(all: ReadAll): Promise<void> {
     const kinds = [...this.#kinds.values()]
     const lists = await Promise.all(kinds.map(({ resource }) => all(resource)))

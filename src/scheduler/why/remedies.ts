@@ -1,6 +1,6 @@
 /**
- * What would have to change for a plug-in to be content with a node: more cpu and how much, which label, which taint to
- * tolerate, which pod is in the way.
+ * Suggests changes that would let a plug-in accept a node: the amount of CPU, the label, the taint to tolerate, the pod
+ * in the way.
  */
 import type { Pod } from '../../client/kinds.ts'
 import { own } from '../../lib/own.ts'
@@ -11,7 +11,7 @@ import {
   nodeSelectorTermOf,
 } from '../../machinery/selectors/node-selector.ts'
 import { isTolerated, keepsAway } from '../../machinery/selectors/toleration.ts'
-import { type NodeInfo, type PodInfo, portsClash, type Refusal, type Taint } from '../framework/index.ts'
+import { type NodeInfo, type PodInfo, portsClash, type Rejection, type Taint } from '../framework/index.ts'
 import { demandOf, shortfalls } from '../plugins/node-resources/shortfall.ts'
 import { amountText } from './amount-text.ts'
 import { affinityRemedies, spreadRemedies } from './neighbours.ts'
@@ -20,9 +20,7 @@ import type { Surroundings } from './surroundings.ts'
 type Remedy = (pod: PodInfo, node: NodeInfo, surroundings: Surroundings) => readonly string[]
 
 const remedies: Readonly<Record<string, Remedy>> = {
-  NodeName: ({ pod }, node) => [
-    `the pod names the node ${pod.spec?.nodeName}: leave spec.nodeName out, or name ${node.name}`,
-  ],
+  NodeName: ({ pod }, node) => [`spec.nodeName is ${pod.spec?.nodeName}: remove it, or set it to ${node.name}`],
   NodeUnschedulable: (_, { name }) => [
     `the node is cordoned: kubectl uncordon ${name}, or tolerate node.kubernetes.io/unschedulable`,
   ],
@@ -31,7 +29,8 @@ const remedies: Readonly<Record<string, Remedy>> = {
       .filter((taint) => keepsAway(taint) && !isTolerated(taint, pod.spec?.tolerations))
       .map(
         (taint) =>
-          `tolerate ${taintText(taint)}, or take it away: kubectl taint nodes ${name} ${taint.key}:${taint.effect}-`,
+          `tolerate ${taintText(taint)}, or remove the taint: ` +
+          `kubectl taint nodes ${name} ${taint.key}:${taint.effect}-`,
       ),
   NodeAffinity: missingLabels,
   NodePorts: ({ hostPorts }, { pods }) =>
@@ -39,7 +38,7 @@ const remedies: Readonly<Record<string, Remedy>> = {
       .filter((other) => portsClash(hostPorts, other.hostPorts))
       .map(
         ({ key, hostPorts: theirs }) =>
-          `pod ${key} has ${theirs
+          `pod ${key} uses ${theirs
             .filter((port) => portsClash(hostPorts, [port]))
             .map(portText)
             .join(' and ')}`,
@@ -48,51 +47,51 @@ const remedies: Readonly<Record<string, Remedy>> = {
   InterPodAffinity: affinityRemedies,
   PodTopologySpread: spreadRemedies,
   NodeDeclaredFeatures: () => [
-    'the node has to declare the feature that the pod needs (status.declaredFeatures): its kubelet may be too old',
+    'the node must declare the feature that the pod needs (status.declaredFeatures): its kubelet may be too old',
   ],
 }
 
-/** Reasons that say what is wrong, but not what to do. */
+/** Advice for reasons that do not say what to do. */
 const advice: Readonly<Record<string, string>> = {
   "node(s) didn't find available persistent volumes to bind":
-    'a PersistentVolume that this node can use has to be made for its claim',
-  "node(s) didn't match PersistentVolume's node affinity": 'the volume of its claim is bound to other nodes',
-  'node(s) had volume node affinity conflict': 'the volume of its claim is bound to other nodes',
-  'node(s) did not have enough free storage': 'the storage of the class is used up there',
-  'node(s) exceed max volume count': 'no more volumes of this driver can be attached there',
+    'create a PersistentVolume for its claim that this node can use',
+  "node(s) didn't match PersistentVolume's node affinity": 'the volume of its claim can only be used on other nodes',
+  'node(s) had volume node affinity conflict': 'the volume of its claim can only be used on other nodes',
+  'node(s) did not have enough free storage': 'the storage class has too little capacity left on the node',
+  'node(s) exceed max volume count': 'no more volumes of this driver can be attached to the node',
   'node(s) had no available volume zone': 'the volume is in another zone',
   'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)':
-    'a claim is bound to a PersistentVolume that is gone',
+    'a claim is bound to a PersistentVolume that was deleted',
   'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode':
-    'another pod uses the claim, which only one pod may',
+    'another pod uses the claim, and its access mode allows only one',
   'cannot allocate all claims':
-    'no device that its claims ask for is free there: kubectl get resourceslices shows what there is',
+    'no free device on the node satisfies its claims: kubectl get resourceslices lists all devices',
 }
 
-/** Empty where the reasons say all there is to say. */
+/** Empty if the reasons are sufficient. */
 export const remediesOf = (
-  { plugin, status }: Refusal,
+  { plugin, status }: Rejection,
   pod: PodInfo,
   node: NodeInfo,
   surroundings: Surroundings,
 ): readonly string[] =>
   own(remedies, plugin)?.(pod, node, surroundings) ?? status.reasons.flatMap((reason) => own(advice, reason) ?? [])
 
-/** How many pods of the node could be evicted for the pod, if that may help against all of the refusals. */
-export function evictable(refusals: readonly Refusal[], { pod, priority }: PodInfo, { pods }: NodeInfo): number {
+/** The number of pods of the node that could be evicted for the pod, if that may help against all rejections. */
+export function evictable(rejections: readonly Rejection[], { pod, priority }: PodInfo, { pods }: NodeInfo): number {
   const mayHelp =
-    refusals.length > 0 &&
-    refusals.every(({ status }) => status.code === 'Unschedulable') &&
+    rejections.length > 0 &&
+    rejections.every(({ status }) => status.code === 'Unschedulable') &&
     pod.spec?.preemptionPolicy !== 'Never'
   return mayHelp ? pods.filter((other) => other.priority < priority).length : 0
 }
 
-/** The same for what is against all nodes. */
-export const remediesEverywhere = ({ status }: Refusal, { claims, namespace }: PodInfo): readonly string[] =>
+/** The same for rejections on all nodes. */
+export const remediesEverywhere = ({ status }: Rejection, { claims, namespace }: PodInfo): readonly string[] =>
   status.reasons.flatMap((reason) => {
     if (reason !== 'pod has unbound immediate PersistentVolumeClaims') return own(advice, reason) ?? []
     const names = claims.map((key) => key.slice(namespace.length + 1)).join(' ')
-    return `its claims have to be bound first: kubectl describe pvc -n ${namespace} ${names} tells what they wait for`
+    return `its claims must be bound first: for the reason, run kubectl describe pvc -n ${namespace} ${names}`
   })
 
 function missingResources(pod: PodInfo, node: NodeInfo): readonly string[] {
@@ -100,16 +99,17 @@ function missingResources(pod: PodInfo, node: NodeInfo): readonly string[] {
     demandOf(pod, () => false),
     node,
   ).map(({ resource, asked, taken, capacity }) => {
-    if (resource === 'pods') return `the node has room for ${capacity} pods, and has ${taken}`
+    if (resource === 'pods') return `the node runs ${taken} of at most ${capacity} pods`
     const text = (amount: number): string => amountText(resource, amount)
-    const lacking = `${text(asked - (capacity - taken))} more ${resource} would do`
-    if (capacity === 0) return `the node has no ${resource}: the pod asks for ${text(asked)}`
-    return (
-      `the pod asks for ${text(asked)} ${resource}, of ${text(capacity)} there are ` +
-      `${text(Math.max(0, capacity - taken))} free: ${lacking}`
-    )
+    if (capacity === 0) return `the node has no ${resource}: the pod requests ${text(asked)}`
+    const [lacking, free] = [text(asked - (capacity - taken)), text(Math.max(0, capacity - taken))]
+    const unit = resource === 'cpu' ? (isPlural(lacking) ? 'CPUs' : 'CPU') : resource
+    const areFree = isPlural(free) ? 'are free' : 'is free'
+    return `needs ${lacking} more ${unit}: ${free} of ${text(capacity)} ${areFree} (requested: ${text(asked)})`
   })
 }
+
+const isPlural = (amount: string): boolean => /^\d+$/.test(amount) && amount !== '1'
 
 const taintText = ({ key, value, effect }: Taint): string => `${key}${value ? `=${value}` : ''}:${effect}`
 
@@ -132,12 +132,12 @@ function missingLabels({ pod: { spec } }: PodInfo, node: NodeInfo): readonly str
   ]
 }
 
-/** Of several terms one has to hold: what each of them lacks. */
+/** One of the terms has to match: returns what each of them lacks. */
 function missingTerms(required: Required | undefined, node: NodeInfo): readonly string[] {
   if (!required) return []
   const lacking = required.nodeSelectorTerms.map((term) => lackedBy(term, node))
   if (lacking.some((lacks) => lacks.length === 0)) return []
-  if (lacking.length === 0) return ['its node affinity has no terms, so that no node will do']
+  if (lacking.length === 0) return ['its node affinity has no terms, and so matches no node']
   return lacking.map((lacks, i) => `${i === 0 ? 'the node needs' : 'or'} ${lacks.join(' and ')}`)
 }
 
@@ -145,7 +145,7 @@ function lackedBy(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   { node, labels, name }: NodeInfo,
 ): readonly string[] {
-  if (matchExpressions.length + matchFields.length === 0) return ['something: the term is empty, and holds for no node']
+  if (matchExpressions.length + matchFields.length === 0) return ['a term that is not empty']
   const expressions = matchExpressions.filter((one) => !nodeSelectorTermOf({ matchExpressions: [one] })(node))
   const fields = matchFields.filter((one) => !nodeSelectorTermOf({ matchFields: [one] })(node))
   return [
@@ -168,7 +168,7 @@ function requirementText({ key, operator, values = [] }: NodeSelectorRequirement
     case 'Exists':
       return key
     case 'DoesNotExist':
-      return `${key} to be away`
+      return `${key} to be absent`
     case 'Gt':
       return `${key} > ${values[0]}`
     case 'Lt':

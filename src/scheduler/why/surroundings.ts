@@ -1,10 +1,10 @@
-/** Who else is where: the pods of each domain of a topology, looked at once however many nodes are asked about. */
+/** The pods in each domain of a topology, collected once for all nodes. */
 import { own } from '../../lib/own.ts'
 import type { Labels } from '../../machinery/selectors/label-selector.ts'
 import type { PodInfo, Snapshot } from '../framework/index.ts'
 import { type Constraint, constraintsOf, sharesOf } from '../plugins/pod-topology-spread/constraints.ts'
 
-/** A constraint that must hold, with how many pods of its sort each domain has. */
+/** A DoNotSchedule constraint with the number of matching pods in each domain. */
 export interface CountedConstraint extends Constraint {
   readonly domains: ReadonlyMap<string, number>
 }
@@ -21,7 +21,7 @@ export class Surroundings {
     this.namespaceLabels = namespaceLabels
   }
 
-  /** The pods on all nodes that have this value of the label. */
+  /** The pods on all nodes with this value of the label. */
   podsIn(topologyKey: string, domain: string): readonly PodInfo[] {
     let domains = this.#pods.get(topologyKey)
     if (!domains) {
@@ -34,7 +34,7 @@ export class Surroundings {
     return domains.get(domain) ?? []
   }
 
-  /** The pod's own topology spread constraints that must hold. */
+  /** The pod's own DoNotSchedule constraints. */
   spreadOf(pod: PodInfo): readonly CountedConstraint[] {
     const known = this.#constraints.get(pod)
     if (known) return known

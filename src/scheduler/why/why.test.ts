@@ -4,7 +4,7 @@ import { Connection } from '../../client/connection/connection.ts'
 import type { Node, Pod } from '../../client/kinds.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import { inTreePlugins } from '../plugins/index.ts'
-import { aNode, aPod, asking } from '../testing/objects.ts'
+import { aNode, aPod, withRequests } from '../testing/objects.ts'
 import { amountText } from './amount-text.ts'
 import { DryRun } from './dry-run.ts'
 import { explainPod, podVerdictData } from './explain.ts'
@@ -48,59 +48,58 @@ const tainted = aNode('tainted', {
 const there = (name: string, node: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod =>
   aPod(name, { ...spec, nodeName: node })
 
-test('a pod that fits nowhere: all that is against it, and what would help', async () => {
-  const pod = aPod('web', { ...asking({ cpu: '2', memory: '512Mi' }), nodeSelector: { disk: 'ssd' } })
-  const busy = there('busy', 'small', asking({ cpu: '250m' }))
+test('a pod that fits nowhere gets all rejections, and what would help', async () => {
+  const pod = aPod('web', { ...withRequests({ cpu: '2', memory: '512Mi' }), nodeSelector: { disk: 'ssd' } })
+  const busy = there('busy', 'small', withRequests({ cpu: '250m' }))
   assert.equal(
     await explain(pod, [small, tainted], [busy]),
-    `pod default/web waits: 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.
-  no scheduler has said anything about it: is one running that is called default-scheduler?
+    `pod default/web is pending: 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.
+  no scheduler has reported on it: is a scheduler named default-scheduler running?
 
 It does not fit on 2 of 2 nodes:
   small
     NodeAffinity: node(s) didn't match Pod's node affinity/selector
       the node needs the label disk=ssd (it has none)
     NodeResourcesFit: Insufficient cpu
-      the pod asks for 2 cpu, of 1 there are 750m free: 1250m more cpu would do
+      needs 1250m more CPU: 750m of 1 is free (requested: 2)
   tainted
     NodeAffinity: node(s) didn't match Pod's node affinity/selector
       the node needs the label disk=ssd (it has disk=hdd)
     TaintToleration: node(s) had untolerated taint(s)
-      tolerate gpu=yes:NoSchedule, or take it away: kubectl taint nodes tainted gpu:NoSchedule-`,
+      tolerate gpu=yes:NoSchedule, or remove the taint: kubectl taint nodes tainted gpu:NoSchedule-`,
   )
 })
 
-test('a pod that fits: scores of each plug-in with their weights, the best first', async () => {
-  const text = await explain(aPod('web', asking({ cpu: '1', memory: '1Gi' })), [small, aNode('large')])
-  assert.match(text, /^pod default\/web would go to the node large\n/)
+test('a pod that fits gets the weighted scores of each plug-in, the best node first', async () => {
+  const text = await explain(aPod('web', withRequests({ cpu: '1', memory: '1Gi' })), [small, aNode('large')])
+  assert.match(text, /^pod default\/web would be scheduled to node large\n/)
   assert.match(
     text,
-    /It fits on 2 of 2 nodes, best first .*:\n {2}large: 454 = NodeResourcesFit 84 \+ .*TaintToleration 100×3\n {2}small: 375 = /,
+    /It fits on 2 of 2 .*:\n {2}large: 454 = NodeResourcesFit 84 \+ .*TaintToleration 100×3\n {2}small: 375 = /,
   )
 })
 
-test('a pod that has a node, waits for gates, is for another scheduler, or has ended', async () => {
+test('pods with a node, with gates, of another scheduler, and ended pods are explained', async () => {
   const nodes = [aNode('n')]
   assert.match(
     await explain({ ...there('p', 'n'), status: { phase: 'Running' } }, nodes),
-    /^pod default\/p is on the node n\n {2}what follows .* no node yet\n\nIt fits on 1 of 1 node/,
+    /^pod default\/p is on node n\n {2}below .* no node\n\nIt fits on 1 of 1 node/,
   )
-  assert.match(await explain(there('p', 'gone'), nodes), /is on the node gone, which is not there/)
+  assert.match(await explain(there('p', 'gone'), nodes), /is on node gone, which does not exist/)
   const gated = aPod('p', { schedulingGates: [{ name: 'example.com/quota' }] })
+  const explained = await explain(gated, nodes)
   assert.match(
-    await explain(gated, nodes),
-    /^pod default\/p waits, and no scheduler looks at it yet: waiting for scheduling gates: \[example\.com\/quota\]\n[\s\S]*kubectl patch pod -n default p --type=json[\s\S]*It fits on 1 of 1 node/,
+    explained,
+    /^pod default\/p is not queued for scheduling: waiting for scheduling gates: \[example\.com\/quota\]\n/,
   )
+  assert.match(explained, /kubectl patch pod -n default p --type=json[\s\S]*It fits on 1 of 1 node/)
   assert.equal(explainPod(gated, await judge(gated, nodes), profile).isPlaceable, false)
-  assert.match(
-    await explain(aPod('p', { schedulerName: 'mine' }), nodes),
-    /it is for the scheduler mine, which may decide in other ways/,
-  )
+  assert.match(await explain(aPod('p', { schedulerName: 'mine' }), nodes), /its scheduler mine may decide differently/)
   assert.match(
     await explain({ ...aPod('p'), status: { phase: 'Succeeded' } }, nodes),
     /^pod default\/p has ended \(Succeeded\)/,
   )
-  const told = {
+  const condition = {
     type: 'PodScheduled',
     status: 'False',
     reason: 'Unschedulable',
@@ -108,13 +107,13 @@ test('a pod that has a node, waits for gates, is for another scheduler, or has e
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }
   assert.match(
-    await explain({ ...aPod('p'), status: { conditions: [told] } }, nodes),
-    /the scheduler said, at 2026-01-01T00:00:00Z: 0\/1 nodes/,
+    await explain({ ...aPod('p'), status: { conditions: [condition] } }, nodes),
+    /the scheduler reported at 2026-01-01T00:00:00Z: 0\/1 nodes/,
   )
-  assert.match(await explain(aPod('p'), []), /^pod default\/p waits: no nodes available to schedule pods/)
+  assert.match(await explain(aPod('p'), []), /^pod default\/p is pending: no nodes available to schedule pods/)
 })
 
-test('ports, names, cordons, terms and priorities are told', async () => {
+test('ports, names, cordons, terms and resources are explained', async () => {
   const ports = [{ containerPort: 80, hostPort: 80 }]
   const pod = aPod('p', {
     priority: 10,
@@ -147,15 +146,15 @@ test('ports, names, cordons, terms and priorities are told', async () => {
     'the node is cordoned: kubectl uncordon n, or tolerate node.kubernetes.io/unschedulable',
     'the node needs the label zone in (a, b) (it has zone=c) and the label cores > 8 (it has none)',
     'or the name in (m) (it is n)',
-    'pod default/q has port 80/TCP',
-    'the pod asks for 4 cpu, of 4 there are 3 free: 1 more cpu would do',
-    'the pod asks for 20Gi memory, of 16Gi there are 16Gi free: 4Gi more memory would do',
-    'the node has no example.com/gpu: the pod asks for 1',
+    'pod default/q uses port 80/TCP',
+    'needs 1 more CPU: 3 of 4 are free (requested: 4)',
+    'needs 4Gi more memory: 16Gi of 16Gi is free (requested: 20Gi)',
+    'the node has no example.com/gpu: the pod requests 1',
   ])
     assert.ok(text.includes(`\n      ${line}`), `${line} in:\n${text}`)
 })
 
-test('neighbours are named: those that are missing, those that are too near, and those that are too many', async () => {
+test('missing neighbours, forbidden neighbours, and domains over maxSkew are named', async () => {
   const zone = 'topology.kubernetes.io/zone'
   const [a, b] = [aNode('a', { labels: { [zone]: 'x' } }), aNode('b', { labels: { [zone]: 'x' } })]
   const term = (app: string) => ({ topologyKey: zone, labelSelector: { matchLabels: { app } } })
@@ -173,28 +172,28 @@ test('neighbours are named: those that are missing, those that are too near, and
     [
       web({ affinity: { podAffinity: required('db') } }),
       [],
-      `it wants to be near a pod of app=db, and there is none in ${zone}=x (podAffinity)`,
+      `podAffinity needs a pod with app=db in ${zone}=x, and there is none`,
     ],
     [
       web({ affinity: { podAntiAffinity: required('db') } }),
       [labelled('db-0', 'b', 'db')],
-      `it wants to be far from pods of app=db, and in ${zone}=x is default/db-0 (podAntiAffinity)`,
+      `podAntiAffinity forbids pods with app=db in ${zone}=x: default/db-0`,
     ],
     [
       web({}),
       [labelled('shy', 'b', 'db', { affinity: { podAntiAffinity: required('web') } })],
-      `pod default/shy in ${zone}=x wants to be far from pods like it (podAntiAffinity of that pod)`,
+      `podAntiAffinity of pod default/shy in ${zone}=x forbids this pod`,
     ],
     [
       web({ topologySpreadConstraints: [{ ...spread, minDomains: 2 }] }),
       [labelled('web-0', 'a', 'web')],
-      `${zone}=x has 1 of its pods, and there are fewer than 2 (minDomains), so that one is taken to have none: ` +
-        'no more than 1 may be between them (maxSkew)',
+      `${zone}=x has 1 matching pod, and the minimum counts as 0 with fewer than 2 domains (minDomains): ` +
+        'maxSkew allows a difference of 1',
     ],
     [
       web({ topologySpreadConstraints: [{ ...spread, topologyKey: 'rack' }] }),
       [],
-      'the node lacks the label rack, which its topologySpreadConstraints go by',
+      'the node lacks the label rack, a topologyKey of its topologySpreadConstraints',
     ],
   ]
   for (const [pod, pods, line] of cases) {
@@ -203,29 +202,30 @@ test('neighbours are named: those that are missing, those that are too near, and
   }
 })
 
-test('eviction is told of where it may help against all that is in the way', async () => {
+test('preemption is suggested where it may help against all rejections', async () => {
   const nodes = [aNode('n')]
-  const weak = [there('a', 'n', asking({ cpu: '2' })), there('b', 'n', { ...asking({ cpu: '1' }), priority: 10 })]
-  const strong = (more: object = {}): Pod => aPod('p', { ...asking({ cpu: '2' }), priority: 5, ...more })
-  assert.match(await explain(strong(), nodes, weak), /\n {4}eviction may help: a pod there has a lower priority$/)
-  assert.doesNotMatch(await explain(strong({ preemptionPolicy: 'Never' }), nodes, weak), /eviction/)
-  assert.doesNotMatch(await explain(strong({ nodeSelector: { disk: 'ssd' } }), nodes, weak), /eviction/)
+  const weak = [
+    there('a', 'n', withRequests({ cpu: '2' })),
+    there('b', 'n', { ...withRequests({ cpu: '1' }), priority: 10 }),
+  ]
+  const strong = (more: object = {}): Pod => aPod('p', { ...withRequests({ cpu: '2' }), priority: 5, ...more })
+  assert.match(await explain(strong(), nodes, weak), /\n {4}preemption may help: 1 pod has a lower priority$/)
+  assert.doesNotMatch(await explain(strong({ preemptionPolicy: 'Never' }), nodes, weak), /preemption/)
+  assert.doesNotMatch(await explain(strong({ nodeSelector: { disk: 'ssd' } }), nodes, weak), /preemption/)
 })
 
-test('nodes that say the same are told together, the nearest first', async () => {
+test('nodes with the same reasons are grouped, those with the fewest rejections first', async () => {
   const cordoned = Array.from({ length: 8 }, (_, i) => aNode(`c${i}`, { spec: { unschedulable: true } }))
-  const text = await explain(aPod('p', asking({ cpu: '2' })), [
+  const text = await explain(aPod('p', withRequests({ cpu: '2' })), [
     { ...small, spec: { unschedulable: true } },
     ...cordoned,
   ])
-  assert.match(
-    text,
-    /9 of 9 nodes:\n {2}c0, c1, c2, c3, c4 and 3 more\n.*\n {6}the node is cordoned: kubectl uncordon NODE, .*\n {2}small\n/,
-  )
+  assert.match(text, /9 of 9 nodes:\n {2}c0, c1, c2, c3, c4 and 3 more\n/)
+  assert.match(text, /\n {6}the node is cordoned: kubectl uncordon NODE, .*\n {2}small\n/)
 })
 
-test('programs get all of it as data', async () => {
-  const pod = aPod('p', asking({ cpu: '2' }))
+test('podVerdictData has all nodes, reasons and remedies', async () => {
+  const pod = aPod('p', withRequests({ cpu: '2' }))
   const data = podVerdictData(pod, await judge(pod, [small, aNode('large')]), profile)
   const { nodes } = JSON.parse(JSON.stringify(data)) as {
     nodes: { name: string; fits: boolean; total?: number; refusals?: object[] }[]
@@ -242,12 +242,12 @@ test('programs get all of it as data', async () => {
     {
       plugin: 'NodeResourcesFit',
       reasons: ['Insufficient cpu'],
-      remedies: ['the pod asks for 2 cpu, of 1 there are 1 free: 1 more cpu would do'],
+      remedies: ['needs 1 more CPU: 1 of 1 is free (requested: 2)'],
     },
   ])
 })
 
-test('amounts are written as people write them', () => {
+test('amounts are formatted with the units that people use', () => {
   const cases: [string, number, string][] = [
     ['cpu', 1500, '1500m'],
     ['cpu', 2000, '2'],

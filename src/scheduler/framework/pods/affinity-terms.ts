@@ -1,4 +1,4 @@
-/** Terms of pod (anti-)affinity, made ready to be asked many times. */
+/** Terms of pod affinity and anti-affinity, parsed once for many matches. */
 import type { Pod } from '../../../client/kinds.ts'
 import { type Labels, labelSelectorOf, type Selector } from '../../../machinery/selectors/label-selector.ts'
 
@@ -9,9 +9,9 @@ type Term = NonNullable<PodAffinity['requiredDuringSchedulingIgnoredDuringExecut
 export interface AffinityTerm {
   readonly topologyKey: string
   readonly selector: Selector
-  /** The pod's own namespace where the term names none. */
+  /** Default: the pod's own namespace. */
   readonly namespaces: ReadonlySet<string>
-  /** Namespaces by their labels, beside those that are named. */
+  /** Selects further namespaces by label. */
   readonly namespaceSelector: Selector
 }
 
@@ -27,7 +27,7 @@ export interface AffinityTerms {
 
 const none: AffinityTerms = { required: [], preferred: [] }
 
-/** Throws an Error where a selector is not valid, which the API server does not let through. */
+/** Throws an Error for an invalid selector; the API server rejects those. */
 export function affinityTerms(affinity: PodAffinity | undefined, namespace: string): AffinityTerms {
   if (!affinity) return none
   return {
@@ -54,7 +54,8 @@ function affinityTerm(
 }
 
 /**
- * Whether the term means a pod of this namespace with these labels. `namespaceLabels` is asked only where it matters.
+ * Returns true if the term selects pods of this namespace with these labels. `namespaceLabels` is called only if
+ * needed.
  */
 export function termMatches(
   term: AffinityTerm,

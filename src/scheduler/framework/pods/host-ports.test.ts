@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
 import { type HostPort, hostPortsOf, portsClash } from './host-ports.ts'
 
-/** `UDP/127.0.0.1:80`; TCP and all addresses unless said. */
+/** Parses `UDP/127.0.0.1:80`. Default: TCP and all addresses. */
 function port(text: string): HostPort {
   const [, protocol = 'TCP', ip = '0.0.0.0', number] = /^(?:([A-Z]+)\/)?(?:(.+):)?(\d+)$/.exec(text) ?? []
   return { ip, protocol, port: Number(number) }
 }
 
-test('ports stand against each other by number, protocol and address', () => {
+test('host ports conflict by number, protocol and address', () => {
   const cases: [string[], string[], boolean][] = [
     [[], ['80'], false],
     [['80'], ['81'], false],
@@ -26,7 +26,7 @@ test('ports stand against each other by number, protocol and address', () => {
     assert.equal(portsClash(wanted.map(port), taken.map(port)), expected, `${wanted} beside ${taken}`)
 })
 
-test('containers and sidecars take ports, init containers do not', () => {
+test('containers and sidecars use host ports, init containers do not', () => {
   const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -1,4 +1,4 @@
-/** Ports of the node itself that pods take: by address, protocol and number. `0.0.0.0` is all addresses. */
+/** Host ports of pods: address, protocol and number. `0.0.0.0` stands for all addresses. */
 import type { Pod } from '../../../client/kinds.ts'
 
 export interface HostPort {
@@ -13,20 +13,20 @@ const none: readonly HostPort[] = []
 /** The host ports of a pod: those of its containers and sidecars. */
 export function hostPortsOf({ spec }: Pod): readonly HostPort[] {
   let found: HostPort[] | undefined
-  const look = (containers: readonly NonNullable<Pod['spec']>['containers'][number][]): void => {
+  const collect = (containers: readonly NonNullable<Pod['spec']>['containers'][number][]): void => {
     for (const { ports } of containers)
       for (const { hostPort, hostIP, protocol } of ports ?? [])
         if (hostPort) (found ??= []).push({ ip: hostIP || everyAddress, protocol: protocol || 'TCP', port: hostPort })
   }
-  look(spec?.containers ?? [])
+  collect(spec?.containers ?? [])
   const sidecars = spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always')
-  if (sidecars) look(sidecars)
+  if (sidecars) collect(sidecars)
   return found ?? none
 }
 
 const clashes = (a: HostPort, b: HostPort): boolean =>
   a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === everyAddress || b.ip === everyAddress)
 
-/** Whether two lists want the same port. */
+/** Returns true if the two lists have a port in common. */
 export const portsClash = (wanted: readonly HostPort[], used: readonly HostPort[]): boolean =>
   wanted.some((one) => used.some((other) => clashes(one, other)))

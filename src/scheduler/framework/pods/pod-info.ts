@@ -1,4 +1,4 @@
-/** A pod with all that scheduling asks of it again and again, worked out once. */
+/** A pod with everything that scheduling reads repeatedly, computed once. */
 import type { Pod } from '../../../client/kinds.ts'
 import type { Labels } from '../../../machinery/selectors/label-selector.ts'
 import type { Resources } from '../resources.ts'
@@ -9,21 +9,21 @@ import { podRequests } from './pod-requests.ts'
 const noLabels: Labels = {}
 const noClaims: readonly string[] = []
 
-/** Everything here is shared: nothing of it may be changed. */
+/** All fields are shared and must not be changed. */
 export class PodInfo {
   readonly pod: Pod
   readonly uid: string
   readonly labels: Labels
   readonly priority: number
   readonly requests: Readonly<Resources>
-  /** What it counts for in scores: something is assumed for containers that ask for nothing. */
+  /** The requests for scores: containers without requests count with a default. */
   readonly nonZeroRequests: Readonly<Pick<Resources, 'milliCPU' | 'memory'>>
   readonly requiredAffinity: readonly AffinityTerm[]
   readonly preferredAffinity: readonly WeightedAffinityTerm[]
   readonly requiredAntiAffinity: readonly AffinityTerm[]
   readonly preferredAntiAffinity: readonly WeightedAffinityTerm[]
   readonly hostPorts: readonly HostPort[]
-  /** Keys (`namespace/name`) of the claims that its volumes name, ephemeral ones included. */
+  /** Keys (`namespace/name`) of the claims of its volumes, ephemeral ones included. */
   readonly claims: readonly string[]
 
   constructor(pod: Pod) {

@@ -25,7 +25,7 @@ const resized = (status: object, infeasible = false): Pod['status'] => ({
   ...(infeasible && { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] }),
 })
 
-test('amounts are rounded up, cpu to thousandths and the others to whole units', () => {
+test('amounts are rounded up: CPU to thousandths, others to whole units', () => {
   const amounts = resourcesOf({
     cpu: '0.0001',
     memory: '1500m',
@@ -54,9 +54,9 @@ test('amounts are rounded up, cpu to thousandths and the others to whole units',
   assert.deepEqual([sum.milliCPU, sum.memory, amountOf(sum, 'example.com/gpu'), amountOf(sum, 'none')], [1000, 0, 1, 0])
 })
 
-test('a pod takes what upstream counts for it', () => {
+test('the requests of a pod are those that upstream counts', () => {
   const cases: [string, Pod, { cpu: number; memory: number }, { cpu: number; memory: number }][] = [
-    ['nothing asked', pod({ containers: [asks(), asks()] }), { cpu: 0, memory: 0 }, { cpu: 200, memory: 400 * mi }],
+    ['no requests', pod({ containers: [asks(), asks()] }), { cpu: 0, memory: 0 }, { cpu: 200, memory: 400 * mi }],
     [
       'sum of containers',
       pod({ containers: [asks({ cpu: '1', memory: '1Mi' }), asks({ cpu: '500m', memory: '2Mi' })] }),
@@ -64,13 +64,13 @@ test('a pod takes what upstream counts for it', () => {
       { cpu: 1500, memory: 3 * mi },
     ],
     [
-      'zero is said',
+      'explicit zero',
       pod({ containers: [asks({ cpu: '0', memory: '0' })] }),
       { cpu: 0, memory: 0 },
       { cpu: 0, memory: 0 },
     ],
     [
-      'one is missing',
+      'no memory request',
       pod({ containers: [asks({ cpu: '1' })] }),
       { cpu: 1000, memory: 0 },
       { cpu: 1000, memory: 200 * mi },
@@ -85,7 +85,7 @@ test('a pod takes what upstream counts for it', () => {
       { cpu: 3000, memory: 3 * mi },
     ],
     [
-      'sidecars beside those and what starts after them',
+      'sidecars beside containers and later init containers',
       pod({
         containers: [asks({ cpu: '1', memory: '1Mi' })],
         initContainers: [
@@ -104,7 +104,7 @@ test('a pod takes what upstream counts for it', () => {
       { cpu: 1250, memory: 3 * mi },
     ],
     [
-      'the pod as a whole',
+      'pod-level resources',
       pod({
         containers: [asks({ cpu: '1' })],
         resources: { requests: { cpu: '2', memory: '5Mi' } },
@@ -114,13 +114,13 @@ test('a pod takes what upstream counts for it', () => {
       { cpu: 2100, memory: 5 * mi },
     ],
     [
-      'the pod as a whole, one of them',
+      'pod-level resources, CPU only',
       pod({ containers: [asks()], resources: { requests: { cpu: '2' } } }),
       { cpu: 2000, memory: 0 },
       { cpu: 2000, memory: 200 * mi },
     ],
     [
-      'one that is being made smaller keeps what it has been given',
+      'a container being resized down counts with its old size',
       pod(
         { containers: [asks({ cpu: '1', memory: '1Mi' })] },
         resized({
@@ -132,7 +132,7 @@ test('a pod takes what upstream counts for it', () => {
       { cpu: 3000, memory: mi },
     ],
     [
-      'one that cannot be made larger takes what it has',
+      'an infeasible resize counts with the old size',
       pod(
         { containers: [asks({ cpu: '9', memory: '1Mi' })] },
         resized({ allocatedResources: { cpu: '2', memory: '1Mi' } }, true),
@@ -141,7 +141,7 @@ test('a pod takes what upstream counts for it', () => {
       { cpu: 2000, memory: mi },
     ],
     [
-      'a whole that is being made smaller',
+      'a pod being resized down counts with its old size',
       pod(
         { containers: [asks()], resources: { requests: { cpu: '1', memory: '1Mi' } }, overhead: { cpu: '100m' } },
         { allocatedResources: { cpu: '1100m' }, resources: { requests: { cpu: '2100m' } } },
@@ -157,7 +157,7 @@ test('a pod takes what upstream counts for it', () => {
   }
 })
 
-test('extended resources of init containers and containers', () => {
+test('extended resources of init containers and containers are counted', () => {
   const { requests } = podRequests(
     pod({
       containers: [asks({ 'example.com/gpu': '1' }), asks({ 'example.com/gpu': '1' })],

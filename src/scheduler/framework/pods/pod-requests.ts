@@ -1,21 +1,21 @@
 /**
- * What a pod takes of its node: containers at once, init containers one after the other, sidecars beside both,
- * overhead, or what it asks for as a whole.
+ * The requests of a pod: the sum of its containers, the largest init container, sidecars beside both, and overhead; or
+ * its pod-level resources.
  */
 import { podRequests as listOfRequests } from '../../../api/core/pod/resources/pod-resources.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
 import { type ResourceList, type Resources, resourcesOf } from '../resources.ts'
 
-/** What a container counts for that asks for nothing, where nodes are compared by how full they are. */
+/** The assumed requests, for scores, of containers without requests. */
 const assumed = { cpu: '100m', memory: '200Mi' } as const
 
 export interface PodRequests {
-  /** What it asks for, or still has while it is being resized (KEP-1287). */
+  /** Its requests; during a resize (KEP-1287) also the resources that it still uses. */
   readonly requests: Readonly<Resources>
   /**
-   * With something assumed for containers that ask for no cpu or no memory: only for scores, or all such pods would go
-   * to one node.
+   * The same with defaults for containers without CPU or memory requests. Only for scores; without it all such pods
+   * would go to one node.
    */
   readonly nonZero: Readonly<Pick<Resources, 'milliCPU' | 'memory'>>
 }
@@ -31,24 +31,21 @@ export function podRequests(pod: Pod): PodRequests {
 }
 
 const known = new Map<string, PodRequests>()
-const mostKnown = 4096
+const maxCached = 4096
 
-/** Pods by the hundred thousand ask for few different things: what is equal is kept once. */
+/** Hundreds of thousands of pods have few different requests, so equal ones are stored once. */
 function shared(requests: PodRequests): PodRequests {
   const { requests: asked, nonZero } = requests
   if (asked.scalar.size > 0) return requests
   const key = `${asked.milliCPU} ${asked.memory} ${asked.ephemeralStorage} ${nonZero.milliCPU} ${nonZero.memory}`
   const before = known.get(key)
   if (before) return before
-  if (known.size >= mostKnown) known.clear()
+  if (known.size >= maxCached) known.clear()
   known.set(key, requests)
   return requests
 }
 
-/**
- * A pod that asks for something as a whole leaves open only what it does not name at all. Undefined if nothing is
- * missing.
- */
+/** With pod-level resources, only those are missing that the list does not name. Undefined if nothing is missing. */
 function missingOf({ spec }: Pod, list: ResourceList): Record<string, string> | undefined {
   const whole = spec?.resources?.requests
   const isMissing = (name: string): boolean => {

@@ -9,7 +9,7 @@ import { aPod } from '../../testing/objects.ts'
 import { handleOf, makePlugin } from '../../testing/try-plugin.ts'
 import { defaultBinder } from './default-binder.ts'
 
-test('a pod is bound by its name and uid; what the server refuses is an error', async (t) => {
+test('a pod is bound by its name and uid; what the server rejects is an error', async (t) => {
   const asked: { path?: string; body: unknown }[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []

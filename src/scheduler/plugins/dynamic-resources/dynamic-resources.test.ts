@@ -275,7 +275,7 @@ test('all devices are all that can give what is asked for', () => {
 })
 
 test(
-  'a claim that wants more devices than a claim can have is refused at once; alternatives that want fewer are ' +
+  'a claim that wants more devices than a claim can have is rejected at once; alternatives that want fewer are ' +
     'found at once',
   () => {
     const many = (count: number) =>

@@ -124,9 +124,9 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
       return undefined
     },
 
-    postFilter({ pod }, refusals) {
+    postFilter({ pod }, rejections) {
       if (!pod.pod.spec?.resourceClaims?.length && resourcesOf(pod).size === 0) return nothingToGive
-      const isElsewhere = [...refusals.values()].some(({ status }) => status === elsewhere)
+      const isElsewhere = [...rejections.values()].some(({ status }) => status === elsewhere)
       return makeRoom(pod, isElsewhere).then((reason) => ({ status: unschedulable(reason) }))
     },
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeviceClass, Node, Pod } from '../../../client/kinds.ts'
 import { PodInfo } from '../../framework/index.ts'
-import { aNode, aPod, asking } from '../../testing/objects.ts'
+import { aNode, aPod, withRequests } from '../../testing/objects.ts'
 import { mayHelp } from '../../testing/try-hint.ts'
 import { filterWith, handleOf, makePlugin, snapshotOf } from '../../testing/try-plugin.ts'
 import { nodeResourcesFit } from './fit.ts'
@@ -20,7 +20,7 @@ const allocatable = {
 }
 const node = aNode('n', { allocatable })
 const there = (name: string, requests: Record<string, string> = {}): Pod =>
-  aPod(name, { ...asking(requests), nodeName: 'n' })
+  aPod(name, { ...withRequests(requests), nodeName: 'n' })
 
 /** The reasons against the pod, and whether eviction may help. */
 function verdict(pod: Pod, pods: Pod[], args?: Record<string, unknown>): string {
@@ -42,56 +42,56 @@ test('a pod goes where there is room for all that it asks for', () => {
     ['no more pods', {}, [there('a'), there('b'), there('c')], 'Too many pods'],
     [
       'no more pods, and no cpu',
-      asking({ cpu: '2' }),
+      withRequests({ cpu: '2' }),
       [there('a', { cpu: '1' }), there('b'), there('c')],
       'Too many pods, Insufficient cpu',
     ],
-    ['exactly', asking({ cpu: '1', memory: '1Gi' }), [there('a', { cpu: '1', memory: '3Gi' })], 'fits'],
-    ['cpu', asking({ cpu: '1001m' }), [there('a', { cpu: '1' })], 'Insufficient cpu'],
-    ['memory', asking({ memory: '2Gi' }), [there('a', { memory: '3Gi' })], 'Insufficient memory'],
+    ['exactly', withRequests({ cpu: '1', memory: '1Gi' }), [there('a', { cpu: '1', memory: '3Gi' })], 'fits'],
+    ['cpu', withRequests({ cpu: '1001m' }), [there('a', { cpu: '1' })], 'Insufficient cpu'],
+    ['memory', withRequests({ memory: '2Gi' }), [there('a', { memory: '3Gi' })], 'Insufficient memory'],
     [
       'cpu and memory',
-      asking({ cpu: '2', memory: '2Gi' }),
+      withRequests({ cpu: '2', memory: '2Gi' }),
       [there('a', { cpu: '1', memory: '3Gi' })],
       'Insufficient cpu, Insufficient memory',
     ],
-    ['more than the node has', asking({ cpu: '3' }), [], 'never: Insufficient cpu'],
+    ['more than the node has', withRequests({ cpu: '3' }), [], 'never: Insufficient cpu'],
     [
       'more than the node has of one',
-      asking({ cpu: '3', memory: '2Gi' }),
+      withRequests({ cpu: '3', memory: '2Gi' }),
       [there('a', { memory: '3Gi' })],
       'never: Insufficient cpu, Insufficient memory',
     ],
     [
       'ephemeral storage',
-      asking({ 'ephemeral-storage': '6Gi' }),
+      withRequests({ 'ephemeral-storage': '6Gi' }),
       [there('a', { 'ephemeral-storage': '6Gi' })],
       'Insufficient ephemeral-storage',
     ],
-    ['an extended resource', asking({ [gpu]: '2' }), [there('a', { [gpu]: '1' })], `Insufficient ${gpu}`],
+    ['an extended resource', withRequests({ [gpu]: '2' }), [there('a', { [gpu]: '1' })], `Insufficient ${gpu}`],
     [
       'one that the node does not have',
-      asking({ 'example.com/fpga': '1' }),
+      withRequests({ 'example.com/fpga': '1' }),
       [],
       'never: Insufficient example.com/fpga',
     ],
-    ['none of one that the node does not have', asking({ 'example.com/fpga': '0' }), [], 'fits'],
+    ['none of one that the node does not have', withRequests({ 'example.com/fpga': '0' }), [], 'fits'],
     [
       'huge pages',
-      asking({ 'hugepages-2Mi': '64Mi' }),
+      withRequests({ 'hugepages-2Mi': '64Mi' }),
       [there('a', { 'hugepages-2Mi': '2Mi' })],
       'Insufficient hugepages-2Mi',
     ],
     ['an init container', init({ cpu: '2' }), [there('a', { cpu: '1' })], 'Insufficient cpu'],
     [
       'a sidecar',
-      { ...asking({ cpu: '1' }), ...init({ cpu: '1' }, { restartPolicy: 'Always' }) },
+      { ...withRequests({ cpu: '1' }), ...init({ cpu: '1' }, { restartPolicy: 'Always' }) },
       [there('a', { cpu: '500m' })],
       'Insufficient cpu',
     ],
     [
       'overhead',
-      { ...asking({ cpu: '1' }), overhead: { cpu: '500m' } },
+      { ...withRequests({ cpu: '1' }), overhead: { cpu: '500m' } },
       [there('a', { cpu: '1' })],
       'Insufficient cpu',
     ],
@@ -101,13 +101,18 @@ test('a pod goes where there is room for all that it asks for', () => {
       [there('a', { cpu: '1' })],
       'Insufficient cpu',
     ],
-    ['a full node, and nothing asked of what is full', asking({ memory: '1Gi' }), [there('a', { cpu: '5' })], 'fits'],
+    [
+      'a full node, and nothing asked of what is full',
+      withRequests({ memory: '1Gi' }),
+      [there('a', { cpu: '5' })],
+      'fits',
+    ],
   ]
   for (const [title, spec, pods, expected] of cases) assert.equal(verdict(aPod('p', spec), pods), expected, title)
 })
 
 test('extended resources can be left to somebody else', () => {
-  const pod = aPod('p', asking({ 'example.com/fpga': '1' }))
+  const pod = aPod('p', withRequests({ 'example.com/fpga': '1' }))
   const cases: [Record<string, unknown>, string][] = [
     [{ ignoredResources: ['example.com/fpga'] }, 'fits'],
     [{ ignoredResources: ['example.com/other'] }, 'never: Insufficient example.com/fpga'],
@@ -115,19 +120,22 @@ test('extended resources can be left to somebody else', () => {
     [{ ignoredResourceGroups: ['example'] }, 'never: Insufficient example.com/fpga'],
   ]
   for (const [args, expected] of cases) assert.equal(verdict(pod, [], args), expected, JSON.stringify(args))
-  assert.equal(verdict(aPod('p', asking({ cpu: '9' })), [], { ignoredResources: ['cpu'] }), 'never: Insufficient cpu')
+  assert.equal(
+    verdict(aPod('p', withRequests({ cpu: '9' })), [], { ignoredResources: ['cpu'] }),
+    'never: Insufficient cpu',
+  )
 })
 
 test('reasons are per node', () => {
   const cluster = { nodes: [node, aNode('m')], pods: [there('a', { cpu: '1' })] }
-  assert.deepEqual(filterWith(nodeResourcesFit, aPod('p', asking({ cpu: '1500m' })), cluster), {
+  assert.deepEqual(filterWith(nodeResourcesFit, aPod('p', withRequests({ cpu: '1500m' })), cluster), {
     n: 'Insufficient cpu',
     m: '',
   })
 })
 
 test('what helps: pods that go or shrink, nodes that come or grow', () => {
-  const pod = aPod('p', asking({ cpu: '1' }))
+  const pod = aPod('p', withRequests({ cpu: '1' }))
   const podEvent = (action: 'Delete' | 'UpdateScaleDown', before: Pod, after?: Pod) =>
     mayHelp(nodeResourcesFit, pod, { resource: 'Pod', action, before, ...(after && { after }) })
   assert.equal(podEvent('Delete', there('a')), true)
@@ -135,8 +143,11 @@ test('what helps: pods that go or shrink, nodes that come or grow', () => {
   assert.equal(podEvent('Delete', { ...aPod('a'), status: { nominatedNodeName: 'n' } }), true)
   assert.equal(podEvent('UpdateScaleDown', there('a', { cpu: '2' }), there('a', { cpu: '1' })), true)
   assert.equal(podEvent('UpdateScaleDown', there('a', { memory: '2Gi' }), there('a', { memory: '1Gi' })), false)
-  assert.equal(podEvent('UpdateScaleDown', aPod('a', asking({ cpu: '2' })), aPod('a', asking({ cpu: '1' }))), false)
-  assert.equal(podEvent('UpdateScaleDown', aPod('p', asking({ cpu: '2' })), pod), true)
+  assert.equal(
+    podEvent('UpdateScaleDown', aPod('a', withRequests({ cpu: '2' })), aPod('a', withRequests({ cpu: '1' }))),
+    false,
+  )
+  assert.equal(podEvent('UpdateScaleDown', aPod('p', withRequests({ cpu: '2' })), pod), true)
 
   const sized = (cpu: string, pods = '110'): Node => aNode('n', { allocatable: { cpu, pods } })
   const nodeEvent = (before: Node | undefined, after: Node) =>
@@ -161,7 +172,7 @@ const aClass = (name: string, extendedResourceName?: string): DeviceClass => ({
 })
 
 test('a class helps whose devices are asked for as an extended resource, when it begins to stand for it', () => {
-  const pod = aPod('p', asking({ [gpu]: '1', 'deviceclass.resource.kubernetes.io/fast': '1' }))
+  const pod = aPod('p', withRequests({ [gpu]: '1', 'deviceclass.resource.kubernetes.io/fast': '1' }))
   const event = (before: DeviceClass | undefined, after: DeviceClass) =>
     mayHelp(nodeResourcesFit, pod, {
       resource: 'DeviceClass',
@@ -179,7 +190,7 @@ test('a class helps whose devices are asked for as an extended resource, when it
 })
 
 test('a node helps that has all but what a class stands for', () => {
-  const pod = aPod('p', asking({ cpu: '1', [gpu]: '1' }))
+  const pod = aPod('p', withRequests({ cpu: '1', [gpu]: '1' }))
   const sized = (cpu: string): Node => aNode('n', { allocatable: { cpu } })
   const helps = (objects: DeviceClass[], before: Node | undefined, after: Node) =>
     mayHelp(

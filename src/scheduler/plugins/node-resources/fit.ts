@@ -30,7 +30,7 @@ export const nodeResourcesFit = pluginFactory<FitArgs>({
     const demand = (pod: PodInfo): Demand =>
       demandOf(pod, (name) => names.has(name) || groups.has(name.slice(0, name.indexOf('/'))))
     const strategy = strategyOf(scoringStrategy)
-    const refusal = refusals()
+    const rejection = rejections()
     const classOf = classesByResource(handle)
     // What a node does not have at all may be a driver's devices: then it is DynamicResources that decides.
     const isOthers = ({ resource, capacity }: Shortfall): boolean => capacity === 0 && classOf(resource) !== undefined
@@ -50,7 +50,7 @@ export const nodeResourcesFit = pluginFactory<FitArgs>({
       filter(asked, _pod, node) {
         if (fits(asked, node)) return undefined
         const lacking = shortfalls(asked, node).filter((one) => !isOthers(one))
-        return lacking.length > 0 ? refusal(lacking) : undefined
+        return lacking.length > 0 ? rejection(lacking) : undefined
       },
       preScore: (pod) => ({ state: askedOf(scoringStrategy.resources, pod, true) }),
       score: (resources, _pod, node) => strategy(resources, node),
@@ -67,7 +67,7 @@ function strategyOf({ type, requestedToCapacityRatio: ratio }: ScoringStrategy):
  * The statuses that tell of shortfalls: there are few, and a full cluster asks for one for every node. Where the whole
  * node is too small, eviction does not help.
  */
-function refusals(): (lacking: readonly Shortfall[]) => Status {
+function rejections(): (lacking: readonly Shortfall[]) => Status {
   const known = new Map<string, Status>()
   return (lacking) => {
     const isTooSmall = lacking.some(({ resource, asked, capacity }) => resource !== 'pods' && asked > capacity)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
 import type { FieldError } from '../../../machinery/validation/field-error.ts'
 import type { PluginFactory } from '../../framework/index.ts'
-import { aNode, aPod, asking } from '../../testing/objects.ts'
+import { aNode, aPod, withRequests } from '../../testing/objects.ts'
 import { scoreWith } from '../../testing/try-plugin.ts'
 import { nodeResourcesBalancedAllocation } from './balanced-allocation.ts'
 import { nodeResourcesFit } from './fit.ts'
@@ -16,7 +16,7 @@ const nodes = (a: Record<string, string> = {}, b: Record<string, string> = {}) =
   aNode('b', { allocatable: { cpu: '4', memory: '10000', ...b } }),
 ]
 const on = (nodeName: string, cpu: string, memory: string): Pod =>
-  aPod(`on-${nodeName}-${cpu}-${memory}`, { ...asking({ cpu, memory }), nodeName })
+  aPod(`on-${nodeName}-${cpu}-${memory}`, { ...withRequests({ cpu, memory }), nodeName })
 const strategy = (type: string, more: object = {}) => ({ scoringStrategy: { type, ...more } })
 
 test('LeastAllocated prefers what is emptier', () => {
@@ -28,7 +28,11 @@ test('LeastAllocated prefers what is emptier', () => {
     ['nothing of a resource', { cpu: '1', memory: '0' }, nodes({ memory: '0' }), [], { a: 75, b: 87 }],
   ]
   for (const [title, requests, all, pods, expected] of cases)
-    assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p', asking(requests)), { nodes: all, pods }), expected, title)
+    assert.deepEqual(
+      scoreWith(nodeResourcesFit, aPod('p', withRequests(requests)), { nodes: all, pods }),
+      expected,
+      title,
+    )
   // A container that asks for nothing counts for 100m and 200Mi.
   const large = [aNode('a', { allocatable: { cpu: '1', memory: '400Mi' } })]
   assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p'), { nodes: large }), { a: 70 })
@@ -44,7 +48,7 @@ test('resources have weights, and extended ones count for pods that ask for them
       { name: 'memory', weight: memory },
     ],
   })
-  const pod = aPod('p', asking({ cpu: '3', memory: '5000' }))
+  const pod = aPod('p', withRequests({ cpu: '3', memory: '5000' }))
   assert.deepEqual(
     scoreWith(nodeResourcesFit, pod, { nodes: nodes(), args: strategy('LeastAllocated', weights(2, 1)) }),
     { a: 33, b: 33 },
@@ -57,11 +61,14 @@ test('resources have weights, and extended ones count for pods that ask for them
   }
   const args = strategy('LeastAllocated', withGpu)
   const some = nodes({ [gpu]: '4' }, { [gpu]: '8' })
-  assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p', asking({ cpu: '2', [gpu]: '2' })), { nodes: some, args }), {
-    a: 50,
-    b: 68,
-  })
-  assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p', asking({ cpu: '2' })), { nodes: some, args }), {
+  assert.deepEqual(
+    scoreWith(nodeResourcesFit, aPod('p', withRequests({ cpu: '2', [gpu]: '2' })), { nodes: some, args }),
+    {
+      a: 50,
+      b: 68,
+    },
+  )
+  assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p', withRequests({ cpu: '2' })), { nodes: some, args }), {
     a: 50,
     b: 50,
   })
@@ -77,7 +84,7 @@ test('MostAllocated prefers what is fuller', () => {
   ]
   for (const [title, requests, all, pods, expected] of cases)
     assert.deepEqual(
-      scoreWith(nodeResourcesFit, aPod('p', asking(requests)), { nodes: all, pods, args }),
+      scoreWith(nodeResourcesFit, aPod('p', withRequests(requests)), { nodes: all, pods, args }),
       expected,
       title,
     )
@@ -91,7 +98,7 @@ test('RequestedToCapacityRatio follows the lines that it is given', () => {
   const packing = shape([0, 0], [100, 10])
   const spreading = shape([0, 10], [100, 0])
   const peak = shape([10, 1], [50, 9], [90, 4])
-  const pod = aPod('p', asking({ cpu: '1', memory: '2000' }))
+  const pod = aPod('p', withRequests({ cpu: '1', memory: '2000' }))
   const cases: [string, Record<string, unknown>, Pod[], Record<string, number>][] = [
     ['packing', packing, [on('a', '2', '5000')], { a: 73, b: 23 }],
     ['spreading', spreading, [on('a', '2', '5000')], { a: 28, b: 78 }],
@@ -104,7 +111,7 @@ test('RequestedToCapacityRatio follows the lines that it is given', () => {
 })
 
 test('balanced allocation prefers nodes that the pod makes more even', () => {
-  const pod = (cpu: string, memory: string): Pod => aPod('p', asking({ cpu, memory }))
+  const pod = (cpu: string, memory: string): Pod => aPod('p', withRequests({ cpu, memory }))
   const cases: [string, Pod, ReturnType<typeof nodes>, Pod[], Record<string, number>][] = [
     ['as even as before', pod('2', '5000'), nodes(), [], { a: 75, b: 75 }],
     ['less even', pod('3', '5000'), nodes({}, { cpu: '6' }), [], { a: 68, b: 75 }],
@@ -121,16 +128,16 @@ test('balanced allocation prefers nodes that the pod makes more even', () => {
 test('balanced allocation of three resources', () => {
   const args = { resources: [{ name: 'cpu' }, { name: 'memory' }, { name: gpu }] }
   const some = nodes({ [gpu]: '4' }, { [gpu]: '4' })
-  const pod = aPod('p', asking({ cpu: '2', memory: '5000', [gpu]: '2' }))
+  const pod = aPod('p', withRequests({ cpu: '2', memory: '5000', [gpu]: '2' }))
   assert.deepEqual(scoreWith(nodeResourcesBalancedAllocation, pod, { nodes: some, pods: [on('a', '1', '0')], args }), {
     a: 75,
     b: 75,
   })
-  const uneven = aPod('p', asking({ cpu: '4', memory: '0', [gpu]: '2' }))
+  const uneven = aPod('p', withRequests({ cpu: '4', memory: '0', [gpu]: '2' }))
   assert.deepEqual(scoreWith(nodeResourcesBalancedAllocation, uneven, { nodes: some, args }), { a: 54, b: 54 })
 })
 
-test('arguments that make no sense are refused', () => {
+test('arguments that make no sense are rejected', () => {
   const faults = (factory: PluginFactory, given: Record<string, unknown>): string[] =>
     (factory.args?.validate?.(factory.args.withDefaults(given), 'args') ?? []).map(
       ({ field, message }: FieldError) => `${field}: ${message}`,

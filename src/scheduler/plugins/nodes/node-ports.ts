@@ -14,6 +14,6 @@ export const nodePorts = pluginFactory({
       on('Node', ['Add']),
     ],
     preFilter: ({ hostPorts }) => (hostPorts.length === 0 ? skip : { state: undefined }),
-    filter: (_state, { hostPorts }, node) => (node.portsTaken(hostPorts) ? taken : undefined),
+    filter: (_state, { hostPorts }, node) => (node.usesPort(hostPorts) ? taken : undefined),
   }),
 })

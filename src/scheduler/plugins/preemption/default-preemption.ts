@@ -13,7 +13,7 @@ import {
   type PodInfo,
   type PostFilterResult,
   pluginFactory,
-  type Refusal,
+  type Rejection,
   unschedulable,
 } from '../../framework/index.ts'
 import { budgetOf } from './budgets.ts'
@@ -75,7 +75,7 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
         await Promise.all(victims.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
         preempting.delete(preemptor.uid)
         const isToGo = last !== undefined && (await evict(handle, last, preemptor, node))
-        // What wakes it has happened before: the last one to go need not be what it was refused for.
+        // What wakes it has happened before: the last one to go need not be what it was rejected for.
         if (!isToGo || waiting.wasHeldBack) handle.activate([preemptor.key])
       } catch (error) {
         handle.log(`pods on ${node} could not be evicted for ${preemptor.key}: ${reasonOf(error)}`)
@@ -88,12 +88,12 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
     const conclude = (
       cycle: Cycle,
       candidates: readonly Candidate[],
-      refusals: ReadonlyMap<string, Refusal>,
+      rejections: ReadonlyMap<string, Rejection>,
     ): PostFilterResult => {
       const best = chooseCandidate(candidates)
       if (!best) {
         const absentReason = 'Preemption is not helpful for scheduling'
-        const message = fitMessage({ nodeCount: cycle.snapshot.nodes.length, refusals, absentReason })
+        const message = fitMessage({ nodeCount: cycle.snapshot.nodes.length, rejections, absentReason })
         return { status: unschedulable(`preemption: ${message}`), nominatedNode: '' }
       }
       const { node, victims } = best
@@ -107,7 +107,7 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
     }
 
     return {
-      // When the victims are being deleted it is woken by what it was refused for.
+      // When the victims are being deleted it is woken by what it was rejected for.
       events: [],
       preEnqueue({ uid }) {
         const waiting = preempting.get(uid)
@@ -115,12 +115,12 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
         waiting.wasHeldBack = true
         return stillEvicting
       },
-      postFilter(cycle, refusals) {
-        const objection = objectionTo(cycle, refusals, handle)
+      postFilter(cycle, rejections) {
+        const objection = objectionTo(cycle, rejections, handle)
         if (objection) return { status: unschedulable(`preemption: ${objection}`) }
-        const { candidates, refusals: remaining } = tryNodes(
+        const { candidates, rejections: remaining } = tryNodes(
           cycle,
-          refusals,
+          rejections,
           settings,
           handle,
           [...budgets.all()].map(budgetOf),
@@ -142,12 +142,12 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
 /** Why the pod may not evict others, if it may not. */
 function objectionTo(
   { pod, snapshot }: Cycle,
-  refusals: ReadonlyMap<string, Refusal>,
+  rejections: ReadonlyMap<string, Rejection>,
   handle: Handle,
 ): string | undefined {
   if (pod.pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
   const nominated = handle.nominatedNode(pod.uid)
-  if (!nominated || refusals.get(nominated)?.status.code === 'UnschedulableAndUnresolvable') return undefined
+  if (!nominated || rejections.get(nominated)?.status.code === 'UnschedulableAndUnresolvable') return undefined
   // The room that it has been promised is still being made.
   const isBeingMade = snapshot
     .node(nominated)
@@ -166,19 +166,19 @@ const isBeingPreempted = ({ pod: { metadata, status } }: PodInfo): boolean =>
 /** Tries nodes where eviction may help, from a random one on, until there are enough candidates. */
 function tryNodes(
   cycle: Cycle,
-  refusals: ReadonlyMap<string, Refusal>,
+  rejections: ReadonlyMap<string, Rejection>,
   { minCandidateNodesPercentage, minCandidateNodesAbsolute }: PreemptionArgs,
   { random }: Handle,
   budgets: readonly ReturnType<typeof budgetOf>[],
-): { readonly candidates: readonly Candidate[]; readonly refusals: ReadonlyMap<string, Refusal> } {
-  const nodes = cycle.snapshot.nodes.filter(({ name }) => refusals.get(name)?.status.code === 'Unschedulable')
+): { readonly candidates: readonly Candidate[]; readonly rejections: ReadonlyMap<string, Rejection> } {
+  const nodes = cycle.snapshot.nodes.filter(({ name }) => rejections.get(name)?.status.code === 'Unschedulable')
   const wanted = Math.min(
     nodes.length,
     Math.max(minCandidateNodesAbsolute, Math.trunc((nodes.length * minCandidateNodesPercentage) / 100)),
   )
   const offset = Math.floor(random() * nodes.length)
   const candidates: Candidate[] = []
-  const remaining = new Map<string, Refusal>()
+  const remaining = new Map<string, Rejection>()
   let harmless = 0
   for (let at = 0; at < nodes.length; at++) {
     const node = nodes[(offset + at) % nodes.length]!
@@ -190,7 +190,7 @@ function tryNodes(
       if (harmless > 0 && candidates.length >= wanted) break
     }
   }
-  return { candidates, refusals: remaining }
+  return { candidates, rejections: remaining }
 }
 
 /** What the extenders leave of the candidates. */

@@ -4,7 +4,7 @@ import type { Pod, PodDisruptionBudget } from '../../../client/kinds.ts'
 import { PodInfo, pluginFactory, wait } from '../../framework/index.ts'
 import { MemoryCluster } from '../../testing/memory-cluster.ts'
 import { memoryScheduler } from '../../testing/memory-scheduler.ts'
-import { aNode, aPod, asking } from '../../testing/objects.ts'
+import { aNode, aPod, withRequests } from '../../testing/objects.ts'
 import { budgetOf, splitByBudgets } from './budgets.ts'
 import { chooseCandidate } from './choose.ts'
 import { byImportance } from './importance.ts'
@@ -90,7 +90,7 @@ async function fullCluster(
   for (const name of options.nodes ?? ['a']) cluster.put(aNode(name, { allocatable: { cpu: '3' } }))
   for (const [name, priority] of Object.entries(priorities))
     cluster.put({
-      ...aPod(name, { ...asking({ cpu: '1' }), nodeName: name[0], priority }, { labels: { app: name } }),
+      ...aPod(name, { ...withRequests({ cpu: '1' }), nodeName: name[0], priority }, { labels: { app: name } }),
       status: started(0),
     } as Pod)
   cluster.put(...((options.more ?? []) as PodDisruptionBudget[]))
@@ -99,7 +99,7 @@ async function fullCluster(
 
 test('as few and as unimportant pods go as possible', async () => {
   const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 })
-  cluster.put(aPod('urgent', { ...asking({ cpu: '2' }), priority: 10 }))
+  cluster.put(aPod('urgent', { ...withRequests({ cpu: '2' }), priority: 10 }))
   await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
   assert.deepEqual(
     ['a1', 'a2', 'a3'].map((name) => cluster.pod(name) !== undefined),
@@ -113,7 +113,7 @@ test('pods that a budget protects are spared where others can go', async () => {
     { a1: 1, a2: 2, a3: 3 },
     { more: [aBudget('a1', { app: 'a1' }, 0)] },
   )
-  cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
+  cluster.put(aPod('urgent', { ...withRequests({ cpu: '1' }), priority: 10 }))
   await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
   assert.deepEqual(
     ['a1', 'a2', 'a3'].map((name) => cluster.pod(name) !== undefined),
@@ -126,7 +126,7 @@ test('who may not preempt, or would gain nothing, says so', async () => {
   const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 }, { nodes: ['a', 'b'] })
   cluster.put(aNode('b', { allocatable: { cpu: '3' }, spec: { unschedulable: true } }))
   const message = async (name: string, spec: object): Promise<string> => {
-    cluster.put(aPod(name, { ...asking({ cpu: '1' }), ...spec }))
+    cluster.put(aPod(name, { ...withRequests({ cpu: '1' }), ...spec }))
     const read = (): string | undefined =>
       cluster.pod(name)?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message
     await until('the condition', () => read() !== undefined)
@@ -153,7 +153,7 @@ test('who needs the port of one and the cores of another gets both, whoever of t
     const holder = { containers: [{ name: 'c', image: 'i', ports }] }
     const minute = (name: string): number => (name === last ? 1 : 2)
     cluster.put(aNode('a', { allocatable: { cpu: '3' } }))
-    for (const [name, spec] of Object.entries({ port: holder, cores: asking({ cpu: '3' }) })) {
+    for (const [name, spec] of Object.entries({ port: holder, cores: withRequests({ cpu: '3' }) })) {
       const victim: Pod = { ...aPod(name, { ...spec, nodeName: 'a', priority: 0 }), status: started(minute(name)) }
       cluster.put(victim)
     }
@@ -174,7 +174,7 @@ test('pods that are going already are neither evicted again nor told of it', asy
   cluster.onDelete = ({ metadata }) => assert.fail(`${metadata.name} is deleted`)
   const leaving = cluster.pod('a1')!
   cluster.put({ ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
-  cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
+  cluster.put(aPod('urgent', { ...withRequests({ cpu: '1' }), priority: 10 }))
   await until('urgent is nominated', () => cluster.pod('urgent')?.status?.nominatedNodeName === 'a')
   cluster.remove('Pod', 'default/a1')
   await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
@@ -194,9 +194,9 @@ test('who waits in Permit loses its place without being deleted, and looks for a
   const cluster = new MemoryCluster()
   cluster.put(aNode('a', { allocatable: { cpu: '1' } }))
   const { scheduler, until } = await memoryScheduler({ plugins: [gate], configuration: { profiles } }, cluster)
-  cluster.put(aPod('lesser', { ...asking({ cpu: '1' }), priority: 0 }))
+  cluster.put(aPod('lesser', { ...withRequests({ cpu: '1' }), priority: 0 }))
   await until('lesser waits', () => scheduler.cache.assumedCount === 1)
-  cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
+  cluster.put(aPod('urgent', { ...withRequests({ cpu: '1' }), priority: 10 }))
   await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
   assert.ok(
     cluster.events.some(
@@ -226,9 +226,9 @@ test('who is being prepared for its binding is not deleted: that is called off, 
   cluster.onDelete = ({ metadata }) => assert.fail(`${metadata.name} is deleted`)
   cluster.put(aNode('a', { allocatable: { cpu: '1' } }))
   const { scheduler, until } = await memoryScheduler({ plugins: [slow], configuration: { profiles } }, cluster)
-  cluster.put(aPod('lesser', { ...asking({ cpu: '1' }), priority: 0 }))
+  cluster.put(aPod('lesser', { ...withRequests({ cpu: '1' }), priority: 0 }))
   await until('lesser is expected', () => cluster.pod('lesser')?.status?.nominatedNodeName === 'a')
-  cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
+  cluster.put(aPod('urgent', { ...withRequests({ cpu: '1' }), priority: 10 }))
   await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
   assert.ok(
     cluster.events.some(

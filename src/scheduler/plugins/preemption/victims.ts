@@ -3,7 +3,7 @@ import {
   type Cycle,
   type NodeInfo,
   type PodInfo,
-  type Refusal,
+  type Rejection,
   unresolvable,
   type Victims,
 } from '../../framework/index.ts'
@@ -13,15 +13,15 @@ import { byImportance } from './importance.ts'
 const nobodyToEvict = unresolvable('No preemption victims found for incoming pod')
 
 /** The victims, or why eviction does not help on this node. Nothing is changed: it is tried on copies. */
-export function victimsOn(original: Cycle, node: NodeInfo, budgets: readonly Budget[]): Victims | Refusal {
+export function victimsOn(original: Cycle, node: NodeInfo, budgets: readonly Budget[]): Victims | Rejection {
   const { pod } = original
   const candidates = node.pods.filter(({ priority }) => priority < pod.priority)
   if (candidates.length === 0) return { plugin: 'DefaultPreemption', status: nobodyToEvict }
   const cycle = original.copy()
   const room = node.copy()
   for (const candidate of candidates) cycle.removePod(candidate, room)
-  const refusal = cycle.filter(room)
-  if (refusal) return refusal
+  const rejection = cycle.filter(room)
+  if (rejection) return rejection
   const victims: PodInfo[] = []
   /** Lets the pod stay, if there is room for both; whether it has to go. */
   const hasToGo = (candidate: PodInfo): boolean => {

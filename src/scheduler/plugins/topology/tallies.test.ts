@@ -46,19 +46,19 @@ function randomPod(at: number, random: (below: number) => number): Pod {
   return aPod(`p${at}`, specs[random(specs.length)], { labels: { app } })
 }
 
-/** What a plug-in says of a pod on each node: its refusals and scores. */
+/** What a plug-in says of a pod on each node: its rejections and scores. */
 function answers(plugin: Plugin, pod: PodInfo, snapshot: ReturnType<typeof snapshotOf>): unknown {
   const filtered = plugin.preFilter?.(pod, snapshot)
   const state = filtered && 'state' in filtered ? filtered.state : undefined
-  const refusals =
+  const rejections =
     state === undefined
       ? 'skipped'
       : snapshot.nodes.map((node) => plugin.filter?.(state, pod, node)?.reasons.join() ?? '')
   const scored = plugin.preScore?.(pod, snapshot.nodes, state)
-  if (!scored || 'code' in scored) return [refusals, 'skipped']
+  if (!scored || 'code' in scored) return [rejections, 'skipped']
   const scores = snapshot.nodes.map((node) => plugin.score?.(scored.state, pod, node) ?? 0)
   plugin.normalize?.(scored.state, pod, scores, snapshot.nodes)
-  return [refusals, scores]
+  return [rejections, scores]
 }
 
 function check(factory: PluginFactory, seed: number): void {

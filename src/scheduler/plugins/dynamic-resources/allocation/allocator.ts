@@ -212,12 +212,12 @@ class Search {
     const takesCounters = !wants.adminAccess && !this.#isInUse(device.id)
     if (takesCounters && !this.#counters.take(device.device, device.pool)) return false
     const constraints = this.#constraints[claimAt] ?? []
-    const refuses = constraints.findIndex(
+    const rejects = constraints.findIndex(
       (constraint) => !constraint.add(request, subRequest, device.device, device.driver),
     )
-    if (refuses >= 0) {
+    if (rejects >= 0) {
       if (must) throw new Error(this.#unfit(claimAt, alternative, device))
-      for (const constraint of constraints.slice(0, refuses))
+      for (const constraint of constraints.slice(0, rejects))
         constraint.remove(request, subRequest, device.device, device.driver)
       if (takesCounters) this.#counters.giveBack(device.device, device.pool)
       return false

@@ -1,12 +1,10 @@
-/**
- * Pods that Permit makes wait: they have a place, and are bound when all plug-ins that asked for it have allowed it.
- */
+/** Pods that wait in Permit: they have a node, and are bound when all plug-ins that wait have allowed it. */
 import { goDuration } from '../../lib/go/go-duration.ts'
 import type { WaitingPod } from '../framework/handle.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
-import { type Refusal, unschedulable } from '../framework/status.ts'
+import { type Rejection, unschedulable } from '../framework/status.ts'
 
-/** Nobody waits longer than this. Milliseconds. */
+/** The longest wait, in ms. */
 const longestWaitMs = 15 * 60_000
 
 export class WaitingPods {
@@ -21,16 +19,16 @@ export class WaitingPods {
   }
 
   /**
-   * Resolves when all plug-ins allow the pod, or with the refusal of the first that does not, or not in its time (ms,
-   * by plug-in).
+   * Resolves when all plug-ins allow the pod, or with the rejection of the first plug-in that rejects it or times out
+   * (ms, by plug-in).
    */
-  wait(pod: PodInfo, node: string, timeouts: ReadonlyMap<string, number>): Promise<Refusal | undefined> {
+  wait(pod: PodInfo, node: string, timeouts: ReadonlyMap<string, number>): Promise<Rejection | undefined> {
     const waiting = new Waiting(pod, node, timeouts)
     this.#waiting.set(pod.uid, waiting)
     return waiting.ended.finally(() => this.#waiting.delete(pod.uid))
   }
 
-  /** Nobody waits any longer. */
+  /** Rejects all waiting pods. */
   stop(): void {
     for (const waiting of this.#waiting.values()) waiting.reject('', 'the scheduler stops')
   }
@@ -39,14 +37,14 @@ export class WaitingPods {
 class Waiting implements WaitingPod {
   readonly pod: PodInfo
   readonly node: string
-  readonly ended: Promise<Refusal | undefined>
+  readonly ended: Promise<Rejection | undefined>
   readonly #timers = new Map<string, NodeJS.Timeout>()
-  readonly #end: (refusal: Refusal | undefined) => void
+  readonly #end: (rejection: Rejection | undefined) => void
 
   constructor(pod: PodInfo, node: string, timeouts: ReadonlyMap<string, number>) {
     this.pod = pod
     this.node = node
-    const { promise, resolve } = Promise.withResolvers<Refusal | undefined>()
+    const { promise, resolve } = Promise.withResolvers<Rejection | undefined>()
     this.ended = promise
     this.#end = resolve
     for (const [plugin, timeoutMs] of timeouts)

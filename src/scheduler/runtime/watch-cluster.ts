@@ -1,4 +1,4 @@
-/** Carries what is told of nodes, pods and the rest into the cache and the queue. */
+/** Passes changes of nodes, pods and other objects to the cache and the queue. */
 import { keyOf } from '../../client/informers/object-store.ts'
 import {
   csiDrivers,
@@ -36,18 +36,18 @@ export interface Watchers {
   readonly preparingPods: PreparingPods
   /** The kinds whose changes may help pods. */
   readonly resources: ReadonlySet<EventResource>
-  /** Whether the pod is for one of our profiles. */
+  /** True if the pod is for one of our profiles. */
   readonly isOurs: (pod: Pod) => boolean
-  /** Does it now, or when the cycle under way has ended. */
+  /** Runs the change immediately, or after the scheduling cycle in progress. */
   readonly apply: (change: () => void) => void
-  readonly tell: (event: ClusterEvent) => void
-  /** Counts an event that is told to nobody: pods without a node come, change and go. */
-  readonly handled: (event: ClusterEvent) => void
+  readonly notify: (event: ClusterEvent) => void
+  /** Counts an event that is not passed on: pods without a node are added, changed and deleted. */
+  readonly countEvent: (event: ClusterEvent) => void
 }
 
-/** Follows them from now on. */
+/** Follows the cluster from now on. */
 export function watchCluster(watchers: Watchers): void {
-  const { source, cache, resources, apply, tell } = watchers
+  const { source, cache, resources, apply, notify: tell } = watchers
   source.lister(nodes).onChange((after, before) =>
     apply(() => {
       if (after) cache.setNode(after)
@@ -57,7 +57,7 @@ export function watchCluster(watchers: Watchers): void {
     }),
   )
   source.lister(pods).onChange((after, before) => apply(() => podChanged(watchers, live(after), live(before))))
-  for (const [name, kind] of Object.entries(others) as [keyof typeof others, Resource][]) {
+  for (const [name, kind] of Object.entries(otherKinds) as [keyof typeof otherKinds, Resource][]) {
     if (!resources.has(name)) continue
     source.lister(kind).onChange((after, before) => {
       if (after === before) return
@@ -67,7 +67,7 @@ export function watchCluster(watchers: Watchers): void {
   }
 }
 
-const others: { readonly [Name in Exclude<EventResource, 'Pod' | 'Node'>]: Resource<EventObjects[Name]> } = {
+const otherKinds: { readonly [Name in Exclude<EventResource, 'Pod' | 'Node'>]: Resource<EventObjects[Name]> } = {
   PersistentVolume: persistentVolumes,
   PersistentVolumeClaim: persistentVolumeClaims,
   StorageClass: storageClasses,
@@ -81,23 +81,23 @@ const others: { readonly [Name in Exclude<EventResource, 'Pod' | 'Node'>]: Resou
   Namespace: namespaces,
 }
 
-/** A pod that has ended is as good as gone. */
+/** A pod that has ended is treated as deleted. */
 const live = (pod: Pod | undefined): Pod | undefined =>
   pod && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed' ? pod : undefined
 
 function podChanged(watchers: Watchers, after: Pod | undefined, before: Pod | undefined): void {
   if (before?.spec?.nodeName || after?.spec?.nodeName) {
-    placedPodChanged(watchers, after, before)
+    scheduledPodChanged(watchers, after, before)
     return
   }
-  if (after) unplacedPodChanged(watchers, after, before)
-  else if (before) unplacedPodGone(watchers, before)
+  if (after) unscheduledPodChanged(watchers, after, before)
+  else if (before) unscheduledPodDeleted(watchers, before)
   else return
-  watchers.handled({ resource: 'Pod', action: !before ? 'Add' : after ? 'Update' : 'Delete', before, after })
+  watchers.countEvent({ resource: 'Pod', action: !before ? 'Add' : after ? 'Update' : 'Delete', before, after })
 }
 
-function placedPodChanged(
-  { cache, queue, nominated, isOurs, tell }: Watchers,
+function scheduledPodChanged(
+  { cache, queue, nominated, isOurs, notify: tell }: Watchers,
   after: Pod | undefined,
   before: Pod | undefined,
 ): void {
@@ -111,7 +111,7 @@ function placedPodChanged(
     for (const action of podActions(before, after)) tell({ resource: 'Pod', action, before, after })
     return
   }
-  // It has found its node, by us or by somebody else.
+  // It was bound, by us or by another scheduler.
   if (before && isOurs(before)) {
     queue.delete(before)
     nominated.delete(before.metadata.uid ?? '', after.spec?.nodeName)
@@ -119,12 +119,12 @@ function placedPodChanged(
   tell({ resource: 'Pod', action: 'Add', after })
 }
 
-function unplacedPodChanged(watchers: Watchers, after: Pod, before: Pod | undefined): void {
+function unscheduledPodChanged(watchers: Watchers, after: Pod, before: Pod | undefined): void {
   const { cache, queue, nominated, isOurs } = watchers
   if (!isOurs(after)) return
   if (cache.isAssumed(after.metadata.uid ?? '')) {
-    // A finalizer keeps it, but it will never be bound.
-    if (after.metadata.deletionTimestamp && !before?.metadata.deletionTimestamp) placeGivenUp(watchers, after)
+    // A finalizer holds it, but it will never be bound.
+    if (after.metadata.deletionTimestamp && !before?.metadata.deletionTimestamp) releaseNode(watchers, after)
     return
   }
   if (before === after) return
@@ -134,16 +134,16 @@ function unplacedPodChanged(watchers: Watchers, after: Pod, before: Pod | undefi
   else queue.add(after)
 }
 
-function unplacedPodGone(watchers: Watchers, before: Pod): void {
+function unscheduledPodDeleted(watchers: Watchers, before: Pod): void {
   const { queue, nominated, isOurs } = watchers
   if (!isOurs(before)) return
   queue.delete(before)
   nominated.delete(before.metadata.uid ?? '')
-  placeGivenUp(watchers, before)
+  releaseNode(watchers, before)
 }
 
-/** The place that the pod had is for others at once, whatever its binding waits for. */
-function placeGivenUp({ cache, waitingPods, preparingPods, tell }: Watchers, pod: Pod): void {
+/** Releases the node of the pod immediately, whatever its binding waits for. */
+function releaseNode({ cache, waitingPods, preparingPods, notify: tell }: Watchers, pod: Pod): void {
   const { uid = '' } = pod.metadata
   waitingPods.get(uid)?.reject('', 'removed')
   preparingPods.get(uid)?.cancel(`pod ${keyOf(pod)} is being deleted`)

@@ -1,13 +1,13 @@
 /**
- * What the scheduler keeps of a pod: what it is placed by, what it takes of its node, and who it is. Pods that wait to
- * be placed may be tens of thousands: what those of one owner have in common has to be the same in all of them.
+ * Reduces pods to what the scheduler caches: identity, constraints and resources. There may be tens of thousands of
+ * pending pods, so whatever the pods of one owner have in common must be equal in all of them.
  */
 import type { Pod } from '../../client/kinds.ts'
 import { leanPod } from '../../client/objects/lean-pod.ts'
 
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
 
-export function keptPod(pod: Pod): Pod {
+export function transformPod(pod: Pod): Pod {
   const { status, ...lean } = leanPod(pod)
   if (!status) return lean
   const { podIP: _, podIPs: __, containerStatuses, initContainerStatuses, ...kept } = status
@@ -21,7 +21,7 @@ export function keptPod(pod: Pod): Pod {
   }
 }
 
-/** A container that is being resized has what it had. */
+/** During a resize, a container still uses its old resources. */
 const room = ({
   name,
   image,

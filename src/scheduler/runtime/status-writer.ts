@@ -1,6 +1,6 @@
 /**
- * Writes what the scheduler says in the status of pods: one write a pod at a time, the newest alone if several wait.
- * Who schedules never waits for it.
+ * Writes conditions and nominations to the status of pods: one write per pod at a time, later changes are merged.
+ * Scheduling never waits for it.
  */
 import { RequestCanceled } from '../../client/connection/connection-lost.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
@@ -12,7 +12,7 @@ type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
 
 export interface StatusChange {
   readonly condition?: Condition
-  /** Empty takes it away, undefined leaves it. */
+  /** Empty removes it, undefined leaves it unchanged. */
   readonly nominatedNode?: string
 }
 
@@ -21,12 +21,12 @@ interface Write {
   change: StatusChange
 }
 
-const mostAtOnce = 64
+const maxConcurrentWrites = 64
 
 export class StatusWriter {
   readonly #client: RestClient
   readonly #log: (line: string) => void
-  /** By uid, in the order in which they were wanted. */
+  /** By uid, in the order of the calls to `write`. */
   readonly #waiting = new Map<string, Write>()
   readonly #writing = new Set<string>()
 
@@ -43,23 +43,23 @@ export class StatusWriter {
         nominatedNode: change.nominatedNode ?? waiting.change.nominatedNode,
       }
     else this.#waiting.set(pod.uid, { pod, change })
-    this.#begin()
+    this.#startWrites()
   }
 
-  #begin(): void {
+  #startWrites(): void {
     for (const [uid, write] of this.#waiting) {
-      if (this.#writing.size >= mostAtOnce) return
+      if (this.#writing.size >= maxConcurrentWrites) return
       if (this.#writing.has(uid)) continue
       this.#waiting.delete(uid)
       this.#writing.add(uid)
-      void this.#written(write).finally(() => {
+      void this.#write(write).finally(() => {
         this.#writing.delete(uid)
-        this.#begin()
+        this.#startWrites()
       })
     }
   }
 
-  async #written({ pod: { pod, namespace, name, key }, change: { condition, nominatedNode } }: Write): Promise<void> {
+  async #write({ pod: { pod, namespace, name, key }, change: { condition, nominatedNode } }: Write): Promise<void> {
     const status = {
       ...(condition && { conditions: [condition] }),
       ...(nominatedNode !== undefined && { nominatedNodeName: nominatedNode || null }),
@@ -74,12 +74,10 @@ export class StatusWriter {
         'status',
       )
     } catch (error) {
-      // Who has gone, or is another by now, needs no status.
+      // A pod that was deleted or replaced needs no status.
       const isGone = isGoneOrChanged(error)
       if (!isGone && !(error instanceof RequestCanceled))
-        this.#log(
-          `the status of pod ${key} could not be written: ${error instanceof Error ? error.message : String(error)}`,
-        )
+        this.#log(`cannot write the status of pod ${key}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 }

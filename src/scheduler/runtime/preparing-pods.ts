@@ -1,4 +1,4 @@
-/** Pods that PreBind prepares: until that is done it can be called off, and the pod looks for a place again. */
+/** Pods in PreBind. Until it is done, it can be cancelled, and the pod is scheduled once more. */
 import type { PreparingPod } from '../framework/handle.ts'
 
 export class PreparingPods {
@@ -9,7 +9,7 @@ export class PreparingPods {
     return controller && { cancel: (why) => controller.abort(new Error(why)) }
   }
 
-  /** Does the work, whose signal is aborted when it is called off. */
+  /** Does the work, whose signal is aborted on cancel. */
   async prepare<T>(uid: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController()
     this.#preparing.set(uid, controller)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../client/kinds.ts'
-import { keptPod } from './kept-pod.ts'
+import { transformPod } from './transform-pod.ts'
 
 const container = { name: 'c', image: 'i', imageID: '', ready: true, restartCount: 0 }
 const given = { allocatedResources: { cpu: '2' }, resources: { requests: { cpu: '3' } } }
@@ -18,10 +18,10 @@ const pod = (spec: object): Pod => ({
   },
 })
 
-test('of a pod is kept what it is placed by and what it takes', () => {
+test('the cached pod retains what scheduling and resource accounting read', () => {
   const claim = { name: 'data', persistentVolumeClaim: { claimName: 'data' } }
   const token = { name: 'kube-api-access-x2x4z', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }
-  assert.deepEqual(keptPod(pod({ nodeName: 'n', volumes: [claim, token] })), {
+  assert.deepEqual(transformPod(pod({ nodeName: 'n', volumes: [claim, token] })), {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'p' },

@@ -1,17 +1,17 @@
-/** How a pod is told why it waits: in an event and in its status. */
+/** The event and the status that explain why a pod is unschedulable. */
 import type { Pod } from '../../client/kinds.ts'
 import type { Failure } from '../cycle/failure.ts'
 import type { StatusChange } from './status-writer.ts'
 
-/** Upstream's limit for what an event says. */
-const longestNote = 1024
+/** Upstream's limit for the note of an event, in characters. */
+const maxNoteLength = 1024
 
 export const noteOf = ({ message }: Failure): string =>
-  message.length > longestNote ? `${message.slice(0, longestNote - 4)} ...` : message
+  message.length > maxNoteLength ? `${message.slice(0, maxNoteLength - 4)} ...` : message
 
 /**
- * What the failure changes in the pod's status; nothing if that says so already. `nominatedBefore` is the node that was
- * kept for the pod as far as the scheduler knows (empty for none): that may not be in the status yet.
+ * The change of the pod's status after the failure; undefined if it is current. `nominatedBefore` is the nominated node
+ * as far as the scheduler knows (empty for none): it may not be in the status yet.
  */
 export function statusChangeOf(
   { status, metadata }: Pod,
@@ -20,11 +20,11 @@ export function statusChangeOf(
   now: number,
 ): StatusChange | undefined {
   const before = status?.conditions?.find(({ type }) => type === 'PodScheduled')
-  const isSame = before?.status === 'False' && before.reason === reason && before.message === message
-  const isKept =
+  const isConditionCurrent = before?.status === 'False' && before.reason === reason && before.message === message
+  const isNominationCurrent =
     nominatedNode === undefined ||
     (nominatedNode === nominatedBefore && nominatedNode === (status?.nominatedNodeName ?? ''))
-  if (isSame && isKept) return undefined
+  if (isConditionCurrent && isNominationCurrent) return undefined
   const lastTransitionTime =
     before?.status === 'False' ? before.lastTransitionTime : `${new Date(now).toISOString().slice(0, 19)}Z`
   return {
@@ -36,6 +36,6 @@ export function statusChangeOf(
       lastTransitionTime,
       observedGeneration: metadata.generation,
     },
-    nominatedNode: isKept ? undefined : nominatedNode,
+    nominatedNode: isNominationCurrent ? undefined : nominatedNode,
   }
 }
