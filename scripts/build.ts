@@ -112,7 +112,7 @@ const programs: readonly Program[] = [
 const others: readonly Program[] = [
   { sources: ['src/cli/t8s.ts'] },
   { sources: commandLine },
-  { sources: ['src/apiserver/version.ts'] },
+  { sources: ['src/apiserver/version/version.ts'] },
   { sources: [/\bexplain-panic\b/] },
   { sources: [/\boverview\b/, 'src/kubeconfig/files/locations.ts'] },
   { sources: [/^src\/cli\/commands\/config\//, /^src\/cli\/terminal\//, /^src\/kubeconfig\//] },

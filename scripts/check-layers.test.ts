@@ -30,6 +30,21 @@ test('an import up is named with file and line, whatever its form', () => {
   }
 })
 
+test('inside apiserver/, rooms import only rooms below them', () => {
+  const check = (file: string, specifier: string): string[] =>
+    checkFile(file, `import type { X } from '${specifier}'\n`)
+  assert.deepEqual(check('apiserver/chain/x.ts', '../http/exchange.ts'), [])
+  assert.deepEqual(check('apiserver/http/x.test.ts', '../chain/x.ts'), [])
+  assert.match(
+    check('apiserver/http/x.ts', '../chain/x.ts')[0] ?? '',
+    /^src\/apiserver\/http\/x\.ts:1: apiserver\/http may not import apiserver\/chain/,
+  )
+  assert.match(
+    check('apiserver/new/x.ts', '../http/x.ts')[0] ?? '',
+    /apiserver\/new has no place in the order of rooms/,
+  )
+})
+
 test('comments are no imports', () => {
   assert.deepEqual(importsOf("/**\n * import { x } from '../api/x.ts'\n */\n// import '../api/x.ts'\n"), [])
 })

@@ -1,6 +1,7 @@
 /**
- * Checks that imports go down the layers only (the order below), and that every source file stands in a layer.
- * Prints each import that goes up with its file and line; exits with 1 if there is any.
+ * Checks that imports go down the layers only (the order below), and down the rooms of `apiserver/`; that every source
+ * file is in a layer. Imports of types count. Prints each import that goes up with its file and line; exits with 1 if
+ * there is any.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -25,6 +26,53 @@ export const layers = [
   'machinery',
   'storage',
   'lib',
+] as const
+
+/**
+ * The rooms of `apiserver/` from the top: a room may import those after it. Tests may import any room. The floors are
+ * described in docs/architecture.md.
+ */
+export const apiserverRooms = [
+  // The server is put together.
+  'server.ts',
+  'components',
+  'server-options.ts',
+  'warm-up',
+  'bootstrap',
+  'serving-flags',
+  // Features that the handlers below know nothing of.
+  'crd',
+  'services',
+  'profiling',
+  'discovery',
+  'openapi',
+  // A request is served.
+  'chain',
+  'endpoints',
+  'flow-control',
+  'non-resource',
+  'admission',
+  'aggregator',
+  'encryption',
+  'authentication',
+  'authorization',
+  'health',
+  'proxy',
+  'negotiation',
+  'request',
+  'outgoing',
+  // Objects are read and written.
+  'registry',
+  'audit',
+  'request-options',
+  'apply',
+  // Connections and plain values.
+  'http',
+  'certificates',
+  'config-files',
+  'feature-gates',
+  'request-info',
+  'version',
 ] as const
 
 /** Something that breaks the rule, as `file:line: what`. */
@@ -52,10 +100,20 @@ export function checkFile(file: string, source: string): Violation[] {
     if (target.startsWith('..')) return []
     const other = layerOf(target)
     if (other < 0) return [at(line, `imports ${specifier}, which stands in no layer`)]
-    return other < own
-      ? [at(line, `${layers[own]} may not import ${layers[other]} (${specifier}): imports go down only`)]
-      : []
+    if (other < own)
+      return [at(line, `${layers[own]} may not import ${layers[other]} (${specifier}): imports go down only`)]
+    const up = other === own ? roomAbove(file, target) : undefined
+    return up ? [at(line, `${up} (${specifier}): imports go down only`)] : []
   })
+}
+
+/** Names the rooms of an import that goes up inside `apiserver/`; undefined if there is none. */
+function roomAbove(file: string, target: string): string | undefined {
+  if (!file.startsWith('apiserver/') || file.endsWith('.test.ts')) return undefined
+  const [own, other] = [file, target].map((path) => path.split('/')[1]!)
+  const [ownPlace, otherPlace] = [own, other].map((room) => (apiserverRooms as readonly string[]).indexOf(room!))
+  if (ownPlace! < 0) return `apiserver/${own} has no place in the order of rooms (scripts/check-layers.ts)`
+  return otherPlace! < ownPlace! ? `apiserver/${own} may not import apiserver/${other}` : undefined
 }
 
 /** The layer's place in the order, -1 for a file outside of all. */

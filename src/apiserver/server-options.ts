@@ -15,7 +15,7 @@ import type { FlowControlOptions } from './flow-control/index.ts'
 import type { LocalComponents } from './health/components.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
 import type { ServingPair, TransportOptions } from './http/secure/transport.ts'
-import type { KubeletOptions } from './streaming/index.ts'
+import type { KubeletOptions } from './proxy/streaming/index.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
   /** Closed by the caller, after `stop()`. */

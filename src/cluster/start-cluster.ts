@@ -1,7 +1,7 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
 import { defaultHeaders } from '../apiserver/authentication/request-header.ts'
 import { signedToken } from '../apiserver/authentication/service-accounts/signing-keys.ts'
-import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
+import { joinedBundles } from '../apiserver/certificates/signed-by.ts'
 import { defaultServiceRange } from '../apiserver/services/ranges/address-range.ts'
 import { checkControllerFlags, planControllers } from '../controllers/index.ts'
 import type { Store } from '../storage/store.ts'

@@ -1,7 +1,7 @@
 /** Conversion webhooks that are down, slow or wrong: what requests are told, and that nothing of it is stored. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { WebhookClient } from '../../src/apiserver/webhooks/index.ts'
+import { WebhookClient } from '../../src/apiserver/outgoing/webhooks/index.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { conversionWebhook, define, definitionPath, redefine, widgetsPath } from './webhook.ts'

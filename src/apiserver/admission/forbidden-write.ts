@@ -1,7 +1,7 @@
 /** How plug-ins refuse a write: 403 on the object, also where its name is still to be generated. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { forbidden, type StatusError } from '../../machinery/status-error.ts'
-import type { AdmissionAttributes } from './plugin.ts'
+import type { AdmissionAttributes } from '../registry/write/admission.ts'
 
 /** 403. `why` follows the colon. */
 export const forbiddenWrite = (attributes: AdmissionAttributes, why: string): StatusError =>

@@ -4,12 +4,14 @@
  */
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { ownWriter } from '../registry/write/own-writer.ts'
+import { AdmissionChain } from './admission-chain.ts'
 import { alwaysPlugins } from './always/index.ts'
 import { defaultPlugins } from './defaults/index.ts'
 import { identityPlugins } from './identity/index.ts'
 import { limitPlugins } from './limits/index.ts'
 import { namespacePlugins } from './namespaces/index.ts'
-import { Admission, type AdmissionPlugin, type PluginFactory, type PluginSources } from './plugin.ts'
+import type { AdmissionPlugin, PluginFactory, PluginSources } from './plugin.ts'
+
 import { isPluginOn, pluginOrder } from './plugin-order.ts'
 import { podSecurityPlugins } from './pod-security/index.ts'
 import { podPlugins, privilegedContainers } from './pods/index.ts'
@@ -50,7 +52,7 @@ const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
 export function admissionChain(
   sources: Omit<PluginSources, 'configuration' | 'writer'>,
   options: AdmissionOptions = {},
-): Admission {
+): AdmissionChain {
   const { enabled = [], disabled = [], configuration = {}, allowPrivileged = true } = options
   const isOn = (name: string): boolean => isPluginOn(name, { enabled, disabled }, sources.registry.features)
   const given: PluginSources = {
@@ -59,7 +61,7 @@ export function admissionChain(
     writer: () => ownWriter(sources.registry, admission),
   }
   const plugins = pluginOrder.filter(isOn).flatMap((name) => made(name, given, options) ?? [])
-  const admission = new Admission(
+  const admission = new AdmissionChain(
     allowPrivileged ? plugins : [privilegedContainers(given), ...plugins],
     stepMetrics(sources.metrics),
   )

@@ -7,11 +7,13 @@ import type { KubeObject } from '../../machinery/object.ts'
 import { memoryStore } from '../../storage/memory/index.ts'
 import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
 import { Registry } from '../registry/registry.ts'
+import { ServedApis } from '../registry/served-apis.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
+import type { AdmissionAttributes } from '../registry/write/admission.ts'
 import { createObject } from '../registry/write/create-object.ts'
 import { ownWriter } from '../registry/write/own-writer.ts'
-import { ServedApis } from '../served-apis.ts'
-import { Admission, type AdmissionAttributes, type AdmissionPlugin, type PluginSources } from './plugin.ts'
+import { AdmissionChain } from './admission-chain.ts'
+import type { AdmissionPlugin, PluginSources } from './plugin.ts'
 
 export interface PluginFixture {
   readonly sources: PluginSources
@@ -28,7 +30,7 @@ export function pluginFixture(configuration?: unknown, features = defaultFeature
   const registry = new Registry(memoryStore(), allResources, log, features)
   const find = (key: string): ServedResource =>
     registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
-  const writer = ownWriter(registry, new Admission([]))
+  const writer = ownWriter(registry, new AdmissionChain([]))
   const decoded = (resource: ServedResource, object: object): KubeObject => {
     const copy = {
       apiVersion: resource.groupVersion,

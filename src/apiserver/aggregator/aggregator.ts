@@ -1,12 +1,13 @@
 /** The aggregator: follows APIServices, knows who answers each group version, and keeps their conditions up to date. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Request, Response } from '../http/exchange.ts'
+import type { WaitGroup } from '../http/wait-group.ts'
+import type { ServiceSources } from '../outgoing/services/resolve.ts'
+import type { ServedApis } from '../registry/served-apis.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { updateObject } from '../registry/write/update-object.ts'
 import type { Writer } from '../registry/write/write-context.ts'
-import type { ServedApis } from '../served-apis.ts'
 import {
   type APIService,
   apiServiceName,
@@ -23,7 +24,6 @@ import { follow } from './follow.ts'
 import { LocalServices } from './local/local-services.ts'
 import { proxyRequest } from './remote/proxy-request.ts'
 import { RemoteService } from './remote/remote-service.ts'
-import type { ServiceSources } from './remote/resolve.ts'
 import type { ProxyClient } from './remote/transport.ts'
 
 export interface AggregatorOptions {

@@ -1,17 +1,13 @@
 /** APIServices as the aggregator reads them, and the condition that it writes. */
+
 import type { V1APIService, V1APIServiceCondition } from '@kubernetes/client-node'
 import type { ServedVersion } from '../../api/registry.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
+import type { ServiceReference } from '../outgoing/index.ts'
 
 export type GroupVersion = Pick<ServedVersion, 'group' | 'version'>
 export type APIService = Model<V1APIService>
 export type Condition = Wire<V1APIServiceCondition>
-
-export interface ServiceReference {
-  readonly namespace: string
-  readonly name: string
-  readonly port: number
-}
 
 /** `v1.apps`; the core group's is `v1.`. */
 export const apiServiceName = ({ group, version }: GroupVersion): string => `${version}.${group}`

@@ -1,5 +1,6 @@
 /** Authenticators: each knows one kind of credential and says nothing about requests without it. */
-import type { Request, UserInfo } from '../http/exchange.ts'
+import type { Request } from '../http/exchange.ts'
+import type { UserInfo } from '../request-info/user-info.ts'
 
 /**
  * The user; `invalid` for credentials that do not hold; `nobody` where who shows none is not let in; undefined where

@@ -3,9 +3,9 @@
  * that our CA signed count.
  */
 import type { PeerCertificate } from 'node:tls'
-import type { UserInfo } from '../http/exchange.ts'
+import { type Bundle, bundleText, signedBy } from '../certificates/signed-by.ts'
+import type { UserInfo } from '../request-info/user-info.ts'
 import { type Authenticator, authenticated, type Verdict } from './authenticator.ts'
-import { type Bundle, bundleText, signedBy } from './signed-by.ts'
 
 const list = (value: string | string[] | undefined): string[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value]

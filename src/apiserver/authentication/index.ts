@@ -1,7 +1,8 @@
 /** The ways of saying who one is, in the order in which they are tried. */
 
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import type { ServiceSources } from '../aggregator/index.ts'
+import type { Bundle } from '../certificates/signed-by.ts'
+import type { ServiceSources } from '../outgoing/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
@@ -13,7 +14,6 @@ import { type PasswordUser, passwords } from './passwords.ts'
 import { identityHeaders, type RequestHeaderOptions, requestHeader } from './request-header.ts'
 import { lookupIn, type ServiceAccountIssuer, ServiceAccountTokens } from './service-accounts/index.ts'
 import { secretLabels } from './service-accounts/secret-labels.ts'
-import type { Bundle } from './signed-by.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
 import type { TokenWebhookOptions } from './token-webhook/index.ts'
 import { bootstrapTokens } from './tokens/bootstrap-tokens.ts'

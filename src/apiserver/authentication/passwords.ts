@@ -1,6 +1,6 @@
 /** Passwords (RFC 7617), as `--basic-auth-file` lists them. Upstream dropped them in 1.19. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { UserInfo } from '../http/exchange.ts'
+import type { UserInfo } from '../request-info/user-info.ts'
 import { type Authenticator, authenticated } from './authenticator.ts'
 
 export interface PasswordUser {

@@ -2,9 +2,10 @@
  * Request headers: a front proxy has authenticated the user and says who it is (`X-Remote-User` and others). It is
  * believed if it shows a client certificate of the authority for front proxies, with a name that is allowed.
  */
+
+import { type Bundle, bundleText, signedBy } from '../certificates/signed-by.ts'
 import type { Request } from '../http/exchange.ts'
 import { type Authenticator, authenticated } from './authenticator.ts'
-import { type Bundle, bundleText, signedBy } from './signed-by.ts'
 
 /** As the flags `--requestheader-…`. */
 export interface RequestHeaderOptions {

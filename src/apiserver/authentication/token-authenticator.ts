@@ -2,7 +2,7 @@
  * Token authenticators: each knows one kind of bearer token. Requests, WebSockets and TokenReviews ask the same ones,
  * one after the other.
  */
-import type { UserInfo } from '../http/exchange.ts'
+import type { UserInfo } from '../request-info/user-info.ts'
 
 export interface TokenIdentity {
   readonly user: UserInfo

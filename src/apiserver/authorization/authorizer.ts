@@ -1,6 +1,7 @@
 /** Authorizers say whether a user may do what a request asks for. */
-import type { UserInfo } from '../http/exchange.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+
+import type { RequestInfo } from '../request-info/request-info.ts'
+import type { UserInfo } from '../request-info/user-info.ts'
 
 /** `no opinion`: others are asked; if nobody allows it, it is refused. `deny` is final. */
 export interface Decision {

@@ -2,7 +2,7 @@
 
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import type { ServiceSources } from '../aggregator/index.ts'
+import type { ServiceSources } from '../outgoing/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { abacAuthorizer, type Policy } from './abac/index.ts'

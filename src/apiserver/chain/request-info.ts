@@ -1,5 +1,5 @@
 /** Finds out what the request is about; everything behind it reads `request.info`. */
-import { requestInfo } from '../request/request-info.ts'
+import { requestInfo } from '../request-info/request-info.ts'
 import type { Filter } from './filter.ts'
 
 export const requestInfoFilter = (): Filter => ({

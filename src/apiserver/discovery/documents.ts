@@ -1,7 +1,7 @@
 /** Discovery's documents: by path, and for `/api` and `/apis` by form too. */
 import { createHash } from 'node:crypto'
 import type { ServedGroup } from '../../api/registry.ts'
-import type { ApisState } from '../served-apis.ts'
+import type { ApisState } from '../registry/served-apis.ts'
 import { groupDiscoveryList } from './aggregated.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.ts'
 

@@ -1,10 +1,10 @@
 /** Answers requests for discovery: picks the document by path and Accept header; 304 when the client has it already. */
 import { toYaml } from '../../machinery/yaml.ts'
+import type { Documents } from '../http/documents.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { acceptClauses, negotiate, noSuchForm } from '../negotiation/accept.ts'
 import { indented, wantsPretty } from '../negotiation/pretty.ts'
-import type { Documents } from '../non-resource.ts'
-import type { ApisState } from '../served-apis.ts'
+import type { ApisState } from '../registry/served-apis.ts'
 import { type DiscoveryDocument, DiscoveryForms, type PathForms } from './documents.ts'
 
 export interface Discovery {

@@ -1,11 +1,12 @@
 /** Admission of what is no write of an object: questions (reviews), bindings and evictions, and connections to pods. */
 
 import type { KubeObject } from '../../machinery/object.ts'
-import { Admission, type AdmissionAttributes, type GroupVersionKind } from '../admission/plugin.ts'
+import { AdmissionChain } from '../admission/admission-chain.ts'
+import type { AdmissionAttributes, GroupVersionKind } from '../registry/write/admission.ts'
 import { attributes, type WriteContext } from '../registry/write/write-context.ts'
 
 /** For what follows from something that was admitted, and is not asked about again. */
-export const admitted = new Admission([])
+export const admitted = new AdmissionChain([])
 
 /**
  * Asks all plug-ins about `object`, which is of `kind`; mutating ones may change it. Throws a StatusError to refuse.

@@ -8,8 +8,8 @@ import { updateObject } from '../registry/write/update-object.ts'
 import { resetFields } from '../registry/write/write-context.ts'
 import { decodeApplied, readApplied } from '../request/bodies/read-applied.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
-import { namesVersion } from '../request/parameters.ts'
-import { writeOptions } from '../request/write-options.ts'
+import { namesVersion } from '../request-options/parameters.ts'
+import { writeOptions } from '../request-options/write-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const apply: Endpoint = async (target) => {

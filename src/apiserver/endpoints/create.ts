@@ -3,7 +3,7 @@ import { representationFor } from '../negotiation/choose.ts'
 import { createObject } from '../registry/write/create-object.ts'
 import { decodeObject } from '../request/bodies/decode-object.ts'
 import { checkNamespace } from '../request/identity.ts'
-import { writeOptions } from '../request/write-options.ts'
+import { writeOptions } from '../request-options/write-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const create: Endpoint = async (target) => {

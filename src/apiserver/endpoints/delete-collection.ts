@@ -3,8 +3,8 @@ import { StatusError } from '../../machinery/status-error.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import { listObjects } from '../registry/cache/list-objects.ts'
 import { deleteObject } from '../registry/write/delete-object.ts'
-import { deleteOptions } from '../request/delete-options.ts'
-import { listOptions } from '../request/list-options.ts'
+import { deleteOptions } from '../request-options/delete-options.ts'
+import { listOptions } from '../request-options/list-options.ts'
 import { type Endpoint, writeContext } from './endpoint.ts'
 
 /** Deletes under way at once: they share flushes to disk. */

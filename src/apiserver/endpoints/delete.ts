@@ -3,7 +3,7 @@ import { success } from '../../machinery/status-error.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import { statusResponse } from '../negotiation/error-response.ts'
 import { deleteObject } from '../registry/write/delete-object.ts'
-import { deleteOptions } from '../request/delete-options.ts'
+import { deleteOptions } from '../request-options/delete-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const remove: Endpoint = async (target) => {

@@ -3,7 +3,7 @@ import { after } from '../../lib/flow/after.ts'
 import { notFound } from '../../machinery/status-error.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
-import { parseResourceVersion } from '../request/parameters.ts'
+import { parseResourceVersion } from '../request-options/parameters.ts'
 import { type Endpoint, objectResponse } from './endpoint.ts'
 
 export const get: Endpoint = ({ services: { registry }, request, resource }) => {

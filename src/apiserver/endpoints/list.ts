@@ -2,7 +2,7 @@
 import { after } from '../../lib/flow/after.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import { listObjects } from '../registry/cache/list-objects.ts'
-import { listOptions } from '../request/list-options.ts'
+import { listOptions } from '../request-options/list-options.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export const list: Endpoint = ({ services: { registry }, request, resource }) => {

@@ -1,11 +1,11 @@
 /** PATCH of an object or its status. Server-side apply has a file of its own. */
 import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/write/update-object.ts'
-import { mediaType } from '../request/bodies/body.ts'
 import { applyType } from '../request/bodies/read-applied.ts'
 import { readPatch } from '../request/bodies/read-patch.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
-import { writeOptions } from '../request/write-options.ts'
+import { mediaType } from '../request-options/body.ts'
+import { writeOptions } from '../request-options/write-options.ts'
 import { apply } from './apply.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 

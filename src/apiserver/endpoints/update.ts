@@ -3,8 +3,8 @@ import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/write/update-object.ts'
 import { decodeObject } from '../request/bodies/decode-object.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
-import { namesVersion } from '../request/parameters.ts'
-import { writeOptions } from '../request/write-options.ts'
+import { namesVersion } from '../request-options/parameters.ts'
+import { writeOptions } from '../request-options/write-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const update: Endpoint = async (target) => {

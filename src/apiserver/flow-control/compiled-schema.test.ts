@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FlowSchema, mandatoryFlowSchemas, suggestedFlowSchemas } from '../../api/flowcontrol/bootstrap-objects.ts'
-import { requestInfo } from '../request/request-info.ts'
+import { requestInfo } from '../request-info/request-info.ts'
 import { CompiledSchema, inOrder } from './compiled-schema.ts'
 
 const request = (name: string, groups: readonly string[], method: string, target: string) => {

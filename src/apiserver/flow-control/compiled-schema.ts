@@ -5,8 +5,9 @@
 import type { V1NonResourcePolicyRule, V1PolicyRulesWithSubjects, V1ResourcePolicyRule } from '@kubernetes/client-node'
 import type { FlowSchema } from '../../api/flowcontrol/bootstrap-objects.ts'
 import type { Wire } from '../../machinery/object.ts'
-import type { Request, UserInfo } from '../http/exchange.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+import type { Request } from '../http/exchange.ts'
+import type { RequestInfo } from '../request-info/request-info.ts'
+import type { UserInfo } from '../request-info/user-info.ts'
 
 /** What of a request schemas look at. */
 export type Classified = Pick<Request, 'info'> & { readonly user?: Pick<UserInfo, 'name' | 'groups'> }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
-import { requestInfo } from '../request/request-info.ts'
+import { requestInfo } from '../request-info/request-info.ts'
 import { FlowControl } from './flow-control.ts'
 import { FakeClock } from './queuing/fake-clock.ts'
 

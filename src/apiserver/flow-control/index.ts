@@ -4,13 +4,13 @@
  */
 
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import type { Documents } from '../non-resource.ts'
+import type { Documents } from '../http/documents.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 import { droppedRequests, FlowControl } from './flow-control.ts'
 import { FlowObjects } from './objects/index.ts'
-import { dumps } from './telling/dumps.ts'
+import { dumps } from './reporting/dumps.ts'
 import type { CollectionSize } from './work-estimate.ts'
 
 export { FlowControl, isMutating } from './flow-control.ts'

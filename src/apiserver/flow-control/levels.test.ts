@@ -9,11 +9,11 @@ import {
   suggestedPriorityLevels,
 } from '../../api/flowcontrol/bootstrap-objects.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import { requestInfo } from '../request/request-info.ts'
+import { requestInfo } from '../request-info/request-info.ts'
 import { Levels } from './levels.ts'
 import type { PriorityLevel } from './priority-level.ts'
 import { FakeClock } from './queuing/fake-clock.ts'
-import { flowMetrics } from './telling/flow-metrics.ts'
+import { flowMetrics } from './reporting/flow-metrics.ts'
 
 const schemas = [...mandatoryFlowSchemas, ...suggestedFlowSchemas]
 const configurations = [...mandatoryPriorityLevels, ...suggestedPriorityLevels]

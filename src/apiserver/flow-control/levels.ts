@@ -14,7 +14,7 @@ import { type Classified, CompiledSchema, inOrder } from './compiled-schema.ts'
 import { type LevelContext, limitationOf, PriorityLevel, sharesOf } from './priority-level.ts'
 import { divideSeats } from './queuing/seat-allocation.ts'
 import { dealHand, flowHash } from './queuing/shuffle-sharding.ts'
-import type { FlowTally } from './telling/flow-tally.ts'
+import type { FlowTally } from './reporting/flow-tally.ts'
 
 /** Hands that are remembered of a schema's flows. */
 const mostHands = 4096

@@ -1,5 +1,5 @@
 /** Which watches are open, by what they look at: a write's events go to those that could be interested. */
-import type { RequestInfo } from '../request/request-info.ts'
+import type { RequestInfo } from '../request-info/request-info.ts'
 
 const placeOf = ({ namespace, name }: RequestInfo): string => `${namespace}/${name}`
 

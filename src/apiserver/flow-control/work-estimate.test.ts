@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { requestInfo } from '../request/request-info.ts'
+import { requestInfo } from '../request-info/request-info.ts'
 import { WatchCounts } from './watch-counts.ts'
 import { type CollectionSize, estimateWork, narrowed, seatsOf, workOf } from './work-estimate.ts'
 

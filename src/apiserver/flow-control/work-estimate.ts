@@ -3,8 +3,8 @@
  * causes (KEP-1040, "Width of requests"). The numbers are upstream's.
  */
 import type { Request } from '../http/exchange.ts'
-import { flagParameter } from '../request/parameters.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+import type { RequestInfo } from '../request-info/request-info.ts'
+import { flagParameter } from '../request-options/parameters.ts'
 import { estimatedServiceSeconds } from './queuing/queue-set.ts'
 import type { WatchCounts } from './watch-counts.ts'
 

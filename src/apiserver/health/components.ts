@@ -4,7 +4,7 @@
  */
 import { request } from 'node:https'
 import { refuseUpgrade } from '../../lib/refuse-upgrade.ts'
-import { connectionError } from '../proxy/connection-error.ts'
+import { connectionError } from '../outgoing/connection-error.ts'
 import type { HealthCheck } from './health.ts'
 
 const timeoutMs = 2000

@@ -7,15 +7,8 @@ import type { Duplex, Readable } from 'node:stream'
 import type { PeerCertificate } from 'node:tls'
 import { writeJson } from '../../lib/exact-json.ts'
 import { type Status, statusOf } from '../../machinery/status-error.ts'
-import type { RequestInfo } from '../request/request-info.ts'
-
-/** Who sent a request, as the authenticators found out. */
-export interface UserInfo {
-  readonly name: string
-  readonly uid?: string
-  readonly groups: readonly string[]
-  readonly extra?: Readonly<Record<string, readonly string[]>>
-}
+import type { RequestInfo } from '../request-info/request-info.ts'
+import type { UserInfo } from '../request-info/user-info.ts'
 
 /** The verified peer's certificate chain. `authorized` says whether the listener's CA signed it. */
 export interface ClientCertificate {

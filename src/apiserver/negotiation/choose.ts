@@ -3,12 +3,12 @@ import { parseJson } from '../../lib/exact-json.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
+import type { Representation } from '../registry/cache/representation.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { negotiate, noStream, type Transform } from './accept.ts'
 import { nativeRepresentation } from './native.ts'
 import { partialRepresentation } from './partial.ts'
 import { indented, wantsPretty } from './pretty.ts'
-import type { Representation } from './representation.ts'
 import { tableRepresentation } from './table.ts'
 
 /** A review is an answer that no table shows. */

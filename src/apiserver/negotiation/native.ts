@@ -1,9 +1,9 @@
 /** Objects as they are: bytes are joined, never parsed. */
 import type { Pieces } from '../http/exchange.ts'
+import { bookmarkMeta, type EventType, type Representation } from '../registry/cache/representation.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { enclosed, pieceBytes } from './pieces.ts'
-import { bookmarkMeta, type EventType, type Representation } from './representation.ts'
 
 const eventHeads: Readonly<Record<EventType, Buffer>> = {
   ADDED: Buffer.from('{"type":"ADDED","object":'),

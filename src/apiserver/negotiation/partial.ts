@@ -1,7 +1,8 @@
 /** PartialObjectMetadata: the metadata of objects of any kind, cut out of their bytes. */
+
+import { bookmarkMeta, type ListMeta, type Representation } from '../registry/cache/representation.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { gathered } from './pieces.ts'
-import { bookmarkMeta, type ListMeta, type Representation } from './representation.ts'
 
 const tail = Buffer.from('}')
 const comma = Buffer.from(',')

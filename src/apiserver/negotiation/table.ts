@@ -2,12 +2,12 @@
  * Tables: server-side printing (KEP-2334 of SIG CLI). Rows come from cached cells; ages are filled in while joining.
  */
 import { badRequest } from '../../machinery/status-error.ts'
-import { cellsAt, columnsOf, rowTemplate } from '../printing/row.ts'
+import type { EventType, ListMeta, Representation } from '../registry/cache/representation.ts'
+import { cellsAt, columnsOf, rowTemplate } from '../registry/printing/row.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { partialHead } from './partial.ts'
 import { gathered } from './pieces.ts'
-import type { EventType, ListMeta, Representation } from './representation.ts'
 
 type IncludeObject = 'None' | 'Metadata' | 'Object'
 

@@ -4,8 +4,8 @@
  */
 import { own } from '../../lib/own.ts'
 import { ProfilingInUseError } from '../../lib/profiling/session.ts'
+import type { Documents } from '../http/documents.ts'
 import { type Request, type Response, text } from '../http/exchange.ts'
-import type { Documents } from '../non-resource.ts'
 
 const prefix = '/debug/pprof/'
 const usualCpuSeconds = 30

@@ -6,13 +6,19 @@ import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { V1Node, V1Pod, V1Service } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { badRequest, notFound, StatusError } from '../../machinery/status-error.ts'
+import { badRequest, notFound, type StatusError } from '../../machinery/status-error.ts'
+import {
+  type Backend,
+  type EndpointAddress,
+  type EndpointSources,
+  fromRandom,
+  serviceEndpoints,
+  unavailable,
+} from '../outgoing/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import { type KubeletOptions, kubeletBackend } from '../streaming/kubelet-backend.ts'
 import { type BackendName, parseBackendName } from './backend-name.ts'
-import type { Backend } from './forward.ts'
-import { type EndpointAddress, type EndpointSources, fromRandom, serviceEndpoints } from './service-endpoints.ts'
+import { type KubeletOptions, kubeletBackend } from './streaming/kubelet-backend.ts'
 
 export interface Places extends EndpointSources {
   readonly pods: ServedResource
@@ -40,8 +46,6 @@ export const placesIn = (
 })
 
 export type Locate = (places: Places, namespace: string, name: string) => Promise<Backend>
-
-export const unavailable = (message: string): StatusError => new StatusError(503, 'ServiceUnavailable', message)
 
 /** Certificates of pods are nobody's business but theirs: upstream does not check them either. */
 const unchecked = { rejectUnauthorized: false } as const

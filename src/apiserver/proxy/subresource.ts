@@ -1,10 +1,11 @@
 /** `…/pods/NAME/proxy/PATH`, and the same of services and nodes: what stands behind the object answers. */
 import { internal } from '../../machinery/status-error.ts'
-import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import { type Backend, BackendError, forward } from './forward.ts'
-import { forwardedHeaders } from './headers.ts'
-import { type Locate, locateNode, locatePod, locateService, type Places, unavailable } from './locate.ts'
+import type { WaitGroup } from '../http/wait-group.ts'
+import { type Backend, BackendError, forward } from '../outgoing/forward/forward.ts'
+import { forwardedHeaders } from '../outgoing/forward/headers.ts'
+import { unavailable } from '../outgoing/services/resolve.ts'
+import { type Locate, locateNode, locatePod, locateService, type Places } from './locate.ts'
 
 const locators: Readonly<Record<string, Locate>> = { pods: locatePod, services: locateService, nodes: locateNode }
 

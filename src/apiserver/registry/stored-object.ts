@@ -8,10 +8,10 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { writeJson } from '../../lib/exact-json.ts'
+import { managedFieldsText, parseObject } from '../../machinery/managed-fields/known-fields.ts'
 import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
-import type { RowTemplate } from '../printing/row.ts'
-import { managedFieldsText, parseObject } from './known-fields.ts'
 import { difference, restored } from './packing/difference.ts'
+import type { RowTemplate } from './printing/row.ts'
 import type { ServedResource } from './served-resource.ts'
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({})

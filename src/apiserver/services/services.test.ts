@@ -8,9 +8,11 @@ import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { memoryStore } from '../../storage/memory/index.ts'
 import type { Store } from '../../storage/store.ts'
-import { Admission, type AdmissionPlugin } from '../admission/plugin.ts'
+import { AdmissionChain } from '../admission/admission-chain.ts'
+import type { AdmissionPlugin } from '../admission/plugin.ts'
 import { Registry } from '../registry/registry.ts'
 import { encode } from '../registry/stored-object.ts'
+import type { Admission } from '../registry/write/admission.ts'
 import { createObject } from '../registry/write/create-object.ts'
 import { deleteObject } from '../registry/write/delete-object.ts'
 import { updateObject } from '../registry/write/update-object.ts'
@@ -33,7 +35,7 @@ class Writer {
   constructor(t: TestContext, { store = memoryStore(), plugins = [], ...options }: Options = {}) {
     this.registry = new Registry(store, allResources)
     t.after(() => this.registry.stop())
-    this.#admission = new Admission(plugins)
+    this.#admission = new AdmissionChain(plugins)
     this.allocation = serviceAllocation({
       registry: this.registry,
       find: this.find,

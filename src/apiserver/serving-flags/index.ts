@@ -4,7 +4,7 @@
  */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import { idleGateLines } from '../../api/features/gate-effects.ts'
-import { featureSettings } from './feature-gates/index.ts'
+import { featureSettings } from '../feature-gates/index.ts'
 import type { Flag } from './flag.ts'
 import { flagsHelp } from './help.ts'
 import { logFormatOf } from './log-format.ts'
@@ -14,8 +14,8 @@ import { global, logs, metrics } from './table/every-component.ts'
 import { features, own, traces } from './table/observing.ts'
 import { egress, enablement, etcd, generic, misc, secureServing } from './table/serving.ts'
 
+export { namedCertKey } from '../../lib/go/flag-values.ts'
 export { admissionControlErrors, admissionPluginErrors, admissionPluginNames } from './admission-plugins.ts'
-export { namedCertKey } from './go-values.ts'
 export { logFormatOf } from './log-format.ts'
 export { FlagError, type FlagValues } from './parse.ts'
 

@@ -1,8 +1,5 @@
 /** Reads a command line as pflag does, with its syntax and its words for what is wrong. */
 
-import { droppedIn } from './dropped-flags.ts'
-import { featureGateFault } from './feature-gates/index.ts'
-import type { Flag, FlagSet, FlagType } from './flag.ts'
 import {
   configurationMap,
   goBool,
@@ -15,7 +12,10 @@ import {
   goPair,
   namedCertKey,
   portRange,
-} from './go-values.ts'
+} from '../../lib/go/flag-values.ts'
+import { featureGateFault } from '../feature-gates/index.ts'
+import { droppedIn } from './dropped-flags.ts'
+import type { Flag, FlagSet, FlagType } from './flag.ts'
 
 /** A command line that is not taken. The message is pflag's, without the `Error: ` before it. */
 export class FlagError extends Error {

@@ -6,10 +6,10 @@
 import { performServerHandshake } from 'node:http2'
 import { duplexPair } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import { boundsOf } from '../http/bounds/index.ts'
 import type { Handler, Request, Response } from '../http/exchange.ts'
 import { answerStreams, type Http2Peer } from '../http/http2/exchange.ts'
+import type { WaitGroup } from '../http/wait-group.ts'
 import { FrameClient, type FrameRequest } from './frame-client.ts'
 
 /** How often each is asked: about 0.6 s of CPU in all. */

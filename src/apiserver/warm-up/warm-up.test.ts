@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import { type Handler, text } from '../http/exchange.ts'
-import { requestInfo } from '../request/request-info.ts'
+import { WaitGroup } from '../http/wait-group.ts'
+import { requestInfo } from '../request-info/request-info.ts'
 import { warmUp } from './index.ts'
 
 /** Counts what is asked, by kind, until as many as wanted have come. */

@@ -31,7 +31,7 @@ async function controllerManager(args: readonly string[]): Promise<void> {
   const flags = managerFlags(args)
   if (flags.text('version') !== undefined && flags.text('version') !== 'false') {
     const [{ versionInfo }, { release }] = await Promise.all([
-      import('../../apiserver/version.ts'),
+      import('../../apiserver/version/version.ts'),
       import('../../lib/release.ts'),
     ])
     process.stdout.write(`Kubernetes ${versionInfo(release).gitVersion}\n`)

@@ -11,7 +11,7 @@ export async function answeredAtOnce(args: readonly string[], program = 't8s api
   const flags = apiServerFlags(args)
   if (flags.text('version') === undefined || flags.text('version') === 'false') return flags
   const [{ versionInfo }, { release }] = await Promise.all([
-    import('../../apiserver/version.ts'),
+    import('../../apiserver/version/version.ts'),
     import('../../lib/release.ts'),
   ])
   process.stdout.write(`Kubernetes ${versionInfo(release).gitVersion}\n`)

@@ -1,6 +1,6 @@
 /** What is asked by `t8s why can-i`: the words of the command line as a question to an authorizer. */
 import type { Question } from '../../apiserver/authorization/rbac/explain.ts'
-import type { UserInfo } from '../../apiserver/http/exchange.ts'
+import type { UserInfo } from '../../apiserver/request-info/user-info.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { WhyServer } from './server.ts'
 

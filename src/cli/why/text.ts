@@ -1,7 +1,7 @@
 /** The answer of `t8s why can-i` for a terminal. */
 import type { Explanation, Miss, Question } from '../../apiserver/authorization/rbac/explain.ts'
 import type { PolicyRule } from '../../apiserver/authorization/rbac/index.ts'
-import type { UserInfo } from '../../apiserver/http/exchange.ts'
+import type { UserInfo } from '../../apiserver/request-info/user-info.ts'
 import type { Verdict } from './server.ts'
 
 export interface Answer {

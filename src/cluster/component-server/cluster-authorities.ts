@@ -2,7 +2,7 @@
  * The authorities of users that a cluster tells its components (ConfigMap `extension-apiserver-authentication`), as
  * they are now.
  */
-import type { Bundle } from '../../apiserver/authentication/signed-by.ts'
+import type { Bundle } from '../../apiserver/certificates/signed-by.ts'
 import { SharedInformers } from '../../client/informers/shared-informers.ts'
 import { configMaps } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'

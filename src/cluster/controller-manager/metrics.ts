@@ -1,7 +1,8 @@
 /** What a controller manager tells of itself, under upstream's names; its controllers count in the same registry. */
-import { processMetrics } from '../../apiserver/metrics/process-metrics.ts'
+
 import { restClientMetrics } from '../../client/connection/request-metrics.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
+import { processMetrics } from '../../lib/process/process-metrics.ts'
 import { unhandledErrors } from '../../lib/process/unhandled-errors.ts'
 
 const manager = 'kube-controller-manager'

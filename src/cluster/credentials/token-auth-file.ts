@@ -4,7 +4,7 @@
  */
 import type { PasswordUser } from '../../apiserver/authentication/passwords.ts'
 import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
-import type { UserInfo } from '../../apiserver/http/exchange.ts'
+import type { UserInfo } from '../../apiserver/request-info/user-info.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 
 /** The users of a token file; `file` is named in errors. Empty lines are skipped. */

@@ -1,9 +1,9 @@
 /** A scheduler alone, for any API server: `t8s scheduler`. Of several that run, one leads. */
 import { resolve } from 'node:path'
 import { FeatureGates } from '../../api/features/feature-gates.ts'
+import { featureGateFault, featureSettings } from '../../apiserver/feature-gates/index.ts'
 import type { HealthCheck } from '../../apiserver/health/health.ts'
 import { text } from '../../apiserver/http/exchange.ts'
-import { featureGateFault, featureSettings } from '../../apiserver/serving-flags/feature-gates/index.ts'
 import type { ServerAccess } from '../../client/connection/connection.ts'
 import { kubeconfigAccess, loadAccess } from '../../client/connection/load-access.ts'
 import type { LeadershipEnd } from '../../client/election/leader-election.ts'

@@ -4,8 +4,8 @@
  */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/index.ts'
+import { featureSettings } from '../../apiserver/feature-gates/index.ts'
 import type { ApiServerOptions } from '../../apiserver/server.ts'
-import { featureSettings } from '../../apiserver/serving-flags/feature-gates/index.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { authenticationErrors, authenticationOptions } from './access/authentication.ts'

@@ -2,7 +2,7 @@
  * The flags about kubelets: what they are shown, what their certificates are checked by, at which addresses they are
  * called.
  */
-import type { KubeletOptions } from '../../apiserver/streaming/index.ts'
+import type { KubeletOptions } from '../../apiserver/proxy/streaming/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { followKeyPair, readAuthorities } from '../credentials/identity-files.ts'
 import { type FlagPlace, pathOf } from './flag-place.ts'

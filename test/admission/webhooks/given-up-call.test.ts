@@ -5,7 +5,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { WebhookClient } from '../../../src/apiserver/webhooks/index.ts'
+import { WebhookClient } from '../../../src/apiserver/outgoing/webhooks/index.ts'
 import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
 
 test('a call that has come to its end is not repeated, and leaves no rejection behind', async (t) => {

@@ -1,7 +1,7 @@
 /** What the plug-ins here know of CertificateSigningRequests. */
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import type { RequestedSubject } from './requested-subject.ts'
 
 export type SigningRequest = Model<V1CertificateSigningRequest>

@@ -1,6 +1,8 @@
 /** CertificateSubjectRestriction: nobody becomes a member of system:masters by a certificate that the cluster signs. */
+
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
-import type { AdmissionAttributes, AdmissionPlugin } from '../plugin.ts'
+import type { AdmissionPlugin } from '../plugin.ts'
 import { clientSigner, isSigningRequest, requestedSubject, type SigningRequest } from './certificate-signing-request.ts'
 
 export const certificateSubjectRestriction: AdmissionPlugin = {

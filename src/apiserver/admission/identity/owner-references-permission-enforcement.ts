@@ -7,9 +7,10 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { OwnerReference } from '../../../machinery/object.ts'
 import type { StatusError } from '../../../machinery/status-error.ts'
 import type { AccessAttributes } from '../../authorization/authorizer.ts'
-import type { RequestInfo } from '../../request/request-info.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
+import type { RequestInfo } from '../../request-info/request-info.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
-import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 
 export function ownerReferencesPermissionEnforcement({ authorizer, apis }: PluginSources): AdmissionPlugin {
   return {

@@ -1,7 +1,7 @@
 /** Rights on signers: by the signer's name, or for all of its domain (`example.com/*`). */
 import { after } from '../../../lib/flow/after.ts'
 import type { AccessAttributes, Authorizer } from '../../authorization/authorizer.ts'
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 
 export type SignerVerb = 'approve' | 'sign' | 'attest'
 

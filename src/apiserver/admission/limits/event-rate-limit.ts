@@ -6,7 +6,8 @@ import type { CoreV1Event } from '@kubernetes/client-node'
 import { decodeConfiguration, int32, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
+import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { oneText } from './limit-constraints.ts'
 
 interface Limit {

@@ -10,8 +10,9 @@ import { setOwn } from '../../../lib/own.ts'
 import type { KubeObject, Model } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
-import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { type Bounds, boundFaults, claimFaults, oneText } from './limit-constraints.ts'
 
 /** A LimitRange by what it is about. */

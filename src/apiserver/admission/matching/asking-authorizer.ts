@@ -11,8 +11,8 @@ import { parseFieldSelector } from '../../../machinery/selectors/field-selector.
 import { parseLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import type { Operator } from '../../../machinery/selectors/requirement.ts'
 import type { AccessAttributes, Authorizer, Decision, SelectorRequirement } from '../../authorization/authorizer.ts'
-import type { UserInfo } from '../../http/exchange.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 
 type CheckDecision = ReturnType<CheckAuthorizer['checkPath']>
 type ResourceAttributes = Parameters<CheckAuthorizer['checkResource']>[0]

@@ -4,7 +4,7 @@ import { adapt, type Bindings } from '../../../cel/index.ts'
 import { dynType } from '../../../cel/types.ts'
 import type { Value } from '../../../cel/values.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { admissionRequest } from './request.ts'
 import type { VersionedObjects } from './versions.ts'
 

@@ -1,6 +1,6 @@
 /** What is counted of the match conditions of webhooks and policies, by upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
-import type { Operation } from '../plugin.ts'
+import type { Operation } from '../../registry/write/admission.ts'
 
 /** Of one kind of what has conditions. */
 export interface ConditionMetrics {

@@ -9,10 +9,10 @@ import {
 } from '../../../machinery/selectors/label-selector.ts'
 import { notFound } from '../../../machinery/status-error.ts'
 import type { Registry } from '../../registry/registry.ts'
+import type { ServedApis } from '../../registry/served-apis.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
-import type { ServedApis } from '../../served-apis.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { findNamespace } from '../namespaces/known-namespaces.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
 import { type RequestTarget, type ResourceRule, ruleMatches } from './resource-rules.ts'
 
 /** What a webhook, a policy or a binding says about the requests that it means. */

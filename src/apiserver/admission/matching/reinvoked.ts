@@ -5,7 +5,7 @@
  */
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import type { AdmissionAttributes, Reinvocation } from '../plugin.ts'
+import type { AdmissionAttributes, Reinvocation } from '../../registry/write/admission.ts'
 
 interface State {
   /** Were asked, and may be asked again. */

@@ -1,8 +1,9 @@
 /** A request as webhooks and expressions are told of it: the fields of AdmissionRequest (admission.k8s.io/v1). */
-import type { UserInfo } from '../../http/exchange.ts'
+
 import type { ServedResource } from '../../registry/served-resource.ts'
-import type { DeleteOptions } from '../../request/delete-options.ts'
-import type { AdmissionAttributes, GroupVersionKind } from '../plugin.ts'
+import type { AdmissionAttributes, GroupVersionKind } from '../../registry/write/admission.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
+import type { DeleteOptions } from '../../request-options/delete-options.ts'
 import { kindOf, type VersionedObjects } from './versions.ts'
 
 const kindNames = ({ group, version, kind }: GroupVersionKind) => ({ group, version, kind })

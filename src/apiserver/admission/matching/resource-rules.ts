@@ -1,6 +1,6 @@
 /** Which requests rules mean: by operation, group, version, resource, subresource, scope and name. */
 import type { ServedResource } from '../../registry/served-resource.ts'
-import type { Operation } from '../plugin.ts'
+import type { Operation } from '../../registry/write/admission.ts'
 
 export interface ResourceRule {
   readonly operations?: readonly string[]

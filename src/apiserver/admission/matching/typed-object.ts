@@ -6,9 +6,9 @@ import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
 import { managedFieldsFault } from '../../apply/index.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { decodeAs } from '../../request/bodies/decode-as.ts'
 import { objectOf } from '../../request/bodies/decode-object.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
 
 /**
  * The object is in the version of `resource`; `before` is what it was made of. Throws DecodeError for what is no such

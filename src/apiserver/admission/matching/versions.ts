@@ -3,7 +3,7 @@ import { after } from '../../../lib/flow/after.ts'
 import { setOwn } from '../../../lib/own.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
-import type { AdmissionAttributes, GroupVersionKind } from '../plugin.ts'
+import type { AdmissionAttributes, GroupVersionKind } from '../../registry/write/admission.ts'
 
 export interface VersionedObjects {
   readonly resource: ServedResource

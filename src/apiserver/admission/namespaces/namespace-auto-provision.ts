@@ -1,8 +1,9 @@
 /** NamespaceAutoProvision: a namespace that something is created in is created first. */
 import { after } from '../../../lib/flow/after.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { createUnlessThere } from '../../registry/write/create-object.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
-import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { findNamespace } from './known-namespaces.ts'
 
 export function namespaceAutoProvision({ registry, find, writer }: PluginSources): AdmissionPlugin {

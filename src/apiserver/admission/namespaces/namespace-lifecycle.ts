@@ -5,8 +5,9 @@ import { after } from '../../../lib/flow/after.ts'
 import { forbidden, notFound, StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
-import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { findNamespace } from './known-namespaces.ts'
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])

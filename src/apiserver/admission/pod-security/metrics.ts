@@ -1,7 +1,7 @@
 /** What is counted of Pod Security, by upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { kubernetesMinor } from '../../../lib/release.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { type LevelVersion, type Mode, versionText } from './policy.ts'
 
 export interface PodSecurityMetrics {

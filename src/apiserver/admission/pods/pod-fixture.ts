@@ -4,7 +4,8 @@ import { pods as definition } from '../../../api/core/pod/index.ts'
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { ServedResource } from '../../registry/served-resource.ts'
-import type { AdmissionAttributes, AdmissionPlugin, Step } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
+import type { AdmissionPlugin, Step } from '../plugin.ts'
 
 export const pods = new ServedResource(definition)
 

@@ -1,7 +1,7 @@
 /** What plug-ins that look at pods share: the pod that is written. */
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 
 export type PodWithSpec = Pod & { spec: PodSpec }
 

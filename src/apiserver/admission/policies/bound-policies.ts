@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { collectParams } from './params.ts'
 import type { Binding, Policy, PolicySource, PolicySpec } from './policy-source.ts'
 

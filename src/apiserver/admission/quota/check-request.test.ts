@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AdmissionAttributes } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { pluginFixture } from '../plugin-fixture.ts'
 import { checkRequest } from './check-request.ts'
 import { limitedResources } from './configuration.ts'

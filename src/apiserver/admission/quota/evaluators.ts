@@ -5,7 +5,7 @@ import { type Usage, usageOf } from '../../../api/core/quota/usage/index.ts'
 import { countName } from '../../../api/core/quota/usage/object-count.ts'
 import { isTerminating } from '../../../api/core/quota/usage/pods.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 
 export type { Scope } from '../../../api/core/quota/usage/index.ts'
 

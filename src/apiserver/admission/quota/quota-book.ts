@@ -8,7 +8,8 @@ import type { ServedResource } from '../../registry/served-resource.ts'
 import { ownWriter } from '../../registry/write/own-writer.ts'
 import { updateObject } from '../../registry/write/update-object.ts'
 import type { Writer } from '../../registry/write/write-context.ts'
-import { Admission, type PluginSources } from '../plugin.ts'
+import { AdmissionChain } from '../admission-chain.ts'
+import type { PluginSources } from '../plugin.ts'
 import { type Quota, quotaOf } from './quota.ts'
 
 export class QuotaBook {
@@ -24,7 +25,7 @@ export class QuotaBook {
   constructor({ registry, find, log }: PluginSources, toBeCounted: (namespace: string) => void) {
     this.#resource = find('v1/resourcequotas')
     // What is used of a quota is nobody else's affair: no plug-in looks at these writes.
-    this.#writer = ownWriter(registry, new Admission([]))
+    this.#writer = ownWriter(registry, new AdmissionChain([]))
     this.#quotas = new FollowedObjects({
       registry,
       resource: this.#resource,

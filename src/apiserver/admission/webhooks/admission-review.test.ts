@@ -1,7 +1,7 @@
 /** What webhooks answer: what of it is taken, and in which words the rest is refused. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ReviewVersion } from '../../webhooks/index.ts'
+import type { ReviewVersion } from '../../outgoing/webhooks/index.ts'
 import { InvalidAnswer, readAnswer } from './admission-review.ts'
 
 const v1 = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' }

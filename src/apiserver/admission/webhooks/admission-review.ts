@@ -3,10 +3,10 @@
 import { writeJson } from '../../../lib/exact-json.ts'
 import { goJsonType, parseJson } from '../../../machinery/decode/go-json.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
-import { type ReviewVersion, reviewVersions } from '../../webhooks/index.ts'
+import { type ReviewVersion, reviewVersions } from '../../outgoing/webhooks/index.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { admissionRequest } from '../matching/request.ts'
 import type { VersionedObjects } from '../matching/versions.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
 
 export function encodeReview(
   version: ReviewVersion,

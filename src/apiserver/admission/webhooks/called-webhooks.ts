@@ -5,12 +5,12 @@ import { after } from '../../../lib/flow/after.ts'
 import { forbidden, statusOf } from '../../../machinery/status-error.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
 import { requestBindings } from '../matching/bindings.ts'
 import type { ConditionMetrics } from '../matching/condition-metrics.ts'
 import type { Candidate, Entry, MatchIndex } from '../matching/matcher.ts'
 import { type VersionedObjects, versioned } from '../matching/versions.ts'
-import type { AdmissionAttributes } from '../plugin.ts'
 import type { ConfiguredWebhook } from './configured-webhooks.ts'
 
 /** How to find out. */

@@ -1,6 +1,8 @@
 /** ValidatingAdmissionWebhook: asks webhooks whether to accept what is written, all at once. */
+
+import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { conditionMetrics } from '../matching/condition-metrics.ts'
-import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { askWebhook, byFailurePolicy, waitedFor } from './call-webhook.ts'
 import { objectsFor, type Selecting } from './called-webhooks.ts'
 import { ConfiguredWebhooks } from './configured-webhooks.ts'

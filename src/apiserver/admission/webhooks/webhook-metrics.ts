@@ -1,6 +1,6 @@
 /** What is counted of webhooks, by upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
-import type { Operation } from '../plugin.ts'
+import type { Operation } from '../../registry/write/admission.ts'
 
 /** As metrics call the two kinds. */
 export type WebhookType = 'admit' | 'validating'

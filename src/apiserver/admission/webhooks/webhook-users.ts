@@ -6,7 +6,7 @@ import { authorizationOf } from '../../../kubeconfig/connection.ts'
 import type { NamedUsers } from '../../../kubeconfig/named-users.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
-import type { WebhookClientOptions, WebhookConfig } from '../../webhooks/index.ts'
+import type { WebhookClientOptions, WebhookConfig } from '../../outgoing/webhooks/index.ts'
 
 const groupVersion = 'apiserver.config.k8s.io/v1'
 const olderVersion = 'apiserver.config.k8s.io/v1alpha1'

@@ -1,5 +1,5 @@
 /** The APIs of this server and of others, as discovery shows them together. */
-import type { ApisState } from '../../served-apis.ts'
+import type { ApisState } from '../../registry/served-apis.ts'
 import { mergedGroups, type RemoteVersion } from './merged-groups.ts'
 
 /** `state` is another object whenever either of both has changed. */

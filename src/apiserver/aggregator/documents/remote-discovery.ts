@@ -2,7 +2,7 @@
  * What the server of an aggregated API says it serves: its aggregated discovery or, if it has none, the older
  * documents.
  */
-import type { Backend } from '../../proxy/index.ts'
+import type { Backend } from '../../outgoing/index.ts'
 import type { GroupVersion } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from '../remote/identity-headers.ts'
 import { fetchDocument } from '../remote/transport.ts'

@@ -1,5 +1,5 @@
 /** OpenAPI of the servers of aggregated APIs: which v3 documents they have, and their part of the v2 document. */
-import type { Backend } from '../../proxy/index.ts'
+import type { Backend } from '../../outgoing/index.ts'
 import type { GroupVersion } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from '../remote/identity-headers.ts'
 import { type FetchedDocument, fetchDocument } from '../remote/transport.ts'

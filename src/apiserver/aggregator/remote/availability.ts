@@ -2,10 +2,12 @@
  * Whether the server of an aggregated API can be reached: its Service, the endpoints of that, and an answer from one of
  * them.
  */
-import { addressOf, type Backend, serviceEndpoints } from '../../proxy/index.ts'
-import { type APIService, type ServiceReference, serviceOf, type Verdict } from '../api-service.ts'
+
+import type { Backend, ServiceReference } from '../../outgoing/index.ts'
+import { addressOf, serviceEndpoints } from '../../outgoing/index.ts'
+import { findService, type ServiceSources } from '../../outgoing/services/resolve.ts'
+import { type APIService, serviceOf, type Verdict } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from './identity-headers.ts'
-import { findService, type ServiceSources } from './resolve.ts'
 import { fetchDocument } from './transport.ts'
 
 /** As upstream: any one of so many attempts is enough. */

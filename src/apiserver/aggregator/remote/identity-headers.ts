@@ -1,5 +1,5 @@
 /** Who a user is, told to the server of an aggregated API. */
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 
 /** What a header's name may hold as it is; all else is escaped, and so is the escape itself. */
 const legal = /[A-Za-z0-9!#$&'*+.^_`|~-]/

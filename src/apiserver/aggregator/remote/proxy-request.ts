@@ -1,9 +1,11 @@
 /**
  * A request for a group version of another server: who asks is told in headers, under the front proxy's certificate.
  */
-import type { WaitGroup } from '../../chain/lifetime/wait-group.ts'
+
 import { type Request, type Response, text } from '../../http/exchange.ts'
-import { type Backend, BackendError, forward, forwardedHeaders, isUpgrade } from '../../proxy/index.ts'
+import type { WaitGroup } from '../../http/wait-group.ts'
+import type { Backend } from '../../outgoing/index.ts'
+import { BackendError, forward, forwardedHeaders, isUpgrade } from '../../outgoing/index.ts'
 import { identityHeaders } from './identity-headers.ts'
 import type { RemoteService } from './remote-service.ts'
 

@@ -3,13 +3,13 @@
  * It is looked at again and again: after changes at once, after failures soon and then more and more seldom, else now
  * and then.
  */
-import type { Backend } from '../../proxy/index.ts'
-import { type APIService, isAvailable, type ServiceReference, serviceOf, type Verdict } from '../api-service.ts'
+import type { Backend, ServiceReference } from '../../outgoing/index.ts'
+import { resolveService, type ServiceSources } from '../../outgoing/services/resolve.ts'
+import { type APIService, isAvailable, serviceOf, type Verdict } from '../api-service.ts'
 import type { RemoteVersion } from '../documents/merged-groups.ts'
 import { type FetchedDiscovery, fetchDiscovery } from '../documents/remote-discovery.ts'
 import { fetchOpenApi, type RemoteOpenApi } from '../documents/remote-openapi.ts'
 import { checkAvailability } from './availability.ts'
-import { resolveService, type ServiceSources } from './resolve.ts'
 import { type ProxyClient, type Transport, transportFor } from './transport.ts'
 
 /** As upstream's informers and rate limits. */

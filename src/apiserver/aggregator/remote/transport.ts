@@ -6,8 +6,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import { refuseUpgrade } from '../../../lib/refuse-upgrade.ts'
-import { addressOf, type Backend, connectionError } from '../../proxy/index.ts'
-import { type APIService, type ServiceReference, serviceOf } from '../api-service.ts'
+import type { Backend, ServiceReference } from '../../outgoing/index.ts'
+import { addressOf, connectionError } from '../../outgoing/index.ts'
+import { type APIService, serviceOf } from '../api-service.ts'
 
 /** The client certificate of the front proxy. */
 export interface ProxyClient {

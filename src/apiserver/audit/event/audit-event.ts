@@ -5,7 +5,8 @@
 
 import { goJson } from '../../../machinery/fields/json.ts'
 import type { Status } from '../../../machinery/status-error.ts'
-import type { Request, RequestAudit, UserInfo } from '../../http/exchange.ts'
+import type { Request, RequestAudit } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import type { AuditConfig, Stage } from '../policy/policy.ts'
 import { isPlain, jsonInner, jsonText, jsonTexts, remembered } from './json-text.ts'
 import { objectJson } from './logged-object.ts'

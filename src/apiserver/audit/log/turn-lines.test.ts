@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Request } from '../../http/exchange.ts'
-import { requestInfo } from '../../request/request-info.ts'
+import { requestInfo } from '../../request-info/request-info.ts'
 import { AuditEvent } from '../event/audit-event.ts'
 import type { Stage } from '../policy/policy.ts'
 import { eventStart, TurnLines } from './turn-lines.ts'

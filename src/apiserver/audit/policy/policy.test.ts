@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { requestInfo } from '../../request/request-info.ts'
+import { requestInfo } from '../../request-info/request-info.ts'
 import { compilePolicy, type Policy, type PolicyRule } from './policy.ts'
 
 const tim = { name: 'tim@k8s.io', groups: ['system:authenticated', 'operators'] }

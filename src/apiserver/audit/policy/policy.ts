@@ -3,8 +3,9 @@
  * it is read; what a rule says of its events is one value, made once. Rules:
  * kubernetes.io/docs/reference/config-api/apiserver-audit.v1
  */
-import type { UserInfo } from '../../http/exchange.ts'
-import type { RequestInfo } from '../../request/request-info.ts'
+
+import type { RequestInfo } from '../../request-info/request-info.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export type Level = (typeof levels)[number]

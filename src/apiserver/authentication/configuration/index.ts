@@ -10,7 +10,7 @@ import { type FollowedFile, followFile } from '../../../lib/files/followed-file.
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { forbiddenField } from '../../../machinery/validation/field-error.ts'
-import { type ReloadMetrics, reloadMetrics } from '../../metrics/reload-metrics.ts'
+import { type ReloadMetrics, reloadMetrics } from '../../config-files/reload-metrics.ts'
 import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
 import { signingAlgorithms } from '../oidc/key-set.ts'
 import { jwtMetrics } from '../oidc/metrics.ts'

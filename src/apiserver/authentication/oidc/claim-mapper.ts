@@ -2,7 +2,7 @@
 import { adapt, type Bindings, type Program } from '../../../cel/index.ts'
 import { CelList, type Value } from '../../../cel/values.ts'
 import { goQuote } from '../../../lib/go/go-quote.ts'
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import { withEscapedNames } from './escaped-names.ts'
 import { claimsType, compileExpression, userType } from './expressions.ts'
 import type { ClaimOrExpression, JwtIssuer } from './jwt-issuer.ts'

@@ -6,7 +6,7 @@ import { type Agent, request } from 'node:https'
 import { isIP } from 'node:net'
 import { timerMs } from '../../../lib/flow/timer-ms.ts'
 import { refuseUpgrade } from '../../../lib/refuse-upgrade.ts'
-import { connectionError } from '../../proxy/index.ts'
+import { connectionError } from '../../outgoing/index.ts'
 
 export interface GetOptions {
   readonly agent: Agent

@@ -3,7 +3,7 @@
  * were made for (KEP-1205, KEP-4193).
  */
 import { isObject } from '../../../machinery/fields/json.ts'
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import type { TokenRefusal } from '../token-authenticator.ts'
 import { accountGroups, accountUser } from './account-name.ts'
 import type { BoundObject, Lookup } from './account-objects.ts'

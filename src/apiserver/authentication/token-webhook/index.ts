@@ -3,8 +3,8 @@
  * are kept for some time.
  */
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
-import type { ServiceSources } from '../../aggregator/index.ts'
-import { connectionClient, patiently, type ReviewVersion } from '../../webhooks/index.ts'
+import type { ServiceSources } from '../../outgoing/index.ts'
+import { connectionClient, patiently, type ReviewVersion } from '../../outgoing/webhooks/index.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
 import type { TokenCacheMetrics } from '../tokens/cache-metrics.ts'
 import { cachedTokens } from '../tokens/cached-tokens.ts'

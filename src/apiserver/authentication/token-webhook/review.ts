@@ -1,6 +1,7 @@
 /** The TokenReview that a webhook is asked with, and what it answers. */
-import type { UserInfo } from '../../http/exchange.ts'
-import { fieldsOf, type ReviewVersion, reviewIn } from '../../webhooks/index.ts'
+
+import { fieldsOf, type ReviewVersion, reviewIn } from '../../outgoing/webhooks/index.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 
 export interface ReviewStatus {
   readonly authenticated: boolean

@@ -3,7 +3,7 @@
  * at once.
  */
 import { createHash } from 'node:crypto'
-import { AnswerCache } from '../../webhooks/answer-cache.ts'
+import { AnswerCache } from '../../outgoing/webhooks/answer-cache.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
 import type { TokenCacheMetrics } from './cache-metrics.ts'
 

@@ -2,9 +2,11 @@
  * Bearer tokens of requests: in the Authorization header (RFC 6750), or as a sub-protocol, since browsers let
  * WebSockets set no headers.
  */
+
 import { isUtf8 } from 'node:buffer'
 import { after } from '../../../lib/flow/after.ts'
 import type { Request } from '../../http/exchange.ts'
+import { tokenProtocol } from '../../http/websocket-token.ts'
 import type { Authenticator, Verdict } from '../authenticator.ts'
 import type { TokenAuthentication } from './token-authentication.ts'
 
@@ -42,9 +44,6 @@ function userOf(token: string, tokens: TokenAuthentication, request: Request): V
     return known.user
   })
 }
-
-/** What a sub-protocol that carries a token begins with; the token follows in base64url, without padding. */
-export const tokenProtocol = 'base64url.bearer.authorization.k8s.io.'
 
 /** Another sub-protocol must be asked for too, which the server can choose: the one with the token is not passed on. */
 export const webSocketTokens =

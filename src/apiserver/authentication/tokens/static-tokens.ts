@@ -1,5 +1,5 @@
 /** Static bearer tokens, as `--token-auth-file` lists them. */
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import type { TokenAuthenticator } from '../token-authenticator.ts'
 
 /** A line of the token file. */

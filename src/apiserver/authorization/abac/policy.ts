@@ -1,6 +1,7 @@
 /** A policy of ABAC: who may do what, and whether only reading. */
-import type { UserInfo } from '../../http/exchange.ts'
-import type { RequestInfo } from '../../request/request-info.ts'
+
+import type { RequestInfo } from '../../request-info/request-info.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 
 export interface Policy {
   readonly user: string

@@ -2,10 +2,11 @@
  * AuthorizationConfiguration (apiserver.config.k8s.io): the file of `--authorization-config`, decoded strictly, with
  * what it leaves out.
  */
+
+import { goDurationMs } from '../../../lib/go/flag-values.ts'
 import { decode } from '../../../machinery/decode/index.ts'
 import type { Field, FieldType, StructType } from '../../../machinery/schema.ts'
 import { parseYaml } from '../../../machinery/yaml.ts'
-import { goDurationMs } from '../../serving-flags/go-values.ts'
 
 export interface AuthorizationConfiguration {
   readonly authorizers: readonly AuthorizerConfiguration[]

@@ -2,7 +2,7 @@
  * Which node a user is: kubelets are called `system:node:NAME` and are in the group system:nodes; neither alone makes a
  * node.
  */
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 
 const prefix = 'system:node:'
 const group = 'system:nodes'

@@ -2,7 +2,7 @@
  * Why RBAC allows something or does not: the bindings that allow it, or the nearest ones that miss and by what. It
  * looks at roles and bindings as objects, all of them: for people who ask, not for requests.
  */
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import { type BoundRole, describe } from './role-bindings.ts'
 import {
   type Asked,

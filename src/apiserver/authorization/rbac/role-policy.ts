@@ -3,11 +3,11 @@
  * read, nothing is scanned (kubernetes.io/docs/reference/access-authn-authz/rbac).
  */
 import type { KubeObject } from '../../../machinery/object.ts'
-import type { UserInfo } from '../../http/exchange.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import { type Decision, noOpinion } from '../authorizer.ts'
 import { type BoundRole, RoleBindings } from './role-bindings.ts'
 import type { Asked, PolicyRule, RoleRef, Subject } from './rule.ts'

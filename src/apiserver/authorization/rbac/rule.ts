@@ -1,5 +1,5 @@
 /** Policy rules of roles: what one says, and whether it allows a request. */
-import type { RequestInfo } from '../../request/request-info.ts'
+import type { RequestInfo } from '../../request-info/request-info.ts'
 
 /** As in a role. Lists that are empty may be left out or null, as in objects that others wrote. */
 export interface PolicyRule {

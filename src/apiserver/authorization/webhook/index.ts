@@ -3,8 +3,8 @@
  * time; while it is out of order, the failure policy decides.
  */
 import type { Connection } from '../../../kubeconfig/connection.ts'
-import type { ServiceSources } from '../../aggregator/index.ts'
-import { AnswerCache, connectionClient, patiently, type ReviewVersion } from '../../webhooks/index.ts'
+import type { ServiceSources } from '../../outgoing/index.ts'
+import { AnswerCache, connectionClient, patiently, type ReviewVersion } from '../../outgoing/webhooks/index.ts'
 import { type AccessAttributes, type Authorizer, allow, type Decision, deny, noOpinion } from '../authorizer.ts'
 import type { EvaluationResult, WebhookMetrics } from './metrics.ts'
 import { type ReviewSpec, type ReviewStatus, reviewBody, reviewSpec, reviewStatus } from './review.ts'

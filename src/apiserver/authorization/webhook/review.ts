@@ -1,5 +1,5 @@
 /** The SubjectAccessReview that a webhook is asked with, and what it answers. */
-import { fieldsOf, type ReviewVersion, reviewIn } from '../../webhooks/index.ts'
+import { fieldsOf, type ReviewVersion, reviewIn } from '../../outgoing/webhooks/index.ts'
 import type { AccessAttributes, SelectorRequirement } from '../authorizer.ts'
 
 export interface Selector {

@@ -1,6 +1,6 @@
 /** The one webhook of `--authorization-mode=Webhook`, as its flags describe it. */
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
-import type { ReviewVersion } from '../../webhooks/index.ts'
+import type { ReviewVersion } from '../../outgoing/webhooks/index.ts'
 import type { Authorization, AuthorizationSources } from '../index.ts'
 import { webhookAuthorizer } from './index.ts'
 import { webhookMetrics } from './metrics.ts'

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import type { Verdict } from '../../authentication/authenticator.ts'
-import type { Request, UserInfo } from '../../http/exchange.ts'
-import { authenticationMetrics } from '../../metrics/authentication-metrics.ts'
-import { filterDurations } from '../../metrics/filter-metrics.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
+import { filterDurations } from '../metrics/filter-metrics.ts'
 import { authentication } from './authentication.ts'
+import { authenticationMetrics } from './authentication-metrics.ts'
 
 const user = (name: string): UserInfo => ({ name, groups: [] })
 const soon = (verdict: Verdict): Promise<Verdict> => Promise.resolve(verdict)

@@ -3,9 +3,10 @@ import { after } from '../../../lib/flow/after.ts'
 import { unauthorized } from '../../../machinery/status-error.ts'
 import { type Authenticator, anonymous, type Verdict } from '../../authentication/authenticator.ts'
 import type { Authentication } from '../../authentication/index.ts'
-import type { Request, UserInfo } from '../../http/exchange.ts'
-import type { AuthenticationMetrics } from '../../metrics/authentication-metrics.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import type { Around } from '../filter.ts'
+import type { AuthenticationMetrics } from './authentication-metrics.ts'
 
 export const authentication =
   (

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import { extraFault, groupFault, impersonationModes, type WantedUser } from './impersonation-modes.ts'
 
 const somebody: UserInfo = { name: 'jane', groups: [] }

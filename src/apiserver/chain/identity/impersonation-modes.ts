@@ -7,8 +7,8 @@ import { aggregated } from '../../../lib/go/aggregate.ts'
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { accountOf } from '../../authentication/service-accounts/account-name.ts'
-import type { UserInfo } from '../../http/exchange.ts'
-import type { ImpersonationModeName } from '../../metrics/impersonation-metrics.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
+import type { ImpersonationModeName } from './impersonation-metrics.ts'
 
 /** The user that the headers ask for. */
 export interface WantedUser {

@@ -4,9 +4,10 @@ import { FeatureGates } from '../../../api/features/feature-gates.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { type AccessAttributes, allow, noOpinion } from '../../authorization/authorizer.ts'
-import type { Request, UserInfo } from '../../http/exchange.ts'
-import { impersonationMetrics } from '../../metrics/impersonation-metrics.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import { impersonation } from './impersonation.ts'
+import { impersonationMetrics } from './impersonation-metrics.ts'
 
 type Headers = Readonly<Record<string, readonly string[]>>
 

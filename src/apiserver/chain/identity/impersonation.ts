@@ -9,11 +9,12 @@ import { badRequest, type StatusError } from '../../../machinery/status-error.ts
 import { anonymous, authenticated } from '../../authentication/authenticator.ts'
 import { accountGroups, accountOf } from '../../authentication/service-accounts/account-name.ts'
 import type { AccessAttributes, Authorizer } from '../../authorization/authorizer.ts'
+import { refused } from '../../authorization/refused.ts'
 import { attributesOf } from '../../authorization/selector-attributes.ts'
-import type { Request, UserInfo } from '../../http/exchange.ts'
-import type { ImpersonationMetrics } from '../../metrics/impersonation-metrics.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import type { Around } from '../filter.ts'
-import { refused } from './authorization.ts'
+import type { ImpersonationMetrics } from './impersonation-metrics.ts'
 import {
   extraFault,
   groupFault,

@@ -1,5 +1,5 @@
 /** Requests that last as long as their client wants. */
-import type { RequestInfo } from '../../request/request-info.ts'
+import type { RequestInfo } from '../../request-info/request-info.ts'
 
 const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 

@@ -3,9 +3,9 @@
  * end.
  */
 import { text } from '../../http/exchange.ts'
+import type { WaitGroup } from '../../http/wait-group.ts'
 import type { Around } from '../filter.ts'
 import { isServedToTheEnd } from './served-to-the-end.ts'
-import type { WaitGroup } from './wait-group.ts'
 
 export const retryAfter =
   (group: WaitGroup): Around =>

@@ -5,8 +5,8 @@
 import { goDurationMs } from '../../../lib/go/go-duration.ts'
 import { badRequest, requestTimeout } from '../../../machinery/status-error.ts'
 import type { Request, Response } from '../../http/exchange.ts'
-import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import type { Around } from '../filter.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { Deadlines } from './deadlines.ts'
 import { isLongRunning } from './long-running.ts'
 

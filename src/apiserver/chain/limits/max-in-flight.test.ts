@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Request, Response } from '../../http/exchange.ts'
-import { requestInfo } from '../../request/request-info.ts'
+import { requestInfo } from '../../request-info/request-info.ts'
 import { maxInFlight } from './max-in-flight.ts'
 
 const request = (method: string, target: string, groups: readonly string[] = []): Request => {

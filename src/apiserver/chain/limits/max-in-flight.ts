@@ -4,9 +4,9 @@
  */
 import { settle } from '../../../lib/flow/settle.ts'
 import { isMutating } from '../../flow-control/index.ts'
-import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import type { Around } from '../filter.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { tooManyRequests } from './too-many-requests.ts'
 
 export interface InFlightLimits {

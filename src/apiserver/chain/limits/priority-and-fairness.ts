@@ -8,9 +8,9 @@ import { settle } from '../../../lib/flow/settle.ts'
 import type { AdmittedRequest } from '../../flow-control/admitted-request.ts'
 import type { FlowControl } from '../../flow-control/index.ts'
 import type { Handler, Request, Response } from '../../http/exchange.ts'
-import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import type { Around } from '../filter.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { tooManyRequests } from './too-many-requests.ts'
 
 type Terminations = Pick<RequestMetrics, 'terminated'>

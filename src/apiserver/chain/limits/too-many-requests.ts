@@ -1,6 +1,6 @@
 /** What clients are told that come when there are too many requests: 429 in plain text, and when to come again. */
 import { type Request, type Response, text } from '../../http/exchange.ts'
-import type { RequestMetrics } from '../../metrics/request-metrics.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 
 const code = 429
 

@@ -1,7 +1,7 @@
 /** ConversionReviews (apiextensions.k8s.io/v1 and v1beta1): what a webhook is asked, and what it answers. */
 import { parseJson, writeJson } from '../../../lib/exact-json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import type { ReviewVersion } from '../../webhooks/index.ts'
+import type { ReviewVersion } from '../../outgoing/webhooks/index.ts'
 
 const group = 'apiextensions.k8s.io'
 export const encodeReview = (

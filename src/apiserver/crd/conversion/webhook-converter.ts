@@ -4,8 +4,8 @@ import type { Definition } from '../../../api/apiextensions/custom-resource-defi
 import { messageOf } from '../../../lib/message-of.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { internal } from '../../../machinery/status-error.ts'
-import type { ServiceSources } from '../../aggregator/index.ts'
-import { type ReviewVersion, reviewVersion, WebhookClient, type WebhookConfig } from '../../webhooks/index.ts'
+import type { ServiceSources } from '../../outgoing/index.ts'
+import { type ReviewVersion, reviewVersion, WebhookClient, type WebhookConfig } from '../../outgoing/webhooks/index.ts'
 import { checkedObject, placeOf } from './converted-object.ts'
 import { convertedObjects, encodeReview } from './review.ts'
 

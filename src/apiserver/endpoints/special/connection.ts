@@ -3,7 +3,7 @@
  * object.
  */
 import type { KubeObject } from '../../../machinery/object.ts'
-import { flagParameter, integerParameter } from '../../request/parameters.ts'
+import { flagParameter, integerParameter } from '../../request-options/parameters.ts'
 import { admit } from '../admitted.ts'
 import { type Target, writeContext } from '../endpoint.ts'
 

@@ -11,9 +11,9 @@ import {
   invalidValue,
   notSupported,
 } from '../../../machinery/validation/field-error.ts'
-import { refused } from '../../chain/identity/authorization.ts'
-import { integerParameter } from '../../request/parameters.ts'
-import { type KubeletAsking, kubeletLog, kubeletPortForward, kubeletStream } from '../../streaming/index.ts'
+import { refused } from '../../authorization/refused.ts'
+import { type KubeletAsking, kubeletLog, kubeletPortForward, kubeletStream } from '../../proxy/streaming/index.ts'
+import { integerParameter } from '../../request-options/parameters.ts'
 import type { Endpoint, Target } from '../endpoint.ts'
 import { admitConnection } from './connection.ts'
 

@@ -8,7 +8,7 @@ import {
   labelRequirements,
   type SelectorAttributes,
 } from '../../authorization/selector-attributes.ts'
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import type { Target } from '../endpoint.ts'
 import { localRules, metadataRules, specRules } from './access-review-rules.ts'
 import { review } from './review.ts'

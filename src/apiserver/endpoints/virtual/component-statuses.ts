@@ -8,7 +8,7 @@ import type { HealthCheck } from '../../health/health.ts'
 import { representationFor } from '../../negotiation/choose.ts'
 import { selection } from '../../registry/cache/selection.ts'
 import { unstored } from '../../registry/stored-object.ts'
-import { listOptions } from '../../request/list-options.ts'
+import { listOptions } from '../../request-options/list-options.ts'
 import { type Endpoint, objectResponse } from '../endpoint.ts'
 
 interface ComponentStatus extends KubeObject {

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest } from '../../../machinery/status-error.ts'
 import { bearerToken } from '../../authentication/tokens/request-tokens.ts'
-import type { UserInfo } from '../../http/exchange.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import { review } from './review.ts'
 
 interface TokenReview extends KubeObject {

@@ -5,7 +5,7 @@ import { unstored } from '../../registry/stored-object.ts'
 import { track } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/bodies/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
-import { writeOptions } from '../../request/write-options.ts'
+import { writeOptions } from '../../request-options/write-options.ts'
 import { admit } from '../admitted.ts'
 import { type Endpoint, objectResponse, type Target, writeContext } from '../endpoint.ts'
 

@@ -12,7 +12,7 @@ import { changesAfter, portionSize } from '../../registry/cache/history/past-cha
 import { EncodedBatch, encodeChanges, type WatchEvent, type WatchForm } from '../../registry/cache/watch-event.ts'
 import type { Membership, Watcher } from '../../registry/cache/watch-hub.ts'
 import { objectsOf } from '../../registry/conversion/converted-feed.ts'
-import type { ListOptions } from '../../request/list-options.ts'
+import type { ListOptions } from '../../request-options/list-options.ts'
 import type { Services } from '../endpoint.ts'
 
 /** Watches without a timeout end after 30 to 60 minutes, so that clients spread over servers. */

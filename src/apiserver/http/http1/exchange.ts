@@ -3,7 +3,8 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import type { RequestInfo } from '../../request/request-info.ts'
+import type { RequestInfo } from '../../request-info/request-info.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import type { BodyBudget } from '../bounds/body-budget.ts'
 import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
@@ -17,7 +18,6 @@ import {
   type RequestAudit,
   type Response,
   type Sink,
-  type UserInfo,
 } from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'

@@ -10,21 +10,14 @@ import {
 } from 'node:http2'
 import type { Duplex, Readable } from 'node:stream'
 import { settle } from '../../../lib/flow/settle.ts'
-import type { RequestInfo } from '../../request/request-info.ts'
+import type { RequestInfo } from '../../request-info/request-info.ts'
+import type { UserInfo } from '../../request-info/user-info.ts'
 import type { Startable } from '../bounds/fair-share.ts'
 import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
 import { closeSignal, onceClosed } from '../close-signal.ts'
 import { drained } from '../drained.ts'
-import {
-  failed,
-  type Handler,
-  type Request,
-  type RequestAudit,
-  type Response,
-  type Sink,
-  type UserInfo,
-} from '../exchange.ts'
+import { failed, type Handler, type Request, type RequestAudit, type Response, type Sink } from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
 import { pieceBytes, sizeOf, writeOrCut, writePieces } from '../write-pieces.ts'

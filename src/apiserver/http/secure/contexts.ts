@@ -9,7 +9,7 @@ import {
   type Server,
   type TlsOptions,
 } from 'node:tls'
-import { type Bundle, bundleText } from '../../authentication/signed-by.ts'
+import { type Bundle, bundleText } from '../../certificates/signed-by.ts'
 import { pairFor, pairsByName } from './named-pairs.ts'
 import type { ServingPair, TransportOptions } from './transport.ts'
 

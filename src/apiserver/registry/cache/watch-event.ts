@@ -1,8 +1,9 @@
 /** What a change is to a watch with a selection, and many of them as bytes. */
-import type { EventType, Representation } from '../../negotiation/representation.ts'
+
 import type { ServedResource } from '../served-resource.ts'
 import type { StoredObject } from '../stored-object.ts'
 import { type ObjectChange, type View, viewedChange } from './object-change.ts'
+import type { EventType, Representation } from './representation.ts'
 import type { Selection } from './selection.ts'
 
 export interface WatchEvent {

@@ -2,7 +2,7 @@
 import type { ResourceDefinition } from '../../../api/resource.ts'
 import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { conflict, notFound } from '../../../machinery/status-error.ts'
-import type { DeleteOptions } from '../../request/delete-options.ts'
+import type { DeleteOptions } from '../../request-options/delete-options.ts'
 import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { guaranteedWrite } from './guaranteed-write.ts'

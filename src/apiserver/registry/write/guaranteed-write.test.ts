@@ -9,7 +9,8 @@ import type { Unstructured } from '../../../machinery/object.ts'
 import { requestTimeout, StatusError } from '../../../machinery/status-error.ts'
 import { memoryStore } from '../../../storage/memory/index.ts'
 import type { CommitResult, Store, Transaction } from '../../../storage/store.ts'
-import { Admission, type AdmissionPlugin } from '../../admission/plugin.ts'
+import { AdmissionChain } from '../../admission/admission-chain.ts'
+import type { AdmissionPlugin } from '../../admission/plugin.ts'
 import { Registry } from '../registry.ts'
 import { createObject } from './create-object.ts'
 import { deleteObject } from './delete-object.ts'
@@ -27,7 +28,7 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
   const registry = new Registry(store, allResources)
   t.after(() => registry.stop())
   const resource = registry.served(allResources.find((definition) => resourceKey(definition) === kind)!)
-  const admission = new Admission(plugins)
+  const admission = new AdmissionChain(plugins)
   const context = (dryRun = false, signal?: AbortSignal): WriteContext => ({
     registry,
     admission,

@@ -1,7 +1,7 @@
 /** The server's own hand: as whom it writes what it keeps itself. */
 import { randomUUID } from 'node:crypto'
-import type { Admission } from '../../admission/plugin.ts'
 import type { Registry } from '../registry.ts'
+import type { Admission } from './admission.ts'
 import { timestamp, type Writer } from './write-context.ts'
 
 export const ownWriter = (registry: Registry, admission: Admission): Writer => ({

@@ -6,7 +6,7 @@ import { resourceKey } from '../../../api/resource.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import { memoryStore } from '../../../storage/memory/index.ts'
 import { prefixRange } from '../../../storage/store.ts'
-import { Admission } from '../../admission/plugin.ts'
+import { AdmissionChain } from '../../admission/admission-chain.ts'
 import { Registry } from '../registry.ts'
 import { encode, type StoredObject } from '../stored-object.ts'
 import { createObject } from './create-object.ts'
@@ -21,7 +21,7 @@ function writer(t: TestContext, kind = 'v1/pods') {
   const resource = registry.served(allResources.find((definition) => resourceKey(definition) === kind)!)
   const context = (subresource = ''): WriteContext => ({
     registry,
-    admission: new Admission([]),
+    admission: new AdmissionChain([]),
     resource,
     namespace: 'ns',
     name: 'p',

@@ -9,7 +9,7 @@ import type { KubeObject, ObjectMeta, Unstructured } from '../../../machinery/ob
 import { conflict, invalid, notFound, objectModified } from '../../../machinery/status-error.ts'
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
 import { isUnchanged } from '../../apply/index.ts'
-import { parseObjectVersion } from '../../request/parameters.ts'
+import { parseObjectVersion } from '../../request-options/parameters.ts'
 import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { createUnlessThere } from './create-object.ts'

@@ -8,10 +8,10 @@ import { invalidValue } from '../../../machinery/validation/field-error.ts'
 import { strictWarnings } from '../../../machinery/yaml.ts'
 import type { Request } from '../../http/exchange.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
-import type { WriteOptions } from '../write-options.ts'
-import { type Body, readBody, unrecognized } from './body.ts'
+import { type Body, readBody, unrecognized } from '../../request-options/body.ts'
+import { removeDuplicateOwners } from '../../request-options/duplicate-owners.ts'
+import type { WriteOptions } from '../../request-options/write-options.ts'
 import { decodeAs } from './decode-as.ts'
-import { removeDuplicateOwners } from './duplicate-owners.ts'
 
 /** A kind that a body may be of. */
 export interface ExpectedKind {

@@ -20,9 +20,9 @@ import { badRequest, invalid, StatusError } from '../../../machinery/status-erro
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
 import type { Request } from '../../http/exchange.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
-import { namesVersion } from '../parameters.ts'
-import type { WriteOptions } from '../write-options.ts'
-import { maxBodyBytes, mediaType, unsupported } from './body.ts'
+import { maxBodyBytes, mediaType, unsupported } from '../../request-options/body.ts'
+import { namesVersion } from '../../request-options/parameters.ts'
+import type { WriteOptions } from '../../request-options/write-options.ts'
 import { decodeAs } from './decode-as.ts'
 import { objectOf } from './decode-object.ts'
 

@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import type { AuthenticationOptions } from '../../../apiserver/authentication/index.ts'
 import type { ServiceAccountIssuer } from '../../../apiserver/authentication/service-accounts/index.ts'
-import { certificatesOf } from '../../../apiserver/authentication/signed-by.ts'
+import { certificatesOf } from '../../../apiserver/certificates/signed-by.ts'
 import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { fileValue } from '../../../lib/files/file-value.ts'

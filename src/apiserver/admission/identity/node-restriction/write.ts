@@ -2,7 +2,7 @@
 import type { V1Node } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
 import type { Pod } from '../../../authorization/node/pod-references.ts'
-import type { AdmissionAttributes } from '../../plugin.ts'
+import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 
 export type Node = Model<V1Node>
 

@@ -5,8 +5,9 @@
 import { internal } from '../../../../machinery/status-error.ts'
 import { notSupported } from '../../../../machinery/validation/field-error.ts'
 import type { ServedResource } from '../../../registry/served-resource.ts'
+import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
-import type { AdmissionAttributes, AdmissionPlugin } from '../../plugin.ts'
+import type { AdmissionPlugin } from '../../plugin.ts'
 import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 
 const always = 'Always'

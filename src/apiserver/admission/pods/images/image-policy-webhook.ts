@@ -2,9 +2,10 @@
  * ImagePolicyWebhook: a server of somebody else says which images may run, asked with ImageReviews
  * (imagepolicy.k8s.io/v1alpha1).
  */
-import { AnswerCache, connectionClient, patiently, type WebhookClient } from '../../../webhooks/index.ts'
+import { AnswerCache, connectionClient, patiently, type WebhookClient } from '../../../outgoing/webhooks/index.ts'
+import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
-import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
+import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
 import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 import { imagePolicyConfiguration } from './image-policy-configuration.ts'
 import { type ReviewStatus, reviewOf, statusIn } from './image-review.ts'

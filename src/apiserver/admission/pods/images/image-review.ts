@@ -1,5 +1,5 @@
 /** The ImageReview that a webhook is asked with, and what it answers. */
-import { fieldsOf, reviewIn } from '../../../webhooks/index.ts'
+import { fieldsOf, reviewIn } from '../../../outgoing/webhooks/index.ts'
 import type { PodWithSpec } from '../pod-write.ts'
 
 export interface ReviewStatus {

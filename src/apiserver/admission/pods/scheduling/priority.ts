@@ -6,8 +6,9 @@ import type { V1PriorityClass } from '@kubernetes/client-node'
 import { after } from '../../../../lib/flow/after.ts'
 import type { Model } from '../../../../machinery/object.ts'
 import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
+import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
-import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
+import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
 import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 
 type PriorityClass = Model<V1PriorityClass>

@@ -1,8 +1,9 @@
 /** ServiceAccount: pods run under an account that exists, with its token and its pull secrets. */
 import type { PodSpec } from '../../../../api/core/pod/model.ts'
 import { after } from '../../../../lib/flow/after.ts'
+import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
-import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
+import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
 import { isMirrorPod, type PodWithSpec } from '../pod-write.ts'
 import { type Account, Accounts, defaultAccount } from './accounts.ts'
 import { environmentFault, namesSecrets, secretFault } from './secret-references.ts'

@@ -1,0 +1,98 @@
+/** Runs the admission plugins of a write in order, and measures both steps. */
+import { after } from '../../lib/flow/after.ts'
+import { settle } from '../../lib/flow/settle.ts'
+import type { Admission, AdmissionAttributes, Operation } from '../registry/write/admission.ts'
+import { removeDuplicateOwners } from '../request-options/duplicate-owners.ts'
+import type { AdmissionPlugin, Step, StepMetrics, StepType } from './plugin.ts'
+
+/** The plugins that are on, in order. */
+export class AdmissionChain implements Admission {
+  readonly #plugins: readonly AdmissionPlugin[]
+  readonly #mutating: Readonly<Record<Operation, readonly Step[]>>
+  readonly #validating: Readonly<Record<Operation, readonly Step[]>>
+
+  /** Told how long all plug-ins together took; nobody counts if absent. */
+  readonly #counted: StepMetrics | undefined
+
+  constructor(plugins: readonly AdmissionPlugin[], counted?: StepMetrics) {
+    this.#plugins = plugins
+    this.#counted = counted
+    this.#mutating = byOperation(plugins, ({ mutate }) => mutate)
+    this.#validating = byOperation(plugins, ({ validate }) => validate)
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.#plugins.map((plugin) => plugin.start?.()))
+  }
+
+  stop(): void {
+    for (const plugin of this.#plugins) plugin.stop?.()
+  }
+
+  /** Whether others, outside of this process, may be asked about what is written. */
+  get asksOthers(): boolean {
+    return this.#plugins.some((plugin) => plugin.asksOthers?.())
+  }
+
+  mutate(attributes: AdmissionAttributes): void | Promise<void> {
+    const steps = this.#mutating[attributes.operation]
+    return this.#timed('admit', attributes, () =>
+      after(
+        after(inOrder(steps, attributes), () => onceMore(steps, attributes)),
+        () => oneOfEachOwner(attributes),
+      ),
+    )
+  }
+
+  validate(attributes: AdmissionAttributes): void | Promise<void> {
+    return this.#timed('validating', attributes, () => inOrder(this.#validating[attributes.operation], attributes))
+  }
+
+  #timed(type: StepType, { operation }: AdmissionAttributes, work: () => void | Promise<void>): void | Promise<void> {
+    const counted = this.#counted
+    if (!counted) return work()
+    const started = performance.now()
+    const done = (rejected: boolean): void => counted(type, operation, rejected, (performance.now() - started) / 1000)
+    return settle(
+      work,
+      () => done(false),
+      (error) => {
+        done(true)
+        throw error
+      },
+    )
+  }
+}
+
+function byOperation(
+  plugins: readonly AdmissionPlugin[],
+  stepOf: (plugin: AdmissionPlugin) => Step | undefined,
+): Record<Operation, readonly Step[]> {
+  const steps = (operation: Operation): Step[] =>
+    plugins.flatMap((plugin) =>
+      (plugin.handles?.includes(operation) ?? true) ? (stepOf(plugin)?.bind(plugin) ?? []) : [],
+    )
+  return { CREATE: steps('CREATE'), UPDATE: steps('UPDATE'), DELETE: steps('DELETE'), CONNECT: steps('CONNECT') }
+}
+
+/** The second round, if a plug-in wants one; there is no third. */
+function onceMore(steps: readonly Step[], attributes: AdmissionAttributes): void | Promise<void> {
+  const { reinvocation } = attributes
+  if (!reinvocation?.wanted) return
+  attributes.reinvocation = { ...reinvocation, round: 1, wanted: false }
+  return inOrder(steps, attributes)
+}
+
+/** Others may have given the object an owner twice. */
+function oneOfEachOwner({ operation, object, warn }: AdmissionAttributes): void {
+  if (operation === 'CONNECT' || !object?.metadata?.ownerReferences) return
+  const warning = removeDuplicateOwners(object.metadata, 'after mutating admission happens')
+  if (warning) warn(warning)
+}
+
+function inOrder(steps: readonly Step[], attributes: AdmissionAttributes, from = 0): void | Promise<void> {
+  for (let i = from; i < steps.length; i++) {
+    const done = steps[i]!(attributes)
+    if (done) return done.then(() => inOrder(steps, attributes, i + 1))
+  }
+}

@@ -1,0 +1,111 @@
+/** The director: finds who answers a request, by its path and method. */
+
+import { settle } from '../../lib/flow/settle.ts'
+import { own } from '../../lib/own.ts'
+import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../../machinery/status-error.ts'
+import { type Handler, pageNotFound, type Request } from '../http/exchange.ts'
+import { RetiredError } from '../registry/cache/cacher.ts'
+import type { ServedApis } from '../registry/served-apis.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import type { Endpoint, Services } from './endpoint.ts'
+import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoint } from './index.ts'
+
+export interface DirectorOptions {
+  readonly services: Services
+  readonly apis: ServedApis
+  /** Answers paths that are no resources; undefined if nobody does. */
+  readonly other: (request: Request) => ReturnType<Handler> | undefined
+}
+
+export function director({ services, apis, other }: DirectorOptions): Handler {
+  const direct: Handler = (request) => {
+    const { info } = request
+    if (!info.isResourceRequest) {
+      const answer = other(request)
+      if (answer) return answer
+      if (info.prefix && info.version && apis.isBuiltIn(info.group)) throw resourceNotFound()
+      return pageNotFound()
+    }
+    const resource = apis.find(info.group, info.version, info.resource)
+    if (!resource) {
+      // What a group of Kubernetes' own lacks is a missing resource; elsewhere it is a missing page.
+      if (apis.isBuiltIn(info.group)) throw resourceNotFound()
+      return pageNotFound()
+    }
+    if (resource.definition.deprecationWarning) noteDeprecated(request, resource.definition.deprecationWarning)
+    const endpoint = endpointOf(request, resource)
+    const target = { services, request, resource }
+    if (!resource.definition.custom || request.method !== 'GET') return endpoint(target)
+    return settle(
+      () => endpoint(target),
+      (response) => response,
+      (error) => {
+        // Its definition may change while it is read: then it is read again, as it is served now.
+        if (error instanceof RetiredError) return direct(request)
+        throw error
+      },
+    )
+  }
+  return direct
+}
+
+function noteDeprecated(request: Request, warning: string): void {
+  request.warnings.push(warning)
+  request.isDeprecated = true
+  request.audit?.annotate('k8s.io/deprecated', 'true')
+}
+
+const noSuchPage: Endpoint = pageNotFound
+
+/** What a method is authorized as. `watch` and `proxy` in a path make it something else. */
+const verbsOfMethods: Readonly<Record<string, readonly string[]>> = {
+  GET: ['get', 'list', 'watch'],
+  HEAD: ['get', 'list', 'watch'],
+  POST: ['create'],
+  PUT: ['update'],
+  PATCH: ['patch'],
+  DELETE: ['delete', 'deletecollection'],
+  // Of proxies alone: it has no verb.
+  OPTIONS: [''],
+}
+
+function endpointOf(request: Request, resource: ServedResource): Endpoint {
+  const { method, info } = request
+  // What was authorized as another verb is done as no other: who may watch may not write.
+  if (info.verb === 'proxy') throw resourceNotFound()
+  const verbs = own(verbsOfMethods, method)
+  if (!verbs?.includes(info.verb)) throw methodNotAllowed()
+  if (info.subresource && info.verb !== verbs[0]) throw resourceNotFound()
+  const isNamespaceItself = resource.definition.plural === 'namespaces' && resource.definition.group === ''
+  const everywhere = resource.namespaced && !info.namespace
+  if (
+    resource.definition.custom &&
+    (everywhere ? info.verb !== 'list' && info.verb !== 'watch' : !resource.namespaced && info.namespace)
+  )
+    return noSuchPage
+  if (!resource.namespaced && info.namespace && !isNamespaceItself) throw resourceNotFound()
+  const watchPath = info.verb === 'watch' && info.path.includes('/watch/')
+  // Lists of one object by field selector have a name too: the path tells.
+  const hasName = info.name !== '' && (method !== 'GET' || info.verb === 'get') && info.verb !== 'deletecollection'
+  if (resource.definition.virtual) return virtualEndpoint(request, resource, hasName)
+  if (info.subresource) {
+    if (everywhere) throw resourceNotFound()
+    return subresourceEndpoint(request, resource)
+  }
+  if (watchPath) return supported(collectionEndpoints.GET!.watch!, 'watch', resource)
+  if (hasName) {
+    if (everywhere) throw resourceNotFound()
+    const endpoint = own(itemEndpoints, method)
+    if (!endpoint || !resource.verbs.has(info.verb)) throw methodNotAllowed()
+    return endpoint
+  }
+  const endpoint = own(own(collectionEndpoints, method), info.verb)
+  if (!endpoint || (everywhere && method !== 'GET')) throw methodNotAllowed()
+  if (method !== 'GET' && !resource.verbs.has(info.verb)) throw methodNotAllowed()
+  return supported(endpoint, info.verb, resource)
+}
+
+function supported(endpoint: Endpoint, verb: string, resource: ServedResource): Endpoint {
+  if (!resource.verbs.has(verb)) throw methodNotSupported(resource.groupResource, verb)
+  return endpoint
+}

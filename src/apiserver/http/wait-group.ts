@@ -1,0 +1,44 @@
+/** Counts running requests, so that a stopping server can let them finish; notifies watches and streams. */
+
+export class WaitGroup {
+  #running = 0
+  #stopping = false
+  #idle: (() => void) | undefined
+  readonly #onStop = new Set<() => void>()
+
+  /** Requests under way. */
+  get running(): number {
+    return this.#running
+  }
+
+  get stopping(): boolean {
+    return this.#stopping
+  }
+
+  /** Calls back once when the server begins to stop; the returned function takes that back. */
+  onStop(callback: () => void): () => void {
+    this.#onStop.add(callback)
+    return () => this.#onStop.delete(callback)
+  }
+
+  enter(): void {
+    this.#running++
+  }
+
+  leave(): void {
+    if (--this.#running === 0) this.#idle?.()
+  }
+
+  /** No request is let in from now on; resolves when those under way are done, or after `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true
+    for (const callback of this.#onStop) callback()
+    if (this.#running === 0) return
+    let timer: NodeJS.Timeout | undefined
+    await Promise.race([
+      new Promise<void>((resolve) => (this.#idle = resolve)),
+      new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs))),
+    ])
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,7 @@
+/**
+ * Browsers cannot set headers of a WebSocket: the token comes as a sub-protocol instead, in base64url without padding
+ * (https://github.com/kubernetes/kubernetes/pull/47740).
+ */
+
+/** The prefix of a sub-protocol that carries a bearer token. */
+export const tokenProtocol = 'base64url.bearer.authorization.k8s.io.'

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import type { Request, Response } from '../../http/exchange.ts'
+import { WaitGroup } from '../../http/wait-group.ts'
+import { BackendError, forward } from './forward.ts'
+
+const switching = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n'
+
+interface Asked {
+  readonly answer: Promise<Response>
+  /** The backend's end of the connection, once a request has come on it. */
+  readonly backend: Promise<Socket>
+  /** The client leaves. */
+  leave(): void
+}
+
+/** Passes one request on to a backend that answers with these bytes. */
+async function ask(
+  t: TestContext,
+  head: string,
+  headers: Readonly<Record<string, string>> = {},
+  protocol: Request['protocol'] = 'HTTP/1.1',
+): Promise<Asked> {
+  const { promise: backend, resolve } = Promise.withResolvers<Socket>()
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.write(head, 'latin1', () => resolve(socket)))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  t.after(async () => void (await backend).destroy())
+  const client = new AbortController()
+  const request = {
+    method: 'GET',
+    protocol,
+    signal: client.signal,
+    header: (name: string) => headers[name],
+    bodyStream: () => undefined,
+  } as Partial<Request> as Request
+  const { port } = server.address() as AddressInfo
+  const place = { scheme: 'http', host: '127.0.0.1', port } as const
+  const answer = forward({
+    request,
+    backend: place,
+    target: '/',
+    headers: {},
+    longRunning: true,
+    waitGroup: new WaitGroup(),
+  })
+  return { answer, backend, leave: () => client.abort() }
+}
+
+const chat = { upgrade: 'chat', connection: 'Upgrade' }
+
+test('a connection that a backend has handed over ends with a client that leaves before it is tied to it', async (t) => {
+  const { answer, backend, leave } = await ask(t, switching, chat)
+  await answer
+  leave()
+  await once((await backend).resume(), 'close')
+})
+
+test('a backend that resets its connection before it is tied to the client’s ends the client’s', async (t) => {
+  const { answer, backend } = await ask(t, switching, chat)
+  const { takeOver } = await answer
+  const socket = await backend
+  socket.resetAndDestroy()
+  await once(socket, 'close')
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  const client = new PassThrough()
+  takeOver?.(client, Buffer.alloc(0))
+  await once(client.resume(), 'close')
+})
+
+test('a client that has left before the backend is asked gets no answer', async (t) => {
+  const gone = AbortSignal.abort()
+  const request = {
+    method: 'GET',
+    protocol: 'HTTP/1.1',
+    signal: gone,
+    header: () => undefined,
+    bodyStream: () => undefined,
+  }
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const answer = forward({
+    request: request as Partial<Request> as Request,
+    backend: { scheme: 'http', host: '127.0.0.1', port },
+    target: '/',
+    headers: {},
+    longRunning: false,
+    waitGroup: new WaitGroup(),
+  })
+  await assert.rejects(answer, BackendError)
+})
+
+test('a backend that switches protocols unasked, or whose status is none, is refused', async (t) => {
+  const unasked = await ask(t, switching)
+  await assert.rejects(unasked.answer, { message: 'backend tried to switch protocol "chat" when "" was requested' })
+  const odd = await ask(t, 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n')
+  await assert.rejects(odd.answer, { message: 'malformed HTTP status code "99"' })
+})
+
+test('a status above 599 is passed on to clients of HTTP/1.1 only, for HTTP/2 cannot be written with it', async (t) => {
+  const head = 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'
+  assert.equal((await (await ask(t, head)).answer).status, 999)
+  await assert.rejects((await ask(t, head, {}, 'HTTP/2')).answer, { message: 'malformed HTTP status code "999"' })
+})
+
+test('of fields that have one value the first is passed on, and nothing that belongs to the connection', async (t) => {
+  const lines = [
+    'Content-Type: a/b',
+    'Content-Type: c/d',
+    'HTTP2-Settings: x',
+    'X-Two: 1',
+    'X-Two: 2',
+    'Content-Length: 0',
+  ]
+  const { answer } = await ask(t, `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`)
+  const { headers } = await answer
+  assert.deepEqual({ ...headers }, { 'content-type': 'a/b', 'x-two': ['1', '2'], 'content-length': '0' })
+})
+
+test('a request with a body asks for no other protocol', async (t) => {
+  const { answer } = await ask(t, 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', { ...chat, 'content-length': '5' })
+  assert.equal((await answer).status, 200)
+})

@@ -1,0 +1,106 @@
+/**
+ * Headers on their way through the server: what belongs to one connection stays there, and the client's credentials
+ * stay here.
+ */
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { Request } from '../../http/exchange.ts'
+import { tokenProtocol } from '../../http/websocket-token.ts'
+
+/** About one connection (RFC 9110, 7.6.1), and what each side sets itself. */
+const ofConnections: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+])
+
+/** Fields that have one value (RFC 9110). Node refuses to write more of them over HTTP/2. */
+const singular: ReadonlySet<string> = new Set([
+  'access-control-allow-credentials',
+  'access-control-max-age',
+  'access-control-request-method',
+  'age',
+  'authorization',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-md5',
+  'content-range',
+  'content-type',
+  'date',
+  'dnt',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'proxy-authorization',
+  'range',
+  'referer',
+  'retry-after',
+  'tk',
+  'upgrade-insecure-requests',
+  'user-agent',
+  'x-content-type-options',
+])
+
+const ofThisServer: ReadonlySet<string> = new Set(['host', 'expect', 'authorization'])
+
+/** Who says who somebody is: the server alone. Some backends take `_` for `-` (CGI, RFC 3875, 4.1.18). */
+const isIdentity = (name: string): boolean => /^(x[-_]remote|impersonate)[-_]/.test(name)
+
+/** The headers of a request for its backend, without the client's credentials. */
+export function forwardedHeaders(request: Request): OutgoingHttpHeaders {
+  const named = new Set((request.header('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()))
+  const headers: OutgoingHttpHeaders = {}
+  for (const name of request.headerNames()) {
+    if (
+      name.startsWith(':') ||
+      ofConnections.has(name) ||
+      named.has(name) ||
+      ofThisServer.has(name) ||
+      isIdentity(name) ||
+      request.isIdentityHeader?.(name)
+    )
+      continue
+    const values = request.headerValues(name)
+    if (name === 'cookie') headers[name] = values.join('; ')
+    else if (name === 'sec-websocket-protocol') headers[name] = withoutTokens(values)
+    else headers[name] = values.length === 1 ? values[0] : [...values]
+  }
+  const before = request.header('x-forwarded-for')
+  headers['x-forwarded-for'] = before ? `${before}, ${request.remoteAddress}` : request.remoteAddress
+  return headers
+}
+
+const withoutTokens = (values: readonly string[]): string =>
+  values
+    .flatMap((value) => value.split(','))
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => !protocol.startsWith(tokenProtocol))
+    .join(', ')
+
+/** The headers of a backend's answer for the client. Of fields that have one value, the first counts. */
+export function answerHeaders({ headersDistinct, headers }: IncomingMessage): Record<string, string | string[]> {
+  const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
+  const kept: Record<string, string | string[]> = {}
+  for (const [name, values] of Object.entries(headersDistinct)) {
+    if (!values || ofConnections.has(name) || named.has(name)) continue
+    kept[name] = values.length === 1 || singular.has(name) ? values[0]! : values
+  }
+  return kept
+}

@@ -1,0 +1,41 @@
+/**
+ * Two connections that speak a protocol of their own (WebSocket, SPDY) from now on: what comes on one goes out on the
+ * other.
+ */
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { WaitGroup } from '../../http/wait-group.ts'
+
+/**
+ * For the connection of the client, when the backend has said `101 Switching Protocols`. It ends with the server at the
+ * latest.
+ */
+export const takeOver =
+  (incoming: IncomingMessage, backend: Duplex, backendHead: Buffer, waitGroup: WaitGroup) =>
+  (client: Duplex, clientHead: Buffer): void => {
+    const end = (): void => {
+      client.destroy()
+      backend.destroy()
+    }
+    const forget = waitGroup.onStop(end)
+    for (const socket of [client, backend]) {
+      socket.on('error', end)
+      socket.on('close', () => {
+        forget()
+        end()
+      })
+    }
+    client.write(headOf(incoming))
+    if (backendHead.length) client.write(backendHead)
+    if (clientHead.length) backend.write(clientHead)
+    client.pipe(backend)
+    backend.pipe(client)
+    if (waitGroup.stopping) end()
+  }
+
+/** The backend's own head: the client checks parts of it (`Sec-WebSocket-Accept`). */
+function headOf({ statusCode = 101, rawHeaders }: IncomingMessage): string {
+  const lines = [`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}`]
+  for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
+  return `${lines.join('\r\n')}\r\n\r\n`
+}

@@ -1,0 +1,11 @@
+/** Requests to other servers: Services behind their endpoints, forwarded requests, webhooks. */
+export { connectionError } from './connection-error.ts'
+export { addressOf, type Backend, BackendError, forward, isUpgrade } from './forward/forward.ts'
+export { forwardedHeaders } from './forward/headers.ts'
+export { resolveService, type ServiceReference, type ServiceSources, unavailable } from './services/resolve.ts'
+export {
+  type EndpointAddress,
+  type EndpointSources,
+  fromRandom,
+  serviceEndpoints,
+} from './services/service-endpoints.ts'

@@ -1,0 +1,48 @@
+/** What an answer with a bad status means, in the words of Go's client of the API. */
+import { goQuote } from '../../../lib/go/go-quote.ts'
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+}
+
+/** As much of a body is told. */
+const shownLength = 2048
+
+/** A body that is no text, by what the answer says it is, is not told. */
+export function answerError(status: number, body: Buffer, contentType = ''): string {
+  const content = body.toString().trim()
+  const told = statusMessage(content)
+  if (told) return told
+  const text = contentType === '' || /^text\//i.test(contentType) ? content.slice(0, shownLength) : unknown
+  if (status === 403 || status === 415) return text
+  if (status === 406)
+    return text === '' || text === unknown
+      ? 'the server was unable to respond with a content type that the client supports'
+      : text
+  const known = reasons[status]
+  if (known) return known
+  return status >= 500
+    ? `an error on the server (${goQuote(text)}) has prevented the request from succeeding`
+    : `the server responded with the status code ${status} but did not return more information`
+}
+
+const unknown = 'unknown'
+
+/** Servers of the API say what is wrong in a Status. */
+function statusMessage(text: string): string | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    const { kind, message } = JSON.parse(text) as { readonly kind?: unknown; readonly message?: unknown }
+    return kind === 'Status' && typeof message === 'string' ? message : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Reads request bodies: size limit, content types, and the errors of bodies that cannot be read, in upstream's words.
+ */
+
+import { protobufNumbers } from '../../api/schema/protobuf.ts'
+import { parseWholeJson } from '../../lib/exact-json.ts'
+import { goJsonError, goJsonType } from '../../machinery/decode/go-json.ts'
+import { checkValues } from '../../machinery/decode/index.ts'
+import { parseSharing } from '../../machinery/managed-fields/known-fields.ts'
+import { type Envelope, messageDecoder, openEnvelope } from '../../machinery/protobuf/index.ts'
+import type { StructType } from '../../machinery/schema.ts'
+import { badRequest, StatusError } from '../../machinery/status-error.ts'
+import { parseYaml } from '../../machinery/yaml.ts'
+import type { Request } from '../http/exchange.ts'
+
+/** Upstream's limit: what fits into an etcd request twice. */
+export const maxBodyBytes = 3 * 1024 * 1024
+
+export interface Body {
+  /** The text of JSON and YAML; empty for protobuf. */
+  readonly text: string
+  readonly format: 'json' | 'yaml' | 'protobuf'
+  /** There is no body at all. */
+  readonly empty: boolean
+  /**
+   * The parsed body; of protobuf, whose fields have no names, only `apiVersion` and `kind`. Throws 400, naming the kind
+   * that was expected.
+   */
+  value(kind: string): unknown
+  /** What a strict reader of YAML says of keys that stand twice; known when `value` was asked for. */
+  readonly repeated: readonly string[]
+  /**
+   * The fields that `value` lacks, read as `type`'s. Throws DecodeError, and 415 if no protobuf form of the type is
+   * known (custom resources).
+   */
+  readonly fields?: (type: StructType) => Record<string, unknown>
+}
+
+const textTypes = ['application/json', 'application/yaml']
+const protobufType = 'application/vnd.kubernetes.protobuf'
+
+/** 415. */
+export const unsupported = (accepted: readonly string[] = [...textTypes, protobufType]): StatusError =>
+  new StatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  )
+
+/** The media type of a body without its parameters, in lower case. */
+export const mediaType = (request: Request): string =>
+  (request.header('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
+
+/** Reads a body of JSON, YAML or protobuf; no content type means JSON. Throws 413 and 415. */
+export async function readBody(request: Request): Promise<Body> {
+  const type = mediaType(request)
+  const bytes = await request.body(maxBodyBytes)
+  request.bodyBytes = bytes.length
+  if (type === protobufType && bytes.length > 0) return protobufBody(bytes)
+  const format = type === '' || type === 'application/json' ? 'json' : type === 'application/yaml' ? 'yaml' : undefined
+  if (!format) {
+    if (bytes.length === 0) return bodyOf('', 'json')
+    throw unsupported()
+  }
+  return bodyOf(bytes.toString(), format, bytes)
+}
+
+const messages = messageDecoder(protobufNumbers)
+
+function protobufBody(bytes: Buffer): Body {
+  let envelope: Envelope | undefined
+  return {
+    text: '',
+    format: 'protobuf',
+    empty: false,
+    repeated: [],
+    value(kind) {
+      try {
+        envelope ??= openEnvelope(bytes)
+      } catch (error) {
+        throw badRequest(
+          `the object provided is unrecognized (must be of type ${kind}): ${(error as Error).message} ` +
+            `(${summary(bytes)})`,
+        )
+      }
+      return { apiVersion: envelope.apiVersion, kind: envelope.kind }
+    },
+    fields(type) {
+      if (!messages.knows(type)) throw unsupported(textTypes)
+      envelope ??= openEnvelope(bytes)
+      return messages.decode(type, envelope.raw)
+    },
+  }
+}
+
+function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
+  let repeated: readonly string[] = []
+  return {
+    text,
+    format,
+    empty: text === '',
+    get repeated() {
+      return repeated
+    },
+    value(kind) {
+      if (format === 'json') checkValues(text)
+      let value: unknown
+      try {
+        if (format === 'json') value = parseSharing(text, parseWholeJson)
+        else ({ value, strict: repeated } = parseYaml(text))
+      } catch (error) {
+        throw unrecognized(
+          kind,
+          text,
+          format === 'json'
+            ? `json parse error: ${goJsonError(text, error as Error)}`
+            : `yaml: ${(error as Error).message}`,
+          bytes,
+        )
+      }
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        if (value === null && format === 'json') return {}
+        throw unrecognized(
+          kind,
+          text,
+          `json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion ` +
+            'string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+        )
+      }
+      return value
+    },
+  }
+}
+
+/**
+ * 400: nothing can be made of the body. `bytes` are what came, where the text is not all of it (compressed bodies,
+ * above all: nothing decompresses them).
+ */
+export const unrecognized = (kind: string, text: string, why: string, bytes: Buffer = Buffer.from(text)): StatusError =>
+  badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${why} ` +
+      `(${summary(bytes)})`,
+  )
+
+const summaryBytes = 30
+
+/** The start of a body: as text if it looks like JSON, else in hex. */
+function summary(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>'
+  const start = bytes.subarray(0, summaryBytes)
+  const shown = bytes[0] === 0x7b ? start.toString() : start.toString('hex')
+  return bytes.length > summaryBytes ? `${shown} ...` : shown
+}
+
+const goKind = (value: unknown): string => (value === null ? 'null' : goJsonType(value))
