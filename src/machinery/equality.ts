@@ -1,7 +1,4 @@
-/**
- * Equality of decoded objects as the API means it: absent, null, `{}` and `[]` are the same (apimachinery
- * `equality.Semantic`).
- */
+/** Semantic equality of decoded objects: absent, null, `{}` and `[]` are equal (apimachinery `equality.Semantic`). */
 import { own } from '../lib/own.ts'
 
 const isEmpty = (value: unknown): boolean => {
@@ -12,7 +9,7 @@ const isEmpty = (value: unknown): boolean => {
   return true
 }
 
-/** Whether two decoded values are the same to the API. Order of members does not count, order of items does. */
+/** Returns true if two decoded values are semantically equal. The order of members is ignored, that of items is not. */
 export function semanticallyEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return isEmpty(a) && isEmpty(b)
@@ -22,7 +19,7 @@ export function semanticallyEqual(a: unknown, b: unknown): boolean {
   }
   const x = a as Record<string, unknown>
   const y = b as Record<string, unknown>
-  // Nearly always both have the same members: then none of `y` has to be looked up in `x`.
+  // Both nearly always have the same members. Then no member of `y` needs a look-up in `x`.
   let more = 0
   for (const key in x) {
     const other = own(y, key)
@@ -35,7 +32,7 @@ export function semanticallyEqual(a: unknown, b: unknown): boolean {
   return true
 }
 
-/** Paths of the fields in which two objects differ, for people: `spec.nodeName`. At most `limit`. */
+/** Returns the paths of at most `limit` fields in which two objects differ, such as `spec.nodeName`. For display. */
 export function differingPaths(a: unknown, b: unknown, path: string, limit = 8): string[] {
   if (semanticallyEqual(a, b)) return []
   if (

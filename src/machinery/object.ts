@@ -1,4 +1,4 @@
-/** What all Kubernetes objects share: type and metadata. Timestamps are RFC 3339 strings, as on the wire. */
+/** The type and metadata of all Kubernetes objects. Timestamps are RFC 3339 strings, as on the wire. */
 
 export interface OwnerReference {
   apiVersion: string
@@ -65,5 +65,5 @@ export type Wire<T> = T extends Date
 /** The client's names avoid JavaScript's keywords (`_from`, `_default`, `_enum`); the wire does not. */
 type WireName<Key> = Key extends `_${infer Name}` ? Name : Key
 
-/** A kind's type for code: the client's model on the wire, with type and metadata always there. */
+/** The TypeScript type of a kind: the client's model in its wire form, with required type and metadata. */
 export type Model<T> = Omit<Wire<T>, 'apiVersion' | 'kind' | 'metadata'> & KubeObject

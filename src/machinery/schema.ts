@@ -1,6 +1,6 @@
 /**
- * The shape of kinds as data: what decoding, field validation, patches, apply and OpenAPI read.
- * Built once at start from the generated schema (see `api/schema/`); nothing here knows a particular kind.
+ * The structure of kinds as data, for decoding, field validation, patches, apply and OpenAPI.
+ * Built once at start from the generated schema (see `api/schema/`); nothing here depends on a particular kind.
  */
 
 /**
@@ -15,18 +15,18 @@ export interface StructType {
   readonly goName: string
   readonly fields: ReadonlyMap<string, Field>
   /**
-   * What fields that are not named hold; absent: there are none. Custom resources with `additionalProperties` or
-   * unknown fields beside properties.
+   * The type of fields that are not in `fields`; undefined if there are none. For custom resources with
+   * `additionalProperties` or unknown fields beside properties.
    */
   readonly others?: FieldType
   readonly required: ReadonlySet<string>
-  /** `x-kubernetes-map-type: atomic`: apply replaces the whole. */
+  /** `x-kubernetes-map-type: atomic`: apply replaces the object as a whole. */
   readonly atomic: boolean
   /** `x-kubernetes-unions`: at most one of the fields is set, the one that the discriminator names. */
   readonly union?: { readonly discriminator?: string; readonly fields: readonly string[] } | undefined
-  /** Go's names of the embedded structs that hold a field, outermost first; absent: no struct is embedded. */
+  /** Go's names of the embedded structs that hold a field, outermost first. Undefined: no struct is embedded. */
   readonly embeddedIn?: (field: string) => readonly string[]
-  /** Group, version and kind when objects of this type stand alone. */
+  /** Group, version and kind, if the type is a kind. */
   readonly groupVersionKinds: readonly { readonly group: string; readonly version: string; readonly kind: string }[]
 }
 
@@ -38,12 +38,9 @@ export type FieldType =
   | { readonly kind: 'quantity' }
   | { readonly kind: 'int-or-string' }
   /**
-   * Free-form JSON: RawExtension, FieldsV1, JSONSchemaProps' JSON. Apply takes it as one value, unless `deduced`: then
-   * its maps are granular (custom resources that keep unknown fields).
-   */
-  /**
-   * `object`: the type of objects in it, where they have one (JSONSchemaProps' `items`: a schema, a list of them or a
-   * boolean).
+   * Free-form JSON: RawExtension, FieldsV1, JSONSchemaProps' JSON. Apply takes it as one value. With `deduced`, its
+   * maps are granular (custom resources that retain unknown fields). `object` is the type of the objects in it, if they
+   * have one (JSONSchemaProps' `items`: a schema, a list of schemas or a boolean).
    */
   | { readonly kind: 'any'; readonly deduced?: boolean; readonly object?: StructType }
   | { readonly kind: 'array'; readonly items: FieldType }
@@ -52,10 +49,10 @@ export type FieldType =
 
 export interface Field {
   readonly type: FieldType
-  /** `x-kubernetes-patch-strategy`: how strategic merge patch treats it (`replace` when absent). */
+  /** `x-kubernetes-patch-strategy` for strategic merge patch. Default: `replace`. */
   readonly patchStrategy?: readonly ('merge' | 'replace' | 'retainKeys')[]
   readonly patchMergeKey?: string
-  /** `x-kubernetes-list-type`; absent means atomic for apply. */
+  /** `x-kubernetes-list-type`. Apply treats lists without it as atomic. */
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
   readonly mapType?: 'atomic' | 'granular'
@@ -64,8 +61,8 @@ export interface Field {
   /** The values that OpenAPI publishes: of the field, or of the items of its list or map. */
   readonly enum?: readonly string[]
   /**
-   * Whether an empty value (`""`, 0, false, `{}`, `[]`) stays in the object: it does for required fields and where
-   * Go has a pointer; elsewhere empty means absent.
+   * True if an empty value (`""`, 0, false, `{}`, `[]`) remains in the object: for required fields and where Go has a
+   * pointer. Elsewhere empty means absent.
    */
   readonly keepsEmpty: boolean
   /**
@@ -73,6 +70,6 @@ export interface Field {
    * shows as zero (`status: {}`, `resources: {}`, `restartCount: 0`, `rules: null`).
    */
   readonly written?: boolean
-  /** Go's type where the schema does not tell it, as error messages show it: `v1.PullPolicy`, `v1.ResourceList`. */
+  /** Go's type for error messages, if the schema does not have it: `v1.PullPolicy`, `v1.ResourceList`. */
   readonly goType?: string
 }

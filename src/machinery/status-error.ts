@@ -1,6 +1,6 @@
 /**
- * Status errors: every refusal of the server is one of these.
- * Shapes and words follow the API conventions ("Response Status Kind"); clients decide by `reason` and `code`.
+ * Status errors: the server answers every rejected request with one.
+ * Forms and messages follow the API conventions ("Response Status Kind"); clients decide by `reason` and `code`.
  */
 import type { FieldError } from './validation/field-error.ts'
 
@@ -19,7 +19,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number
 }
 
-/** The `Status` kind of `v1`, as it goes over the wire. */
+/** The `Status` kind of `v1` in its wire form. */
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'
@@ -38,7 +38,7 @@ export interface GroupNamed {
   readonly name: string
 }
 
-/** An error that has a Status. Thrown anywhere on a request's way; the server answers with `status`. */
+/** An error with a Status. Any code that handles a request may throw it; the server answers with `status`. */
 export class StatusError extends Error {
   readonly status: Status
 
@@ -75,10 +75,10 @@ const detailsOf = ({ group, name }: GroupNamed, object: string): StatusDetails =
   kind: name,
 })
 
-/** 400: the request itself makes no sense. */
+/** 400: the request is malformed. */
 export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message)
 
-/** 401: credentials were given and are not valid, or none were given where some are needed. */
+/** 401: the credentials are invalid, or missing where they are needed. */
 export const unauthorized = (message = 'Unauthorized'): StatusError => new StatusError(401, 'Unauthorized', message)
 
 /** 403 for a resource request. `why` follows the colon. */
@@ -105,7 +105,7 @@ export const notFound = (resource: GroupNamed, name: string): StatusError =>
 export const resourceNotFound = (): StatusError =>
   new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
 
-/** 405 for a path that does not know the method. */
+/** 405 for a path that does not support the method. */
 export const methodNotAllowed = (): StatusError =>
   new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 
@@ -140,11 +140,11 @@ export const conflict = (resource: GroupNamed, name: string, why: string): Statu
 export const objectModified =
   'the object has been modified; please apply your changes to the latest version and try again'
 
-/** 410: a resourceVersion or continue token that history no longer reaches. */
+/** 410: the resourceVersion or continue token is older than the history. */
 export const expired = (message = 'The resourceVersion for the provided list is too old.'): StatusError =>
   new StatusError(410, 'Expired', message)
 
-/** 413: the body is over `limit` bytes. */
+/** 413: the body is too large. */
 export const requestEntityTooLarge = (message: string): StatusError =>
   new StatusError(413, 'RequestEntityTooLarge', message)
 
@@ -160,11 +160,11 @@ export function invalid(kind: GroupNamed, name: string, errors: readonly FieldEr
   })
 }
 
-/** 429 with when to come again: the server has as much to do as it takes on. */
+/** 429 with Retry-After: the server is at its limit of concurrent requests. */
 export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
   new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds })
 
-/** 500 with when to come again: what was asked for is well, and cannot be done just now. Clients repeat the request. */
+/** 500 with Retry-After: the request is valid but cannot be served now. Clients retry it. */
 export const serverTimeout = (resource: GroupNamed, operation: string): StatusError =>
   new StatusError(
     500,
@@ -177,16 +177,14 @@ export const serverTimeout = (resource: GroupNamed, operation: string): StatusEr
     },
   )
 
-/** 504 when a request takes longer than requests may. */
+/** 504: the request exceeded its timeout. */
 export const requestTimeout = (): StatusError =>
   new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})
 
-/** 500 without a reason, as upstream answers when an error is not a Status of its own. */
+/** 500 without a reason, upstream's answer for an error that is not a Status. */
 export const internal = (message: string): StatusError => new StatusError(500, undefined, message)
 
-/**
- * Wraps what was thrown: a StatusError stays itself, anything else is an internal error that does not show its stack.
- */
+/** Converts a thrown value: a StatusError is unchanged, anything else becomes an internal error without its stack. */
 export function statusOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error
   return new StatusError(
@@ -199,7 +197,7 @@ export function statusOf(error: unknown): StatusError {
   )
 }
 
-/** A `Success` status, as DELETE answers when the object is gone. */
+/** A `Success` status, the answer of DELETE after the object is deleted. */
 export const success = (details?: StatusDetails): Status => ({
   kind: 'Status',
   apiVersion: 'v1',

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fromYaml, parseYaml, toYaml, YamlError } from './yaml.ts'
 
-test('scalars are read by YAML 1.1', () => {
+test('scalars are parsed as in YAML 1.1', () => {
   assert.deepEqual(
     fromYaml('[yes, n, On, "yes", 0644, 0o17, 0x1F, 0b101, 1_000, 08, 1e3, .5, 1:30, ~, 2020-01-01, 1.2.3]'),
     [true, false, true, 'yes', 420, 15, 31, 5, 1000, 8, 1000, 0.5, '1:30', null, '2020-01-01', '1.2.3'],
   )
 })
 
-test('integers keep all their digits, up to those of 64 bits without a sign', () => {
+test('integers are exact up to unsigned 64 bits', () => {
   const texts = [
     '9223372036854775807',
     '-9223372036854775808',
@@ -39,17 +39,17 @@ test('integers keep all their digits, up to those of 64 bits without a sign', ()
   )
 })
 
-test('keys become text, as in JSON', () => {
+test('keys are converted to strings, as in JSON', () => {
   assert.deepEqual(fromYaml('y: 1\n2: b\nnull: c\n'), { true: 1, '2': 'b', null: 'c' })
 })
 
-test('only the first document counts, and an empty text is null', () => {
+test('only the first document is returned, and an empty text is null', () => {
   assert.deepEqual(fromYaml('a: 1\n---\nb: 2\n'), { a: 1 })
   assert.equal(fromYaml(''), null)
   assert.equal(fromYaml('# nothing\n'), null)
 })
 
-test('keys that stand twice are reported with the line of the value, the last one counts', () => {
+test('repeated keys are reported with the line of the value, and the last one counts', () => {
   const { value, strict } = parseYaml('a: 1\nb:\n  c: 1\n  c:\n    - 2\na: 3\n')
   assert.deepEqual(value, { a: 3, b: { c: [2] } })
   assert.deepEqual(strict, [
@@ -57,13 +57,13 @@ test('keys that stand twice are reported with the line of the value, the last on
   ])
 })
 
-test('merge keys work, and an explicit key over a merged one is no duplicate', () => {
+test('merge keys work, and an explicit key that overrides a merged one is not a duplicate', () => {
   const { value, strict } = parseYaml('base: &b {x: 1, z: 2}\nd:\n  <<: *b\n  x: 5\n')
   assert.deepEqual(value, { base: { x: 1, z: 2 }, d: { x: 5, z: 2 } })
   assert.deepEqual(strict, [])
 })
 
-test('aliases are expanded within bounds', () => {
+test('aliases are expanded up to a limit', () => {
   const levels = ['a: &a [x,x,x,x,x,x,x,x,x,x]']
   for (const [before, name] of ['ab', 'bc', 'cd', 'de', 'ef'].map((pair) => [...pair]))
     levels.push(`${name}: &${name} [${Array(10).fill(`*${before}`).join(',')}]`)
@@ -72,7 +72,7 @@ test('aliases are expanded within bounds', () => {
   assert.throws(() => fromYaml(`a: ${'['.repeat(2000)}`), YamlError)
 })
 
-test('text that is no YAML names the line', () => {
+test('the error for invalid YAML names the line', () => {
   assert.throws(() => fromYaml('a: 1\nb: ['), /^YamlError: error converting YAML to JSON: yaml: line \d: /)
 })
 
@@ -80,7 +80,7 @@ test('__proto__ is a key like any other', () => {
   assert.equal(JSON.stringify(fromYaml('__proto__: {a: 1}\n')), '{"__proto__":{"a":1}}')
 })
 
-test('output has sorted keys, flush lists and quotes around what 1.1 would read as something else', () => {
+test('output has sorted keys, unindented lists and quotes around strings that 1.1 would not read as such', () => {
   assert.equal(
     toYaml({
       kind: 'X',
@@ -92,7 +92,7 @@ test('output has sorted keys, flush lists and quotes around what 1.1 would read 
   )
 })
 
-test('long lines are not folded, and everything reads back as it was', () => {
+test('long lines are not folded, and output parses back to the same value', () => {
   const value = {
     long: 'word '.repeat(60),
     odd: [
@@ -119,13 +119,13 @@ test('long lines are not folded, and everything reads back as it was', () => {
   assert.deepEqual(fromYaml(text), value)
 })
 
-test('documents after the first are not read', () => {
+test('documents after the first are not parsed', () => {
   assert.deepEqual(fromYaml('---\na: 1\n---\nb: 2\n---\nc: [\n'), { a: 1 })
   assert.deepEqual(fromYaml('a: |\n  ---\n  x\n  ---\n  ---\n'), { a: '---\nx\n---\n---\n' })
   assert.equal(fromYaml('---\n'.repeat(700_000)), null)
 })
 
-test('JSON is read as the YAML that it is', () => {
+test('JSON is parsed as YAML', () => {
   assert.deepEqual(fromYaml('{"b":1,"a":{"d":"yes","c":null}}'), { a: { c: null, d: 'yes' }, b: 1 })
   assert.deepEqual(Object.keys(fromYaml('{"b":1,"a":2}') as object), ['a', 'b'])
   assert.deepEqual(parseYaml('{"a":1,"a":2}'), {
@@ -135,7 +135,7 @@ test('JSON is read as the YAML that it is', () => {
   assert.throws(() => fromYaml(`{"a":${'['.repeat(600)}${']'.repeat(600)}}`), /max depth|maxDepth/)
 })
 
-test('what has more values than an object may have is refused before it is put together', () => {
+test('a text with more values than an object may have is rejected before it is constructed', () => {
   for (const text of [
     `[${'1,'.repeat(200_000)}1]`,
     `a:\n${'- x\n'.repeat(200_000)}`,
@@ -144,7 +144,7 @@ test('what has more values than an object may have is refused before it is put t
     assert.throws(() => fromYaml(text), { code: 413 })
 })
 
-test('so many values that no object may have them are not read to the end', () => {
+test('a text with far too many values is rejected before it is parsed to the end', () => {
   for (const text of [
     `a: [${'1,'.repeat(500_000)}`,
     `a:\n${'- x\n'.repeat(250_000)}]`,
@@ -154,7 +154,7 @@ test('so many values that no object may have them are not read to the end', () =
   assert.throws(() => fromYaml(`a: ${'['.repeat(600)}`), /nesting exceeded maxDepth \(500\)/)
 })
 
-test('what is counted while it is read is enough for all values that an object may have', () => {
+test('the limit while parsing admits as many values as an object may have', () => {
   const forms: ((i: number) => string)[] = [
     (i) => `k${i}: v`,
     (i) => `? k${i}\n: v`,

@@ -1,6 +1,7 @@
 /**
- * YAML as Kubernetes reads and writes it (sigs.k8s.io/yaml): scalars by YAML 1.1 (`yes` and `y` are booleans, `0644` is
- * octal), output with sorted keys and everything quoted that a 1.1 reader could take for something else.
+ * YAML as Kubernetes reads and writes it (sigs.k8s.io/yaml): scalars follow YAML 1.1 (`yes` and `y` are booleans,
+ * `0644` is octal); output has sorted keys, and quotes around every string that a 1.1 reader would not read as a
+ * string.
  */
 import {
   boolYaml11Tag,
@@ -25,7 +26,7 @@ import { setOwn } from '../lib/own.ts'
 import { countKeys } from './decode/duplicate-keys.ts'
 import { checkValues, maxValues, tooManyValues } from './decode/limits/value-limit.ts'
 
-/** The text is no YAML, or would become too big: in the words of Go's converter. */
+/** The text is not valid YAML or expands to too many values. The message is that of Go's converter. */
 export class YamlError extends Error {
   constructor(message: string) {
     super(message)
@@ -33,27 +34,27 @@ export class YamlError extends Error {
   }
 }
 
-/** How deep YAML may be nested. */
+/** The limit of nesting levels. */
 const maxDepth = 500
 const tooDeep = 'error converting YAML to JSON: yaml: exceeded max depth'
 
-/** How many values aliases may multiply a text into: this many, or as many as the text has bytes. */
-const leastExpansion = 100_000
+/** The limit of values after aliases are expanded: this number, or the length of the text if that is larger. */
+const minExpansionLimit = 100_000
 
 const integer = /^([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0o?([0-7_]+)|(0|[1-9][0-9_]*))$/
 
-/** The largest integer of Go's reader of YAML; larger ones are floats to it. */
-const mostUint64 = 2n ** 64n - 1n
-const leastInt64 = -(2n ** 63n)
+/** The largest integer of Go's YAML reader. It reads larger ones as floats. */
+const maxUint64 = 2n ** 64n - 1n
+const minInt64 = -(2n ** 63n)
 
-/** The integer that the digits mean. */
+/** Parses digits exactly; returns a float beyond 64 bits. */
 function longInteger(digits: string, prefix: string, isNegative: boolean): number | bigint {
   const size = BigInt(`${prefix}${digits}`)
   const value = isNegative ? -size : size
-  return value > mostUint64 || value < leastInt64 ? Number(value) : exact(value)
+  return value > maxUint64 || value < minInt64 ? Number(value) : exact(value)
 }
 
-/** Integers as Go's ParseInt and ParseUint read them with base 0. */
+/** Integers in the syntax of Go's ParseInt and ParseUint with base 0. */
 const integerTag = defineScalarTag<number | bigint>('tag:yaml.org,2002:int', {
   implicit: true,
   implicitFirstChars: ['-', '+', ...'0123456789'],
@@ -82,14 +83,14 @@ const integerTag = defineScalarTag<number | bigint>('tag:yaml.org,2002:int', {
 const explicitText = (name: string, read: (source: string) => string) =>
   defineScalarTag<string>(`tag:yaml.org,2002:${name}`, { identify: () => false, resolve: read })
 
-/** Set by the mapping tag when a key comes twice; reading is synchronous. */
-let keyRepeated = false
+/** Set by the mapping tag if a key is repeated. Parsing is synchronous. */
+let hasRepeatedKey = false
 
 const mappingTag = {
   ...mapTag,
   addPair: (carrier: Record<string, unknown>, key: unknown, value: unknown): string => {
-    // A map for a key is refused below; it may say `toString` itself.
-    if ((typeof key !== 'object' || key === null) && Object.hasOwn(carrier, String(key))) keyRepeated = true
+    // `mapTag` rejects a map as a key; such a map may have its own `toString`.
+    if ((typeof key !== 'object' || key === null) && Object.hasOwn(carrier, String(key))) hasRepeatedKey = true
     return mapTag.addPair(carrier, key, value)
   },
 }
@@ -109,14 +110,14 @@ const lineAt = (text: string, offset: number): number => {
   return line
 }
 
-/** Where an event's value begins in the text. */
+/** Returns the offset of an event's value in the text. */
 function startOf(event: Event): number {
   if (event.type === EVENT_ID.SCALAR) return event.valueStart
   if (event.type === EVENT_ID.ALIAS) return event.anchorStart
   return 'start' in event ? event.start : 0
 }
 
-/** `line 4: key "name" already set in map` for every key that a mapping has twice, as Go's strict reader says it. */
+/** Returns `line 4: key "name" already set in map`, the message of Go's strict reader, for every repeated key. */
 function repeatedKeys(text: string, events: readonly Event[]): string[] {
   const messages: string[] = []
   const open: { keys: Set<string> | undefined; key: string | undefined }[] = []
@@ -143,7 +144,7 @@ function repeatedKeys(text: string, events: readonly Event[]): string[] {
   return messages
 }
 
-/** A copy without shared parts (aliases are expanded) whose keys are sorted, as a Go map comes out as JSON. */
+/** Copies a value with aliases expanded and keys sorted, as Go writes a map as JSON. */
 function expand(value: unknown, budget: { left: number }, depth: number): unknown {
   if (--budget.left < 0)
     throw new YamlError('error converting YAML to JSON: yaml: document contains excessive aliasing')
@@ -158,14 +159,14 @@ function expand(value: unknown, budget: { left: number }, depth: number): unknow
 }
 
 /**
- * The value of a JSON text with the keys of all objects in order, as Go's clients mostly send them: those objects stay
- * themselves. Counts keys.
+ * Sorts the keys of all objects of a parsed JSON text, and counts them. Does not copy objects that are sorted already,
+ * which most objects from Go clients are.
  */
-function inOrder(value: unknown, count: { keys: number }, depth: number): unknown {
+function sortKeys(value: unknown, count: { keys: number }, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth > maxDepth) throw new YamlError(tooDeep)
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) value[i] = inOrder(value[i], count, depth + 1)
+    for (let i = 0; i < value.length; i++) value[i] = sortKeys(value[i], count, depth + 1)
     return value
   }
   const object = value as Record<string, unknown>
@@ -176,8 +177,8 @@ function inOrder(value: unknown, count: { keys: number }, depth: number): unknow
     if (key < last) isSorted = false
     last = key
     const member = object[key]
-    const ordered = inOrder(member, count, depth + 1)
-    if (ordered !== member) setOwn(object, key, ordered)
+    const sorted = sortKeys(member, count, depth + 1)
+    if (sorted !== member) setOwn(object, key, sorted)
   }
   if (isSorted) return object
   const result: Record<string, unknown> = {}
@@ -185,15 +186,15 @@ function inOrder(value: unknown, count: { keys: number }, depth: number): unknow
   return result
 }
 
-/** Every value has an event, collections and documents another one for their end. */
+/** Every value has an event; collections and documents have another one for their end. */
 const maxEvents = 2 * maxValues
 
-/** The parser comes to what makes an event twice at most: keys behind a `?`, scalars in lists of blocks. */
+/** The parser visits a node at most twice: keys after a `?`, scalars in block lists. */
 const maxNodes = 2 * maxEvents
 
 /**
- * A bound for the depth that counts how often it is compared, which the parser does at every node: a text of millions
- * of them is refused after the first, not when all of them were read.
+ * A depth limit that counts its comparisons. The parser compares it at every node, so that a text with millions of
+ * nodes is rejected early instead of after parsing.
  */
 class CountingDepth extends Number {
   #left = maxNodes
@@ -204,22 +205,22 @@ class CountingDepth extends Number {
   }
 }
 
-/** Reads the text of a document or several. Throws 413, and YAMLException. */
-function eventsOf(text: string): Event[] {
-  // Only used in comparisons and in a message, where it is as good as a number.
+/** Parses a text of one or more documents. Throws 413 and YAMLException. */
+function parseToEvents(text: string): Event[] {
+  // The parser uses it only in comparisons and in a message, where it acts like a number.
   const events = parseEvents(text, { maxDepth: new CountingDepth(maxDepth) as unknown as number })
   if (events.length > maxEvents) throw tooManyValues()
   return events
 }
 
-/** Such as 1e400, which is a text in YAML. */
+/** Matches numbers such as 1e400, which YAML reads as strings. */
 const beyondFloat = /\d[eE]\+?\d{3}/
 
 /**
- * JSON is YAML too, and is what clients mostly send: JSON.parse is many times faster. Undefined for other YAML, and
- * where a key stands twice, which only the reader of YAML tells.
+ * Parses the text with JSON.parse, which is many times faster: most clients send JSON, which is YAML too. Returns
+ * undefined for other YAML and if a key is repeated, which only the YAML reader reports.
  */
-function asJson(text: string): unknown {
+function parseAsJson(text: string): unknown {
   if (!text.startsWith('{') || beyondFloat.test(text)) return undefined
   checkValues(text)
   let value: unknown
@@ -229,13 +230,13 @@ function asJson(text: string): unknown {
     return undefined
   }
   const count = { keys: 0 }
-  const ordered = inOrder(value, count, 0)
-  return countKeys(text) === count.keys ? ordered : undefined
+  const sorted = sortKeys(value, count, 0)
+  return countKeys(text) === count.keys ? sorted : undefined
 }
 
 /**
- * The text without documents that nobody reads: the first ends where the third marker stands at the latest, whatever it
- * holds.
+ * Cuts documents off that are not read: the first document ends at the third marker at the latest, even if a marker is
+ * part of a block scalar.
  */
 function firstDocuments(text: string): string {
   const marker = /^---(?=\s|$)/gm
@@ -246,23 +247,23 @@ function firstDocuments(text: string): string {
 }
 
 export interface ParsedYaml {
-  /** What the text's first document says; null if there is none. */
+  /** The value of the first document, or null if there is none. */
   readonly value: unknown
-  /** What a strict reader says of keys that stand twice (the last one counts); empty when all is well. */
+  /** The errors of a strict reader for repeated keys, of which the last one counts. Empty if there are none. */
   readonly strict: readonly string[]
 }
 
 /** Reads the first document of a text. Throws YamlError. */
 export function parseYaml(text: string): ParsedYaml {
   try {
-    const json = asJson(text)
+    const json = parseAsJson(text)
     if (json !== undefined) return { value: json, strict: [] }
-    const events = eventsOf(firstDocuments(text))
-    keyRepeated = false
+    const events = parseToEvents(firstDocuments(text))
+    hasRepeatedKey = false
     const [document = null] = constructFromEvents(events, { source: text, schema, json: true })
-    const repeated = keyRepeated ? repeatedKeys(text, events) : []
+    const repeated = hasRepeatedKey ? repeatedKeys(text, events) : []
     return {
-      value: expand(document, { left: Math.max(leastExpansion, text.length) }, 0),
+      value: expand(document, { left: Math.max(minExpansionLimit, text.length) }, 0),
       strict: repeated.length ? [`yaml: unmarshal errors:\n${repeated.map((line) => `  ${line}`).join('\n')}`] : [],
     }
   } catch (error) {
@@ -273,7 +274,7 @@ export function parseYaml(text: string): ParsedYaml {
   }
 }
 
-/** The lines of what a strict reader says, each a warning of its own. */
+/** Splits the errors of a strict reader into one warning per line. */
 export const strictWarnings = (strict: readonly string[]): string[] =>
   strict.flatMap((problem) =>
     problem
@@ -282,10 +283,10 @@ export const strictWarnings = (strict: readonly string[]): string[] =>
       .map((line) => line.trim()),
   )
 
-/** What the text's first document says. Throws YamlError. */
+/** Returns the value of the first document. Throws YamlError. */
 export const fromYaml = (text: string): unknown => parseYaml(text).value
 
-/** Integers beyond ±2⁵³ too. What texts could be taken for a number is as in the schema for output. */
+/** Writes integers beyond ±2⁵³, too. `resolve` decides which strings need quotes, as in the schema for output. */
 const writtenIntegerTag = {
   ...intYaml11Tag,
   identify: (value: unknown) => typeof value === 'bigint' || intYaml11Tag.identify?.(value) === true,
@@ -297,9 +298,7 @@ const writtenIntegerTag = {
 
 const outputSchema = DUMP_SCHEMA.withTags(writtenIntegerTag)
 
-/**
- * A value as one YAML document: keys sorted, nothing folded, lists not indented, ambiguous strings in double quotes.
- */
+/** Writes a value as one YAML document: sorted keys, no folding, unindented lists, ambiguous strings quoted. */
 export const toYaml = (value: unknown): string =>
   dump(value, {
     schema: outputSchema,

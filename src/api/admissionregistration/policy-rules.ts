@@ -22,7 +22,7 @@ import {
   notSupported,
   required,
 } from '../../machinery/validation/field-error.ts'
-import { each, follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { duplicateFinder, each, follows, oneOf } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain, pathSegment } from '../../machinery/validation/names.ts'
 import { type Column, column } from '../resource.ts'
 import { validateMatchConditions, validateRule } from './webhook-rules.ts'
@@ -133,7 +133,7 @@ export const rejectDelete = (match: MatchResources | undefined, path: string): r
 
 /** Validates a rule that may have resourceNames. */
 function validateNamedRule(rule: Wire<V1NamedRuleWithOperations>, path: string): readonly FieldError[] {
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   const names = each(rule.resourceNames, `${path}.resourceNames`, (name, field) => [
     ...follows(name, field, pathSegment),
     ...(isRepeated(name) ? [duplicate(field, name)] : []),

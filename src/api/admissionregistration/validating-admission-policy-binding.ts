@@ -8,7 +8,7 @@ import {
   notSupported,
   required,
 } from '../../machinery/validation/field-error.ts'
-import { repeats } from '../../machinery/validation/field-rules.ts'
+import { duplicateFinder } from '../../machinery/validation/field-rules.ts'
 import { age, name, resource } from '../resource.ts'
 import {
   matchDefaults,
@@ -45,7 +45,7 @@ function bindingRules({ spec }: Binding): readonly FieldError[] {
     ...validateMatchResources(spec?.matchResources, 'spec.matchResources'),
   )
   const validationActions = spec?.validationActions ?? []
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   validationActions.forEach((action, at) => {
     const field = `spec.validationActions[${at}]`
     if (!actions.includes(action)) errors.push(notSupported(field, action, actions))

@@ -4,7 +4,7 @@ import { boolType, nullType, stringType } from '../../cel/types.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { validateConditions } from '../../machinery/validation/conditions.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { each, follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { duplicateFinder, each, follows, oneOf } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import {
@@ -65,7 +65,7 @@ function policyRules({ metadata, spec }: Policy): readonly FieldError[] {
     errors.push(
       invalidValue('spec.auditAnnotations', null, `must not have more than ${maxAnnotations} auditAnnotations`),
     )
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   auditAnnotations.forEach((annotation, at) => {
     const field = `spec.auditAnnotations[${at}]`
     errors.push(...annotationRules(metadata.name ?? '', annotation, field, expressions))

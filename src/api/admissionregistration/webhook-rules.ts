@@ -18,7 +18,7 @@ import {
   required,
   tooMany,
 } from '../../machinery/validation/field-error.ts'
-import { follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { duplicateFinder, follows, oneOf } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain, domainName, portNumber, qualifiedName } from '../../machinery/validation/names.ts'
 import { parseUrl, UrlError } from '../../machinery/values/go-url.ts'
 
@@ -147,7 +147,7 @@ export const hasKnownReviewVersion = (versions: readonly string[]): boolean =>
 export function validateReviewVersions(versions: readonly string[] | undefined, path: string): readonly FieldError[] {
   if (!versions?.length) return [required(path, `must specify one of ${reviewVersions.join(', ')}`)]
   const errors: FieldError[] = []
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   versions.forEach((version, at) => {
     if (isRepeated(version)) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
     else errors.push(...follows(version, `${path}[${at}]`, dns1035Label))

@@ -6,7 +6,7 @@ import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { addressWarnings } from '../../machinery/validation/address-warnings.ts'
 import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../machinery/validation/field-error.ts'
-import { all, each, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each, follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import {
   dnsLabel,
   dnsSubdomain,
@@ -124,7 +124,7 @@ function hintRules(
   rule: TextRule,
 ): readonly FieldError[] {
   if (hints && hints.length > maxHints) return [tooMany(path, hints.length, maxHints)]
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return each(hints, path, ({ name: where }, at) =>
     all(isRepeated(where) ? [duplicate(`${at}.name`, where)] : [], follows(where, `${at}.name`, rule)),
   )

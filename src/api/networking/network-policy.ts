@@ -11,7 +11,7 @@ import {
   notSupported,
   required,
 } from '../../machinery/validation/field-error.ts'
-import { all, each, follows, unlessOld } from '../../machinery/validation/field-rules.ts'
+import { all, each, exceptOldValues, follows } from '../../machinery/validation/field-rules.ts'
 import { cidr as cidrRule, portName, portNumber, type TextRule } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
@@ -51,7 +51,7 @@ function policyDefaults(policy: NetworkPolicy): void {
 }
 
 function policyRules({ spec }: NetworkPolicy, old?: NetworkPolicy): readonly FieldError[] {
-  const range = unlessOld(cidrRule, old && rangesOf(old))
+  const range = exceptOldValues(cidrRule, old && rangesOf(old))
   const errors = validateLabelSelector(spec?.podSelector, 'spec.podSelector')
   spec?.ingress?.forEach(({ ports, from }, at) => {
     ports?.forEach((port, index) => {

@@ -3,7 +3,7 @@
 import type { V1RuntimeClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError } from '../../machinery/validation/field-error.ts'
-import { all, each, immutable, repeats, requiredRule, valid } from '../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each, immutable, requiredRule, valid } from '../../machinery/validation/field-rules.ts'
 import { optional, struct, text } from '../../machinery/validation/internal-type.ts'
 import { validateLabels } from '../../machinery/validation/metadata.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
@@ -47,7 +47,7 @@ const shownToleration = struct({ Key: text, Operator: text, Value: text, Effect:
 
 /** None twice, for however long it is; the later one is named. */
 function uniqueTolerations(list: readonly Toleration[], path: string): readonly FieldError[] {
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return all(
     tolerations(list, path),
     each(list, path, (toleration, at) => {

@@ -2,7 +2,7 @@
 import type { V1alpha2PodGroup, V1alpha2Workload } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, required } from '../../machinery/validation/field-error.ts'
-import { all, immutable, repeats, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, immutable, requiredRule } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 
@@ -30,7 +30,7 @@ export const workloads = resource<Model<V1alpha2Workload>>({
     object: ({ spec }) => {
       const templates = spec?.podGroupTemplates ?? []
       const names = templates.map(({ name }) => name)
-      const isRepeated = repeats<string>()
+      const isRepeated = duplicateFinder<string>()
       return all(
         templates.length ? [] : [required('spec.podGroupTemplates', 'must have at least one item')],
         names.flatMap((name, at) => requiredRule(name, `spec.podGroupTemplates[${at}].name`, dnsLabel)),

@@ -2,7 +2,7 @@
 import type { V1CSIDriver } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
-import { immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { duplicateFinder, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type CSIDriver = Model<V1CSIDriver>
@@ -75,7 +75,7 @@ function driverDefaults(driver: CSIDriver): void {
 
 function driverRules({ spec }: CSIDriver): readonly FieldError[] {
   const errors = [...oneOf(spec.fsGroupPolicy, 'spec.fsGroupPolicy', ['File', 'None', 'ReadWriteOnceWithFSType'])]
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   spec.tokenRequests?.forEach(({ audience, expirationSeconds }, at) => {
     if (isRepeated(audience)) {
       errors.push(duplicate(`spec.tokenRequests[${at}].audience`, audience))

@@ -4,7 +4,7 @@ import type { V1CSINode } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { follows, nonNegative, repeats } from '../../machinery/validation/field-rules.ts'
+import { duplicateFinder, follows, nonNegative } from '../../machinery/validation/field-rules.ts'
 import { optional, pointer, struct, text } from '../../machinery/validation/internal-type.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { csiDriver } from '../core/pod/validation/volumes/volumes.ts'
@@ -42,7 +42,7 @@ function nodeRules({ spec }: CSINode): readonly FieldError[] {
     errors.push(...nonNegative(allocatable?.count, `${path}.allocatable.count`))
     if (names.has(driver)) errors.push(duplicate(`${path}.name`, driver))
     names.add(driver)
-    const isRepeated = repeats<string>()
+    const isRepeated = duplicateFinder<string>()
     topologyKeys?.forEach((key) => {
       if (!key) errors.push(required(path, key))
       if (isRepeated(key)) errors.push(duplicate(path, key))

@@ -3,7 +3,7 @@
 import type { V1StorageClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
-import { follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { duplicateFinder, follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { map } from '../../machinery/validation/internal-type.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { deprecatedNodeLabel } from '../core/cluster/node-labels.ts'
@@ -72,7 +72,7 @@ function classRules({
       const values = given ?? []
       const path = `allowedTopologies[${at}].matchLabelExpressions[${index}]`
       if (values.length === 0) errors.push(required(`${path}.values`))
-      const isRepeated = repeats<string>()
+      const isRepeated = duplicateFinder<string>()
       values.forEach((value, n) => {
         if (isRepeated(value)) errors.push(duplicate(`${path}.values[${n}]`, value))
       })

@@ -3,7 +3,7 @@
  * refuses to change what others own unless forced.
  */
 import { atOnce, type Steps } from '../../lib/flow/pauses.ts'
-import { differenceBelow, emptySet, equalSets, isEmpty, sorted } from '../../machinery/fields/field-set.ts'
+import { differenceBelow, emptySet, equalSets, isEmpty, sortFieldSet } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { mergeTyped } from '../../machinery/fields/merge-typed.ts'
@@ -130,7 +130,7 @@ const owned = new WeakMap<FieldsV1, FieldsV1>()
 /** Of applied fields those that somebody owns in the end. Applied fields are shared by objects of one shape. */
 function ownedOf(applied: FieldsV1): FieldsV1 {
   let fields = owned.get(applied)
-  if (!fields) owned.set(applied, (fields = sorted(withoutUntracked(applied))))
+  if (!fields) owned.set(applied, (fields = sortFieldSet(withoutUntracked(applied))))
   return fields
 }
 

@@ -86,7 +86,7 @@ function protobufBody(bytes: Buffer): Body {
       return { apiVersion: envelope.apiVersion, kind: envelope.kind }
     },
     fields(type) {
-      if (!messages.knows(type)) throw unsupported(textTypes)
+      if (!messages.isKnown(type)) throw unsupported(textTypes)
       envelope ??= openEnvelope(bytes)
       return messages.decode(type, envelope.raw)
     },

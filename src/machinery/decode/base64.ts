@@ -1,13 +1,13 @@
-/** Standard base64 as Go's encoding/json reads it into bytes: padded, line breaks ignored. */
+/** Standard base64 as Go's encoding/json decodes it: padded, line breaks ignored. */
 import { DecodeError } from './decode-error.ts'
 
 const alphabet = /^[A-Za-z0-9+/]$/
 const plain = /^[A-Za-z0-9+/]*/
 const whole = /^[A-Za-z0-9+/]*={0,2}$/
 
-/** Where Go's decoder stops, as an index into the text; -1 if the text is valid. */
+/** Returns the index in the text at which Go's decoder fails, or -1 if the text is valid. */
 function corruptAt(text: string): number {
-  // Whole groups at the start are fine, and are nearly everything.
+  // Complete groups at the start, which are nearly all of the text, are valid.
   const start = plain.exec(text)?.[0].length ?? 0
   let at = start - (start % 4)
   const skipBreaks = (): void => {
@@ -33,7 +33,7 @@ function corruptAt(text: string): number {
   }
 }
 
-/** The text in canonical form (no line breaks, no stray bits). Throws `illegal base64 data at input byte N`. */
+/** Returns the canonical form (no line breaks, no stray bits). Throws `illegal base64 data at input byte N`. */
 export function canonicalBase64(text: string): string {
   if (text.length % 4 !== 0 || !whole.test(text)) {
     const at = corruptAt(text)

@@ -1,13 +1,13 @@
 /**
- * Configuration files: objects of kinds that no API serves, such as AdmissionConfiguration. Their shape is written down
- * where they are used; they are decoded as strictly as objects of the API with `fieldValidation=Strict`.
+ * Configuration files: objects of kinds that no API serves, such as AdmissionConfiguration. Their types are defined
+ * where they are used. They are decoded as strictly as objects of the API with `fieldValidation=Strict`.
  */
 
 import { writeJson } from '../../lib/exact-json.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
 import { decode } from './index.ts'
 
-/** A kind of configuration, and the group versions in which it may be written. All of them have one shape. */
+/** A kind of configuration, and the group versions in which it is accepted. All of them have the same fields. */
 export interface ConfigurationKind {
   readonly kind: string
   readonly versions: readonly string[]
@@ -21,7 +21,7 @@ export const int32: FieldType = { kind: 'integer', format: 'int32' }
 export const anything: FieldType = { kind: 'any' }
 export const listOf = (items: FieldType): FieldType => ({ kind: 'array', items })
 
-/** A structure of these fields; `goName` is what messages call it. */
+/** A struct type with these fields. Messages name it `goName`. */
 export function structOf(goName: string, fields: Readonly<Record<string, FieldType>>): StructType {
   const entries = Object.entries(fields).map(([name, type]): [string, Field] => [name, { type, keepsEmpty: true }])
   return {
@@ -35,21 +35,21 @@ export function structOf(goName: string, fields: Readonly<Record<string, FieldTy
   }
 }
 
-/** The value is an object of another kind, or of one in a version that there is not. */
-export class OtherKindError extends Error {}
+/** The value is an object of another kind or an unknown version. */
+export class UnknownKindError extends Error {}
 
 /**
- * Decodes a configuration: the kind's own fields, as its shape says; the caller names their type. Throws
- * OtherKindError, and an Error in upstream's words for what does not fit the shape.
+ * Decodes a configuration to the kind's fields, whose type the caller names. Throws OtherKindError, and an Error with
+ * upstream's message if a field is invalid.
  */
 export function decodeConfiguration<Fields>(value: unknown, { kind, versions, fields }: ConfigurationKind): Fields {
   const { kind: given, apiVersion } = isRecord(value) ? value : {}
   const shown = writeJson(value)
-  if (typeof given !== 'string' || given === '') throw new OtherKindError(`Object 'Kind' is missing in '${shown}'`)
+  if (typeof given !== 'string' || given === '') throw new UnknownKindError(`Object 'Kind' is missing in '${shown}'`)
   if (typeof apiVersion !== 'string' || apiVersion === '')
-    throw new OtherKindError(`Object 'apiVersion' is missing in '${shown}'`)
+    throw new UnknownKindError(`Object 'apiVersion' is missing in '${shown}'`)
   if (given !== kind || !versions.includes(apiVersion))
-    throw new OtherKindError(
+    throw new UnknownKindError(
       `no kind "${given}" is registered for version "${apiVersion}": write kind: ${kind}, apiVersion: ${versions[0]}`,
     )
   const { object, strict } = decode(structOf(kind, { kind: text, apiVersion: text, ...fields }), value)

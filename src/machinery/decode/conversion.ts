@@ -1,14 +1,14 @@
 /**
- * What Go's converter from maps to structs says of a value of the wrong type. Strategic merge patches go through it,
- * not through the JSON decoder, and clients see its words.
+ * The messages of Go's converter from maps to structs for values of the wrong type. Strategic merge patches pass
+ * through it instead of the JSON decoder, and clients see its messages.
  */
 import { isInt64 } from '../../lib/exact-json.ts'
 import { goValue } from './go-type.ts'
 
-/** What a Go type is made of. */
+/** The kind of a Go type. */
 export type GoKind = 'map' | 'slice' | 'struct' | 'string' | 'bool' | 'int32' | 'int64' | 'float64'
 
-/** `kind` and `type` are those of the field; a type without a kind reads its JSON itself. */
+/** Returns the message for a field of `kind` and `type`. A type without a kind decodes its own JSON. */
 export function conversionFault(value: unknown, kind: GoKind | undefined, type: string): string {
   const from = kindOf(value)
   switch (kind) {
@@ -33,9 +33,6 @@ function kindOf(value: unknown): GoKind {
 
 const numbers: readonly GoKind[] = ['int32', 'int64', 'float64']
 
-/**
- * Whether Go's language could convert the one to the other, which the converter still refuses: an integer would be a
- * code point.
- */
+/** Returns true if Go could convert the types, which changes the converter's message. */
 const isConvertible = (from: GoKind, to: GoKind): boolean =>
   numbers.includes(from) && (numbers.includes(to) || (from === 'int64' && to === 'string'))

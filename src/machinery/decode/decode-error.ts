@@ -1,10 +1,8 @@
-/**
- * What is wrong with a body, in the words of Go's JSON decoder; the endpoint puts the kind before it and answers 400.
- */
+/** An invalid body, with the message of Go's JSON decoder. The endpoint prefixes the kind and answers with 400. */
 export class DecodeError extends Error {
-  /** The text is no JSON at all; otherwise a value has the wrong type or form. */
+  /** True if the text is not JSON; false if a value has the wrong type or form. */
   readonly syntax: boolean
-  /** The same in the words of Go's converter from maps to structs, where they differ. */
+  /** The message of Go's converter from maps to structs, if it differs. */
   readonly conversion: string
 
   constructor(

@@ -46,7 +46,7 @@ const thing = struct('io.k8s.api.core.v1.Thing', {
 })
 
 const object = (value: unknown): Record<string, unknown> => decode(thing, value).object
-const refusal = (value: unknown): string => {
+const errorMessage = (value: unknown): string => {
   try {
     decode(thing, value)
   } catch (error) {
@@ -56,7 +56,7 @@ const refusal = (value: unknown): string => {
   return assert.fail('decoded')
 }
 
-test('what nobody else uses is changed in place, and only where it must; otherwise the object is a copy', () => {
+test('an owned value is changed in place where needed; otherwise the object is a copy', () => {
   const source = () => ({
     metadata: { name: 'a', colour: 1 },
     spec: { ports: [{ number: 1 }, { number: 2, target: null }], limits: { cpu: '1' }, rules: ['x'] },
@@ -83,7 +83,7 @@ test('what nobody else uses is changed in place, and only where it must; otherwi
     assert.notEqual(one, other)
 })
 
-test('empty values vanish unless Go has a pointer, and what Go always writes appears', () => {
+test('empty values are dropped unless Go has a pointer, and fields that Go always writes are added', () => {
   assert.deepEqual(
     object({ metadata: { name: '', labels: {} }, spec: { replicas: 0, policy: '', ports: [], limits: {}, named: {} } }),
     {
@@ -94,14 +94,14 @@ test('empty values vanish unless Go has a pointer, and what Go always writes app
   assert.deepEqual(object({}), { metadata: {}, spec: { rules: null } })
 })
 
-test('an empty list that Go always writes is one in a request, and null once it is stored', () => {
+test('an empty list that Go always writes is retained in a request, and null once it is stored', () => {
   const decoded = object({ spec: { rules: [] } })
   assert.deepEqual(decoded, { metadata: {}, spec: { rules: [] } })
   nilCollections(thing)?.(decoded)
   assert.deepEqual(decoded, { metadata: {}, spec: { rules: null } })
 })
 
-test('null is absent; in lists and maps it is the zero value', () => {
+test('null counts as absent; in lists and maps it is the zero value', () => {
   assert.deepEqual(object({ metadata: null, spec: { replicas: null, rules: [null, 'a'], ports: [null] } }), {
     metadata: {},
     spec: { ports: [{ number: 0 }], rules: ['', 'a'] },
@@ -123,47 +123,47 @@ test('unknown fields are dropped and listed with their paths', () => {
   })
 })
 
-test('wrong types are told as Go tells them', () => {
+test("wrong types fail with Go's message", () => {
   assert.equal(
-    refusal({ metadata: { name: 7 } }),
+    errorMessage({ metadata: { name: 7 } }),
     'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string',
   )
   assert.equal(
-    refusal({ metadata: { labels: ['x'] } }),
+    errorMessage({ metadata: { labels: ['x'] } }),
     'json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type map[string]string',
   )
   assert.equal(
-    refusal({ metadata: { labels: { a: {} } } }),
+    errorMessage({ metadata: { labels: { a: {} } } }),
     'json: cannot unmarshal object into Go struct field ObjectMeta.metadata.labels of type string',
   )
   assert.equal(
-    refusal({ spec: { ports: [{ number: 'x' }] } }),
+    errorMessage({ spec: { ports: [{ number: 'x' }] } }),
     'json: cannot unmarshal string into Go struct field Port.spec.ports.number of type int32',
   )
   assert.equal(
-    refusal({ spec: { ports: ['x'] } }),
+    errorMessage({ spec: { ports: ['x'] } }),
     'json: cannot unmarshal string into Go struct field ThingSpec.spec.ports of type v1.Port',
   )
   assert.equal(
-    refusal({ spec: { ports: {} } }),
+    errorMessage({ spec: { ports: {} } }),
     'json: cannot unmarshal object into Go struct field ThingSpec.spec.ports of type []v1.Port',
   )
   assert.equal(
-    refusal({ spec: { named: { key: { number: true } } } }),
+    errorMessage({ spec: { named: { key: { number: true } } } }),
     'json: cannot unmarshal bool into Go struct field Port.spec.named.number of type int32',
   )
   assert.equal(
-    refusal({ spec: { policy: 1 } }),
+    errorMessage({ spec: { policy: 1 } }),
     'json: cannot unmarshal number into Go struct field ThingSpec.spec.policy of type v1.Policy',
   )
   assert.equal(
-    refusal({ spec: 'x' }),
+    errorMessage({ spec: 'x' }),
     'json: cannot unmarshal string into Go struct field Thing.spec of type v1.ThingSpec',
   )
-  assert.equal(refusal([]), 'json: cannot unmarshal array into Go value of type v1.Thing')
+  assert.equal(errorMessage([]), 'json: cannot unmarshal array into Go value of type v1.Thing')
 })
 
-test('wrong types are told as Go’s converter tells them, too', () => {
+test('errors for wrong types also have the message of Go’s converter', () => {
   const conversion = (value: unknown): string => {
     try {
       return assert.fail(JSON.stringify(decode(thing, value)))
@@ -190,20 +190,20 @@ test('wrong types are told as Go’s converter tells them, too', () => {
 
 test('numbers must be whole and in range', () => {
   assert.equal(
-    refusal({ spec: { replicas: 1.5 } }),
+    errorMessage({ spec: { replicas: 1.5 } }),
     'json: cannot unmarshal number 1.5 into Go struct field ThingSpec.spec.replicas of type int32',
   )
   assert.equal(
-    refusal({ spec: { replicas: 2147483648 } }),
+    errorMessage({ spec: { replicas: 2147483648 } }),
     'json: cannot unmarshal number 2147483648 into Go struct field ThingSpec.spec.replicas of type int32',
   )
   assert.equal(
-    refusal({ spec: { ports: [{ target: true }] } }),
+    errorMessage({ spec: { ports: [{ target: true }] } }),
     'json: cannot unmarshal bool into Go struct field Port.spec.ports.target of type int32',
   )
 })
 
-test('integers of 64 bits keep their digits, and larger ones are refused', () => {
+test('integers of 64 bits are exact, and larger ones are rejected', () => {
   const type = struct('io.k8s.api.core.v1.Numbers', {
     long: pointer({ kind: 'integer', format: 'int64' }),
     short: pointer(int32),
@@ -213,7 +213,7 @@ test('integers of 64 bits keep their digits, and larger ones are refused', () =>
     free: pointer({ kind: 'any' }),
   })
   const read = (json: string): unknown => decode(type, json).object
-  const said = (json: string): RegExp | object => ({ message: json })
+  const expectedError = (json: string): RegExp | object => ({ message: json })
   assert.deepEqual(read('{"long":9223372036854775807}'), { long: 2n ** 63n - 1n })
   assert.deepEqual(read('{"long":-9223372036854775808,"ratio":9007199254740993,"amount":9007199254740993}'), {
     long: -(2n ** 63n),
@@ -223,23 +223,23 @@ test('integers of 64 bits keep their digits, and larger ones are refused', () =>
   assert.deepEqual(read('{"free":{"a":9223372036854775807,"b":[9223372036854775808]}}'), {
     free: { a: 2n ** 63n - 1n, b: [2 ** 63] },
   })
-  const refused = (field: string, value: string, goType: string, shown = `number ${value}`): void =>
+  const assertRejected = (field: string, value: string, goType: string, shown = `number ${value}`): void =>
     assert.throws(
       () => read(`{"${field}":${value}}`),
-      said(`json: cannot unmarshal ${shown} into Go struct field Numbers.${field} of type ${goType}`),
+      expectedError(`json: cannot unmarshal ${shown} into Go struct field Numbers.${field} of type ${goType}`),
     )
-  refused('long', '9223372036854775808', 'int64')
-  refused('long', '-9223372036854775809', 'int64')
-  refused('short', '9223372036854775807', 'int32')
-  refused('either', '9223372036854775807', 'int32')
-  refused('long', '1.0', 'int64')
-  refused('short', '1e3', 'int32')
-  refused('long', '1e400', 'int64')
-  refused('either', '80.0', 'int32')
-  refused('ratio', '1e400', 'float64')
+  assertRejected('long', '9223372036854775808', 'int64')
+  assertRejected('long', '-9223372036854775809', 'int64')
+  assertRejected('short', '9223372036854775807', 'int32')
+  assertRejected('either', '9223372036854775807', 'int32')
+  assertRejected('long', '1.0', 'int64')
+  assertRejected('short', '1e3', 'int32')
+  assertRejected('long', '1e400', 'int64')
+  assertRejected('either', '80.0', 'int32')
+  assertRejected('ratio', '1e400', 'float64')
   assert.throws(
     () => read('{"free":[{"a":-1e400}]}'),
-    said('json: cannot unmarshal number -1e400 into Go value of type float64'),
+    expectedError('json: cannot unmarshal number -1e400 into Go value of type float64'),
   )
   assert.deepEqual(read('{"long":-0,"ratio":1.0,"amount":1e3,"free":[1.0,1e3]}'), {
     long: -0,
@@ -248,12 +248,12 @@ test('integers of 64 bits keep their digits, and larger ones are refused', () =>
     free: [1, 1000],
   })
   assert.deepEqual(read('{"unheard":1e400,"long":1}'), { long: 1 })
-  // A patch may bring what was a float.
+  // A patch may have converted a float.
   assert.deepEqual(decode(type, { long: 2 ** 60 }).object, { long: 2n ** 60n })
   assert.throws(() => decode(type, { long: 2 ** 63 }), /cannot unmarshal number/)
 })
 
-test('quantities, bytes and times are checked and made canonical', () => {
+test('quantities, bytes and times are validated and made canonical', () => {
   assert.deepEqual(
     object({ spec: { limits: { cpu: 1, memory: '1024Ki' }, bytes: 'YWI=\n', since: '2020-01-01T02:00:00.5+02:00' } })
       .spec,
@@ -264,19 +264,20 @@ test('quantities, bytes and times are checked and made canonical', () => {
       since: '2020-01-01T00:00:00Z',
     },
   )
-  assert.match(refusal({ spec: { limits: { cpu: 'lots' } } }), /^quantities must match the regular expression/)
-  assert.equal(refusal({ spec: { bytes: 'YW' } }), 'illegal base64 data at input byte 0')
-  assert.equal(refusal({ spec: { bytes: 'YWJj!WJj' } }), 'illegal base64 data at input byte 4')
+  assert.match(errorMessage({ spec: { limits: { cpu: 'lots' } } }), /^quantities must match the regular expression/)
+  assert.equal(errorMessage({ spec: { bytes: 'YW' } }), 'illegal base64 data at input byte 0')
+  assert.equal(errorMessage({ spec: { bytes: 'YWJj!WJj' } }), 'illegal base64 data at input byte 4')
   assert.equal(
-    refusal({ spec: { since: 'soon' } }),
+    errorMessage({ spec: { since: 'soon' } }),
     'parsing time "soon" as "2006-01-02T15:04:05Z07:00": cannot parse "soon" as "2006"',
   )
 })
 
-test('duplicate keys are found in the text, the last one counts', () => {
+test('duplicate keys are found in the text, and the last one counts', () => {
   const decoded = decode(
     thing,
-    '{"metadata":{"name":"no","name":"a","colour":1,"labels":{"x":"1","x":"2"}},"spec":{"what":{"a":1,"a":2},"free":{"b":1,"b":2},"policy":"p","policy":"q"}}',
+    '{"metadata":{"name":"no","name":"a","colour":1,"labels":{"x":"1","x":"2"}},' +
+      '"spec":{"what":{"a":1,"a":2},"free":{"b":1,"b":2},"policy":"p","policy":"q"}}',
   )
   assert.deepEqual(decoded.duplicates, ['metadata.name', 'metadata.labels.x', 'spec.policy'])
   assert.deepEqual(decoded.strict, [
@@ -289,7 +290,7 @@ test('duplicate keys are found in the text, the last one counts', () => {
   assert.deepEqual(decoded.object.metadata, { labels: { x: '2' }, name: 'a' })
 })
 
-test('texts that only look as if keys came twice are left in peace', () => {
+test('strings that look like duplicate keys are not reported', () => {
   const source = JSON.stringify(
     {
       metadata: { name: 'a": "b', labels: { 'x:"': '":', 'back\\': '\\"":' } },
@@ -301,12 +302,12 @@ test('texts that only look as if keys came twice are left in peace', () => {
   assert.deepEqual(decode(thing, source).strict, [])
 })
 
-test('duplicate keys of patches are named by their paths', () => {
+test('duplicate keys of patches are reported with their paths', () => {
   const text = '{"metadata":{"labels":{"a":"5","a":"6"}}}'
   assert.deepEqual(duplicateFieldMessages(text, JSON.parse(text)), ['duplicate field "metadata.labels.a"'])
 })
 
-test('what is wrong with the form of a JSON patch is told in the order of its text', () => {
+test('unknown and duplicate fields of a JSON patch are reported in the order of its text', () => {
   const messages = (text: string): string[] => jsonPatchMessages(text, JSON.parse(text))
   assert.deepEqual(messages('[{"op":"add"},{"op":"add","op":"add","path":"/x"}]'), [
     'json patch duplicate field "[1].op"',
@@ -323,7 +324,7 @@ test('what is wrong with the form of a JSON patch is told in the order of its te
   assert.deepEqual(messages('{"op":"add"}'), [])
 })
 
-test('__proto__ is a key like any other and changes no prototype', () => {
+test('__proto__ is decoded as a normal key and changes no prototype', () => {
   const decoded = decode(
     thing,
     '{"__proto__":{"polluted":1},"metadata":{"labels":{"__proto__":"x"}},"spec":{"limits":{"__proto__":"1"}}}',
@@ -336,13 +337,13 @@ test('__proto__ is a key like any other and changes no prototype', () => {
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
-test('free-form JSON that is nested too deep is refused', () => {
+test('free-form JSON that is nested too deeply is rejected', () => {
   const nested = `${'['.repeat(5000)}${']'.repeat(5000)}`
-  assert.match(refusal(`{"spec":{"free":${nested}}}`), /^exceeded max depth/)
-  assert.match(refusal(`{"other":${nested}}`), /^exceeded max depth/)
+  assert.match(errorMessage(`{"spec":{"free":${nested}}}`), /^exceeded max depth/)
+  assert.match(errorMessage(`{"other":${nested}}`), /^exceeded max depth/)
 })
 
-test('types that contain themselves are bounded alike', () => {
+test('objects of recursive types that are nested too deeply are rejected', () => {
   const schema = struct('v1.Schema', {})
   Object.assign(schema, {
     fields: new Map<string, Field>([
@@ -358,14 +359,14 @@ test('types that contain themselves are bounded alike', () => {
   assert.deepEqual(loose.strict, [])
 })
 
-test('text that is no JSON is a syntax error', () => {
+test('text that is not JSON is a syntax error', () => {
   assert.throws(
     () => decode(thing, '{"a"'),
     (error) => error instanceof DecodeError && error.syntax,
   )
 })
 
-test('objects made by patches are decoded alike, and left unchanged', () => {
+test('the result of a patch is decoded in the same way, and not changed', () => {
   const source = { metadata: { name: 'a', colour: 1 }, spec: { ports: [{ number: 1 }], rules: [] } }
   const copy = structuredClone(source)
   assert.deepEqual(decode(thing, source).unknown, ['metadata.colour'])

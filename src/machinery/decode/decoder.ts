@@ -1,6 +1,6 @@
 /**
- * Compiles a schema type into a function that checks and normalises a parsed value: unknown fields go, empty ones go
- * where Go's `omitempty` would leave them out, and fields that Go always writes come.
+ * Compiles a schema type into a function that checks and normalises a parsed value: it drops unknown fields and those
+ * that Go's `omitempty` omits, and adds fields that Go always writes.
  */
 import { integerOrFloat, isInt64, writeJson } from '../../lib/exact-json.ts'
 import { setOwn } from '../../lib/own.ts'
@@ -14,27 +14,27 @@ import { goNumberValue, goType, goValue } from './go-type.ts'
 import { maxValues, tooManyValues } from './limits/value-limit.ts'
 import { canonicalTime } from './timestamp.ts'
 
-/** How deep JSON may be nested: deeper trees would exhaust the stack when they are encoded. */
+/** The limit of nesting levels: deeper trees would exhaust the stack when they are encoded. */
 export const maxDepth = 1000
 
-/** What is carried through one run. */
+/** The state of one decoding. */
 export interface Run {
   readonly root: StructType
-  /** Where the walk is; messages are made from it only when something is wrong. */
+  /** The current path, from which error messages are created. */
   readonly path: PathElement[]
   readonly unknown: string[]
-  /** Whether keys are counted, to find out cheaply about duplicate ones. */
+  /** True if keys are counted, which detects duplicate keys cheaply. */
   readonly counting: boolean
-  /** Whether the input may be changed and become the result; otherwise all of it that may change later is copied. */
+  /** True if the input may be changed and become the result. Otherwise all parts that may change later are copied. */
   readonly owned: boolean
   keys: number
   items: number
 }
 
-/** Returns undefined for what is left out. Throws DecodeError. */
+/** Returns the decoded value, or undefined if it is omitted. Throws DecodeError. */
 export type Decoder = (value: unknown, run: Run) => unknown
 
-/** The innermost struct and the field in it whose value is decoded: what errors name. */
+/** The innermost struct, and the field in it whose value is decoded. Errors name both. */
 interface Place {
   readonly struct: string
   readonly field: string
@@ -46,7 +46,7 @@ type Plain = Record<string, unknown>
 const isObject = (value: unknown): value is Plain =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `kind` is that of the type, if Go's decoder reads it without the type's own help. */
+/** Throws the error for a wrong type. `kind` is undefined if Go's type decodes its own JSON. */
 function mismatch(
   value: unknown,
   type: string,
@@ -62,9 +62,7 @@ function mismatch(
   throw new DecodeError(message, { conversion: conversionFault(value, kind, type) })
 }
 
-/**
- * Names of fields on the way to a value as Go names them: those of embedded structs, too (`volumes.VolumeSource.fc`).
- */
+/** Returns the path of a value as Go names it, with the names of embedded structs (`volumes.VolumeSource.fc`). */
 function goPath(root: StructType, path: KeyPath): string[] {
   let type: FieldType | undefined = root
   return path.flatMap((element): string[] => {
@@ -77,15 +75,15 @@ function goPath(root: StructType, path: KeyPath): string[] {
   })
 }
 
-/** Bounds how many values there are: patches may make more of an object than a body can hold. */
+/** Throws 413 for too many values: the result of a patch may be larger than any body. */
 function checkSize({ keys, items }: Run): void {
   if (keys + items > maxValues) throw tooManyValues()
 }
 
-/** True for numbers that are not read as numbers: long integers, and floats by their texts. */
+/** Returns true for numbers that are not parsed to a JavaScript number: long integers, and floats as their texts. */
 const isSpecial = (value: unknown): value is bigint | symbol => typeof value === 'bigint' || typeof value === 'symbol'
 
-/** Such a number as Go reads it where there is no type: an int64 or a float64. */
+/** Converts such a number as Go does if there is no type: to an int64 or a float64. */
 function plainNumber(value: bigint | symbol): number | bigint {
   if (typeof value === 'bigint') return integerOrFloat(value)
   const float = floatOf(value)
@@ -94,8 +92,8 @@ function plainNumber(value: bigint | symbol): number | bigint {
   return float
 }
 
-/** Counts the keys and items of free-form JSON, bounds its depth, and makes plain numbers of all others, in place. */
-function survey(value: unknown, run: Run, depth: number): void {
+/** Counts the keys and items of free-form JSON, limits its depth, and converts special numbers, in place. */
+function surveyFreeForm(value: unknown, run: Run, depth: number): void {
   if (typeof value !== 'object' || value === null) return
   if (depth > maxDepth)
     throw new DecodeError(`exceeded max depth: ${fieldPath(run.path)} is nested more than ${maxDepth} levels deep`)
@@ -104,7 +102,7 @@ function survey(value: unknown, run: Run, depth: number): void {
     run.items += value.length
     for (let i = 0; i < value.length; i++) {
       const item: unknown = value[i]
-      if (typeof item === 'object') survey(item, run, depth + 1)
+      if (typeof item === 'object') surveyFreeForm(item, run, depth + 1)
       else if (isSpecial(item)) value[i] = plainNumber(item)
     }
     return
@@ -112,22 +110,19 @@ function survey(value: unknown, run: Run, depth: number): void {
   for (const key in value) {
     run.keys++
     const member = (value as Plain)[key]
-    if (typeof member === 'object') survey(member, run, depth + 1)
+    if (typeof member === 'object') surveyFreeForm(member, run, depth + 1)
     else if (isSpecial(member)) setOwn(value as Plain, key, plainNumber(member))
   }
 }
 
 const freeForm: Decoder = (value, run) => {
   if (isSpecial(value)) return plainNumber(value)
-  survey(value, run, 0)
+  surveyFreeForm(value, run, 0)
   return value
 }
 
-/**
- * Objects, alone or in a list, are of the type; what they have beyond it is dropped without a word, as Go's own
- * unmarshallers do.
- */
-function looseDecoder(object: StructType, place: Place): Decoder {
+/** Decodes an object of the type, or a list of them. Drops unknown fields silently, as Go's own unmarshallers do. */
+function lenientDecoder(object: StructType, place: Place): Decoder {
   return (value, run) => {
     const silent: Run = {
       root: run.root,
@@ -147,7 +142,7 @@ function looseDecoder(object: StructType, place: Place): Decoder {
   }
 }
 
-/** The float that an integer or a text stands for; undefined beyond float64, and for other values. */
+/** Converts a long integer or a float's text to a number. Returns undefined beyond float64, and for other values. */
 function floatOf(value: unknown): number | undefined {
   if (typeof value !== 'bigint' && typeof value !== 'symbol') return undefined
   const float = Number(typeof value === 'symbol' ? value.description : value)
@@ -159,7 +154,7 @@ const int32Of = (value: number | bigint): number | undefined =>
     ? value
     : undefined
 
-/** The integer as it is kept. Larger numbers were written as floats. */
+/** Returns the integer in the stored form, or undefined if it does not fit an int64. */
 function int64Of(value: number | bigint): number | bigint | undefined {
   if (Number.isSafeInteger(value)) return value
   if (typeof value === 'bigint') return isInt64(value) ? value : undefined
@@ -188,11 +183,11 @@ function scalarDecoder(
       return (value, run) => (typeof value === 'boolean' ? value : mismatch(value, name, 'bool', place, run))
     case 'integer': {
       const { format } = type
-      const fitting = format === 'int32' ? int32Of : int64Of
+      const convert = format === 'int32' ? int32Of : int64Of
       return (value, run) => {
         if (typeof value !== 'number' && typeof value !== 'bigint')
           mismatch(value, name, format, place, run, goNumberValue(value))
-        return fitting(value) ?? mismatch(value, name, format, place, run, `number ${value}`)
+        return convert(value) ?? mismatch(value, name, format, place, run, `number ${value}`)
       }
     }
     case 'number':
@@ -223,14 +218,14 @@ function scalarDecoder(
       }
     case 'any': {
       const { object } = type
-      return object ? looseDecoder(object, place) : freeForm
+      return object ? lenientDecoder(object, place) : freeForm
     }
     default:
       return type satisfies never
   }
 }
 
-/** What a null in a list or map becomes: Go's zero value. */
+/** Returns a factory of Go's zero value, which replaces a null in a list or map. */
 function zeroOf(type: FieldType): () => unknown {
   switch (type.kind) {
     case 'struct':
@@ -291,7 +286,7 @@ function mapDecoder(values: FieldType, place: Place, name: string): Decoder {
   }
 }
 
-/** As above, for the many maps of strings: there is nothing to change. */
+/** A faster mapDecoder for maps of strings, whose values need no change. */
 function stringMapDecoder(place: Place, name: string): Decoder {
   return (value, run) => {
     if (!isObject(value)) return mismatch(value, name, 'map', place, run)
@@ -330,9 +325,9 @@ function decoderOf(type: FieldType, place: Place): Decoder {
 interface Slot {
   readonly name: string
   readonly decode: Decoder
-  /** Whether an empty value is the same as none. */
+  /** True if an empty value is omitted. */
   readonly omitEmpty: boolean
-  /** Whether it is always there. */
+  /** True if Go always writes the field. */
   readonly written: boolean
   readonly zero: () => unknown
 }
@@ -342,7 +337,7 @@ function slotOf(struct: string, name: string, { type, goType: named, keepsEmpty,
   return { name, decode, omitEmpty: !keepsEmpty, written, zero: zeroOf(type) }
 }
 
-/** What comes before `key`, in an object of its own. */
+/** Copies the members before `key` to a new object. */
 function membersBefore(value: Plain, key: string): Plain {
   const result: Plain = {}
   for (const name in value) {
@@ -359,7 +354,7 @@ const isEmpty = (value: unknown): boolean => {
   return true
 }
 
-/** Fields of a struct, ready to be looked up. */
+/** The decoders of a struct's fields by name. */
 class StructTable {
   readonly #slots = new Map<string, Slot>()
   readonly #written: Slot[] = []
@@ -378,7 +373,7 @@ class StructTable {
     }
   }
 
-  /** What Go writes for the struct when nothing was set. */
+  /** Returns Go's zero value of the struct in JSON. */
   zero(): Plain {
     const result: Plain = {}
     for (const { name, zero } of this.#written) result[name] = zero()
@@ -391,7 +386,7 @@ class StructTable {
     const depth = run.path.push('') - 1
     if (depth > maxDepth)
       throw new DecodeError(`exceeded max depth: the object is nested more than ${maxDepth} levels deep`)
-    /** The copy, from where one is needed. */
+    /** The copy; undefined as long as none is needed. */
     let result: Plain | undefined = run.owned ? undefined : {}
     let written = 0
     for (const key in value) {
@@ -411,7 +406,7 @@ class StructTable {
       if (decoded === undefined) continue
       if (slot?.written) written++
       if (!result) continue
-      // A field of the schema: nothing that objects inherit is called so.
+      // No field of a schema has the name of an inherited property.
       if (slot) result[key] = decoded
       else setOwn(result, key, decoded)
     }
@@ -422,10 +417,10 @@ class StructTable {
   #unknown(key: string, item: unknown, run: Run, depth: number): void {
     run.path[depth] = key
     if (run.unknown.length < 100) run.unknown.push(fieldPath(run.path))
-    if (run.counting) survey(item, run, 0)
+    if (run.counting) surveyFreeForm(item, run, 0)
   }
 
-  /** Adds what is always written. */
+  /** Adds the missing fields that Go always writes. */
   #complete(object: Plain): Plain {
     for (const { name, zero } of this.#written) if (!Object.hasOwn(object, name)) object[name] = zero()
     return object
@@ -447,7 +442,7 @@ function structTable(type: StructType): StructTable {
 export const decodeStruct = (type: StructType, value: unknown, run: Run): Record<string, unknown> =>
   structTable(type).decode(value, run, undefined)
 
-/** Whether a key at the path is one that decoding looks at: not inside unknown fields, nor inside free-form JSON. */
+/** Returns true if the key at the path is decoded: not inside unknown fields or free-form JSON. */
 export function isDecoded(type: StructType, path: KeyPath): boolean {
   let at: FieldType = type
   for (const element of path) {

@@ -1,9 +1,9 @@
 /**
- * Keys that stand twice in one object of a JSON text. JSON.parse keeps the last and says nothing; the server warns
- * or refuses. The texts are known to be valid JSON here.
+ * Duplicate keys in objects of a JSON text. JSON.parse silently takes the last; the server warns or rejects. All texts
+ * here are known to be valid JSON.
  */
 
-/** The index behind the string that starts at `start` (its opening quote). */
+/** Returns the index after the string whose opening quote is at `start`. */
 function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     if (end < 0) return text.length
@@ -14,13 +14,13 @@ function stringEnd(text: string, start: number): number {
 }
 
 export interface TextSurvey {
-  /** How many `"key":` there are: more than a parsed tree has keys means that some stand twice. */
+  /** The number of `"key":`. If it is larger than the number of keys in the parsed tree, some keys are duplicates. */
   readonly keys: number
   /** True if a number has a point or an exponent. */
   readonly hasFloats: boolean
 }
 
-/** True if a number with a point or an exponent stands in a part of the text without strings. */
+/** Returns true if a part of the text without strings has a number with a point or an exponent. */
 function hasFloat(text: string, start: number, end: number): boolean {
   for (let at = start + 1; at < end; at++) {
     const code = text.charCodeAt(at)
@@ -31,7 +31,7 @@ function hasFloat(text: string, start: number, end: number): boolean {
   return false
 }
 
-/** Looks through a text once. */
+/** Scans a text once. */
 export function surveyText(text: string): TextSurvey {
   let keys = 0
   let start = text.indexOf('"')
@@ -50,8 +50,8 @@ export function surveyText(text: string): TextSurvey {
 export const countKeys = (text: string): number => surveyText(text).keys
 
 /**
- * Whether the text from which the value was parsed has a key twice. What is nested deeper than `depth` is not looked
- * at, and counts as repeated.
+ * Returns true if the text from which the value was parsed has a duplicate key, or keys that are nested deeper than
+ * `depth`, which are not checked.
  */
 export const hasRepeatedKeys = (text: string, value: unknown, depth: number): boolean =>
   countKeys(text) !== keysOf(value, depth)
@@ -64,13 +64,13 @@ function keysOf(value: unknown, depth: number): number {
   return count
 }
 
-/** One step of a path: a name, an index, or the key of a map (which Go's type errors leave out). */
+/** One step of a path: a name, an index, or the key of a map (which Go's type errors omit). */
 export type PathElement = string | number | { readonly key: string }
 
-/** A key's place, from the root. */
+/** The path of a key from the root. */
 export type KeyPath = readonly PathElement[]
 
-/** `spec.containers[0].image`, as messages name fields. */
+/** Formats a path as in messages: `spec.containers[0].image`. */
 export function fieldPath(path: KeyPath): string {
   let text = ''
   for (const element of path) {
@@ -90,8 +90,8 @@ interface Level {
 }
 
 /**
- * Calls `visit` for every key in the order of the text; `repeated` says that the same object had it before. The path is
- * only valid during the call.
+ * Calls `visit` for every key in the order of the text. `repeated` is true if the same object had the key before. The
+ * path is only valid during the call.
  */
 export function visitKeys(text: string, visit: (path: KeyPath, repeated: boolean) => void): void {
   const levels: Level[] = []
@@ -141,7 +141,7 @@ export function visitKeys(text: string, visit: (path: KeyPath, repeated: boolean
   }
 }
 
-/** Paths of keys that an object has more than once, each path once, at most 100 as upstream. */
+/** Returns the distinct paths of duplicate keys, at most 100, as upstream. */
 export function duplicateKeys(text: string): string[] {
   const found = new Set<string>()
   visitKeys(text, (path, repeated) => {

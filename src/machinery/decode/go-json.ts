@@ -1,16 +1,16 @@
-/** What Go's parser of JSON says of a text. */
+/** Errors of Go's JSON parser. */
 import { parseWholeJson } from '../../lib/exact-json.ts'
 
-/** What it says where V8's stopped; `error` is what that threw. */
+/** Converts an error of V8's JSON parser to Go's message. */
 export function goJsonError(text: string, error: Error): string {
   const position = /position (\d+)/.exec(error.message)
-  // V8 names the character, but no place, where the text is no JSON from its beginning.
+  // V8 names the character, but no position, if the first character is invalid.
   const found = position ? text[Number(position[1])] : /^Unexpected token '(.)'/su.exec(error.message)?.[1]
   if (found === undefined || error.message.startsWith('Unterminated')) return 'unexpected end of JSON input'
   return `invalid character ${goCharacter(found)} looking for beginning of value`
 }
 
-/** Reads JSON with all its integers exact. Throws an Error in the words of Go's parser. */
+/** Parses JSON with exact integers. Throws an Error with the message of Go's parser. */
 export function parseJson(text: string): unknown {
   try {
     return parseWholeJson(text)
@@ -19,7 +19,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What a value is to Go that does not fit where it stands: `string`, `number`, `array`. */
+/** Returns Go's name of a value's JSON type: `string`, `number`, `array`. */
 export const goJsonType = (value: unknown): string =>
   Array.isArray(value)
     ? 'array'

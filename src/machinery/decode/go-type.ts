@@ -1,7 +1,7 @@
-/** Go's names of types and values, as its JSON decoder's errors show them. */
+/** Go's names of types and values in errors of its JSON decoder. */
 import type { FieldType } from '../schema.ts'
 
-/** The type as Go prints it: `int32`, `map[string]string`, `[]v1.Container`. `named` is what the schema's facts say. */
+/** Returns Go's name of a type: `int32`, `map[string]string`, `[]v1.Container`. `named` is the schema's `goType`. */
 export function goType(type: FieldType, named?: string): string {
   if (named) return named
   switch (type.kind) {
@@ -30,11 +30,11 @@ export function goType(type: FieldType, named?: string): string {
   }
 }
 
-/** What stands in the JSON where Go reads a number by its text: `number 1e3`. */
+/** Returns the JSON type of a value, with the text of a float: `number 1e3`. */
 export const goNumberValue = (value: unknown): string =>
   typeof value === 'symbol' ? `number ${value.description}` : goValue(value)
 
-/** What stands in the JSON: `number`, `string`, `bool`, `array`, `object`. */
+/** Returns the JSON type of a value: `number`, `string`, `bool`, `array`, `object`. */
 export const goValue = (value: unknown): string =>
   Array.isArray(value)
     ? 'array'

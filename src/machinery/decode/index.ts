@@ -1,4 +1,4 @@
-/** Decoding: JSON text or parsed JSON becomes an object of a schema's type, as Go's strict decoder would have it. */
+/** Decodes JSON text or parsed JSON to an object of a schema's type, as Go's strict decoder does. */
 import { floatTexts, parseWholeJson } from '../../lib/exact-json.ts'
 import type { StructType } from '../schema.ts'
 import { DecodeError } from './decode-error.ts'
@@ -14,36 +14,32 @@ export { nilCollections } from './nil-collections.ts'
 export interface Decoded {
   /** A new object, unless the input was owned. Free-form parts are shared with the input either way. */
   readonly object: Record<string, unknown>
-  /** Paths of fields that the type does not have; they are left out. At most 100. */
+  /** Paths of unknown fields, which are dropped. At most 100. */
   readonly unknown: readonly string[]
-  /** Paths of fields that the text has more than once; the last one counts. At most 100. */
+  /** Paths of duplicate fields, of which the last one counts. At most 100. */
   readonly duplicates: readonly string[]
-  /**
-   * Both as messages (`unknown field "spec.replica"`), in the order of the text: warnings, or the parts of a strict
-   * decoding error.
-   */
+  /** Messages for both (`unknown field "spec.replica"`) in the order of the text, for warnings or strict errors. */
   readonly strict: readonly string[]
 }
 
 export interface DecodeOptions {
   /**
-   * The JSON text that a parsed value was read from: duplicate keys, and integers written as floats, are looked for in
-   * it.
+   * The JSON text of the parsed value, which is searched for duplicate keys and integers that are written as floats.
    */
   readonly text?: string
-  /** Whether nobody else uses the parsed value: it is changed, and becomes the object where it needs no change. */
+  /** True if nothing else uses the parsed value: it is then changed in place instead of copied. Default: false. */
   readonly owned?: boolean
 }
 
 /**
- * Decodes JSON text (a string) or parsed JSON. Null is absent; timestamps, quantities and base64 come out canonical.
- * Throws DecodeError in Go's words (`json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of
- * type string`).
+ * Decodes JSON text (a string) or parsed JSON. Null counts as absent; timestamps, quantities and base64 become
+ * canonical. Throws DecodeError with Go's message (`json: cannot unmarshal number into Go struct field
+ * ObjectMeta.metadata.name of type string`).
  */
 export function decode(type: StructType, input: unknown, { text, owned = false }: DecodeOptions = {}): Decoded {
   if (typeof input === 'string') return decode(type, parseJson(input), { text: input, owned: true })
   const survey = text === undefined ? undefined : surveyText(text)
-  // Integers that are written as floats are refused by the types of their fields.
+  // Integer fields reject integers that are written as floats.
   const floats = text !== undefined && survey?.hasFloats ? floatTexts(text) : undefined
   const run: Run = {
     root: type,
@@ -61,10 +57,10 @@ export function decode(type: StructType, input: unknown, { text, owned = false }
   return { object, unknown, ...repeatedKeys(type, text, unknown) }
 }
 
-/** True if a number of a JSON text has a point or an exponent. */
+/** Returns true if a number in a JSON text has a point or an exponent. */
 export const hasFloats = (text: string): boolean => surveyText(text).hasFloats
 
-/** Parses JSON; the DecodeError of text that is none has `syntax` set. */
+/** Parses JSON. Throws a DecodeError with `syntax` set if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return parseWholeJson(text)
@@ -76,36 +72,36 @@ export function parseJson(text: string): unknown {
 const unknownField = (path: string): string => `unknown field ${JSON.stringify(path)}`
 const duplicateField = (path: string): string => `duplicate field ${JSON.stringify(path)}`
 
-/** What a strict decoder says of a patch whose text names a key twice: `duplicate field "metadata.name"`. */
+/** Returns the messages of a strict decoder for duplicate keys of a patch: `duplicate field "metadata.name"`. */
 export const duplicateFieldMessages = (text: string, patch: unknown): string[] =>
   hasRepeatedKeys(text, patch, maxDepth) ? duplicateKeys(text).map(duplicateField) : []
 
 const operationFields: ReadonlySet<unknown> = new Set(['op', 'path', 'from', 'value'])
 
 /**
- * The same of a JSON patch, whose operations have few fields: `json patch duplicate field "[0].op"`, `json patch
- * unknown field "[0].form"`. At most 100.
+ * Returns the messages for a JSON patch: `json patch duplicate field "[0].op"`, `json patch unknown field "[0].form"`.
+ * At most 100.
  */
 export function jsonPatchMessages(text: string, patch: unknown): string[] {
-  const areKnown = (operation: unknown): boolean =>
+  const hasKnownFields = (operation: unknown): boolean =>
     typeof operation !== 'object' ||
     operation === null ||
     Object.keys(operation).every((key) => operationFields.has(key))
-  if ((!Array.isArray(patch) || patch.every(areKnown)) && !hasRepeatedKeys(text, patch, maxDepth)) return []
+  if ((!Array.isArray(patch) || patch.every(hasKnownFields)) && !hasRepeatedKeys(text, patch, maxDepth)) return []
   const messages = new Set<string>()
   visitKeys(text, (path, repeated) => {
     if (messages.size >= 100) return
     const isKnown = operationFields.has(path[1])
     if (!isKnown && path.length === 2) messages.add(`json patch ${unknownField(fieldPath(path))}`)
-    // Nobody looks into what is not known.
+    // Duplicates inside unknown fields are not reported.
     else if (isKnown && repeated) messages.add(`json patch ${duplicateField(fieldPath(path))}`)
   })
   return [...messages]
 }
 
 /**
- * The slow way, for texts that are known to have duplicate keys: finds them, and puts all messages into the order of
- * the text.
+ * Finds the duplicate keys of a text, and puts all messages into the order of the text. Slow; called only for texts
+ * that are known to have duplicates.
  */
 function repeatedKeys(
   type: StructType,

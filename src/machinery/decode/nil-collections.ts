@@ -1,6 +1,6 @@
 /**
- * Lists and maps that Go always writes are null where they are nil. An empty one in a request is not nil, so that who
- * sends it owns the field; the binary form in which Kubernetes stores its own kinds cannot tell the two apart, and
+ * Lists and maps that Go always writes are null if they are nil. An empty one in a request is not nil, so that its
+ * sender owns the field. The protobuf form in which Kubernetes stores its own kinds does not distinguish the two:
  * afterwards it is null as well.
  */
 import type { FieldType, StructType } from '../schema.ts'
@@ -8,7 +8,7 @@ import type { FieldType, StructType } from '../schema.ts'
 type Plain = Record<string, unknown>
 type Visit = (value: unknown) => void
 
-/** A field that such a collection is at, or below. */
+/** A field that is such a collection, or has one in it. */
 interface Part {
   readonly name: string
   readonly mayBeNil: boolean
@@ -18,8 +18,8 @@ interface Part {
 const compiled = new WeakMap<StructType, Visit>()
 
 /**
- * Makes null, in place, what is stored as nil in an object of the type. Undefined where the type has nothing of the
- * kind.
+ * Returns a function that sets collections that are stored as nil to null, in place. Returns undefined if the type has
+ * no such collections.
  */
 export const nilCollections = (type: StructType): ((object: object) => void) | undefined => visitOf(type)
 
@@ -50,7 +50,7 @@ function visitOf(type: FieldType): Visit | undefined {
   }
 }
 
-/** Some types hold themselves: the parts are looked up when the first value comes. */
+/** The parts are computed for the first value, because types may be recursive. */
 function structVisit(type: StructType): Visit {
   const known = compiled.get(type)
   if (known) return known

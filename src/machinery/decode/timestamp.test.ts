@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { canonicalTime } from './timestamp.ts'
 
-test('times come out in UTC, to the second or to six digits', () => {
+test('times are converted to UTC, with seconds or six fractional digits', () => {
   assert.equal(canonicalTime('2020-02-29T23:59:59Z', false), '2020-02-29T23:59:59Z')
   assert.equal(canonicalTime('2020-01-01T00:30:00.999-01:30', false), '2020-01-01T02:00:00Z')
   assert.equal(canonicalTime('2020-01-01T00:00:00.000001+01:00', true), '2019-12-31T23:00:00.000001Z')
@@ -13,7 +13,7 @@ test("Go's zero time counts as absent", () => {
   assert.equal(canonicalTime('0001-01-01T00:00:00.000000Z', true), '')
 })
 
-test("what is no time is told in the words of Go's parser", () => {
+test("an invalid time fails with the message of Go's parser", () => {
   const layout = '2006-01-02T15:04:05Z07:00'
   const cases: [string, string][] = [
     ['2020-01-01', `parsing time "2020-01-01" as "${layout}": cannot parse "" as "T"`],
@@ -30,7 +30,7 @@ test("what is no time is told in the words of Go's parser", () => {
   })
 })
 
-test('the error about a long text that is no time is short', () => {
+test('the error for a long invalid time is short', () => {
   assert.throws(
     () => canonicalTime('\n'.repeat(1_000_000), false),
     (error: Error) => error.message.length < 6000 && error.message.startsWith('parsing time "'),

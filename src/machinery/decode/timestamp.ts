@@ -1,4 +1,4 @@
-/** Timestamps as Go's `metav1.Time` and `metav1.MicroTime` read and write them; errors are those of Go's time.Parse. */
+/** Timestamps in the format of Go's `metav1.Time` and `metav1.MicroTime`, with the errors of Go's time.Parse. */
 import { DecodeError } from './decode-error.ts'
 
 const seconds = '2006-01-02T15:04:05Z07:00'
@@ -20,11 +20,10 @@ interface Reader {
   at: number
 }
 
-/** No time is as long: more of a text would make the error larger than the request. */
-const mostQuoted = 1000
+/** The limit of quoted characters, which no valid time reaches: otherwise errors could be larger than the request. */
+const maxQuoted = 1000
 
-const quoted = (text: string): string =>
-  JSON.stringify(text.length > mostQuoted ? `${text.slice(0, mostQuoted)}…` : text)
+const quoted = (text: string): string => JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text)
 
 function fail({ text, layout }: Reader, rest: string, element: string): never {
   throw new DecodeError(
@@ -37,7 +36,7 @@ function outOfRange({ text }: Reader, what: string): never {
   throw new DecodeError(`parsing time ${quoted(text)}: ${what} out of range`)
 }
 
-/** A number of `digits` digits; fewer are fine where Go's layout element has no leading zero (hours). */
+/** Reads a number of `digits` digits, or at least `least` if Go's layout element has no leading zero (hours). */
 function number(reader: Reader, digits: number, element: string, least = digits): number {
   const match = new RegExp(`^\\d{${least},${digits}}`).exec(reader.text.slice(reader.at, reader.at + digits))
   if (!match) fail(reader, reader.text.slice(reader.at), element)
@@ -50,7 +49,7 @@ function literal(reader: Reader, char: string): void {
   reader.at++
 }
 
-/** Minutes east of UTC. */
+/** Reads the zone. Returns minutes east of UTC. */
 function zone(reader: Reader): number {
   const rest = reader.text.slice(reader.at)
   if (rest.startsWith('Z')) {
@@ -78,8 +77,8 @@ function fraction(reader: Reader, micro: boolean): string {
 }
 
 /**
- * The moment in UTC, to the second or (`micro`) to six digits; an empty string for Go's zero time, which counts as
- * absent. Throws DecodeError when it is no RFC 3339 timestamp.
+ * Converts a timestamp to UTC with seconds or, with `micro`, six fractional digits. Returns an empty string for Go's
+ * zero time, which counts as absent. Throws DecodeError if the text is not an RFC 3339 timestamp.
  */
 export function canonicalTime(text: string, micro: boolean): string {
   if (!micro && usual.test(text)) return text.startsWith('0001-01-01T00:00:00') ? '' : text

@@ -1,9 +1,9 @@
-/** The lists, maps and structures in an object that apply would replace as a whole. */
+/** The lists, maps and structs in an object that apply would replace as a whole. */
 import type { StructType } from '../schema.ts'
 import { isObject } from './json.ts'
 import { memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
-/** Their paths, such as `.spec.template.spec.containers[0].args`. */
+/** Returns their paths, such as `.spec.template.spec.containers[0].args`. */
 export function atomicFields(object: unknown, type: StructType): string[] {
   const found: string[] = []
   walk(object, typedNode(type), '', found)

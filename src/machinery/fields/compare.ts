@@ -1,4 +1,4 @@
-/** What differs between two objects of a type, as sets of fields. Parts that both share by reference cost nothing. */
+/** The differences of two objects of a type as field sets. Parts that both share by reference cost nothing. */
 import { own } from '../../lib/own.ts'
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
@@ -15,7 +15,7 @@ export interface Comparison {
 }
 
 /**
- * Compares two objects. Fields that Go always writes count as there with their zero value, so that an object's first
+ * Compares two objects. Fields that Go always writes count as present with their zero value, so that an object's first
  * field in `spec` does not add `spec` itself.
  */
 export function compare(before: unknown, after: unknown, type: StructType): Comparison {
@@ -31,7 +31,7 @@ interface Walk {
   readonly path: string[]
 }
 
-/** Puts a node at the current path + `element`. */
+/** Inserts a node at `path` + `element`. */
 function insert(root: FieldsV1, path: readonly string[], element: string, node: FieldsV1): void {
   let at = root
   for (const step of path) {
@@ -41,7 +41,7 @@ function insert(root: FieldsV1, path: readonly string[], element: string, node: 
   at[element] = node
 }
 
-/** Marks the value at the path itself. */
+/** Marks the value at the current path as modified. */
 function modify({ modified, path }: Walk): void {
   const last = path.length - 1
   if (last < 0) return
@@ -81,14 +81,14 @@ function compareNodes(before: unknown, after: unknown, node: TypedNode, walk: Wa
   }
   const x = isObject(before) ? before : undefined
   const y = isObject(after) ? after : undefined
-  // What was a map and is none any more (or the other way round) differs itself, and so do its members.
-  const becameOther = node.kind === 'deduced' && !(x || before === null) !== !(y || after === null)
-  if (becameOther) modify(walk)
+  // If only compareName of the values is a map, the field itself and the map's members differ.
+  const hasChangedKind = node.kind === 'deduced' && !(x || before === null) !== !(y || after === null)
+  if (hasChangedKind) modify(walk)
   if (hasMembers(x) || hasMembers(y)) compareMaps(x, y, node, walk)
-  else if (!becameOther && !jsonEqual(before, after)) modify(walk)
+  else if (!hasChangedKind && !jsonEqual(before, after)) modify(walk)
 }
 
-/** What Go holds for a member: its zero value where the object has nothing. */
+/** Returns a member's value in Go: its zero value if the object does not have it. */
 const goValueOf = (value: unknown, { zero }: TypedField): unknown =>
   value === undefined || (value === null && zero !== undefined) ? zero : value
 
@@ -104,9 +104,9 @@ function compareMaps(
   walk: Walk,
 ): void {
   if (node.kind === 'struct') {
-    const one = (name: string): void => {
+    const compareName = (name: string): void => {
       const field = node.fields.get(name)
-      // A field of the schema: nothing that objects inherit is called so.
+      // No field of a schema has the name of an inherited property.
       if (field)
         compareMember(
           walk,
@@ -117,8 +117,8 @@ function compareMaps(
         )
       else if (node.others) compareMember(walk, fieldElement(name), node.others, own(before, name), own(after, name))
     }
-    for (const name of Object.keys(after ?? {}).sort()) one(name)
-    for (const name in before) if (!after || !Object.hasOwn(after, name)) one(name)
+    for (const name of Object.keys(after ?? {}).sort()) compareName(name)
+    for (const name in before) if (!after || !Object.hasOwn(after, name)) compareName(name)
     return
   }
   const values: TypedNode = node.kind === 'map' ? node.values : node
@@ -134,7 +134,7 @@ function compareLists(before: readonly unknown[], after: readonly unknown[], nod
   for (const [element, now] of y) {
     const then = x.get(element)
     if (now.length === 1 && (!then || then.length === 1)) compareMember(walk, element, node.items, then?.[0], now[0])
-    // Items that cannot be told apart are compared as one value.
+    // Items with the same key are compared as compareName value.
     else if (now.length > 1 && then && then.length > 1) {
       if (!jsonEqual(then, now)) insert(walk.modified, walk.path, element, leaf)
     } else if (now.length > 1) {

@@ -1,7 +1,4 @@
-/**
- * The fields of an object, in two readings: those it sets (`fieldSetOf`), and all there is (`everyFieldOf`, what Added
- * and Removed hold).
- */
+/** The field sets of an object: the fields that it sets (`fieldSetOf`), and every node (`everyFieldOf`). */
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
 import { emptySet, leaf } from './field-set.ts'
@@ -10,8 +7,8 @@ import { fieldElement } from './path-element.ts'
 import { type Collection, isNamed, itemsByElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
 /**
- * The fields that an object sets, as applying it owns them: leaves, keys of maps, list items, empty and null maps; not
- * the structures and lists around them. Fields that the schema lacks are left out.
+ * Returns the fields that an object sets, which its applier owns: leaves, keys of maps, list items, empty and null
+ * maps, but not the structs and lists around them. Omits fields that the schema does not have.
  */
 export const fieldSetOf = (object: unknown, type: StructType): FieldsV1 =>
   fieldsOf(object, typedNode(type), false) ?? emptySet
@@ -52,7 +49,7 @@ function fieldsOfList(list: readonly unknown[], node: Collection, member: boolea
   return out
 }
 
-/** Everything there is in a value that was not there before (or is no more): each node of it is a member. */
+/** Returns every node of an added or removed value as a member. */
 export function everyFieldOf(value: unknown, node: TypedNode): FieldsV1 {
   if (node.kind === 'leaf' || typeof value !== 'object' || value === null) return leaf
   const out: FieldsV1 = { '.': leaf }

@@ -10,7 +10,7 @@ import {
   isEmpty,
   parseFieldsV1,
   pathsOf,
-  sorted,
+  sortFieldSet,
   union,
 } from './field-set.ts'
 import { pathText } from './path-element.ts'
@@ -18,7 +18,7 @@ import { pathText } from './path-element.ts'
 const leaf = {}
 const spec = { 'f:spec': { '.': leaf, 'f:a': leaf, 'f:b': { 'f:c': leaf } } }
 
-test('a node is a member when it is empty or has a dot', () => {
+test('a node is a member if it is empty or has a dot', () => {
   assert.equal(has(spec, ['f:spec']), true)
   assert.equal(has(spec, ['f:spec', 'f:a']), true)
   assert.equal(has(spec, ['f:spec', 'f:b']), false)
@@ -26,13 +26,13 @@ test('a node is a member when it is empty or has a dot', () => {
   assert.equal(has(spec, ['f:spec', 'f:x']), false)
 })
 
-test('union keeps what is in either set, and a member stays one when it gets fields below', () => {
+test('union has the fields of both sets, and a member remains one if it gets fields below', () => {
   assert.deepEqual(union({ 'f:spec': leaf }, { 'f:spec': { 'f:a': leaf } }), { 'f:spec': { '.': leaf, 'f:a': leaf } })
   assert.deepEqual(union({}, spec), spec)
   assert.deepEqual(union({ 'f:a': leaf }, { 'f:b': leaf }), { 'f:a': leaf, 'f:b': leaf })
 })
 
-test('difference takes members only; what lies below a taken one stays', () => {
+test('difference removes members only, not the fields below them', () => {
   assert.deepEqual(difference(spec, { 'f:spec': leaf }), { 'f:spec': { 'f:a': leaf, 'f:b': { 'f:c': leaf } } })
   assert.deepEqual(difference(spec, { 'f:spec': { 'f:a': leaf } }), { 'f:spec': { '.': leaf, 'f:b': { 'f:c': leaf } } })
   assert.deepEqual(difference({ 'f:data': { '.': leaf, 'f:k': leaf } }, { 'f:data': { 'f:k': leaf } }), {
@@ -41,29 +41,29 @@ test('difference takes members only; what lies below a taken one stays', () => {
   assert.deepEqual(difference({ 'f:data': { 'f:k': leaf } }, { 'f:data': { 'f:k': leaf } }), {})
 })
 
-test('difference below a member takes all that lies below it', () => {
+test('differenceBelow also removes all fields below a member', () => {
   assert.deepEqual(differenceBelow(spec, fieldSet('spec')), {})
   assert.deepEqual(differenceBelow(spec, fieldSet('spec.b', 'status')), { 'f:spec': { '.': leaf, 'f:a': leaf } })
 })
 
-test('what a difference does not touch is the same object', () => {
+test('difference shares unchanged nodes', () => {
   const left = difference(spec, { 'f:spec': { 'f:a': leaf } })
   assert.equal(left['f:spec']!['f:b'], spec['f:spec']['f:b'])
   assert.equal(difference(spec, { 'f:status': leaf }), spec)
 })
 
-test('intersection has the members of both', () => {
+test('intersection has the common members', () => {
   assert.deepEqual(intersection(spec, { 'f:spec': { '.': leaf, 'f:b': leaf } }), { 'f:spec': leaf })
   assert.equal(isEmpty(intersection(spec, { 'f:spec': { 'f:b': leaf } })), true)
 })
 
-test('sets are equal when their members are', () => {
+test('sets are equal if they have the same members', () => {
   assert.equal(equalSets({ 'f:a': { '.': leaf } }, { 'f:a': leaf }), true)
   assert.equal(equalSets({ 'f:a': leaf }, { 'f:a': { 'f:b': leaf } }), false)
   assert.equal(equalSets({ 'f:a': leaf }, {}), false)
 })
 
-test('paths come leaves first, then what is nested', () => {
+test('paths are listed with the members of a node before nested ones', () => {
   const set = {
     'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { 'f:targetPort': leaf } },
     'f:selector': leaf,
@@ -76,7 +76,7 @@ test('paths come leaves first, then what is nested', () => {
   ])
 })
 
-test('members are written in the order of Go: the dot, fields, keys by value, values', () => {
+test("members are sorted in Go's order: the dot, fields, keys by value, values", () => {
   const set = {
     'k:{"port":443}': leaf,
     'k:{"port":80}': leaf,
@@ -88,7 +88,7 @@ test('members are written in the order of Go: the dot, fields, keys by value, va
     'k:{"name":"ab"}': leaf,
     'k:{"name":"a"}': leaf,
   }
-  assert.deepEqual(Object.keys(sorted(set)), [
+  assert.deepEqual(Object.keys(sortFieldSet(set)), [
     '.',
     'f:a',
     'f:b',
@@ -101,13 +101,13 @@ test('members are written in the order of Go: the dot, fields, keys by value, va
   ])
 })
 
-test('values that are lists or maps come behind texts, in the order of their JSON', () => {
+test('values that are lists or maps are sorted after scalars, by their JSON', () => {
   const elements = ['v:1', 'v:"a"', 'v:true', 'v:[1,"b"]', 'v:[10,"a"]', 'v:{"a":10}', 'v:{"a":1}', 'v:null']
   const set = Object.fromEntries(elements.toReversed().map((element) => [element, leaf]))
-  assert.deepEqual(Object.keys(sorted(set)), elements)
+  assert.deepEqual(Object.keys(sortFieldSet(set)), elements)
 })
 
-test('FieldsV1 of a client is read: keys are sorted, unknown kinds of elements are left out, nonsense is refused', () => {
+test('parseFieldsV1 sorts keys, drops unknown kinds of elements and rejects invalid ones', () => {
   assert.deepEqual(parseFieldsV1({ 'k:{"b":1,"a":"x"}': {}, 'z:1': {}, 'f:a': { '.': {} } }), {
     'k:{"a":"x","b":1}': leaf,
     'f:a': leaf,

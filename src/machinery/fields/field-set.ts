@@ -1,7 +1,7 @@
 /**
- * Sets of fields, held as FieldsV1 itself: a trie of path elements in which an empty node, or one with `.`, is a
- * member. Sets are never changed: operations make new ones and share what stays the same. Elements are `.` or have a
- * colon, so that none is called like a property that every object inherits.
+ * Field sets in the form of FieldsV1: a trie of path elements in which an empty node, or one with `.`, is a member.
+ * Sets are immutable: operations create new ones that share unchanged nodes. Elements are `.` or have a colon, so that
+ * none has the name of an inherited property.
  */
 import type { FieldsV1 } from '../object.ts'
 import {
@@ -24,7 +24,7 @@ const hasChildren = (node: FieldsV1): boolean => {
   return false
 }
 
-/** Whether there is no field in the set. */
+/** Returns true if the set has no fields. */
 export const isEmpty = (set: FieldsV1): boolean => !hasChildren(set)
 
 const isMember = (node: FieldsV1): boolean => {
@@ -33,13 +33,13 @@ const isMember = (node: FieldsV1): boolean => {
   return true
 }
 
-/** What the node is with only one of: itself, fields below. Undefined when nothing is left. */
+/** Creates a node. Returns undefined if it is not a member and has no children. */
 function build(member: boolean, children: FieldsV1 | undefined): FieldsV1 | undefined {
   if (!children || !hasChildren(children)) return member ? leaf : undefined
   return member ? { '.': leaf, ...children } : children
 }
 
-/** Whether the field at the path is in the set. */
+/** Returns true if the set has the field at the path. */
 export function has(set: FieldsV1, path: readonly string[]): boolean {
   let node: FieldsV1 | undefined = set
   for (const element of path) {
@@ -65,7 +65,7 @@ function unionOfNodes(a: FieldsV1, b: FieldsV1): FieldsV1 {
   return build(isMember(a) || isMember(b), unionOfChildren(a, b)) ?? leaf
 }
 
-/** The fields that are in either. */
+/** Returns the fields that are in either set. */
 export function union(a: FieldsV1, b: FieldsV1): FieldsV1 {
   if (a === b || isEmpty(b)) return a
   return isEmpty(a) ? b : unionOfChildren(a, b)
@@ -78,10 +78,10 @@ function differenceOfChildren(a: FieldsV1, b: FieldsV1, whole: boolean): FieldsV
     const other = b[key]
     if (!other) continue
     const node = a[key]!
-    const left = differenceOfNodes(node, other, whole)
-    if (left === node) continue
+    const remaining = differenceOfNodes(node, other, whole)
+    if (remaining === node) continue
     if (!out) out = { ...a }
-    if (left) out[key] = left
+    if (remaining) out[key] = remaining
     else delete out[key]
   }
   return out ?? a
@@ -91,18 +91,18 @@ function differenceOfNodes(a: FieldsV1, b: FieldsV1, whole: boolean): FieldsV1 |
   const removed = isMember(b)
   if (whole && removed) return undefined
   const member = isMember(a)
-  const stays = member && !removed
+  const isMemberAfter = member && !removed
   const children = differenceOfChildren(a, b, whole)
-  if (children === a && stays === member) return a
-  if (!('.' in children)) return build(stays, children)
+  if (children === a && isMemberAfter === member) return a
+  if (!('.' in children)) return build(isMemberAfter, children)
   const { '.': _, ...rest } = children
-  return build(stays, rest)
+  return build(isMemberAfter, rest)
 }
 
-/** The fields of `a` that are not in `b`. Fields below a member of `b` stay. */
+/** Returns the fields of `a` that are not in `b`. Fields below a member of `b` remain. */
 export const difference = (a: FieldsV1, b: FieldsV1): FieldsV1 => (isEmpty(b) ? a : differenceOfChildren(a, b, false))
 
-/** The fields of `a` that neither are in `b` nor lie below a member of it. */
+/** Returns the fields of `a` that are neither in `b` nor below a member of `b`. */
 export const differenceBelow = (a: FieldsV1, b: FieldsV1): FieldsV1 =>
   isEmpty(b) ? a : differenceOfChildren(a, b, true)
 
@@ -117,10 +117,10 @@ function intersectionOfChildren(a: FieldsV1, b: FieldsV1): FieldsV1 {
   return out
 }
 
-/** The fields that are in both. */
+/** Returns the fields that are in both sets. */
 export const intersection = (a: FieldsV1, b: FieldsV1): FieldsV1 => (a === b ? a : intersectionOfChildren(a, b))
 
-/** Whether both hold the same fields. */
+/** Returns true if both sets have the same fields. */
 export function equalSets(a: FieldsV1, b: FieldsV1): boolean {
   if (a === b) return true
   let count = 0
@@ -135,59 +135,59 @@ export function equalSets(a: FieldsV1, b: FieldsV1): boolean {
   return count === 0
 }
 
-/** The paths of all members: those of a node before those below it. */
+/** Yields the paths of all members: those of a node before nested ones. */
 export function* pathsOf(set: FieldsV1, prefix: readonly string[] = []): Generator<string[]> {
   const elements = sortedElements(Object.keys(set).filter((key) => key !== '.'))
   for (const element of elements) if (isMember(set[element]!)) yield [...prefix, element]
   for (const element of elements) yield* pathsOf(set[element]!, [...prefix, element])
 }
 
-/** The set with the members of every node in the order in which Go writes them; itself if it is so already. */
-export function sorted(set: FieldsV1): FieldsV1 {
-  if (inOrder.has(set)) return set
-  const out = ordered(set)
-  inOrder.add(out)
+/** Sorts the members of every node in the order in which Go writes them. Returns the set itself if it is sorted. */
+export function sortFieldSet(set: FieldsV1): FieldsV1 {
+  if (sortedSets.has(set)) return set
+  const out = sortNodes(set)
+  sortedSets.add(out)
   return out
 }
 
-/** Notes that a set is in order already, and gives it back. */
-export function knownSorted(set: FieldsV1): FieldsV1 {
-  inOrder.add(set)
+/** Marks a set as sorted, and returns it. */
+export function markSorted(set: FieldsV1): FieldsV1 {
+  sortedSets.add(set)
   return set
 }
 
-/** Sets that were looked at already: those of objects of one shape are shared. */
-const inOrder = new WeakSet<FieldsV1>()
+/** Sets that are known to be sorted. Objects of the same form share their sets. */
+const sortedSets = new WeakSet<FieldsV1>()
 
-/** Nodes that are in order already are shared. */
-function ordered(set: FieldsV1): FieldsV1 {
+/** Sorts a set. Shares nodes that are sorted already. */
+function sortNodes(set: FieldsV1): FieldsV1 {
   let last: string | undefined
-  let lastOrdered: OrderedElement | undefined
-  let isInOrder = true
+  let lastElement: OrderedElement | undefined
+  let isSorted = true
   let changed: Map<string, FieldsV1> | undefined
   for (const element in set) {
-    if (isInOrder && last !== undefined) {
-      // Fields, which most are, compare as they stand.
-      if (last[0] === 'f' && element[0] === 'f') isInOrder = last < element
+    if (isSorted && last !== undefined) {
+      // Fast path for fields, which most elements are.
+      if (last[0] === 'f' && element[0] === 'f') isSorted = last < element
       else {
         const next = orderedElement(element)
-        isInOrder = compareElements(lastOrdered ?? orderedElement(last), next) < 0
-        lastOrdered = next
+        isSorted = compareElements(lastElement ?? orderedElement(last), next) < 0
+        lastElement = next
       }
     }
     const node = set[element]!
-    const below = ordered(node)
+    const below = sortNodes(node)
     if (below !== node) (changed ??= new Map()).set(element, below)
     last = element
   }
-  if (isInOrder && !changed) return set
+  if (isSorted && !changed) return set
   const out: FieldsV1 = {}
-  for (const element of isInOrder ? Object.keys(set) : sortedElements(Object.keys(set)))
+  for (const element of isSorted ? Object.keys(set) : sortedElements(Object.keys(set)))
     out[element] = changed?.get(element) ?? set[element]!
   return out
 }
 
-/** The set of these paths of field names, dotted: `fieldSet('spec', 'metadata.finalizers')`. */
+/** Creates a set of dotted paths: `fieldSet('spec', 'metadata.finalizers')`. */
 export function fieldSet(...paths: readonly string[]): FieldsV1 {
   return paths.reduce<FieldsV1>((set, path) => {
     const one = path.split('.').reduceRight<FieldsV1>((below, name) => ({ [fieldElement(name)]: below }), leaf)
@@ -196,11 +196,11 @@ export function fieldSet(...paths: readonly string[]): FieldsV1 {
 }
 
 /**
- * Reads FieldsV1 as a client sent it: elements of unknown kinds are left out, keys are brought into order.
- * Throws an Error that says what cannot be read.
+ * Parses FieldsV1 from a client: drops elements of unknown kinds and sorts keys. Throws an Error that names the first
+ * invalid element.
  */
 export function parseFieldsV1(value: unknown): FieldsV1 {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('FieldsV1 is no object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('FieldsV1 is not an object')
   const out: FieldsV1 = {}
   for (const [key, below] of Object.entries(value)) {
     if (key === '.') {

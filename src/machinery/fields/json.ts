@@ -1,10 +1,10 @@
-/** JSON as Go writes it, and equality of JSON values: what names of fields and comparisons are made of. */
+/** JSON as Go writes it, and equality of JSON values. */
 import { writeJson } from '../../lib/exact-json.ts'
 import { own } from '../../lib/own.ts'
 
 export type JsonObject = Record<string, unknown>
 
-/** Whether the value is a JSON object (no list, not null). */
+/** Returns true if the value is a JSON object (not a list, not null). */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -16,19 +16,16 @@ const escapes: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 }
 
-/**
- * Go's `encoding/json` text of a value: compact, with `<`, `>`, `&` and the line separators escaped. Members keep their
- * order.
- */
+/** Writes a value like Go's `encoding/json`: compact, with `<`, `>`, `&` and line separators escaped. Does not sort. */
 export function goJson(value: unknown): string {
   return escapedJson(writeJson(value) ?? 'null')
 }
 
-/** JSON that is there already, with what Go escapes in it escaped. */
+/** Escapes the characters in a JSON text that Go escapes. */
 export const escapedJson = (json: string): string =>
   /[<>&\u2028\u2029]/.test(json) ? json.replace(/[<>&\u2028\u2029]/g, (c) => escapes[c]!) : json
 
-/** The value with the members of all objects in order, as Go writes maps. */
+/** Copies a value with the members of all objects sorted, as Go writes maps. */
 export function sortMembers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortMembers)
   if (!isObject(value)) return value
@@ -40,8 +37,7 @@ export function sortMembers(value: unknown): unknown {
 }
 
 /**
- * Whether two JSON values are the same. Members that are undefined count as absent; null, `{}` and `[]` are three
- * things.
+ * Returns true if two JSON values are equal. Undefined members count as absent; null, `{}` and `[]` are different.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true

@@ -1,6 +1,6 @@
 /**
- * Merging an applied object into another by type (structured-merge-diff's Merge): the applied one wins, maps and keyed
- * lists are merged, and applied items come in their own order among the rest. What does not change is shared.
+ * Merges an applied object into another by type (structured-merge-diff's Merge): applied values win, maps and keyed
+ * lists are merged, and applied items retain their order among the others. Unchanged parts are shared.
  */
 import { own, setOwn } from '../../lib/own.ts'
 import type { StructType } from '../schema.ts'
@@ -16,7 +16,7 @@ import {
   typedNode,
 } from './typed-node.ts'
 
-/** `object` with everything that `applied` says. Neither is changed. */
+/** Merges `applied` into `object`. Does not change either. */
 export const mergeTyped = <T>(object: T, applied: unknown, type: StructType): T =>
   merge(object, applied, typedNode(type)) as T
 
@@ -64,9 +64,9 @@ function mergeMaps(
 }
 
 /**
- * Whether both lists hold the same items in the same order, as far as their keys go. What is applied holds none twice.
+ * Returns true if both lists have items with the same keys in the same order. Applied items have no duplicates.
  */
-function areAlike(before: readonly unknown[], applied: readonly unknown[], node: Collection): boolean {
+function haveSameItems(before: readonly unknown[], applied: readonly unknown[], node: Collection): boolean {
   if (before.length !== applied.length) return false
   return before.every((item, i) =>
     node.kind === 'set' ? isScalar(item) && item === applied[i] : haveSameKeys(item, applied[i], node.keys),
@@ -83,7 +83,7 @@ const haveSameKeys = (a: unknown, b: unknown, keys: readonly ListKey[]): boolean
     return isScalar(key) && key === other
   })
 
-function mergeInPlaces(before: readonly unknown[], applied: readonly unknown[], items: TypedNode): readonly unknown[] {
+function mergeByIndex(before: readonly unknown[], applied: readonly unknown[], items: TypedNode): readonly unknown[] {
   let out: unknown[] | undefined
   for (const [i, item] of before.entries()) {
     const merged = merge(item, applied[i], items)
@@ -95,17 +95,17 @@ function mergeInPlaces(before: readonly unknown[], applied: readonly unknown[], 
 }
 
 function mergeLists(before: readonly unknown[], applied: readonly unknown[], node: Collection): readonly unknown[] {
-  if (areAlike(before, applied, node)) return mergeInPlaces(before, applied, node.items)
+  if (haveSameItems(before, applied, node)) return mergeByIndex(before, applied, node.items)
   const rest = before.map((item) => elementOrUndefined(node, item))
   const wanted = applied.map((item) => itemElement(node, item))
-  const there = itemsByElement(node, before)
+  const existing = itemsByElement(node, before)
   const given = itemsByElement(node, applied)
-  const shared = wanted.filter((element) => there.has(element))
+  const shared = wanted.filter((element) => existing.has(element))
   const done = new Set<string>()
   const out: unknown[] = []
   const take = (element: string): void => {
-    const old = there.get(element)
-    // Of items that cannot be told apart none is merged: the applied one takes their place.
+    const old = existing.get(element)
+    // The applied item replaces several items with the same key.
     out.push(merge(old?.length === 1 ? old[0] : undefined, given.get(element)![0], node.items))
     done.add(element)
   }
@@ -122,7 +122,7 @@ function mergeLists(before: readonly unknown[], applied: readonly unknown[], nod
         next++
         continue
       }
-      // A shared item, but not the one whose turn it is.
+      // A shared item that is not the next one.
       if (element !== undefined && given.has(element) && next < shared.length && shared[next] !== element) {
         i++
         continue
@@ -137,10 +137,10 @@ function mergeLists(before: readonly unknown[], applied: readonly unknown[], nod
       if (done.has(element)) i++
     }
     if (j < wanted.length) {
-      const wish = wanted[j]!
-      take(wish)
+      const wantedElement = wanted[j]!
+      take(wantedElement)
       j++
-      if (shared[next] === wish) next++
+      if (shared[next] === wantedElement) next++
     }
   }
   return out.length === before.length && out.every((item, place) => item === before[place]) ? before : out

@@ -1,6 +1,6 @@
 /**
  * Path elements of FieldsV1 as strings: `f:name` (a field), `k:{"name":"x"}` (a list item by its keys), `v:"x"` (an
- * item of a set), `i:0` (an index). Their order and the way they read in messages are those of structured-merge-diff.
+ * item of a set), `i:0` (an index). Their order and their form in messages are those of structured-merge-diff.
  */
 import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import { goJson, type JsonObject, sortMembers } from './json.ts'
@@ -10,7 +10,7 @@ export const valueElement = (value: unknown): string => `v:${scalarText(value)}`
 
 const plain = /^[\w ./:-]*$/
 
-/** Go's JSON of a value; quick for the strings and numbers that keys mostly are. */
+/** Writes a value as Go's JSON. Fast for strings and numbers, which most keys are. */
 export function scalarText(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   return typeof value === 'string' && plain.test(value) ? `"${value}"` : goJson(value)
@@ -18,7 +18,7 @@ export function scalarText(value: unknown): string {
 
 const order: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 }
 
-/** Numbers, strings, booleans, lists, maps, null: the order of values. */
+/** Ranks the types of values: numbers, strings, booleans, lists, maps, null. */
 function rank(value: unknown): number {
   if (typeof value === 'number' || typeof value === 'bigint') return 0
   if (typeof value === 'string') return 1
@@ -29,7 +29,7 @@ function rank(value: unknown): number {
 
 const lessFirst = <T extends string | number | bigint | boolean>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** What elements are compared by: the keys of an item, or a value. Lists and maps compare by their text. */
+/** A part of an element for comparison: a key of an item, or a value. Lists and maps are compared by their text. */
 interface Part {
   readonly name: string
   readonly rank: number
@@ -59,17 +59,17 @@ function compareParts(a: readonly Part[], b: readonly Part[]): number {
   return a.length - b.length
 }
 
-/** An element as it is compared. */
+/** An element, prepared for comparison. */
 export interface OrderedElement {
   readonly element: string
   readonly kind: number
   /**
-   * What stands before and in the quotes of a plain string, which is what most keys and values are. Of values that are
-   * lists or maps, their text. Both empty for others.
+   * The texts before and in the quotes, if the key or value is a plain string, as most are. For lists and maps, `text`
+   * is the whole element. Both are empty for others.
    */
   readonly before: string
   readonly text: string
-  /** Read when it is first needed. */
+  /** Parsed on first use. */
   parts: readonly Part[] | undefined
 }
 
@@ -98,25 +98,25 @@ export function orderedElement(element: string): OrderedElement {
   return { element, kind, before, text, parts: undefined }
 }
 
-/** The order in which FieldsV1 lists members: `.`, fields, keyed items, values, indexes. */
+/** Compares by the order of FieldsV1: `.`, fields, keyed items, values, indexes. */
 export function compareElements(a: OrderedElement, b: OrderedElement): number {
   const difference = a.kind - b.kind
   if (difference) return difference
-  // Only these are alike but for the text.
+  // These differ only in their text.
   if (a.before === b.before && (a.before !== '' || a.kind <= order.f!)) return lessFirst(a.text, b.text)
   a.parts ??= partsOf(a.element)
   b.parts ??= partsOf(b.element)
   return compareParts(a.parts, b.parts)
 }
 
-/** The elements in their order. What each holds is read once: sorting compares it many times. */
+/** Sorts elements. Parses each one only once, because sorting compares it many times. */
 export const sortedElements = (elements: readonly string[]): string[] =>
   elements
     .map(orderedElement)
     .sort(compareElements)
     .map(({ element }) => element)
 
-/** How an element reads in a message: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
+/** Formats an element for messages: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
 export function elementText(element: string): string {
   const kind = element[0]
   if (kind === 'f') return `.${element.slice(2)}`
@@ -126,18 +126,18 @@ export function elementText(element: string): string {
   return `[${keys.map(([name, value]) => `${name}=${writeJson(value)}`).join(',')}]`
 }
 
-/** A path in a message: `.spec.ports[port=80,protocol="TCP"].targetPort`. */
+/** Formats a path for messages: `.spec.ports[port=80,protocol="TCP"].targetPort`. */
 export const pathText = (path: readonly string[]): string => path.map(elementText).join('')
 
-/** Values and items of one key that stand as this module writes them, as nearly all do. */
+/** Matches values and items with one key that are in canonical form, as nearly all are. */
 const canonical = /^(?:v:"[\w ./:-]*"|k:\{"\w+":"[\w ./:-]*"\})$/
 
 /**
- * The element as this module writes it (keys sorted, Go's JSON), or undefined for a kind of element that is unknown,
- * which is to be ignored. Throws when it cannot be read.
+ * Returns the canonical form of an element (keys sorted, Go's JSON), or undefined for an unknown kind of element, which
+ * has to be ignored. Throws an Error if the element is invalid.
  */
 export function canonicalElement(element: string): string | undefined {
-  if (element.length < 2 || element[1] !== ':') throw new Error(`key ${JSON.stringify(element)} is no path element`)
+  if (element.length < 2 || element[1] !== ':') throw new Error(`key ${JSON.stringify(element)} is not a path element`)
   const kind = element[0]
   if (kind === 'f' || canonical.test(element)) return element
   if (kind === 'v') return valueElement(body(element))
@@ -148,7 +148,7 @@ export function canonicalElement(element: string): string | undefined {
     return `k:${goJson(sortMembers(keys))}`
   }
   if (kind === 'i') {
-    if (!/^-?\d+$/.test(element.slice(2))) throw new Error(`key ${JSON.stringify(element)} is no index`)
+    if (!/^-?\d+$/.test(element.slice(2))) throw new Error(`key ${JSON.stringify(element)} is not an index`)
     return element
   }
   return undefined

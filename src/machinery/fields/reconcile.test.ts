@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reconciled } from './reconcile.ts'
+import { reconcileFieldSet } from './reconcile.ts'
 import { stack } from './sample-types.ts'
 
-const inSpec = (fields: object) => ({ 'f:spec': fields }) as Parameters<typeof reconciled>[0]
+const inSpec = (fields: object) => ({ 'f:spec': fields }) as Parameters<typeof reconcileFieldSet>[0]
 
-test('what lies in lists, maps and structures that are atomic now is owned as one', () => {
+test('fields in lists, maps and structs that have become atomic are merged into one', () => {
   const item = { 'v:"a"': {} }
   assert.deepEqual(
-    reconciled(
+    reconcileFieldSet(
       inSpec({
         'f:args': { '.': {}, ...item },
         'f:limits': { 'f:cpu': {} },
@@ -20,11 +20,11 @@ test('what lies in lists, maps and structures that are atomic now is owned as on
     inSpec({ 'f:args': {}, 'f:limits': {}, 'f:selector': {}, 'f:mode': {} }),
   )
   const containers = (args: object) => inSpec({ 'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:args': args } } })
-  assert.deepEqual(reconciled(containers(item), stack), containers({}))
-  assert.deepEqual(reconciled(inSpec({ 'f:free': { 'f:a': {} } }), stack), inSpec({ 'f:free': {} }))
+  assert.deepEqual(reconcileFieldSet(containers(item), stack), containers({}))
+  assert.deepEqual(reconcileFieldSet(inSpec({ 'f:free': { 'f:a': {} } }), stack), inSpec({ 'f:free': {} }))
 })
 
-test('all other sets are themselves, whatever they name', () => {
+test('all other sets are returned unchanged', () => {
   for (const fields of [
     { 'f:tags': { '.': {}, 'v:"a"': {} }, 'f:args': {}, 'f:limits': {} },
     { 'f:options': {}, 'f:containers': {} },
@@ -32,6 +32,6 @@ test('all other sets are themselves, whatever they name', () => {
     { 'f:replicas': { 'f:a': {} } },
   ]) {
     const set = inSpec(fields)
-    assert.equal(reconciled(set, stack), set)
+    assert.equal(reconcileFieldSet(set, stack), set)
   }
 })

@@ -1,17 +1,14 @@
-/**
- * Sets of fields that were written down when the schema had more fields to own: what is one value today is owned as
- * one.
- */
+/** Updates field sets that were stored with an older schema in which some atomic fields were granular. */
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
 import { isEmpty, leaf } from './field-set.ts'
 import { memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
 /**
- * The set with lists, maps and structures that have become atomic as one field each; itself if there is none
- * (structured-merge-diff's ReconcileFieldSetWithSchema). What was atomic and is granular now stays as it is.
+ * Returns the set with one field for each list, map or struct that has become atomic, or the set itself if there is
+ * none (structured-merge-diff's ReconcileFieldSetWithSchema). Fields that have become granular are not changed.
  */
-export const reconciled = (set: FieldsV1, type: StructType): FieldsV1 => reconcile(set, typedNode(type))
+export const reconcileFieldSet = (set: FieldsV1, type: StructType): FieldsV1 => reconcile(set, typedNode(type))
 
 function reconcile(set: FieldsV1, node: TypedNode): FieldsV1 {
   if (node.kind === 'deduced') return set

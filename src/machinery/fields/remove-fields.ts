@@ -1,4 +1,4 @@
-/** Taking fields out of an object, or only them, by a set of fields. */
+/** Removes the fields of a set from an object, or all others. */
 import { setOwn } from '../../lib/own.ts'
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
@@ -8,17 +8,17 @@ import { fieldElement } from './path-element.ts'
 import { type Collection, elementOrUndefined, memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
 /**
- * The object without the fields of the set. Members whose maps and lists have become empty are null, which is not the
- * same as gone. The object is not changed.
+ * Returns the object without the fields of the set. Maps and lists that become empty are null, not absent. Does not
+ * change the object.
  */
 export const removeFields = <T>(object: T, set: FieldsV1, type: StructType): T =>
   isEmpty(set) ? object : ((walk(object, set, typedNode(type), false) ?? {}) as T)
 
-/** The object with nothing but the fields of the set, and what leads to them. The object is not changed. */
+/** Returns the object with only the fields of the set and their parents. Does not change the object. */
 export const extractFields = <T>(object: T, set: FieldsV1, type: StructType): T =>
   (walk(object, set, typedNode(type), true) ?? {}) as T
 
-/** Undefined when nothing is left. */
+/** Returns undefined if no fields remain. */
 function walk(value: unknown, set: FieldsV1, node: TypedNode, extract: boolean): unknown {
   if (node.kind === 'leaf') return extract || typeof value !== 'object' ? value : undefined
   if (node.kind === 'set' || node.kind === 'list')
@@ -28,16 +28,16 @@ function walk(value: unknown, set: FieldsV1, node: TypedNode, extract: boolean):
   let any = false
   for (const name of Object.keys(value)) {
     if (value[name] === undefined) continue
-    const left = walkMember(value[name], set, fieldElement(name), memberOf(node, name), extract)
-    if (left === gone) continue
-    setOwn(out, name, left ?? null)
+    const remaining = walkMember(value[name], set, fieldElement(name), memberOf(node, name), extract)
+    if (remaining === removed) continue
+    setOwn(out, name, remaining ?? null)
     any = true
   }
   return any ? out : undefined
 }
 
-/** Says that a member or item is not to be there. */
-const gone = Symbol('gone')
+/** The result for a member or item that is removed. */
+const removed = Symbol('removed')
 
 function walkMember(
   value: unknown,
@@ -47,9 +47,9 @@ function walkMember(
   extract: boolean,
 ): unknown {
   const below = set[element]
-  if (!below) return extract ? gone : value
+  if (!below) return extract ? removed : value
   if (has(set, [element])) {
-    if (!extract) return gone
+    if (!extract) return removed
     return isEmpty(below) || !node ? value : (walk(value, below, node, extract) ?? value)
   }
   return node ? walk(value, below, node, extract) : value
@@ -63,15 +63,15 @@ function walkList(list: readonly unknown[], set: FieldsV1, node: Collection, ext
       if (!extract) out.push(item)
       continue
     }
-    const left = walkMember(item, set, element, node.items, extract)
-    if (left !== gone && left !== undefined) out.push(left)
+    const remaining = walkMember(item, set, element, node.items, extract)
+    if (remaining !== removed && remaining !== undefined) out.push(remaining)
   }
   return out.length ? out : undefined
 }
 
 /**
- * The set with every named field of a structure that has members below it as a member too; keys of maps and list items
- * stay as they are.
+ * Returns the set with every named field of a struct that has members below it as a member, too. Keys of maps and list
+ * items are not changed.
  */
 export const withNamedFields = (set: FieldsV1, type: StructType): FieldsV1 => named(set, typedNode(type))
 

@@ -1,13 +1,13 @@
-/** Types made by hand for the tests of fields, patches and apply: a kind with every sort of list and map. */
+/** Types for the tests of fields, patches and apply: a kind with every type of list and map. */
 import type { Field, FieldType, StructType } from '../schema.ts'
 
 const string: FieldType = { kind: 'string' }
 const integer: FieldType = { kind: 'integer', format: 'int32' }
 
-/** A field with what the test says about it. */
+/** Creates a field with the given properties. */
 export const field = (type: FieldType, facts: Partial<Field> = {}): Field => ({ type, keepsEmpty: false, ...facts })
 
-/** A structure with these fields. */
+/** Creates a struct type with these fields. */
 export const struct = (goName: string, fields: Record<string, Field>, facts: Partial<StructType> = {}): StructType => ({
   kind: 'struct',
   definition: `test.${goName}`,

@@ -1,23 +1,23 @@
 /**
- * Types as apply sees them: what is one value, what has fields, which lists are sets or maps. Compiled once per type
- * from the schema, so that walks over objects decide nothing anew. Lists and maps follow `x-kubernetes-list-type` and
- * `x-kubernetes-map-type`; a list without one goes by its patch strategy, as kube-openapi's conversion has it.
+ * Types for apply: which values are atomic or granular, and which lists are sets or maps. Compiled once per type from
+ * the schema, so that walks over objects need no further decisions. Lists and maps follow `x-kubernetes-list-type` and
+ * `x-kubernetes-map-type`; a list without one follows its patch strategy, as in kube-openapi's conversion.
  */
 import { own } from '../../lib/own.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
 import { goJson, isObject } from './json.ts'
 import { fieldElement, scalarText, valueElement } from './path-element.ts'
 
-/** A field of a structure. */
+/** A field of a struct. */
 export interface TypedField {
   readonly element: string
   readonly node: TypedNode
-  /** What Go holds when the object lacks the field; undefined when the field is then absent. */
+  /** Go's value if the object does not have the field; undefined if the field is then absent. */
   readonly zero: unknown
 }
 
 export type TypedNode =
-  /** One value: scalars, atomic lists and maps, free-form JSON. */
+  /** An atomic value: a scalar, an atomic list or map, free-form JSON. */
   | { readonly kind: 'leaf'; readonly type: FieldType }
   | StructNode
   | { readonly kind: 'map'; readonly values: TypedNode }
@@ -34,14 +34,14 @@ export type TypedNode =
 export interface StructNode {
   readonly kind: 'struct'
   readonly fields: ReadonlyMap<string, TypedField>
-  /** What fields without a name of their own hold. */
+  /** The type of fields that are not in `fields`. */
   readonly others: TypedNode | undefined
 }
 
-/** A key of a list's items, with the value of items that lack it. */
+/** A key of a list's items, with its default. */
 export interface ListKey {
   readonly name: string
-  /** How it begins in an element: `"name":`. */
+  /** The start of the key in an element: `"name":`. */
   readonly text: string
   readonly default: unknown
 }
@@ -50,13 +50,13 @@ export type Collection = Extract<TypedNode, { kind: 'set' | 'list' }>
 
 const structs = new WeakMap<StructType, StructNode>()
 
-/** The node of a type, atomic or not as the type itself says. */
+/** Returns the node of a type. Ignores whether the type itself is atomic. */
 export function typedNode(type: StructType): StructNode {
   const known = structs.get(type)
   if (known) return known
   let fields: ReadonlyMap<string, TypedField> | undefined
   let others: TypedNode | undefined
-  // Types refer to themselves: fields are looked at when first needed.
+  // Types may be recursive: fields are computed on first use.
   const node: StructNode = {
     kind: 'struct',
     get fields() {
@@ -139,29 +139,29 @@ function zeroOf({ type, written }: Field): unknown {
   }
 }
 
-/** The node of a member of an object, or undefined when the schema has none. */
+/** Returns the node of a member of an object, or undefined if the schema does not have it. */
 export function memberOf(node: Exclude<TypedNode, { kind: 'leaf' } | Collection>, name: string): TypedNode | undefined {
   if (node.kind === 'struct') return node.fields.get(name)?.node ?? node.others
   return node.kind === 'map' ? node.values : deduced
 }
 
-/** Whether the member's name stands in the schema; members of maps have no names there. */
+/** Returns true if the schema names the member. Members of maps are not named. */
 export const isNamed = (node: TypedNode, name: string): boolean => node.kind === 'struct' && node.fields.has(name)
 
-/** A list item's place in FieldsV1; throws an Error in structured-merge-diff's words if it has none. */
+/** Returns the path element of a list item. Throws an Error with structured-merge-diff's message if it has none. */
 export function itemElement(node: Collection, item: unknown): string {
   const place = placeOf(node, item)
   if (typeof place !== 'string') throw new Error(place.problem)
   return place
 }
 
-/** As above; undefined for an item without a place. */
+/** Returns the path element of a list item, or undefined if it has none. */
 export function elementOrUndefined(node: Collection, item: unknown): string | undefined {
   const place = placeOf(node, item)
   return typeof place === 'string' ? place : undefined
 }
 
-/** Lists may hold many items without a place: errors, which note where they were made, are too dear for them. */
+/** Returns the path element or the problem. Does not throw: Errors are too slow for lists with many such items. */
 function placeOf(node: Collection, item: unknown): string | { readonly problem: string } {
   if (node.kind === 'set') {
     if (item === null) return { problem: "associative list without keys has an element that's an explicit null" }
@@ -173,8 +173,7 @@ function placeOf(node: Collection, item: unknown): string | { readonly problem: 
   if (!isObject(item)) return { problem: 'associative list with keys may not have non-map elements' }
   let text = 'k:{'
   for (const key of node.keys) {
-    // A key that is null is there: only one that is absent has its default. An item without one of the keys is another
-    // than all with it.
+    // The default applies only to an absent key, not to null. An item without a key differs from all items with it.
     const given = own(item, key.name)
     const value = given === undefined ? key.default : given
     if (value !== undefined) text += (text.length > 3 ? ',' : '') + key.text + scalarText(value)
@@ -189,8 +188,8 @@ function placeOf(node: Collection, item: unknown): string | { readonly problem: 
 }
 
 /**
- * The items of a list by element, in the list's order. Items that cannot be told apart stand together; unreadable ones
- * are left out.
+ * Groups the items of a list by element, in the list's order. Items with the same element are in one group. Omits
+ * invalid items.
  */
 export function itemsByElement(node: Collection, list: readonly unknown[]): Map<string, unknown[]> {
   const out = new Map<string, unknown[]>()

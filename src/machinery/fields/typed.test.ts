@@ -14,7 +14,7 @@ const after = (before: object, now: object) => {
   return { added: added['f:spec'], modified: modified['f:spec'], removed: removed['f:spec'] }
 }
 
-test('an applied object owns leaves, map keys and list items, not what is around them', () => {
+test('an applied object owns leaves, map keys and list items, but not their parents', () => {
   assert.deepEqual(fields({ replicas: 1, options: { k: '1' }, ports: [{ port: 80, name: 'web' }], tags: ['b', 'a'] }), {
     'f:options': { 'f:k': {} },
     'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { '.': {}, 'f:name': {}, 'f:port': {} } },
@@ -23,7 +23,7 @@ test('an applied object owns leaves, map keys and list items, not what is around
   })
 })
 
-test('an empty map and null are owned, an empty list is not', () => {
+test('empty maps and nulls are owned, empty lists are not', () => {
   assert.deepEqual(fields({ options: {}, args: null, containers: null, ports: [], tags: [] }), {
     'f:options': {},
     'f:args': {},
@@ -31,7 +31,7 @@ test('an empty map and null are owned, an empty list is not', () => {
   })
 })
 
-test('atomic maps, structures and lists and free JSON are one field; deduced maps are granular', () => {
+test('atomic maps, structs, lists and free-form JSON are one field; deduced maps are granular', () => {
   assert.deepEqual(
     fields({
       limits: { cpu: '1' },
@@ -50,13 +50,13 @@ test('atomic maps, structures and lists and free JSON are one field; deduced map
   )
 })
 
-test("a key's text is Go's JSON", () => {
+test("a key is written as Go's JSON", () => {
   assert.deepEqual(fields({ containers: [{ name: 'a<b"é' }] }), {
     'f:containers': { 'k:{"name":"a\\u003cb\\"é"}': { '.': {}, 'f:name': {} } },
   })
 })
 
-test('what is new is added with everything around it, except what Go always writes', () => {
+test('a new field is added with its parents, except those that Go always writes', () => {
   const { added } = compare(
     {},
     of({ containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }], options: { k: 'v' } }),
@@ -72,7 +72,7 @@ test('what is new is added with everything around it, except what Go always writ
   })
 })
 
-test('changes are told by leaf, list items by key whatever their order', () => {
+test('changes are found per leaf, and list items are compared by key in any order', () => {
   const one = {
     containers: [
       { name: 'a', image: '1' },
@@ -91,7 +91,7 @@ test('changes are told by leaf, list items by key whatever their order', () => {
   })
 })
 
-test('items that cannot be told apart are compared as one', () => {
+test('items with the same key are compared as one', () => {
   const twice = [
     { name: 'A', value: '1' },
     { name: 'A', value: '2' },
@@ -103,7 +103,7 @@ test('items that cannot be told apart are compared as one', () => {
   assert.deepEqual(changed.modified, { 'f:containers': { 'k:{"name":"c"}': { 'f:env': { 'k:{"name":"A"}': {} } } } })
 })
 
-test('what becomes a map, or is none any more, differs itself and in its members', () => {
+test('a field that becomes a map, or stops being one, differs itself and in its members', () => {
   const a = { loose: { a: { b: 1 } } }
   for (const other of ['x', ['x']]) {
     const no = { loose: { a: other } }
@@ -137,7 +137,7 @@ const order = (live: string[], applied: string[]) =>
     .spec.containers.map(({ name }) => name)
     .join('')
 
-test('applied items come in their own order among the rest', () => {
+test('applied items retain their order among the others', () => {
   assert.equal(order(['app'], ['side', 'app']), 'sideapp')
   assert.equal(order(['s', 'a'], ['a', 's']), 'as')
   assert.equal(order(['a', 'n'], ['z', 'n', 'm', 'a']), 'znma')
@@ -146,7 +146,7 @@ test('applied items come in their own order among the rest', () => {
   assert.equal(order(['a'], ['b', 'c']), 'abc')
 })
 
-test('merging shares what does not change and changes nothing that was given', () => {
+test('merging shares unchanged parts and does not change its input', () => {
   const live = Object.freeze(
     of({
       options: Object.freeze({ a: '1' }),
@@ -171,7 +171,7 @@ test('merging shares what does not change and changes nothing that was given', (
   assert.equal(mergeTyped(live, of({ options: { a: '1' } }), stack), live)
 })
 
-test('fields are removed, or they alone are kept', () => {
+test('removeFields removes the fields of a set, and extractFields removes all others', () => {
   const object = of({ replicas: 1, options: { a: '1', b: '2' }, tags: ['x', 'y'], ports: [{ port: 1, name: 'n' }] })
   const set = {
     'f:spec': {
@@ -188,7 +188,7 @@ test('fields are removed, or they alone are kept', () => {
   )
 })
 
-test('what does not fit the type is said as structured-merge-diff says it', () => {
+test("objects that do not fit the type fail with structured-merge-diff's messages", () => {
   const errors = (spec: object) => typeErrors(of(spec), stack)
   assert.deepEqual(errors({ nothing: 1 }), ['.spec.nothing: field not declared in schema'])
   assert.deepEqual(errors({ replicas: 'many' }), ['.spec.replicas: expected numeric (int or float), got string'])

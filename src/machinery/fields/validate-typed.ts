@@ -1,6 +1,6 @@
 /**
- * Whether an applied object fits its type: known fields, right kinds of values, no list item twice. What is wrong is
- * said in structured-merge-diff's words, which print values as Go does.
+ * Validates an applied object against its type: known fields, values of the right type, no duplicate list items. The
+ * messages are those of structured-merge-diff, which prints values in Go's format.
  */
 import { writeJson } from '../../lib/exact-json.ts'
 import type { FieldType, StructType } from '../schema.ts'
@@ -16,20 +16,20 @@ import {
   typedNode,
 } from './typed-node.ts'
 
-/** What is wrong with the object, one line each (`.spec.replicas: expected numeric …`); empty when it fits. */
+/** Returns the errors of an object, one line each (`.spec.replicas: expected numeric …`). Empty if it is valid. */
 export function typeErrors(object: unknown, type: StructType): string[] {
-  // Nearly all fit: only of the others is it worth while to note where one is.
+  // Nearly all objects are valid: a fast check without paths comes first.
   if (fits(object, typedNode(type))) return []
   const walk: Walk = { errors: [], path: [] }
   check(object, typedNode(type), walk)
   return walk.errors
 }
 
-/** The text of such errors together. */
+/** Joins such errors to one message. */
 export const typeErrorText = (errors: readonly string[]): string =>
   errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((e) => `  ${e}`)].join('\n')
 
-/** Whether nothing is wrong. May say no where all is well, and then the walk finds nothing. */
+/** Returns true if the value is valid. May return false for a valid value: the full check then finds no errors. */
 function fits(value: unknown, node: TypedNode): boolean {
   if (value === null || value === undefined) return true
   switch (node.kind) {
@@ -72,7 +72,7 @@ function fitsType(value: unknown, type: FieldType): boolean {
   }
 }
 
-/** Whether each item has a key, and no two have the same. */
+/** Returns true if each item has a unique key. */
 function haveKeys(list: readonly unknown[], node: Collection): boolean {
   const key =
     node.kind === 'list' && node.keys.length === 1 && node.keys[0]!.default === undefined
@@ -80,7 +80,7 @@ function haveKeys(list: readonly unknown[], node: Collection): boolean {
       : undefined
   const seen = new Set<unknown>()
   for (const item of list) {
-    // Names tell items apart as well as the elements that are made of them.
+    // Names identify items as well as their elements do, and are faster.
     const name = key !== undefined && isObject(item) ? item[key] : undefined
     seen.add(typeof name === 'string' ? name : elementOrUndefined(node, item))
   }
@@ -89,22 +89,22 @@ function haveKeys(list: readonly unknown[], node: Collection): boolean {
 
 interface Walk {
   readonly errors: string[]
-  /** Elements down to the value that is looked at; read only when something is wrong. */
+  /** The path of the current value; read only for errors. */
   readonly path: string[]
 }
 
-const say = ({ errors, path }: Walk, text: string): void =>
+const addError = ({ errors, path }: Walk, text: string): void =>
   void errors.push(path.length ? `${pathText(path)}: ${text}` : text)
 
 function below<T>(
   walk: Walk,
   element: string,
-  look: (value: unknown, as: T, walk: Walk) => void,
+  visit: (value: unknown, as: T, walk: Walk) => void,
   value: unknown,
   as: T,
 ): void {
   walk.path.push(element)
-  look(value, as, walk)
+  visit(value, as, walk)
   walk.path.pop()
 }
 
@@ -119,11 +119,11 @@ function check(value: unknown, node: TypedNode, walk: Walk): void {
     case 'set':
     case 'list':
       if (Array.isArray(value)) checkItems(value, node, walk)
-      else say(walk, `expected list, got &{${goValue(value)}}`)
+      else addError(walk, `expected list, got &{${goValue(value)}}`)
       return
     default:
       if (!isObject(value)) {
-        say(walk, `expected map, got &{${goValue(value)}}`)
+        addError(walk, `expected map, got &{${goValue(value)}}`)
         return
       }
       for (const name of Object.keys(value)) {
@@ -141,16 +141,16 @@ function checkItems(list: readonly unknown[], node: Collection, walk: Walk): voi
     try {
       element = itemElement(node, item)
     } catch (error) {
-      say(walk, `element ${i}: ${error instanceof Error ? error.message : error}`)
+      addError(walk, `element ${i}: ${error instanceof Error ? error.message : error}`)
       return
     }
-    if (seen.has(element)) say(walk, `duplicate entries for key ${elementText(element)}`)
+    if (seen.has(element)) addError(walk, `duplicate entries for key ${elementText(element)}`)
     seen.add(element)
     below(walk, element, check, item, node.items)
   }
 }
 
-/** What stands in an atomic list or map, or a scalar. */
+/** Checks a scalar, or the contents of an atomic list or map. */
 function checkType(value: unknown, type: FieldType, walk: Walk): void {
   if (value === null || value === undefined) return
   switch (type.kind) {
@@ -159,12 +159,12 @@ function checkType(value: unknown, type: FieldType, walk: Walk): void {
     case 'array':
       if (Array.isArray(value))
         for (const [i, item] of value.entries()) below(walk, `i:${i}`, checkType, item, type.items)
-      else say(walk, `expected list, got &{${goValue(value)}}`)
+      else addError(walk, `expected list, got &{${goValue(value)}}`)
       return
     case 'map':
     case 'struct':
       if (!isObject(value)) {
-        say(walk, `expected map, got &{${goValue(value)}}`)
+        addError(walk, `expected map, got &{${goValue(value)}}`)
         return
       }
       if (type.kind === 'map')
@@ -174,17 +174,17 @@ function checkType(value: unknown, type: FieldType, walk: Walk): void {
     case 'integer':
     case 'number':
       if (typeof value !== 'number' && typeof value !== 'bigint')
-        say(walk, `expected numeric (int or float), got ${goType(value)}`)
+        addError(walk, `expected numeric (int or float), got ${goType(value)}`)
       return
     case 'string':
       if (typeof value !== 'string')
-        say(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+        addError(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
       return
     case 'boolean':
-      if (typeof value !== 'boolean') say(walk, `expected boolean, got &{${goValue(value)}}`)
+      if (typeof value !== 'boolean') addError(walk, `expected boolean, got &{${goValue(value)}}`)
       return
     default:
-      if (typeof value === 'object') say(walk, `expected any scalar, got &{${goValue(value)}}`)
+      if (typeof value === 'object') addError(walk, `expected any scalar, got &{${goValue(value)}}`)
   }
 }
 

@@ -1,23 +1,20 @@
-/**
- * JSONPath: compiled once, evaluated often; for printer columns, selectable fields and the paths of `/scale`. Nothing
- * is ever executed.
- */
+/** JSONPath for printer columns, selectable fields and the paths of `/scale`. A path is compiled once. */
 import { own } from '../../lib/own.ts'
 import { type Operand, type Operator, parseSteps, type Step } from './parse.ts'
 
 export { JsonPathError } from './parse.ts'
 
 /**
- * All values that a path finds, in order; what is missing is left out. Undefined where a step does not fit the value
- * (an index of an object).
+ * Returns all values at a path, in order, without missing ones. Returns undefined if a step does not fit the value,
+ * such as an index of an object.
  */
 export type JsonPath = (value: unknown) => readonly unknown[] | undefined
 
-/** Throws JsonPathError. */
+/** Compiles a path. Throws JsonPathError. */
 export function jsonPath(path: string): JsonPath {
   const steps = parseSteps(path)
   const names = steps.flatMap((step) => (step.kind === 'field' ? [step.name] : []))
-  // Nearly all paths are names alone.
+  // Nearly all paths consist of names only.
   if (names.length === steps.length) return (value) => fieldsOf(value, names)
   return (value) => follow([value], steps)
 }
@@ -38,7 +35,7 @@ const isMissing = (value: unknown): boolean => value === null || value === undef
 
 function follow(values: readonly unknown[], steps: readonly Step[]): readonly unknown[] | undefined {
   let current = values
-  // Of all that is below, what the next step does not fit is passed over.
+  // After `..`, descendants that the next step does not fit are skipped.
   let lenient = false
   for (const step of steps) {
     const next: unknown[] = []

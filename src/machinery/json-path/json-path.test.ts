@@ -12,7 +12,7 @@ const object = {
   },
 }
 
-test('paths find what is there, and leave out what is missing', () => {
+test('a path returns the values that exist and omits missing ones', () => {
   const cases: [string, unknown][] = [
     ['.spec.replicas', [3]],
     ['$.spec.replicas', [3]],
@@ -34,12 +34,12 @@ test('paths find what is there, and leave out what is missing', () => {
   for (const [path, expected] of cases) assert.deepEqual(jsonPath(path)(object), expected, path)
 })
 
-test('a step that does not fit the value gives no answer', () => {
+test('a step that does not fit the value returns undefined', () => {
   for (const path of ['.spec[0]', '.spec.replicas.deeper', '.spec.list[9]', '.spec.list.name'])
     assert.equal(jsonPath(path)(object), undefined, path)
 })
 
-test('what is no path is refused', () => {
+test('an invalid path is rejected', () => {
   for (const path of ['spec', '.a[', '.a[x]', '.a b', '.a[?(x)]'])
     assert.throws(() => jsonPath(path), JsonPathError, path)
 })

@@ -1,5 +1,5 @@
 /**
- * Parses JSONPath as Kubernetes' clients know it: `.spec.a`, `['b.c']`, `[0]`, `[1:3:2]`, `[*]`, `..name`,
+ * Parses JSONPath in the syntax of Kubernetes' clients: `.spec.a`, `['b.c']`, `[0]`, `[1:3:2]`, `[*]`, `..name`,
  * `[?(@.type=="Ready")]`, `['a','b']`.
  */
 
@@ -15,13 +15,13 @@ export type Step =
 export type Operator = '==' | '!=' | '<' | '>' | '<=' | '>='
 export type Operand = { readonly literal: string | number | boolean } | { readonly path: readonly Step[] }
 
-/** The path is no JSONPath; the message says why. */
+/** The text is not a JSONPath. The message has the reason. */
 export class JsonPathError extends Error {}
 
 const operators: readonly Operator[] = ['==', '!=', '<=', '>=', '<', '>']
 const endOfField = /[.[\]{}\s()=!<>,|&]/
 
-/** The steps of a path that begins with `.`, `[` or `$`. Throws JsonPathError. */
+/** Parses a path that begins with `.`, `[` or `$`. Throws JsonPathError. */
 export function parseSteps(text: string): Step[] {
   const steps: Step[] = []
   let at = text.startsWith('$') || text.startsWith('@') ? 1 : 0
@@ -46,7 +46,7 @@ export function parseSteps(text: string): Step[] {
   return steps
 }
 
-/** A name up to what ends it; a backslash takes the next character as it is. */
+/** Reads a name up to its end. A backslash escapes the next character. */
 function fieldAt(text: string, start: number): { readonly name: string; readonly end: number } {
   let name = ''
   let end = start
@@ -57,7 +57,7 @@ function fieldAt(text: string, start: number): { readonly name: string; readonly
   return { name, end }
 }
 
-/** Where characters stand that are in no quotes; a backslash in quotes takes the next character as it is. */
+/** Yields the positions of characters outside of quotes. A backslash in quotes escapes the next character. */
 function* unquoted(text: string, start = 0): Generator<number> {
   let quote = ''
   for (let at = start; at < text.length; at++) {
@@ -70,7 +70,7 @@ function* unquoted(text: string, start = 0): Generator<number> {
   }
 }
 
-/** The bracket that closes the one at `start`; those in quotes do not count. */
+/** Returns the position of the bracket that closes the one at `start`. Brackets in quotes are ignored. */
 function closing(text: string, start: number): number {
   let depth = 0
   for (const at of unquoted(text, start)) {
@@ -95,7 +95,7 @@ function bracket(inside: string): Step {
 
 const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
 
-/** The parts between commas that stand outside of quotes. */
+/** Splits at commas outside of quotes. */
 function split(text: string): string[] {
   const parts: string[] = []
   let from = 0

@@ -36,12 +36,12 @@ test('add, replace and remove members', () => {
   })
 })
 
-test('replace of an absent member adds it, remove of one fails', () => {
+test('replace of an absent member adds it, and remove of one fails', () => {
   assert.deepEqual(data({ op: 'replace', path: '/data/new', value: 'x' }), { k: 'v', m: 'w', new: 'x' })
   failed({ op: 'remove', path: '/data/absent' })
 })
 
-test('items are added at an index, at the end, and counted from the end', () => {
+test('items are added at an index, at the end, and at an index from the end', () => {
   assert.deepEqual(
     finalizers(
       { op: 'add', path: '/metadata/finalizers/-', value: 'last' },
@@ -60,7 +60,7 @@ test('items are added at an index, at the end, and counted from the end', () => 
   failed({ op: 'remove', path: '/metadata/finalizers/1' })
 })
 
-test('values are moved and copied; what was copied is a value of its own', () => {
+test('values are moved and copied, and a copy is independent', () => {
   assert.deepEqual(
     data({ op: 'copy', from: '/data/k', path: '/data/c' }, { op: 'move', from: '/data/m', path: '/data/moved' }),
     { k: 'v', c: 'v', moved: 'w' },
@@ -82,7 +82,7 @@ test('test compares deeply; an absent member equals null', () => {
   failed({ op: 'test', path: '/data/absent', value: 'x' })
 })
 
-test('missing parents, unknown operations and paths into nowhere fail', () => {
+test('missing parents, unknown operations and invalid paths fail', () => {
   failed({ op: 'add', path: '/nowhere/deep/x', value: '1' })
   failed({ op: 'merge', path: '/data', value: {} })
   failed({ op: 'add', path: '', value: {} })
@@ -91,7 +91,7 @@ test('missing parents, unknown operations and paths into nowhere fail', () => {
   failed({ op: 'add', path: '/__proto__/polluted', value: true })
 })
 
-test('nothing that was given is changed, and what is not touched is shared', () => {
+test('the input is not changed, and unchanged parts are shared', () => {
   const before = object()
   const value = { list: [1] }
   const after = jsonPatch<Record<string, unknown>>(before, [
@@ -105,7 +105,7 @@ test('nothing that was given is changed, and what is not touched is shared', () 
   assert.equal(after.metadata, before.metadata)
 })
 
-test('what is no list of operations is a bad request, too many are too large', () => {
+test('a patch that is not a list of operations fails with 400, too many operations with 413', () => {
   fails(400, { op: 'remove', path: '/data/k' })
   fails(400, ['remove'])
   fails(400, [{ op: 1, path: '/data' }])
@@ -116,7 +116,7 @@ test('what is no list of operations is a bad request, too many are too large', (
   assert.deepEqual(jsonPatch(object(), []), object())
 })
 
-test('a failed operation says what upstream says', () => {
+test("a failed operation returns upstream's status", () => {
   assert.throws(
     () => jsonPatch(object(), [{ op: 'test', path: '/data/k', value: 'other' }]),
     (e: StatusError) => {
@@ -182,7 +182,7 @@ for (const [operation, message] of [
   [{ op: 'test', path: '/a/b', value: 1 }, 'test operation does not apply: is missing path: /a/b: missing value'],
   [{ op: 'merge', path: '/x' }, 'Unexpected kind: merge'],
 ] as const) {
-  test(`an operation that does not apply says: ${message}`, () => {
+  test(`an operation that does not apply fails: ${message}`, () => {
     assert.throws(
       () => applyOperations(object(), [operation]),
       (error: Error) => error instanceof PatchError && !(error instanceof FailedTest) && error.message === message,
@@ -190,7 +190,7 @@ for (const [operation, message] of [
   })
 }
 
-test('a test that does not hold is told from one that cannot be asked', () => {
+test('a failed test throws FailedTest', () => {
   const message = 'testing value /data/k failed: test failed'
   assert.throws(
     () => applyOperations(object(), [{ op: 'test', path: '/data/k', value: 'x' }]),

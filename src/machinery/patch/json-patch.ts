@@ -1,6 +1,7 @@
 /**
  * JSON patch (RFC 6902) with the semantics of kube-apiserver's library: `replace` of an absent member adds it, a `test`
- * for null holds for an absent member, negative indexes count from the end. All operations hold or none does.
+ * for null succeeds for an absent member, negative indexes count from the end. Either all operations apply or none
+ * does.
  */
 import { writeJson } from '../../lib/exact-json.ts'
 import { goQuote } from '../../lib/go/go-quote.ts'
@@ -9,21 +10,21 @@ import { isObject, type JsonObject, jsonEqual } from '../fields/json.ts'
 import { badRequest, requestEntityTooLarge, StatusError } from '../status-error.ts'
 import { jsonKind } from './merge-patch.ts'
 
-/** More operations than this in one patch are refused with 413. */
+/** The limit of operations in a patch. Larger patches are rejected with 413. */
 export const maxOperations = 10_000
 
-/** Bytes that `copy` operations of one patch may make. */
+/** The limit of bytes that the `copy` operations of a patch add. */
 const maxCopiedBytes = 3 * 1024 * 1024
 
-/** An operation does not apply: why, in the words of kube-apiserver's library. */
+/** An operation does not apply. The message is that of kube-apiserver's library. */
 export class PatchError extends Error {}
 
-/** What a `test` asks for does not hold. */
+/** A `test` operation failed. */
 export class FailedTest extends PatchError {}
 
 /**
- * The object with the operations applied; it is not changed, and what no operation touches is shared.
- * 400 when this is no list of operations, 413 when there are too many, 422 when an operation does not apply.
+ * Returns the object with the operations applied. Does not change the object; unchanged parts are shared.
+ * Throws 400 if this is not a list of operations, 413 if there are too many, 422 if an operation does not apply.
  */
 export function jsonPatch<T extends object>(object: T, operations: unknown): T {
   if (!Array.isArray(operations))
@@ -40,14 +41,12 @@ export function jsonPatch<T extends object>(object: T, operations: unknown): T {
     return applyOperations(object, operations as JsonObject[])
   } catch (error) {
     if (!(error instanceof PatchError)) throw error
-    // As upstream, which keeps the reason to itself.
+    // Upstream does not return the reason either.
     throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
   }
 }
 
-/**
- * The same for operations that no client of the server has sent. Throws a PatchError for the first that does not apply.
- */
+/** Applies operations that are not from a client. Throws a PatchError for the first one that does not apply. */
 export function applyOperations<T extends object>(object: T, operations: readonly object[]): T {
   const patched = new Document(object)
   for (const operation of operations) patched.apply(operation as JsonObject)
@@ -67,7 +66,7 @@ function checkForm(operation: unknown): void {
       )
 }
 
-/** The steps of a JSON pointer; undefined when it names nothing inside the document. */
+/** Parses a JSON pointer to its steps. Returns undefined if it does not point inside the document. */
 function pointer(path: string): string[] | undefined {
   if (!path.includes('/')) return undefined
   const steps = path.split('/').slice(1)
@@ -76,7 +75,7 @@ function pointer(path: string): string[] | undefined {
 
 const isMissing = 'missing value'
 
-/** Says where it was that `act` failed. */
+/** Puts `where` before the message of a PatchError in `act`. */
 function at<T>(where: string, act: () => T): T {
   try {
     return act()
@@ -85,7 +84,7 @@ function at<T>(where: string, act: () => T): T {
   }
 }
 
-/** A document under change: containers are copied once, when an operation first changes them. */
+/** A document that is being patched. Containers are copied once, before their first change. */
 class Document {
   root: unknown
   readonly #own = new WeakSet<object>()
@@ -116,7 +115,7 @@ class Document {
     at(`error in remove for path: '${path}'`, () => remove(place))
   }
 
-  /** Where it goes to is read only when it is gone from where it was. */
+  /** Resolves the destination only after the value is removed from its source. */
   #move(from: string, operation: JsonObject): void {
     const source = this.#place(from, `move operation does not apply: doc is missing from path: ${from}`)
     const moved = at(`error in move for path: '${source.key}'`, () => {
@@ -164,11 +163,11 @@ class Document {
         `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the ` +
           `limit ${maxCopiedBytes}`,
       )
-    // Both places may change later: neither may go on as the document's own.
+    // Later operations may change both places, so the copy must not share containers.
     at('error while adding value during copy', () => add(place, structuredClone(copied)))
   }
 
-  /** The place that a path names, in a container that may be changed if asked; `missing` is said where a parent is. */
+  /** Returns the place at a path. Copies its containers if `change`. Fails with `missing` if a parent is missing. */
   #place(path: string, missing: string, change = true): Place {
     return this.#find(path, change) ?? fail(`${missing}: ${isMissing}`)
   }
@@ -210,7 +209,7 @@ function fail(why: string): never {
   throw new PatchError(why)
 }
 
-/** `missing`: what is said of an operation that names no path. */
+/** Returns the path of an operation. Fails with `missing` if it has none. */
 const pathOf = ({ op, path }: JsonObject, missing = `operation missing path field: ${isMissing}`): string =>
   typeof path === 'string' ? path : fail(`${op} operation failed to decode path: ${missing}`)
 
@@ -219,7 +218,7 @@ const fromOf = ({ op, from }: JsonObject): string =>
     ? from
     : fail(`${op} operation failed to decode from: operation, missing from field: ${isMissing}`)
 
-/** The index that a key names, up to `end`; or why it names none. */
+/** Returns the index that a key names, up to `end`, or the error message. */
 function indexOf(list: readonly unknown[], key: string, end = list.length - 1): number | string {
   if (!/^[-+]?\d+$/.test(key)) return `strconv.Atoi: parsing ${goQuote(key)}: invalid syntax`
   const index = Number(key)

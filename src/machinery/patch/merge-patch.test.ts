@@ -12,20 +12,20 @@ test('members are merged, null removes, lists are replaced', () => {
   assert.deepEqual(object, { a: { b: 1, c: 2 }, list: [1, 2], gone: 1 })
 })
 
-test('objects in new lists lose their null members; a list that replaces an object keeps them', () => {
+test('null members are removed from objects in new lists, but not from lists that replace an object', () => {
   assert.deepEqual(mergePatch({}, { list: [{ a: null, b: [{ c: null }] }, null] }), { list: [{ b: [{}] }, null] })
   assert.deepEqual(mergePatch({ x: [1] }, { x: [{ a: null }] }), { x: [{}] })
   assert.deepEqual(mergePatch<object>({ x: { y: 1 } }, { x: [{ a: null }] }), { x: [{ a: null }] })
   assert.deepEqual(mergePatch({}, { x: { y: { z: null } } }), { x: { y: {} } })
 })
 
-test('a patch that changes nothing gives the object itself, and untouched parts are shared', () => {
+test('a patch without changes returns the object itself, and unchanged parts are shared', () => {
   const object = { a: { b: 1 }, c: {} }
   assert.equal(mergePatch(object, { a: { b: 1 }, d: null }), object)
   assert.equal(mergePatch(object, { a: { b: 2 } }).c, object.c)
 })
 
-test('a patch that is no object is a bad request; __proto__ is a member like any other', () => {
+test('a patch that is not an object fails with 400, and __proto__ is a normal member', () => {
   for (const patch of [[], 'text', null, 1])
     assert.throws(
       () => mergePatch({}, patch),

@@ -1,14 +1,14 @@
 /**
- * JSON merge patch (RFC 7386) as kube-apiserver applies it: null members are also taken out of objects inside lists
- * of the patch, unless the list replaces an object.
+ * JSON merge patch (RFC 7386) as kube-apiserver applies it: null members are also removed from objects in lists of the
+ * patch, unless the list replaces an object.
  */
 import { own, setOwn } from '../../lib/own.ts'
 import { isObject, type JsonObject } from '../fields/json.ts'
 import { badRequest } from '../status-error.ts'
 
 /**
- * The object with the patch applied; neither is changed, and what the patch leaves alone is shared. A patch that is no
- * object is a 400.
+ * Returns the object with the patch applied. Does not change either; unchanged parts are shared. Throws 400 if the
+ * patch is not an object.
  */
 export function mergePatch<T extends object>(object: T, patch: unknown): T {
   if (!isObject(patch))
@@ -18,7 +18,7 @@ export function mergePatch<T extends object>(object: T, patch: unknown): T {
   return mergeMembers(object as JsonObject, patch) as T
 }
 
-/** What Go's decoder calls a JSON value. */
+/** Returns the name of a JSON value's type in errors of Go's decoder. */
 export function jsonKind(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'boolean') return 'bool'
@@ -47,7 +47,7 @@ function mergeMembers(object: JsonObject, patch: JsonObject): JsonObject {
   return out ?? object
 }
 
-/** A new value without the null members of its objects, however deep. Null items of lists stay. */
+/** Removes the null members of all nested objects. Null items of lists remain. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isObject(value)) return value

@@ -46,7 +46,7 @@ const fails = (code: number, patch: object, message?: string) =>
     (e: StatusError) => e.code === code && (message === undefined || e.message === message),
   )
 
-test('items with the same key are merged, new ones come first', () => {
+test('items with the same key are merged, and new ones are first', () => {
   const { containers } = spec({
     containers: [
       { name: 'new' },
@@ -91,7 +91,7 @@ test('null removes, lists without a merge strategy and maps with strategy replac
   )
 })
 
-test('items and maps are deleted and replaced by directive', () => {
+test('directives delete and replace items and maps', () => {
   assert.deepEqual(
     names({
       containers: [
@@ -109,7 +109,7 @@ test('items and maps are deleted and replaced by directive', () => {
   assert.deepEqual(spec({ options: { $patch: 'delete' } }).options, {})
 })
 
-test('an order can be set', () => {
+test('$setElementOrder sets the order of a list', () => {
   assert.deepEqual(names({ '$setElementOrder/containers': [{ name: 'side' }, { name: 'app' }] }), ['side', 'app'])
   assert.deepEqual(
     names({
@@ -136,7 +136,7 @@ test('lists of scalars are sets: items are added, deleted by a parallel list, an
   )
 })
 
-test('$retainKeys drops what it does not name, and must name what the patch sets', () => {
+test('$retainKeys removes all other keys, and must name the keys that the patch sets', () => {
   assert.deepEqual(
     spec({ volumes: [{ name: 'v', $retainKeys: ['name', 'secret'], secret: { secretName: 'q' } }] }).volumes,
     [{ name: 'v', secret: { secretName: 'q' } }],
@@ -144,7 +144,7 @@ test('$retainKeys drops what it does not name, and must name what the patch sets
   fails(400, { volumes: [{ name: 'v', $retainKeys: ['secret'], emptyDir: {} }] }, 'invalid patch format of retainKeys')
 })
 
-test('ports merge by port alone', () => {
+test('ports are merged by port only', () => {
   const ports = [
     { port: 53, name: 't' },
     { port: 53, protocol: 'UDP', name: 'u' },
@@ -156,7 +156,7 @@ test('ports merge by port alone', () => {
   )
 })
 
-test('directives do not reach the object where it has nothing to merge with', () => {
+test('directives are removed from values that are new in the object', () => {
   const { spec } = strategicMergePatch<{ spec?: unknown }>(
     {},
     {
@@ -171,7 +171,7 @@ test('directives do not reach the object where it has nothing to merge with', ()
   assert.deepEqual(spec, { options: { x: '1' }, containers: [{ name: 'b' }] })
 })
 
-test('malformed patches are told in upstream’s words and codes', () => {
+test('malformed patches fail with upstream’s messages and codes', () => {
   fails(
     500,
     { containers: [{ image: 'nameless' }] },

@@ -1,6 +1,6 @@
 /**
- * Strategic merge patch: a merge patch that knows the schema. Lists with a merge key are merged item by item, and
- * directives (`$patch`, `$retainKeys`, `$setElementOrder/x`, `$deleteFromPrimitiveList/x`) say the rest.
+ * Strategic merge patch: a merge patch that uses the schema. Lists with a merge key are merged item by item, and
+ * directives (`$patch`, `$retainKeys`, `$setElementOrder/x`, `$deleteFromPrimitiveList/x`) control the merge.
  */
 import { isObject, type JsonObject } from '../fields/json.ts'
 import type { StructType } from '../schema.ts'
@@ -9,8 +9,8 @@ import { jsonKind } from './merge-patch.ts'
 import { mergeMembers } from './strategic-merge/merge.ts'
 
 /**
- * The object with the patch applied; neither is changed. Values are not checked against the schema here.
- * 400 when the patch or a directive is malformed, 422 for lists of lists, 500 for other misuse, as upstream has it.
+ * Returns the object with the patch applied. Does not change either. Does not validate values against the schema.
+ * Throws 400 if the patch or a directive is malformed, 422 for lists of lists, 500 for other misuse, as upstream.
  */
 export function strategicMergePatch<T extends object>(object: T, patch: unknown, type: StructType): T {
   if (!isObject(patch))

@@ -10,7 +10,7 @@ export function varint(value: number | bigint): Buffer {
 
 export const tag = (number: number, wireType: number): Buffer => varint(number * 8 + wireType)
 
-/** A field with a length: a string, bytes, or the parts of a message. */
+/** A length-delimited field: a string, bytes, or the encoded fields of a message. */
 export function field(number: number, content: string | Buffer | readonly Buffer[]): Buffer {
   const bytes =
     typeof content === 'string' ? Buffer.from(content) : Buffer.isBuffer(content) ? content : Buffer.concat(content)
@@ -25,7 +25,7 @@ export function double(at: number, value: number): Buffer {
   return Buffer.concat([tag(at, 1), bytes])
 }
 
-/** A message in its envelope, as clients send it. */
+/** A message in its envelope, the form that clients send. */
 export const envelope = (apiVersion: string, kind: string, message: readonly Buffer[]): Buffer =>
   Buffer.concat([
     magic,

@@ -12,7 +12,7 @@ export interface Envelope {
   readonly raw: Buffer
 }
 
-/** Opens the envelope. Throws DecodeError in upstream's words. */
+/** Opens the envelope. Throws DecodeError with upstream's message. */
 export function openEnvelope(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new DecodeError('empty data')
   if (!bytes.subarray(0, magic.length).equals(magic)) {
@@ -31,7 +31,7 @@ export function openEnvelope(bytes: Buffer): Envelope {
       throw new DecodeError(`proto: wrong wireType = ${wireType} for field ${names[number - 1]}`)
     else if (number === 1) type = reader.message(() => typeMeta(reader))
     else if (number === 2) raw = reader.slice()
-    // Content encoding and type: readers do not look at them.
+    // Upstream ignores the content encoding and type, too.
     else reader.skip(wireType)
   }
   return { ...type, raw }

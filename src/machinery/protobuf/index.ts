@@ -1,6 +1,3 @@
-/**
- * Kubernetes' protobuf: request bodies of `application/vnd.kubernetes.protobuf` become the objects that JSON would have
- * given.
- */
+/** Kubernetes' protobuf: decodes `application/vnd.kubernetes.protobuf` bodies to the objects of the JSON form. */
 export { type Envelope, openEnvelope } from './envelope.ts'
 export { messageDecoder } from './message.ts'

@@ -4,7 +4,7 @@ import type { Field, FieldType, StructType } from '../schema.ts'
 import { double, envelope, field, number, tag, varint } from './encode-for-tests.ts'
 import { messageDecoder, openEnvelope } from './index.ts'
 
-/** A structure of the types given; all else is of no concern here. */
+/** A struct type with fields of the given types. The other properties do not matter here. */
 const struct = (goName: string, types: Readonly<Record<string, FieldType>>): StructType => ({
   kind: 'struct',
   definition: `io.k8s.api.test.v1.${goName}`,
@@ -73,14 +73,14 @@ describe('the envelope', () => {
     assert.deepEqual([apiVersion, kind, raw], ['v1', 'ConfigMap', field(1, 'x')])
   })
 
-  test('without its magic bytes is refused', () => {
+  test('is rejected without its magic bytes', () => {
     assert.throws(() => openEnvelope(Buffer.from('{}')), {
       message: 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
     })
     assert.throws(() => openEnvelope(Buffer.from('k8s\0')), { message: 'empty body' })
   })
 
-  test('that ends too early is refused', () => {
+  test('is rejected if it is truncated', () => {
     assert.throws(() => openEnvelope(envelope('v1', 'ConfigMap', [field(1, 'x')]).subarray(0, -8)), {
       message: 'unexpected EOF',
     })
@@ -88,7 +88,7 @@ describe('the envelope', () => {
 })
 
 describe('a message', () => {
-  test('has strings, numbers and booleans', () => {
+  test('decodes strings, numbers and booleans', () => {
     assert.deepEqual(decode(field(1, 'näme'), number(3, 2 ** 40), number(4, 8080), double(5, 0.25), number(6, 1)), {
       name: 'näme',
       count: 2 ** 40,
@@ -98,25 +98,25 @@ describe('a message', () => {
     })
   })
 
-  test('has negative numbers, in ten bytes each', () => {
+  test('decodes negative numbers, which take ten bytes each', () => {
     assert.deepEqual(decode(number(3, -5), number(4, -1)), { count: -5, small: -1 })
     assert.deepEqual(decode(number(3, -(2n ** 63n))), { count: -(2n ** 63n) })
     assert.deepEqual(decode(number(3, 2n ** 53n + 1n), number(4, 2n ** 53n + 1n)), { count: 2n ** 53n + 1n, small: 1 })
   })
 
-  test('shows bytes as base64, in maps too', () => {
+  test('decodes bytes to base64, also in maps', () => {
     assert.deepEqual(decode(field(2, [field(1, 'key'), field(2, Buffer.from([0, 255]))])), { data: { key: 'AP8=' } })
   })
 
-  test('keeps empty strings and zeros that are there: decoding knows which of them stay', () => {
+  test('retains explicit empty strings and zeros: the decoder drops those that Go omits', () => {
     assert.deepEqual(decode(field(1, ''), number(3, 0), number(6, 0)), { name: '', count: 0, ready: false })
   })
 
-  test('takes numbers of a list one by one and packed', () => {
+  test('decodes lists of numbers, packed or not', () => {
     assert.deepEqual(decode(number(7, 1), field(7, [varint(2), varint(300)]), number(7, 4)), { codes: [1, 2, 300, 4] })
   })
 
-  test('shows times in RFC 3339, and the zero time not at all', () => {
+  test('decodes times to RFC 3339 and omits the zero time', () => {
     assert.deepEqual(
       decode(
         field(8, [number(1, 1_700_000_000), number(2, 999_000_000)]),
@@ -133,30 +133,30 @@ describe('a message', () => {
     })
   })
 
-  test('has a number or a string where both may stand', () => {
+  test('decodes IntOrString to a number or a string', () => {
     assert.deepEqual(decode(field(10, [number(1, 0), number(2, 80), field(3, '')])), { port: 80 })
     assert.deepEqual(decode(field(10, [number(1, 1), number(2, 0), field(3, 'http')])), { port: 'http' })
   })
 
-  test('has maps of quantities', () => {
+  test('decodes maps of quantities', () => {
     const entry = (key: string, value: string): Buffer => field(11, [field(1, key), field(2, [field(1, value)])])
     assert.deepEqual(decode(entry('cpu', '100m'), entry('memory', '1Gi')), { limits: { cpu: '100m', memory: '1Gi' } })
   })
 
-  test('gives an entry of a map without a value the empty one', () => {
+  test('decodes a map entry without a value to the zero value', () => {
     assert.deepEqual(decode(field(16, [field(1, 'a')]), field(11, [field(1, 'cpu')])), {
       labels: { a: '' },
       limits: { cpu: '0' },
     })
   })
 
-  test('takes any key of a map as a key', () => {
+  test('decodes the map key __proto__ to an own property', () => {
     const { labels } = decode(field(16, [field(1, '__proto__'), field(2, 'x')])) as { labels: object }
     assert.deepEqual(Object.entries(labels), [['__proto__', 'x']])
     assert.equal(Object.getPrototypeOf(labels), Object.prototype)
   })
 
-  test('has the fields of an inlined message beside its own', () => {
+  test('merges the fields of an inlined message into the object', () => {
     assert.deepEqual(
       decode(
         field(12, [field(1, 'tmp'), field(2, [field(2, '')])]),
@@ -171,19 +171,19 @@ describe('a message', () => {
     )
   })
 
-  test('has lists as values of a map', () => {
+  test('decodes lists that are the values of a map', () => {
     assert.deepEqual(decode(field(14, [field(1, 'scopes'), field(2, [field(1, 'a'), field(1, 'b')])])), {
       extra: { scopes: ['a', 'b'] },
     })
   })
 
-  test('holds raw JSON', () => {
+  test('decodes raw JSON', () => {
     assert.deepEqual(decode(raw(13, '{"a":[1,null]}')), { template: { a: [1, null] } })
     assert.deepEqual(decode(field(13, '')), {})
     assert.throws(() => decode(raw(13, '{"a"')), /^DecodeError: raw JSON in the message: /)
   })
 
-  test('holds schemas where something else may stand', () => {
+  test('decodes fields that hold a schema, or a list, boolean or strings instead', () => {
     const string = [field(5, 'string')]
     assert.deepEqual(decodeSchema(field(24, [field(1, string)])), { items: { type: 'string' } })
     assert.deepEqual(decodeSchema(field(24, [field(2, string), field(2, '')])), { items: [{ type: 'string' }, {}] })
@@ -204,22 +204,22 @@ describe('a message', () => {
     assert.deepEqual(decodeSchema(raw(20, 'null'), raw(20, '"a"')), { enum: [null, 'a'] })
   })
 
-  test('may come in parts', () => {
+  test('merges a message that is split into several fields', () => {
     assert.deepEqual(decode(field(15, [field(5, 'object')]), field(1, 'a'), field(15, [raw(8, '{}')]), field(1, 'b')), {
       name: 'b',
       schema: { type: 'object', default: {} },
     })
   })
 
-  test('may have fields that nobody knows', () => {
+  test('skips unknown fields', () => {
     const group = Buffer.concat([tag(99, 3), number(1, 5), field(2, 'x'), tag(99, 4)])
     const fixed32 = Buffer.concat([tag(98, 5), Buffer.alloc(4)])
     assert.deepEqual(decode(number(90, 1), double(91, 1), field(92, 'x'), group, fixed32, field(1, 'a')), { name: 'a' })
   })
 })
 
-describe('what is no message', () => {
-  test('says so', () => {
+describe('an invalid message', () => {
+  test("fails with Go's message", () => {
     const message = (...parts: Buffer[]): string => {
       try {
         decode(...parts)
@@ -240,18 +240,18 @@ describe('what is no message', () => {
     assert.equal(message(field(12, [tag(1, 2), varint(5)])), 'unexpected EOF')
   })
 
-  test('that is nested without end is refused', () => {
+  test('is rejected if it is nested too deeply', () => {
     let inner = Buffer.alloc(0)
     for (let depth = 0; depth < 600; depth++) inner = field(1, inner) as Buffer<ArrayBuffer>
     assert.throws(() => messages.decode(nested, inner), { message: 'exceeded max depth of 500 nested messages' })
   })
 
-  test('of more fields than an object may have is refused', () => {
+  test('is rejected with 413 if it has more fields than an object may have', () => {
     const empty = field(1, '')
     assert.throws(() => messages.decode(nested, Buffer.alloc(empty.length * 400_000, empty)), { code: 413 })
   })
 
-  test('never throws anything but DecodeErrors', () => {
+  test('throws DecodeErrors only', () => {
     let seed = 1
     const random = (below: number): number => {
       seed = (seed * 48271) % 2147483647

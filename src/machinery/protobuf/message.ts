@@ -1,6 +1,6 @@
 /**
- * Messages of kinds, compiled from their schema and the numbers of their fields when they are first met. What comes out
- * is what `JSON.parse` would have given of the same object; `decode` makes it canonical.
+ * Decodes messages of kinds. A decoder is compiled from the kind's schema and field numbers at its first use. The
+ * result equals `JSON.parse` of the same object; `decode` makes it canonical.
  */
 import { setOwn } from '../../lib/own.ts'
 import { DecodeError } from '../decode/decode-error.ts'
@@ -9,23 +9,23 @@ import { readIntOrString, readQuantity, readRawJson, readSchemaOr, readTime, typ
 import { WireReader, wireTypes } from './wire.ts'
 
 /**
- * The field numbers of a definition's message: `NAME:NUMBER` with spaces between. `+TYPE:NUMBER` is a message whose
- * fields stand beside the others in JSON (`+VolumeSource:2`; with its package unless that is the same).
- * `NAME/FORM:NUMBER` names a form that the schema does not tell (see `SchemaForm`; `object`: a message without fields).
- * Undefined: no protobuf form is known.
+ * Returns the field numbers of a definition's message: `NAME:NUMBER`, separated by spaces. `+TYPE:NUMBER` is a message
+ * whose fields are inlined in JSON (`+VolumeSource:2`; with its package if that differs). `NAME/FORM:NUMBER` names a
+ * form that the schema does not have (see `SchemaForm`; `object`: a message without fields). Returns undefined if the
+ * protobuf form is unknown.
  */
 export type FieldNumbers = (definition: string) => string | undefined
 
 type JsonObject = Record<string, unknown>
 
-/** Reads a value; `current` is what the field has so far: lists, maps and messages may come in parts. */
+/** Reads a value. `current` is the field's value so far: lists, maps and messages may be split into several fields. */
 interface ValueReader {
   readonly wireType: number
   read(reader: WireReader, wireType: number, current: unknown): unknown
 }
 
 interface MessageField {
-  /** In JSON; absent: the fields of the message are put beside the others. */
+  /** The name in JSON. Undefined: the fields of the message are inlined. */
   readonly name?: string
   readonly value: ValueReader
   readonly packed: boolean
@@ -36,10 +36,10 @@ interface Message {
   readonly fields: readonly (MessageField | undefined)[]
 }
 
-/** Decodes messages of kinds. One instance keeps what it has compiled. */
+/** Decodes messages of kinds. An instance caches the decoders that it compiles. */
 export interface MessageDecoder {
-  /** Whether a protobuf form of the type is known. */
-  knows(type: StructType): boolean
+  /** Returns true if the protobuf form of the type is known. */
+  isKnown(type: StructType): boolean
   /** Throws DecodeError. */
   decode(type: StructType, bytes: Buffer): JsonObject
 }
@@ -86,12 +86,12 @@ const emptyObjects = scalar(bytes, (reader) => {
   return {}
 })
 
-/** Items one by one, or many numbers in one field (packed). */
+/** A list: one item per field, or many numbers in one field (packed). */
 const listOf = (item: ValueReader): ValueReader => ({
   wireType: item.wireType,
   read(reader, wireType, current) {
     const list = (current ?? []) as unknown[]
-    // JSON's null where an item has no value (raw JSON).
+    // An item without a value (raw JSON) is null in JSON.
     const push = (): unknown => list.push(item.read(reader, item.wireType, undefined) ?? null)
     if (wireType === item.wireType) push()
     else
@@ -102,7 +102,7 @@ const listOf = (item: ValueReader): ValueReader => ({
   },
 })
 
-/** Entries of a map come one by one: key 1, value 2; `empty` is the value of an entry that has none. */
+/** A map: one entry per field, with key 1 and value 2. `empty` is the value of an entry that has none. */
 const mapOf = (value: ValueReader, empty: unknown): ValueReader => ({
   wireType: bytes,
   read(reader, _wireType, current) {
@@ -122,7 +122,7 @@ const mapOf = (value: ValueReader, empty: unknown): ValueReader => ({
   },
 })
 
-/** A list where protobuf cannot have one, as a map's value: a message with the items in field 1. */
+/** A list as a map's value, where protobuf allows no list: a message with the items in field 1. */
 const wrapped = (list: ValueReader): ValueReader => ({
   wireType: bytes,
   read: (reader) =>
@@ -137,7 +137,7 @@ const wrapped = (list: ValueReader): ValueReader => ({
     }),
 })
 
-/** What Go has where an entry of a map has no value. */
+/** Returns Go's zero value, which a map entry without a value has. */
 function emptyOf(type: FieldType): unknown {
   switch (type.kind) {
     case 'struct':
@@ -159,11 +159,11 @@ function emptyOf(type: FieldType): unknown {
   }
 }
 
-/** Makes a decoder that knows fields by the numbers of `numbersOf`. */
+/** Creates a decoder for messages with the field numbers of `numbersOf`. */
 export function messageDecoder(numbersOf: FieldNumbers): MessageDecoder {
   const messages = new Map<StructType, Message>()
 
-  /** The message of `definition`, whose fields' types are those of `owner`: itself, or what it is inlined into. */
+  /** Compiles the message of `definition`. `owner` has the types of its fields: the type itself, or its parent. */
   function compile(definition: string, owner: StructType): Message {
     const fields: (MessageField | undefined)[] = []
     for (const entry of (numbersOf(definition) ?? '').split(' ')) {
@@ -184,7 +184,7 @@ export function messageDecoder(numbersOf: FieldNumbers): MessageDecoder {
         }
         continue
       }
-      // A field that is no longer there is passed over, as one that is not known.
+      // A field that the schema no longer has is skipped like an unknown one.
       const type = owner.fields.get(name)?.type
       const value = type && valueReader(type, form, owner)
       if (value) fields[number] = { name, value, packed: type.kind === 'array' && value.wireType !== bytes }
@@ -207,7 +207,7 @@ export function messageDecoder(numbersOf: FieldNumbers): MessageDecoder {
       reader.message(() => readFields(reader, messageOf(type), (current ?? {}) as JsonObject)),
   })
 
-  /** Undefined where no protobuf form is known. */
+  /** Returns undefined if the protobuf form is unknown. */
   function valueReader(type: FieldType, form: string | undefined, owner: StructType): ValueReader | undefined {
     switch (type.kind) {
       case 'string':
@@ -250,7 +250,7 @@ export function messageDecoder(numbersOf: FieldNumbers): MessageDecoder {
   }
 
   return {
-    knows: (type) => numbersOf(type.definition) !== undefined,
+    isKnown: (type) => numbersOf(type.definition) !== undefined,
     decode: (type, message) => readFields(new WireReader(message), messageOf(type), {}),
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Messages whose JSON form is no object of their fields: times, quantities, int-or-string, raw JSON, schemas or
- * something else.
+ * Messages whose JSON form is not an object with their fields: times, quantities, int-or-string, raw JSON, and fields
+ * that hold a schema or something else.
  */
 import { parseJson } from '../../lib/exact-json.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { type WireReader, wireTypes } from './wire.ts'
 
-/** Reads the scalar fields of a small message into `fields[number]`; fields that are not in `wire` are passed over. */
+/** Reads the scalar fields of a small message into `fields[number]`. Skips fields that are not in `wire`. */
 function scalars(
   reader: WireReader,
   message: string,
@@ -29,8 +29,8 @@ function scalars(
 const timeFields = { 1: 'int64', 2: 'int64' } as const
 
 /**
- * Seconds and nanoseconds since 1970 as RFC 3339, with `digits` of the second's fraction; an empty message is the zero
- * time: absent.
+ * Reads seconds and nanoseconds since 1970 as RFC 3339 with `digits` fractional digits. Returns undefined for an empty
+ * message, which is the zero time.
  */
 export function readTime(reader: WireReader, digits: 0 | 6): string | undefined {
   const fields = scalars(reader, digits ? 'MicroTime' : 'Time', timeFields)
@@ -45,17 +45,17 @@ export function readTime(reader: WireReader, digits: 0 | 6): string | undefined 
   return digits ? `${text}.${fraction.slice(0, digits)}Z` : `${text}Z`
 }
 
-/** A quantity's text; an empty message is zero. */
+/** Reads a quantity's text. An empty message is zero. */
 export const readQuantity = (reader: WireReader): string =>
   (scalars(reader, 'Quantity', { 1: 'text' })[1] as string | undefined) || '0'
 
-/** A number, or a string if the type (field 1) says so. */
+/** Reads a string if the type (field 1) is 1, else a number. */
 export function readIntOrString(reader: WireReader): number | string {
   const [, type = 0, number = 0, text = ''] = scalars(reader, 'IntOrString', { 1: 'int32', 2: 'int32', 3: 'text' })
   return type === 1 ? (text as string) : (number as number)
 }
 
-/** The JSON in a RawExtension, FieldsV1 or JSON; absent if there is none. */
+/** Reads the JSON in a RawExtension, FieldsV1 or JSON. Returns undefined if it is empty. */
 export function readRawJson(reader: WireReader): unknown {
   const raw = scalars(reader, 'RawExtension', { 1: 'slice' })[1] as Buffer | undefined
   if (!raw?.length) return undefined
@@ -66,10 +66,10 @@ export function readRawJson(reader: WireReader): unknown {
   }
 }
 
-/** How a JSON schema stands beside something else in one field. */
+/** The alternatives to a JSON schema in one field. */
 export type SchemaForm = 'schema-or-list' | 'schema-or-bool' | 'schema-or-strings'
 
-/** `items`, `additionalProperties` and `dependencies` of JSON schemas; `schema` reads a schema. */
+/** Reads `items`, `additionalProperties` or `dependencies` of a JSON schema. `schema` reads a schema. */
 export function readSchemaOr(reader: WireReader, form: SchemaForm, schema: (reader: WireReader) => unknown): unknown {
   let one: unknown
   let allowed = false

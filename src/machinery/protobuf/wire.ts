@@ -1,20 +1,17 @@
-/**
- * Protobuf's wire format: tags, varints, lengths, unknown fields. Errors are DecodeErrors in the words of Go's
- * generated code.
- */
+/** Protobuf's wire format: tags, varints, lengths, unknown fields. Throws DecodeErrors with Go's messages. */
 import { integer } from '../../lib/exact-json.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { maxValues, tooManyValues } from '../decode/limits/value-limit.ts'
 
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const
 
-/** What a field's tag says. */
+/** The number and wire type of a field. */
 export interface Tag {
   readonly number: number
   readonly wireType: number
 }
 
-/** A member of a map has three: its own, its key's and its value's. */
+/** An entry of a map has three tags: its own, its key's and its value's. */
 const maxTags = 3 * maxValues
 
 const two32 = 2 ** 32
@@ -22,7 +19,7 @@ const two63 = 2 ** 63
 
 const unexpectedEnd = (): DecodeError => new DecodeError('unexpected EOF')
 
-/** Reads a message's bytes in order. `end` is that of the innermost message under way. */
+/** Reads a message's bytes in order. `#end` is the end of the innermost message that is being read. */
 export class WireReader {
   readonly bytes: Buffer
   #position = 0
@@ -35,14 +32,14 @@ export class WireReader {
     this.#end = bytes.length
   }
 
-  /** Whether the message under way has been read. */
+  /** True if the innermost message has been read to its end. */
   get done(): boolean {
     return this.#position >= this.#end
   }
 
   /**
-   * The next field of a message of type `message`. Throws for numbers and wire types that none has, and 413 when there
-   * are too many fields.
+   * Reads the tag of the next field of a message of type `message`. Throws DecodeError for invalid numbers and wire
+   * types, and 413 if there are too many fields.
    */
   tag(message: string): Tag {
     if (++this.#tags > maxTags) throw tooManyValues()
@@ -54,7 +51,7 @@ export class WireReader {
     return { number, wireType }
   }
 
-  /** A varint as a number ≥ 0; exact up to 2⁵³. */
+  /** Reads a varint as a number ≥ 0, exact up to 2⁵³. */
   unsigned(): number {
     const { bytes } = this
     let low = 0
@@ -73,14 +70,14 @@ export class WireReader {
     }
   }
 
-  /** A varint as Go's int64. */
+  /** Reads a varint as Go's int64. */
   int64(): number | bigint {
     const start = this.#position
     const value = this.unsigned()
     return Number.isSafeInteger(value) ? value : integer(BigInt.asIntN(64, this.#bigVarint(start)))
   }
 
-  /** A varint as Go's int32: what does not fit is cut off. */
+  /** Reads a varint as Go's int32: higher bits are dropped. */
   int32(): number {
     const value = this.int64()
     return typeof value === 'bigint' ? Number(BigInt.asIntN(32, value)) : value | 0
@@ -90,7 +87,7 @@ export class WireReader {
     return this.bytes.readDoubleLE(this.#take(8))
   }
 
-  /** The bytes of a field with a length: a view, not a copy. */
+  /** Reads the bytes of a length-delimited field. Returns a view, not a copy. */
   slice(): Buffer {
     const length = this.#length()
     const start = this.#take(length)
@@ -103,7 +100,7 @@ export class WireReader {
     return this.bytes.toString('utf8', start, start + length)
   }
 
-  /** Reads a message within this one: `read` is to go on until `done`. Throws when messages are nested too deeply. */
+  /** Reads a nested message: `read` must read until `done`. Throws DecodeError if messages are nested too deeply. */
   message<T>(read: () => T): T {
     const length = this.#length()
     const start = this.#take(length)
@@ -118,7 +115,7 @@ export class WireReader {
     return result
   }
 
-  /** Passes over the value of a field that is not known. */
+  /** Skips the value of an unknown field. */
   skip(wireType: number): void {
     let groups = 0
     let type = wireType
@@ -142,7 +139,7 @@ export class WireReader {
     return length
   }
 
-  /** Passes over `length` bytes; where they began. */
+  /** Advances by `length` bytes and returns the position of the first. */
   #take(length: number): number {
     const start = this.#position
     if (length > this.#end - start) throw unexpectedEnd()

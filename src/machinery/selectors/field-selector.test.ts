@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { escapeFieldValue, parseFieldSelector, selectedName, unknownField } from './field-selector.ts'
 
-test('an object is selected when it meets every term', () => {
+test('an object is selected if it matches every term', () => {
   const fields: Record<string, string> = { 'metadata.name': 'a', 'status.phase': 'Running', odd: 'x=y,z\\' }
   const cases: [string, boolean][] = [
     ['metadata.name=a', true],
@@ -21,7 +21,7 @@ test('an object is selected when it meets every term', () => {
   assert.equal(selectedName(parseFieldSelector('a=b,metadata.name=x')), 'x')
 })
 
-test('refusals are told in upstream words', () => {
+test("invalid selectors and unknown fields are rejected with upstream's messages", () => {
   assert.throws(() => parseFieldSelector('metadata.name in (a1)'), {
     code: 400,
     message: "invalid selector: 'metadata.name in (a1)'; can't understand 'metadata.name in (a1)'",

@@ -1,6 +1,6 @@
 /**
- * Field selectors (`fieldSelector=metadata.name=x,status.phase!=Running`): grammar, matching and the words of
- * refusal of upstream (k8s.io/apimachinery `fields`). Which fields a kind knows is passed in.
+ * Field selectors (`fieldSelector=metadata.name=x,status.phase!=Running`) with the grammar, matching and error messages
+ * of upstream (k8s.io/apimachinery `fields`). The supported fields of a kind are passed in.
  */
 import { badRequest, type StatusError } from '../status-error.ts'
 
@@ -12,11 +12,11 @@ export interface FieldRequirement {
 
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[]
-  /** `field` gives the value of a field of the object; a field without a value is empty. */
+  /** Returns true if an object matches. `field` returns the value of a field; undefined counts as empty. */
   readonly matches: (field: (name: string) => string | undefined) => boolean
 }
 
-/** The selector of a text; `=`, `==` and `!=`, joined by commas; `\` escapes `,`, `=` and itself. Throws a 400. */
+/** Parses terms with `=`, `==` and `!=`, joined by commas; `\` escapes `,`, `=` and itself. Throws 400. */
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements: FieldRequirement[] = []
   for (const term of splitTerms(text).sort()) {
@@ -78,12 +78,12 @@ function unescapeValue(value: string): string {
   return result
 }
 
-/** Escapes a value so that it can stand in a field selector. */
+/** Escapes a value for a field selector. */
 export const escapeFieldValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&')
 
 /**
- * The refusal of the first field that the kind does not know. `own` are the kind's own fields: without them the kind
- * knows name and namespace alone, and upstream says so in other words.
+ * Returns the error for the first field that the kind does not support. `own` are the kind's own fields. Without them
+ * only name and namespace are supported, for which upstream has another message.
  */
 export function unknownField(
   { requirements }: FieldSelector,
@@ -100,7 +100,7 @@ export function unknownField(
   )
 }
 
-/** The name that the selector asks for, if it asks for exactly one: such lists are authorized as a request for it. */
+/** Returns the name that the selector requires, if any. Such lists are authorized as a request for this name. */
 export function selectedName({ requirements }: FieldSelector): string | undefined {
   return requirements.find(({ field, equal }) => equal && field === 'metadata.name')?.value
 }

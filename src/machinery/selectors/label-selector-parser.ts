@@ -1,4 +1,4 @@
-/** The grammar of label selectors as text; see `label-selector.ts` for what becomes of it. */
+/** Parses the text form of label selectors for `label-selector.ts`. */
 
 import { badRequest } from '../status-error.ts'
 import { labelValue, qualifiedName } from '../validation/names.ts'
@@ -36,12 +36,12 @@ function tokensOf(text: string): Token[] {
 
 const wrong = (message: string) => badRequest(`unable to parse requirement: ${message}`)
 
-/** The requirements of a selector's text, in its order. Throws a 400 in upstream's words. */
+/** Parses the requirements of a selector, in the order of the text. Throws 400 with upstream's message. */
 export function parseRequirements(text: string): Requirement[] {
   const tokens = tokensOf(text)
   const requirements: Requirement[] = []
   let at = 0
-  /** Where a value or key may stand, `in` and `notin` are plain words. */
+  /** `in` and `notin` are identifiers if they are keys or values. */
   const plain = (token: Token): Token =>
     token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', text: token.text } : token
   const peek = (): Token => plain(tokens[at] ?? end)
@@ -101,7 +101,7 @@ export function parseRequirements(text: string): Requirement[] {
     return literal
   }
 
-  /** `(a, b)`; an empty place is the empty value. */
+  /** Parses `(a, b)`. A missing value between commas is the empty value. */
   function valueList(): string[] {
     const open = take()
     if (open.kind !== '(') throw wrong(`found '${open.text}' expected: '('`)
@@ -128,7 +128,7 @@ export function parseRequirements(text: string): Requirement[] {
   }
 }
 
-/** Whether they may stand behind the operator. Throws a 400 in upstream's words. */
+/** Checks that the values are valid for the operator. Throws 400 with upstream's message. */
 function checkValues(key: string, operator: Operator, values: readonly string[]): void {
   const errors: string[] = []
   if (operator === '>' || operator === '<')

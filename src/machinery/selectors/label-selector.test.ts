@@ -23,7 +23,7 @@ const found = (text: string): string => {
     .join('')
 }
 
-test('selectors as text find what upstream finds', () => {
+test('selectors match the same objects as upstream', () => {
   const cases: [string, string][] = [
     ['app=web', 'ab'],
     ['app==web', 'ab'],
@@ -46,7 +46,7 @@ test('selectors as text find what upstream finds', () => {
   for (const [text, names] of cases) assert.equal(found(text), names, text)
 })
 
-test('texts that are no selectors are refused in upstream words', () => {
+test("invalid selectors are rejected with upstream's messages", () => {
   const cases: [string, string | RegExp][] = [
     ['=web', "found '=', expected: !, identifier, or 'end of string'"],
     ['app=web=db', "found '=', expected: ',' or 'end of string'"],
@@ -68,7 +68,7 @@ test('texts that are no selectors are refused in upstream words', () => {
   for (const [text, message] of cases) assert.throws(() => parseLabelSelector(text), { code: 400, message }, text)
 })
 
-test('selectors print as tables show them', () => {
+test('selectors are printed as in tables', () => {
   assert.equal(
     labelSelectorText({
       matchLabels: { app: 'web' },

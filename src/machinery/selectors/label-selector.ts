@@ -1,6 +1,6 @@
 /**
- * Label selectors: as text (`labelSelector=app=web,tier in (a,b),!old`) and as objects (matchLabels, matchExpressions).
- * Both become a Selector. Grammar and words of refusal are upstream's (k8s.io/apimachinery `labels`).
+ * Label selectors in text form (`labelSelector=app=web,tier in (a,b),!old`) and as objects (matchLabels,
+ * matchExpressions). Both become a Selector. Grammar and error messages are upstream's (k8s.io/apimachinery `labels`).
  */
 
 import { own } from '../../lib/own.ts'
@@ -13,10 +13,10 @@ import type { Operator, Requirement } from './requirement.ts'
 export type Labels = Readonly<Record<string, string>>
 
 export interface Selector {
-  /** In the order of their keys. Empty: everything matches, unless `nothing`. */
+  /** Sorted by key. Empty for `everything` and `nothing`. */
   readonly requirements: readonly Requirement[]
   readonly matches: (labels: Labels | undefined) => boolean
-  /** Matches every object. */
+  /** True if the selector matches every object. */
   readonly everything: boolean
 }
 
@@ -29,10 +29,10 @@ export interface LabelSelector {
 /** Matches every object. */
 export const everything: Selector = { requirements: [], matches: () => true, everything: true }
 
-/** Matches no object: what a missing LabelSelector means. */
+/** Matches no object, as a missing LabelSelector does. */
 export const nothing: Selector = { requirements: [], matches: () => false, everything: false }
 
-/** The selector of a text. Throws a 400 in upstream's words. */
+/** Parses the text form. Throws 400 with upstream's message. */
 export const parseLabelSelector = (text: string): Selector => selectorOf(parseRequirements(text))
 
 /** Combines requirements. */
@@ -82,7 +82,7 @@ function testOf({ key, operator, values }: Requirement): (labels: Labels) => boo
   }
 }
 
-/** The text of a selector, as upstream writes it: `app=web,!old,tier in (a,b)`. Empty for everything and nothing. */
+/** Formats a selector as upstream does: `app=web,!old,tier in (a,b)`. Empty for everything and nothing. */
 export const selectorText = ({ requirements }: Selector): string => requirements.map(requirementText).join(',')
 
 function requirementText({ key, operator, values }: Requirement): string {
@@ -106,10 +106,7 @@ const objectOperators: Readonly<Record<string, Operator>> = {
   DoesNotExist: '!',
 }
 
-/**
- * The selector of a LabelSelector object: none matches nothing, an empty one everything. Throws an Error when it is not
- * valid.
- */
+/** Converts a LabelSelector. A missing one matches nothing, an empty one everything. Throws an Error if invalid. */
 export function labelSelectorOf(selector: LabelSelector | undefined | null): Selector {
   if (!selector) return nothing
   const requirements: Requirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
@@ -125,7 +122,7 @@ export function labelSelectorOf(selector: LabelSelector | undefined | null): Sel
   return selectorOf(requirements)
 }
 
-/** A LabelSelector as tables print it: `app=web,!old`, `<none>` when there is nothing to print. */
+/** Formats a LabelSelector for tables: `app=web,!old`, or `<none>` if it has no requirements. */
 export function labelSelectorText(selector: LabelSelector | undefined | null): string {
   try {
     return selectorText(labelSelectorOf(selector)) || '<none>'
@@ -134,14 +131,14 @@ export function labelSelectorText(selector: LabelSelector | undefined | null): s
   }
 }
 
-/** A map of labels as tables print it: `a=b,c=d`, `<none>` when it is empty. */
+/** Formats a map of labels for tables: `a=b,c=d`, or `<none>` if it is empty. */
 export const labelsText = (labels: Labels | undefined | null): string =>
   Object.entries(labels ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${key}=${value}`)
     .join(',') || '<none>'
 
-/** What is wrong with a LabelSelector that stands at `path`. */
+/** Validates a LabelSelector at `path`. */
 export function validateLabelSelector(selector: LabelSelector | undefined, path: string): FieldError[] {
   if (!selector) return []
   const errors = validateLabels(selector.matchLabels, `${path}.matchLabels`)

@@ -10,24 +10,24 @@ const field = (operator: string, ...values: string[]): NodeSelectorTerm => ({
   matchFields: [{ key: 'metadata.name', operator, values }],
 })
 
-test('terms ask for labels and the name of a node', () => {
+test('terms match labels and the name of a node', () => {
   const cases: [string, NodeSelectorTerm[], boolean][] = [
     ['In', [expression('disk', 'In', 'ssd', 'hdd')], true],
     ['In another', [expression('disk', 'In', 'hdd')], false],
     ['NotIn', [expression('disk', 'NotIn', 'ssd')], false],
-    ['NotIn of a label that is missing', [expression('gpu', 'NotIn', 'a')], true],
+    ['NotIn of a missing label', [expression('gpu', 'NotIn', 'a')], true],
     ['Exists', [expression('disk', 'Exists')], true],
     ['Exists not', [expression('gpu', 'Exists')], false],
     ['DoesNotExist', [expression('gpu', 'DoesNotExist')], true],
     ['Gt', [expression('cores', 'Gt', '7')], true],
     ['Gt the same', [expression('cores', 'Gt', '8')], false],
     ['Lt', [expression('cores', 'Lt', '9')], true],
-    ['Gt of a label that is no number', [expression('word', 'Gt', '1')], false],
-    ['Gt of a label that is missing', [expression('gpu', 'Gt', '1')], false],
-    ['Gt what is no number', [expression('cores', 'Gt', 'few')], false],
-    ['an operator that nobody knows', [expression('disk', 'Like', 'ssd')], false],
+    ['Gt of a label that is not a number', [expression('word', 'Gt', '1')], false],
+    ['Gt of a missing label', [expression('gpu', 'Gt', '1')], false],
+    ['Gt with a value that is not a number', [expression('cores', 'Gt', 'few')], false],
+    ['an unknown operator', [expression('disk', 'Like', 'ssd')], false],
     [
-      'all of a term',
+      'all expressions of a term',
       [
         {
           matchExpressions: [
@@ -39,7 +39,7 @@ test('terms ask for labels and the name of a node', () => {
       false,
     ],
     ['one of the terms', [expression('gpu', 'Exists'), expression('disk', 'Exists')], true],
-    ['a term that asks for nothing', [{}], false],
+    ['an empty term', [{}], false],
     ['no terms', [], false],
     ['the name', [field('In', 'n')], true],
     ['another name', [field('In', 'm')], false],
@@ -50,7 +50,7 @@ test('terms ask for labels and the name of a node', () => {
     assert.equal(nodeSelectorOf({ nodeSelectorTerms })(node), expected, title)
 })
 
-test('a pod chooses by its nodeSelector and its required affinity, both of which have to hold', () => {
+test('the nodes of a pod have to match its nodeSelector and its required affinity', () => {
   const required = (...nodeSelectorTerms: NodeSelectorTerm[]) => ({
     nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
   })

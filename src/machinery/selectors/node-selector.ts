@@ -1,6 +1,6 @@
 /**
- * Node selectors: which nodes a pod, a volume or a device may be on. They are compiled once and asked for many nodes.
- * What is not valid in one (an operator that nobody knows, `Gt` without a number) matches no node.
+ * Node selectors: the allowed nodes of a pod, a volume or a device. They are compiled once and matched with many nodes.
+ * An invalid requirement (an unknown operator, `Gt` without a number) matches no node.
  */
 import { own } from '../../lib/own.ts'
 import { type Labels, selectorOf } from './label-selector.ts'
@@ -12,18 +12,18 @@ export interface NodeSelectorRequirement {
   readonly values?: readonly string[]
 }
 
-/** All of it has to hold. One that asks for nothing holds for no node. */
+/** Matches if all requirements match. An empty term matches no node. */
 export interface NodeSelectorTerm {
   readonly matchExpressions?: readonly NodeSelectorRequirement[]
   readonly matchFields?: readonly NodeSelectorRequirement[]
 }
 
-/** Of several terms one has to hold; of none, none does. */
+/** Matches if at least one term matches. */
 export interface NodeSelector {
   readonly nodeSelectorTerms?: readonly NodeSelectorTerm[]
 }
 
-/** What a pod says about the nodes that it may be on. */
+/** The fields of a pod that restrict its nodes. */
 export interface RequiredNodes {
   readonly nodeSelector?: Labels
   readonly affinity?: {
@@ -31,14 +31,14 @@ export interface RequiredNodes {
   }
 }
 
-/** What is asked of a node. */
+/** The fields of a node that selectors use. */
 export interface SelectedNode {
   readonly metadata: { readonly name?: string; readonly labels?: Labels }
 }
 
 export type NodeMatcher = (node: SelectedNode) => boolean
 
-/** The only field of nodes that terms may ask for. */
+/** The only field of nodes that terms may match. */
 export const nodeNameField = 'metadata.name'
 
 export function nodeSelectorOf({ nodeSelectorTerms = [] }: NodeSelector): NodeMatcher {
@@ -55,9 +55,7 @@ export function nodeSelectorTermOf({ matchExpressions = [], matchFields = [] }: 
   return ({ metadata }) => fields({ [nodeNameField]: metadata.name ?? '' }) && labels(metadata.labels)
 }
 
-/**
- * A pod's `nodeSelector` and its required affinity to nodes, both of which have to hold. Undefined if it says nothing.
- */
+/** Combines a pod's `nodeSelector` and its required node affinity. Returns undefined if it has neither. */
 export function requiredNodes({ nodeSelector, affinity }: RequiredNodes): NodeMatcher | undefined {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
   const chosen = required && nodeSelectorOf(required)

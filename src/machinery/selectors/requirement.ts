@@ -1,11 +1,11 @@
-/** The parts that a label selector is made of. */
+/** The requirements of a label selector. */
 
 export type Operator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<'
 
-/** One part of a selector; all of them have to hold. */
+/** One requirement of a selector, all of which have to match. */
 export interface Requirement {
   readonly key: string
   readonly operator: Operator
-  /** Sorted, none twice. */
+  /** Sorted, without duplicates. */
   readonly values: readonly string[]
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTolerated, keepsAway, type Toleration, tolerates } from './toleration.ts'
+import { isTolerated, preventsScheduling, type Toleration, tolerates } from './toleration.ts'
 
-test('tolerations bear taints by key, value and effect', () => {
+test('tolerations match taints by key, value and effect', () => {
   const taint = { key: 'a', value: 'b', effect: 'NoSchedule' }
   const cases: [Toleration, boolean][] = [
     [{ operator: 'Exists' }, true],
@@ -21,9 +21,9 @@ test('tolerations bear taints by key, value and effect', () => {
   assert.equal(tolerates({ key: 'a' }, { key: 'a', effect: 'NoSchedule' }), true)
 })
 
-test('two effects keep pods away', () => {
+test('NoSchedule and NoExecute prevent scheduling', () => {
   assert.deepEqual(
-    ['NoSchedule', 'PreferNoSchedule', 'NoExecute'].map((effect) => keepsAway({ key: 'a', effect })),
+    ['NoSchedule', 'PreferNoSchedule', 'NoExecute'].map((effect) => preventsScheduling({ key: 'a', effect })),
     [true, false, true],
   )
 })

@@ -1,4 +1,4 @@
-/** Tolerations: whether who has them bears a taint of a node or a device. (`Gt` and `Lt` are off in 1.36.) */
+/** Tolerations of taints of nodes and devices. (`Gt` and `Lt` are off in 1.36.) */
 
 export interface Taint {
   readonly key: string
@@ -7,12 +7,12 @@ export interface Taint {
 }
 
 export interface Toleration {
-  /** Empty for all. */
+  /** Empty: all keys. */
   readonly key?: string
-  /** `Exists` or `Equal`, which is the default. */
+  /** `Exists` or `Equal`. Default: `Equal`. */
   readonly operator?: string
   readonly value?: string
-  /** Empty for all. */
+  /** Empty: all effects. */
   readonly effect?: string
 }
 
@@ -23,9 +23,9 @@ export function tolerates({ key, operator, value, effect }: Toleration, taint: T
   return (!operator || operator === 'Equal') && (value ?? '') === (taint.value ?? '')
 }
 
-/** Whether one of them bears the taint. */
+/** Returns true if one of the tolerations matches the taint. */
 export const isTolerated = (taint: Taint, tolerations: readonly Toleration[] | undefined): boolean =>
   tolerations?.some((toleration) => tolerates(toleration, taint)) ?? false
 
-/** A taint that keeps pods that do not tolerate it away: `NoSchedule` and `NoExecute`. */
-export const keepsAway = ({ effect }: Taint): boolean => effect === 'NoSchedule' || effect === 'NoExecute'
+/** Returns true if pods without a toleration must not be scheduled: `NoSchedule` and `NoExecute`. */
+export const preventsScheduling = ({ effect }: Taint): boolean => effect === 'NoSchedule' || effect === 'NoExecute'

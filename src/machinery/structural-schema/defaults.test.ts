@@ -9,20 +9,20 @@ const filled = (properties: Record<string, SchemaSource>, object: Record<string,
 }
 
 describe('defaults', () => {
-  test('come where a field is absent, also inside of other defaults', () => {
+  test('are set where a field is absent, also inside other defaults', () => {
     const spec: SchemaSource = { type: 'object', default: { a: 2 }, properties: { a: integer, b: integer } }
     assert.deepEqual(filled({ spec }, {}), { spec: { a: 2, b: 1 } })
     assert.deepEqual(filled({ spec }, { spec: {} }), { spec: { a: 1, b: 1 } })
   })
 
-  test('do not make the object that they are in', () =>
+  test('do not create the object that they are in', () =>
     assert.deepEqual(filled({ spec: { type: 'object', properties: { a: integer } } }, {}), {}))
 
-  test('replace null where a field is not nullable', () => {
+  test('replace null if the field is not nullable', () => {
     assert.deepEqual(filled({ a: integer, b: { ...integer, nullable: true } }, { a: null, b: null }), { a: 1, b: null })
   })
 
-  test('come in items and in members of maps', () => {
+  test('are set in items of lists and values of maps', () => {
     const item: SchemaSource = { type: 'object', properties: { a: integer } }
     const properties: Record<string, SchemaSource> = {
       list: { type: 'array', items: item },
@@ -31,7 +31,7 @@ describe('defaults', () => {
     assert.deepEqual(filled(properties, { list: [{}], map: { k: {} } }), { list: [{ a: 1 }], map: { k: { a: 1 } } })
   })
 
-  test('belong to one object each', () => {
+  test('are copied for each object', () => {
     const schema = structuralSchema({
       type: 'object',
       properties: { spec: { type: 'object', default: { list: [] }, 'x-kubernetes-preserve-unknown-fields': true } },
@@ -43,6 +43,6 @@ describe('defaults', () => {
     assert.deepEqual(other, { spec: { list: [] } })
   })
 
-  test('of null are none', () =>
+  test('of null are ignored', () =>
     assert.deepEqual(filled({ a: { type: 'string', nullable: true, default: null } }, {}), {}))
 })

@@ -1,9 +1,9 @@
-/** Defaults of custom objects (KEP-575 of apiextensions): fields that are absent, or null where they may not be. */
+/** Defaults of custom objects (KEP-575 of apiextensions) for fields that are absent, or null but not nullable. */
 import { setOwn } from '../../lib/own.ts'
 import { isObject } from '../fields/json.ts'
 import type { StructuralSchema } from './schema.ts'
 
-/** Fills in what is missing, in place. Defaults below a default are filled in too. */
+/** Sets missing defaults in place, also inside the value of a default. */
 export function fillDefaults(value: unknown, schema: StructuralSchema | undefined): void {
   if (!schema?.has.defaults || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
@@ -34,6 +34,6 @@ export function fillDefaults(value: unknown, schema: StructuralSchema | undefine
   }
 }
 
-/** A default's own copy for one object; no default is null. */
+/** Copies a default for one object. Returns null if there is none. */
 const copy = (value: unknown): unknown =>
   value === undefined ? null : typeof value === 'object' && value !== null ? structuredClone(value) : value

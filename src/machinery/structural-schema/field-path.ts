@@ -1,4 +1,4 @@
-/** Paths to fields that a schema has: `.spec.names['first']`. */
+/** Paths to fields of a schema: `.spec.names['first']`. */
 import { othersOf, propertyOf, type SchemaSource } from './source.ts'
 
 export interface FieldPathTarget {
@@ -6,13 +6,13 @@ export interface FieldPathTarget {
   readonly schema: SchemaSource
 }
 
-/** Where a path leads; a text says why it leads nowhere. */
+/** Returns the schema at a path, or the reason as a string if the path is invalid. */
 export function fieldPathTarget(path: string, root: SchemaSource, arrayNotation = true): FieldPathTarget | string {
   const tokens = path.match(/[.[\]]|[^.[\]]+/g) ?? []
   const names: string[] = []
   let schema: SchemaSource | undefined = root
   let at = 0
-  /** Goes one step down; says what is wrong. */
+  /** Descends to a member. Returns the error, if any. */
   const enter = (name: string): string | undefined => {
     const named: boolean = schema?.properties !== undefined && Object.keys(schema.properties).length > 0
     schema = schema && (named ? propertyOf(schema, name) : othersOf(schema))

@@ -1,9 +1,9 @@
 /**
- * Structural schemas (KEP-1178): what a CustomResourceDefinition says about its objects, and what follows from it for
- * each of them: which fields are pruned, which are filled in, what is refused, what apply merges.
+ * Structural schemas (KEP-1178) of a CustomResourceDefinition, and their use for its objects: pruning, defaults,
+ * validation, and the granularity of apply.
  *
- * An object that comes in goes `prune` → `dropNulls` → `embeddedDecodeFault` (400) → `fillDefaults` → `schemaFaults`
- * (422).
+ * The steps for an object in a request are `prune` → `dropNulls` → `embeddedDecodeFault` (400) → `fillDefaults` →
+ * `schemaFaults` (422).
  */
 
 export { fillDefaults } from './defaults.ts'

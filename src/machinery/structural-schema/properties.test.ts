@@ -1,4 +1,4 @@
-/** What holds for any schema and any object: made up by chance from a fixed seed. */
+/** Properties of all schemas and objects, tested with random ones from fixed seeds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { typeErrors } from '../fields/validate-typed.ts'
@@ -14,8 +14,8 @@ import {
   structuralSchema,
 } from './index.ts'
 
-/** Numbers from 0 to 1 (mulberry32). */
-function chances(seed: number): () => number {
+/** Returns a generator of numbers from 0 to 1 (mulberry32). */
+function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -29,23 +29,23 @@ const names = ['a', 'b', 'metadata', 'kind', 'constructor', '__proto__', 'x.y', 
 const patterns = ['(a+)+$', '^(a|aa)*b$', '[[:alpha:]]{2,5}', '(', '\\p{Lu}', '^(([a-z])+.)+[A-Z]$', '(?i)x{3}']
 const formats = ['date', 'date-time', 'uri', 'email', 'duration', 'int32', 'ipv6', 'nothing']
 
-class Maker {
-  readonly chance: () => number
+class Generator {
+  readonly random: () => number
 
   constructor(seed: number) {
-    this.chance = chances(seed)
+    this.random = randomNumbers(seed)
   }
 
   one<T>(list: readonly T[]): T {
-    return list[Math.floor(this.chance() * list.length)] as T
+    return list[Math.floor(this.random() * list.length)] as T
   }
 
-  often(share: number): boolean {
-    return this.chance() < share
+  withProbability(share: number): boolean {
+    return this.random() < share
   }
 
   fields<T>(make: () => T): Record<string, T> {
-    return Object.fromEntries(Array.from({ length: Math.floor(this.chance() * 4) }, () => [this.one(names), make()]))
+    return Object.fromEntries(Array.from({ length: Math.floor(this.random() * 4) }, () => [this.one(names), make()]))
   }
 
   schema(depth: number): SchemaSource {
@@ -56,15 +56,15 @@ class Maker {
     )
     return {
       type,
-      ...(this.often(0.2) && { nullable: true }),
-      ...(this.often(0.2) && { default: this.value(2) }),
-      ...(this.often(0.1) && { enum: [this.value(1), this.value(1)] }),
-      ...(this.often(0.15) && { [this.one(['anyOf', 'oneOf', 'allOf'])]: [this.narrow(), this.narrow()] }),
-      ...(this.often(0.1) && { not: this.narrow() }),
-      ...(type === 'string' && this.often(0.4) && this.narrow()),
+      ...(this.withProbability(0.2) && { nullable: true }),
+      ...(this.withProbability(0.2) && { default: this.value(2) }),
+      ...(this.withProbability(0.1) && { enum: [this.value(1), this.value(1)] }),
+      ...(this.withProbability(0.15) && { [this.one(['anyOf', 'oneOf', 'allOf'])]: [this.narrow(), this.narrow()] }),
+      ...(this.withProbability(0.1) && { not: this.narrow() }),
+      ...(type === 'string' && this.withProbability(0.4) && this.narrow()),
       ...(type === 'array' && {
         items: this.schema(depth - 1),
-        ...(this.often(0.3) && {
+        ...(this.withProbability(0.3) && {
           'x-kubernetes-list-type': this.one(['set', 'atomic', 'map']),
           'x-kubernetes-list-map-keys': ['a'],
         }),
@@ -75,14 +75,14 @@ class Maker {
 
   structure(depth: number): SchemaSource {
     return {
-      ...(this.often(0.7)
+      ...(this.withProbability(0.7)
         ? { properties: this.fields(() => this.schema(depth - 1)) }
-        : this.often(0.5)
+        : this.withProbability(0.5)
           ? { additionalProperties: this.schema(depth - 1) }
           : {}),
-      ...(this.often(0.2) && { 'x-kubernetes-preserve-unknown-fields': true }),
-      ...(this.often(0.15) && { 'x-kubernetes-embedded-resource': true }),
-      ...(this.often(0.2) && { required: [this.one(names)] }),
+      ...(this.withProbability(0.2) && { 'x-kubernetes-preserve-unknown-fields': true }),
+      ...(this.withProbability(0.15) && { 'x-kubernetes-embedded-resource': true }),
+      ...(this.withProbability(0.2) && { required: [this.one(names)] }),
     }
   }
 
@@ -98,9 +98,9 @@ class Maker {
   }
 
   value(depth: number): unknown {
-    if (depth > 0 && this.often(0.4)) return this.fields(() => this.value(depth - 1))
-    if (depth > 0 && this.often(0.3))
-      return Array.from({ length: Math.floor(this.chance() * 4) }, () => this.value(depth - 1))
+    if (depth > 0 && this.withProbability(0.4)) return this.fields(() => this.value(depth - 1))
+    if (depth > 0 && this.withProbability(0.3))
+      return Array.from({ length: Math.floor(this.random() * 4) }, () => this.value(depth - 1))
     return this.one([
       null,
       true,
@@ -119,16 +119,16 @@ class Maker {
 
 const rounds = 1500
 
-test('pruning and defaults, done twice, change nothing more, and nothing breaks', () => {
+test('pruning and setting defaults are idempotent, and validation does not throw', () => {
   for (let seed = 1; seed <= rounds; seed++) {
-    const maker = new Maker(seed)
-    const source: SchemaSource = { ...maker.schema(0), type: 'object', ...maker.structure(4) }
+    const generator = new Generator(seed)
+    const source: SchemaSource = { ...generator.schema(0), type: 'object', ...generator.structure(4) }
     const schema = structuralSchema(source)
     const object = {
       apiVersion: 'example.com/v1',
       kind: 'Thing',
       metadata: { name: 'a' },
-      ...maker.fields(() => maker.value(4)),
+      ...generator.fields(() => generator.value(4)),
     }
     const old = structuredClone(object)
     structuralFaults(source, 'spec.validation.openAPIV3Schema')
@@ -155,11 +155,11 @@ test('pruning and defaults, done twice, change nothing more, and nothing breaks'
   }
 })
 
-test('a schema says the same of a value however often it is compiled', () => {
+test('a schema that is compiled twice finds the same errors in a value', () => {
   for (let seed = 1; seed <= 200; seed++) {
-    const maker = new Maker(seed)
-    const source: SchemaSource = { type: 'object', properties: { f: maker.schema(3) } }
-    const object = { f: maker.value(4) }
+    const generator = new Generator(seed)
+    const source: SchemaSource = { type: 'object', properties: { f: generator.schema(3) } }
+    const object = { f: generator.value(4) }
     assert.deepEqual(
       schemaFaults(object, structuralSchema(source)),
       schemaFaults(object, structuralSchema(JSON.parse(JSON.stringify(source)))),

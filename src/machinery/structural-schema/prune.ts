@@ -1,23 +1,24 @@
-/** Fields that a schema does not know vanish from custom objects (KEP-2000), and nulls that a field may not hold. */
+/** Removes fields that a schema does not specify from custom objects (KEP-2000), and nulls of non-nullable fields. */
 import { isObject } from '../fields/json.ts'
 import { pruneMetadata } from './embedded/embedded-metadata.ts'
 import { memberSchema, type StructuralSchema } from './schema.ts'
 
-/** More are not told, as with the fields of built-in kinds; and only so many are put into order before. */
-const mostTold = 100
-const mostNoted = 10_000
+/** The limit of returned paths, the same as for built-in kinds. */
+const maxReportedPaths = 100
+/** The limit of paths that are collected and sorted. */
+const maxCollectedPaths = 10_000
 
-/** Of a resource, embedded or at the root: these are not the schema's. */
+/** Fields of a resource, embedded or at the root, that the schema does not determine. */
 const isMeta = (name: string): boolean => name === 'metadata' || name === 'kind' || name === 'apiVersion'
 
 /**
- * Removes fields that the schema does not know, in place, and answers their paths (`spec.layers[0].extra`) in
- * upstream's order, at most 100 of them. The root keeps `apiVersion`, `kind` and its `metadata` untouched; `metadata`
- * of embedded resources keeps what ObjectMeta has.
+ * Removes fields that the schema does not specify, in place, and returns at most 100 of their paths
+ * (`spec.layers[0].extra`) in upstream's order. `apiVersion`, `kind` and `metadata` of the root are not changed; in the
+ * `metadata` of embedded resources, the fields of ObjectMeta remain.
  */
 export function prune(object: Record<string, unknown>, schema: StructuralSchema): string[] {
   const pruned: string[] = []
-  if (schema.preserves) skip(object, schema, '', pruned, true)
+  if (schema.preserves) pruneSpecified(object, schema, '', pruned, true)
   else pruneObject(object, schema, '', pruned, true)
   if (pruned.length > 1) pruned.sort(byBytes)
   if (schema.has.embedded) {
@@ -25,18 +26,18 @@ export function prune(object: Record<string, unknown>, schema: StructuralSchema)
     pruneMetadata(object, schema, '', fromMetadata)
     for (const path of fromMetadata.sort(byBytes)) pruned.push(path)
   }
-  if (pruned.length > mostTold) pruned.length = mostTold
+  if (pruned.length > maxReportedPaths) pruned.length = maxReportedPaths
   return pruned
 }
 
-/** As `prune` for a value that is no resource, without telling what went. */
+/** Prunes a value that is not a resource. Does not return paths. */
 export const pruneValueOf = (value: unknown, schema: StructuralSchema): void => pruneValue(value, schema, '', [])
 
 const byBytes = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function pruneValue(value: unknown, schema: StructuralSchema | undefined, path: string, pruned: string[]): void {
   if (typeof value !== 'object' || value === null) return
-  if (schema?.preserves) skip(value, schema, path, pruned, false)
+  if (schema?.preserves) pruneSpecified(value, schema, path, pruned, false)
   else if (Array.isArray(value))
     for (let i = 0; i < value.length; i++) pruneValue(value[i], schema?.items, `${path}[${i}]`, pruned)
   else if (isObject(value)) pruneObject(value, schema, path, pruned, false)
@@ -60,13 +61,13 @@ function pruneObject(
       pruneValue(object[name], typeof schema.others === 'object' ? schema.others : undefined, join(path, name), pruned)
     else {
       delete object[name]
-      if (pruned.length < mostNoted) pruned.push(join(path, name))
+      if (pruned.length < maxCollectedPaths) pruned.push(join(path, name))
     }
   }
 }
 
-/** Below `x-kubernetes-preserve-unknown-fields`: only what is specified is pruned. */
-function skip(
+/** Prunes only inside specified fields, below `x-kubernetes-preserve-unknown-fields`. */
+function pruneSpecified(
   value: unknown,
   schema: StructuralSchema | undefined,
   path: string,
@@ -76,7 +77,7 @@ function skip(
   if (!schema || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     if (schema.items)
-      for (let i = 0; i < value.length; i++) skip(value[i], schema.items, `${path}[${i}]`, pruned, false)
+      for (let i = 0; i < value.length; i++) pruneSpecified(value[i], schema.items, `${path}[${i}]`, pruned, false)
     return
   }
   if (!isObject(value) || (!schema.properties && schema.others === undefined)) return
@@ -89,7 +90,7 @@ function skip(
   }
 }
 
-/** Removes nulls of fields that are not nullable, in place; those that have a default stay for `fillDefaults`. */
+/** Removes nulls of fields that are not nullable, in place. Those with a default remain for `fillDefaults`. */
 export function dropNulls(value: unknown, schema: StructuralSchema | undefined): void {
   if (typeof value !== 'object' || value === null || !schema) return
   if (Array.isArray(value)) {

@@ -1,12 +1,12 @@
 /**
- * Structural schemas (KEP-1178) in the form that pruning, defaults and validation read. Texts for people are dropped,
- * and equal schemas within one definition are one: many thousands of fields have a few hundred shapes.
+ * Structural schemas (KEP-1178), compiled for pruning, defaults and validation. Documentation is dropped, and equal
+ * schemas within a definition are shared: many thousands of fields have a few hundred different schemas.
  */
 import { writeJson } from '../../lib/exact-json.ts'
 import { itemsOf, othersOf, propertiesOf, type SchemaSource } from './source.ts'
 
 export interface StructuralSchema {
-  /** What is written in the schema itself, without texts for people and without the schemas in it. */
+  /** The keywords of the schema, without documentation and without the schemas in it. */
   readonly keywords: Keywords
   /** Empty for schemas without a type. */
   readonly type: string
@@ -17,17 +17,17 @@ export interface StructuralSchema {
   readonly embedded: boolean
   /** `x-kubernetes-int-or-string`. */
   readonly intOrString: boolean
-  /** Undefined without one; a default of null counts as none. */
+  /** Undefined if the default is missing or null. */
   readonly default: unknown
   readonly items: StructuralSchema | undefined
   readonly properties: ReadonlyMap<string, StructuralSchema> | undefined
-  /** `additionalProperties`: the schema of members without a name, or whether there may be any. */
+  /** `additionalProperties`: the schema of other members, or a boolean that allows or forbids them. */
   readonly others: StructuralSchema | boolean | undefined
   readonly allOf: readonly StructuralSchema[] | undefined
   readonly anyOf: readonly StructuralSchema[] | undefined
   readonly oneOf: readonly StructuralSchema[] | undefined
   readonly not: StructuralSchema | undefined
-  /** Which walks have anything to do here or below. */
+  /** The features that occur here or below, so that a walk can skip the rest. */
   readonly has: {
     readonly defaults: boolean
     readonly embedded: boolean
@@ -51,14 +51,12 @@ export type Keywords = Omit<
   | 'not'
 >
 
-/** The compiled form of a valid schema. */
+/** Compiles a valid schema. */
 export function structuralSchema(source: SchemaSource): StructuralSchema {
   return new Compiler().compile(source)
 }
 
-/**
- * Compiles schemas that have much in common, such as those of a definition's versions: what is equal in them is one.
- */
+/** Returns a compiler for schemas that have much in common, such as a definition's versions: they share equal parts. */
 export function structuralSchemas(): (source: SchemaSource) => StructuralSchema {
   const compiler = new Compiler()
   return (source) => compiler.compile(source)
@@ -66,9 +64,9 @@ export function structuralSchemas(): (source: SchemaSource) => StructuralSchema 
 
 const noKeywords: Keywords = Object.freeze({})
 
-/** Knows the schemas made so far by what they say. */
+/** Compiles schemas, and shares the compiled form of equal ones. */
 class Compiler {
-  readonly #made = new Map<string, StructuralSchema>()
+  readonly #compiled = new Map<string, StructuralSchema>()
   readonly #names = new Map<StructuralSchema, number>()
 
   compile(source: SchemaSource): StructuralSchema {
@@ -91,9 +89,9 @@ class Compiler {
       not: source.not && this.compile(source.not),
     })
     const text = this.#text(schema)
-    const same = this.#made.get(text)
+    const same = this.#compiled.get(text)
     if (same) return same
-    this.#made.set(text, schema)
+    this.#compiled.set(text, schema)
     this.#names.set(schema, this.#names.size)
     return schema
   }
@@ -132,7 +130,7 @@ class Compiler {
     return typeof schema === 'object' ? (this.#names.get(schema) ?? -1) : String(schema)
   }
 
-  /** Tells schemas of one definition apart: their own keywords, and which schemas are in them. */
+  /** Returns a text that is equal for equal schemas: their own keywords and the identities of the schemas in them. */
   #text({ keywords, items, properties, others, allOf, anyOf, oneOf, not }: StructuralSchema): string {
     const names = (list: readonly StructuralSchema[] | undefined): readonly (number | string)[] | 0 =>
       list?.map((it) => this.#name(it)) ?? 0
@@ -166,7 +164,7 @@ const dropped: ReadonlySet<string> = new Set([
   'not',
 ])
 
-/** Floats, and sizes that nothing can have. */
+/** Keywords that are floats, and sizes beyond 2⁵³, which no value has. */
 const floats: ReadonlySet<string> = new Set([
   'maximum',
   'minimum',
@@ -180,22 +178,22 @@ const floats: ReadonlySet<string> = new Set([
 ])
 
 function keywordsOf(source: SchemaSource): Keywords {
-  const kept = Object.entries(source)
+  const entries = Object.entries(source)
     .filter(([name]) => !dropped.has(name))
     .map(([name, value]) => [name, typeof value === 'bigint' && floats.has(name) ? Number(value) : value])
-  return kept.length === 0 ? noKeywords : Object.fromEntries(kept)
+  return entries.length === 0 ? noKeywords : Object.fromEntries(entries)
 }
 
 type Has = StructuralSchema['has']
-const known: Has[] = []
+const sharedFlags: Has[] = []
 
-/** The sixteen possible answers, each made once. */
+/** Returns one of the sixteen shared combinations. */
 function flags(defaults: boolean, embedded: boolean, listTypes: boolean, rules: boolean): Has {
   const at = (defaults ? 1 : 0) | (embedded ? 2 : 0) | (listTypes ? 4 : 0) | (rules ? 8 : 0)
-  return (known[at] ??= { defaults, embedded, listTypes, rules })
+  return (sharedFlags[at] ??= { defaults, embedded, listTypes, rules })
 }
 
-/** The schema of a member; undefined where there is none. */
+/** Returns the schema of a member, or undefined if there is none. */
 export function memberSchema(schema: StructuralSchema, name: string): StructuralSchema | undefined {
   return schema.properties?.get(name) ?? (typeof schema.others === 'object' ? schema.others : undefined)
 }

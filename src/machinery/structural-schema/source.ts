@@ -1,4 +1,4 @@
-/** Schemas of custom resources as they are written: apiextensions' JSONSchemaProps, a dialect of OpenAPI v3. */
+/** Schemas of custom resources in source form: apiextensions' JSONSchemaProps, a dialect of OpenAPI v3. */
 
 export interface SchemaSource {
   readonly id?: string
@@ -59,22 +59,22 @@ export interface ValidationRule {
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
 
-/** The one schema of a list's items; a list of schemas is not supported. */
+/** Returns the schema of a list's items. A list of schemas is not supported. */
 export const itemsOf = ({ items }: SchemaSource): SchemaSource | undefined =>
   items === undefined || items === null || isList(items) ? undefined : items
 
-/** The schema of members that are not named, if there is one. */
+/** Returns the schema of `additionalProperties`, if there is one. */
 export const othersOf = ({ additionalProperties: others }: SchemaSource): SchemaSource | undefined =>
   typeof others === 'object' && others !== null ? others : undefined
 
-/** A member by name; what every object inherits is none. */
+/** Returns the schema of a property by name. Ignores inherited properties. */
 export const propertyOf = ({ properties }: SchemaSource, name: string): SchemaSource | undefined =>
   properties && Object.hasOwn(properties, name) ? properties[name] : undefined
 
 export const propertiesOf = ({ properties }: SchemaSource): readonly (readonly [string, SchemaSource])[] =>
   properties ? Object.entries(properties) : []
 
-/** All schemas directly in a schema, with the way to each. */
+/** Yields all schemas directly in a schema, with their paths. */
 export function* children(
   schema: SchemaSource,
   path: string,
@@ -90,7 +90,7 @@ export function* children(
   if (schema.not) yield [schema.not, `${path}.not`]
 }
 
-/** Whether a schema, or any in it, has something. */
+/** Returns true if `has` is true for a schema or any schema in it. */
 export function anySchema(schema: SchemaSource, has: (schema: SchemaSource) => boolean): boolean {
   if (has(schema)) return true
   for (const [child] of children(schema, '')) if (anySchema(child, has)) return true

@@ -14,7 +14,7 @@ const typeOf = (properties: Record<string, SchemaSource>) =>
     metadata: objectMetaType,
   })
 
-test('lists and maps are granular as the schema says', () => {
+test('lists and maps have the granularity that the schema specifies', () => {
   const keyed: SchemaSource = {
     type: 'array',
     'x-kubernetes-list-type': 'map',
@@ -56,7 +56,7 @@ test('lists and maps are granular as the schema says', () => {
   ])
 })
 
-test('applied objects are held to it', () => {
+test('applied objects are validated against the type', () => {
   const embedded: SchemaSource = {
     type: 'object',
     'x-kubernetes-embedded-resource': true,

@@ -1,4 +1,4 @@
-/** The type of custom objects as apply and managed fields see it: what is granular, which lists are sets or maps. */
+/** The type of custom objects for apply and managed fields, with the granularity of lists and maps. */
 import type { Field, FieldType, StructType } from '../schema.ts'
 import { objectMetaType } from './embedded/object-meta.ts'
 import type { StructuralSchema } from './schema.ts'
@@ -9,18 +9,18 @@ export interface TypeNames {
   readonly kind: string
   /** ObjectMeta's type. */
   readonly metadata: StructType
-  /** Name in OpenAPI; by default made from group, version and kind. */
+  /** Name in OpenAPI. Default: composed of group, version and kind. */
   readonly definition?: string
 }
 
-/** The type of a definition's objects. */
+/** Returns the type of a definition's objects. */
 export function structType(
   schema: StructuralSchema,
   { group, version, kind, metadata, definition }: TypeNames,
 ): StructType {
   const fields = fieldsOf(schema)
-  for (const name of ['apiVersion', 'kind']) fields.set(name, keeping({ type: { kind: 'string' } }))
-  fields.set('metadata', keeping({ type: metadata }))
+  for (const name of ['apiVersion', 'kind']) fields.set(name, keepEmpty({ type: { kind: 'string' } }))
+  fields.set('metadata', keepEmpty({ type: metadata }))
   return {
     kind: 'struct',
     definition: definition ?? [...group.split('.').reverse(), version, kind].join('.'),
@@ -33,8 +33,8 @@ export function structType(
   }
 }
 
-/** Nothing in a custom object is left out for being empty. */
-const keeping = (field: Omit<Field, 'keepsEmpty'>): Field => ({ ...field, keepsEmpty: true })
+/** Custom objects retain empty fields. */
+const keepEmpty = (field: Omit<Field, 'keepsEmpty'>): Field => ({ ...field, keepsEmpty: true })
 
 /** Free-form JSON, granular. */
 const deduced: FieldType = { kind: 'any', deduced: true }
@@ -46,13 +46,13 @@ function fieldsOf(schema: StructuralSchema): Map<string, Field> {
 function othersIn({ others, preserves, properties, embedded }: StructuralSchema): { readonly others?: FieldType } {
   if (typeof others === 'object') return { others: typeOf(others) }
   if (others === true || preserves) return { others: deduced }
-  // A structure without known fields has none: whatever is there was pruned.
+  // Pruning has removed all fields of an object without specified properties.
   return properties || embedded ? {} : { others: deduced }
 }
 
 const fieldCache = new WeakMap<StructuralSchema, Field>()
 
-/** Made once for each schema: equal ones are shared. */
+/** Returns the field of a schema. Cached, because equal schemas are shared. */
 function fieldOf(schema: StructuralSchema): Field {
   let field = fieldCache.get(schema)
   if (!field) fieldCache.set(schema, (field = makeField(schema)))
@@ -64,7 +64,7 @@ function makeField(schema: StructuralSchema): Field {
   const type = typeOf(schema)
   const listType = keywords['x-kubernetes-list-type']
   const mapType = keywords['x-kubernetes-map-type']
-  return keeping({
+  return keepEmpty({
     type,
     ...(type.kind === 'array' && (listType === 'set' || listType === 'map' || listType === 'atomic') && { listType }),
     ...(type.kind === 'array' && listType === 'map' && { listMapKeys: keywords['x-kubernetes-list-map-keys'] ?? [] }),
@@ -102,8 +102,8 @@ function objectType(schema: StructuralSchema): FieldType {
   }
   const fields = fieldsOf(schema)
   if (schema.embedded) {
-    for (const name of ['apiVersion', 'kind']) fields.set(name, keeping({ type: { kind: 'string' } }))
-    fields.set('metadata', keeping({ type: objectMetaType }))
+    for (const name of ['apiVersion', 'kind']) fields.set(name, keepEmpty({ type: { kind: 'string' } }))
+    fields.set('metadata', keepEmpty({ type: objectMetaType }))
   }
   return {
     kind: 'struct',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addressWarnings, cidrWarnings } from './address-warnings.ts'
 
-test('addresses and ranges that are not in their canonical form are told about', () => {
+test('addresses and ranges that are not in canonical form cause a warning', () => {
   assert.deepEqual(addressWarnings('10.0.0.1', 'ip'), [])
   assert.deepEqual(addressWarnings('fd00::1', 'ip'), [])
   assert.deepEqual(addressWarnings(undefined, 'ip'), [])

@@ -1,10 +1,10 @@
-/** What is said about addresses and ranges that are taken but not written as they should be (RFC 5952, KEP-4858). */
+/** Warnings for valid addresses and ranges that are not in canonical form (RFC 5952, KEP-4858). */
 import { isIPv6 } from 'node:net'
 import { addressAt, type Cidr, parseCidr } from '../../lib/cidr.ts'
 
 const canonicalIPv6 = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1)
 
-/** An IPv6 address that is not in its canonical form. The text is a valid address. */
+/** Warns of an IPv6 address that is not in canonical form. The text must be a valid address. */
 export function addressWarnings(address: string | undefined, path: string): string[] {
   if (!address || !isIPv6(address)) return []
   const canonical = canonicalIPv6(address)
@@ -18,7 +18,7 @@ export function addressWarnings(address: string | undefined, path: string): stri
 
 const rangeText = (range: Cidr): string => `${addressAt(range, 0)}/${range.prefix}`
 
-/** A range with bits behind its prefix, or not in its canonical form. The text is a valid range. */
+/** Warns of a range that has bits after its prefix or is not in canonical form. The text must be a valid range. */
 export function cidrWarnings(text: string, path: string): string[] {
   const range = parseCidr(text)
   if (!range) return []

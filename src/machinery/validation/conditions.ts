@@ -1,6 +1,6 @@
-/** Rules for the conditions that a status holds (`metav1.Condition`). */
+/** Validation of the conditions of a status (`metav1.Condition`). */
 import { duplicate, type FieldError, invalidValue, notSupported, required, tooLong } from './field-error.ts'
-import { all, each, follows, repeats, valid } from './field-rules.ts'
+import { all, duplicateFinder, each, follows, valid } from './field-rules.ts'
 import { qualifiedName } from './names.ts'
 
 export interface Condition {
@@ -12,8 +12,8 @@ export interface Condition {
   readonly observedGeneration?: number
 }
 
-const longestReason = 1024
-const longestMessage = 32 * 1024
+const maxReasonBytes = 1024
+const maxMessageBytes = 32 * 1024
 const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/
 const reasonWords =
   'a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric ' +
@@ -21,9 +21,9 @@ const reasonWords =
   "'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is " +
   "'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"
 
-/** Each type once, and each condition whole. */
+/** Validates the conditions, and that each type occurs once. */
 export function validateConditions(conditions: readonly Condition[] | undefined, path: string): readonly FieldError[] {
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return each(conditions, path, (condition, at) =>
     all(
       isRepeated(condition.type ?? '') ? [duplicate(`${at}.type`, condition.type ?? '')] : valid,
@@ -45,7 +45,7 @@ const conditionRules = (condition: Condition, path: string): readonly FieldError
     lastTransitionTime ? valid : [required(`${path}.lastTransitionTime`, 'must be set')],
     reason ? valid : [required(`${path}.reason`, 'must be set')],
     reason && !reasonPattern.test(reason) ? [invalidValue(`${path}.reason`, reason, reasonWords)] : valid,
-    Buffer.byteLength(reason) > longestReason ? [tooLong(`${path}.reason`, longestReason)] : valid,
-    Buffer.byteLength(message) > longestMessage ? [tooLong(`${path}.message`, longestMessage)] : valid,
+    Buffer.byteLength(reason) > maxReasonBytes ? [tooLong(`${path}.reason`, maxReasonBytes)] : valid,
+    Buffer.byteLength(message) > maxMessageBytes ? [tooLong(`${path}.message`, maxMessageBytes)] : valid,
   )
 }

@@ -1,4 +1,4 @@
-/** Names that begin with a domain, whose owner they belong to: `example.com/ingress-controller`. */
+/** Names with the domain of their owner as a prefix: `example.com/ingress-controller`. */
 import { type FieldError, invalidValue, required } from './field-error.ts'
 import { dnsSubdomain } from './names.ts'
 

@@ -4,7 +4,7 @@ import { limitFaults, maxFaults } from './fault-limit.ts'
 import { type FieldError, invalidValue, required } from './field-error.ts'
 import { all, each } from './field-rules.ts'
 
-test('what rules find comes out unchanged when it is not too much', () => {
+test('errors below the limit are returned unchanged', () => {
   const faults = limitFaults(() => all([required('a')], [invalidValue('b', 'x'.repeat(1_000_000))]))
   assert.deepEqual(
     faults.map(({ field }) => field),
@@ -12,15 +12,15 @@ test('what rules find comes out unchanged when it is not too much', () => {
   )
 })
 
-test('rules end early when an object has too many faults, and the last one says so', () => {
-  let looked = 0
+test('validation stops at too many errors, and the last error names the limit', () => {
+  let validated = 0
   const faults = limitFaults(() =>
     each(Array(1_000_000).fill(0), 'list', (_, path) => {
-      looked++
+      validated++
       return [required(path)]
     }),
   )
-  assert.equal(looked, maxFaults + 1)
+  assert.equal(validated, maxFaults + 1)
   assert.deepEqual(faults.slice(maxFaults - 1), [
     { reason: 'FieldValueRequired', field: `list[${maxFaults - 1}]`, message: 'Required value' },
     {
@@ -31,7 +31,7 @@ test('rules end early when an object has too many faults, and the last one says 
   ])
 })
 
-test('faults that show large values count by their length', () => {
+test('errors that show large values are limited by their length', () => {
   const large = 'x'.repeat(200_000)
   const faults = limitFaults(() => each(Array(1000).fill(large), 'list', (value, path) => [invalidValue(path, value)]))
   assert.deepEqual(
@@ -40,7 +40,7 @@ test('faults that show large values count by their length', () => {
   )
 })
 
-test('rules that are used outside are not limited, nor after a limit was reached', () => {
+test('rules outside of limitFaults are not limited, even after a limit was reached', () => {
   const rules = (): readonly FieldError[] => each(Array(maxFaults + 5).fill(0), 'list', (_, path) => [required(path)])
   assert.equal(rules().length, maxFaults + 5)
   limitFaults(rules)

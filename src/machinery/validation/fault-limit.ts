@@ -1,16 +1,15 @@
 /**
- * A bound for how much validation says about one object. Rules are plain functions that return lists, many thousands of
- * them; a body of 3 MiB can hold so many faults that telling them takes minutes and gigabytes. All faults come from the
- * factories of `field-error.ts`, so they are counted there: whoever validates says `limitFaults`, and rules end early
- * when it is enough.
+ * The limit of field errors for one object. A body of 3 MiB can have so many errors that listing them takes minutes and
+ * gigabytes. Rules are thousands of plain functions that return lists, but all field errors come from the factories of
+ * `field-error.ts`, which count them. Validation inside `limitFaults` stops at the limit.
  */
 import type { FieldError } from './field-error.ts'
 
-/** More than anybody reads. */
+/** The limit of errors, more than anybody reads. */
 export const maxFaults = 1000
 /**
- * Of all messages together: some show whole values, which may be large themselves. No fault follows the one that goes
- * beyond.
+ * The limit for the length of all messages together: some show whole values, which may be large. The error that exceeds
+ * it is the last.
  */
 const maxCharacters = 256 * 1024
 
@@ -19,14 +18,14 @@ interface Count {
   characters: number
 }
 
-/** Thrown through the rules when it is enough. */
+/** Thrown to leave the rules at the limit. */
 class TooManyFaults extends Error {}
 
-/** Validation is synchronous: there is one count at a time. */
+/** The count of the current validation. Validation is synchronous, so there is only one. */
 let current: Count | undefined
 
-/** Called for every field error that is made. */
-export function noteFault(fault: FieldError): void {
+/** Counts a field error. Called for every new one. */
+export function countFault(fault: FieldError): void {
   if (!current) return
   if (current.faults.length >= maxFaults || current.characters > maxCharacters) throw new TooManyFaults()
   current.faults.push(fault)
@@ -39,7 +38,7 @@ const andMore = (found: number): FieldError => ({
   message: `Too many: ${found} errors: correct them to have the rest of the object checked`,
 })
 
-/** What the rules find; of an object with too many faults, the first of them, in the order in which they were found. */
+/** Returns the errors that the rules find. Beyond the limit returns the first ones in the order of their detection. */
 export function limitFaults(rules: () => readonly FieldError[]): readonly FieldError[] {
   const outer = current
   const count: Count = { faults: [], characters: 0 }

@@ -1,10 +1,10 @@
 /**
- * Field errors: what is wrong with one field of an object, in upstream's words
- * (k8s.io/apimachinery `field.Error`). A 422 carries one cause per field error.
+ * Field errors: an invalid field of an object, with upstream's message
+ * (k8s.io/apimachinery `field.Error`). A 422 has one cause per field error.
  * Paths are plain strings: `spec.containers[0].name`, `data[a key]`.
  */
 import { writeJson } from '../../lib/exact-json.ts'
-import { noteFault } from './fault-limit.ts'
+import { countFault } from './fault-limit.ts'
 
 export interface FieldError {
   readonly reason:
@@ -31,8 +31,8 @@ const escapes: Readonly<Record<string, string>> = {
 }
 
 /**
- * How a value shows in a message: strings quoted, everything else as JSON, in which Go escapes what HTML would take for
- * its own.
+ * Formats a value for a message: strings quoted, everything else as JSON, in which Go escapes the special characters of
+ * HTML.
  */
 function show(value: unknown): string {
   if (value === undefined || value === null) return 'null'
@@ -44,35 +44,35 @@ function show(value: unknown): string {
 
 const suffix = (detail?: string): string => (detail ? `: ${detail}` : '')
 
-/** Every field error is made here, and counted where somebody bounds how many there may be. */
+/** Creates a field error, and counts it for `limitFaults`. */
 export function fieldError(reason: FieldError['reason'], field: string, message: string): FieldError {
   const error: FieldError = { reason, field, message }
-  noteFault(error)
+  countFault(error)
   return error
 }
 
-/** The field has to be there. */
+/** The field is missing. */
 export const required = (field: string, detail?: string): FieldError =>
   fieldError('FieldValueRequired', field, `Required value${suffix(detail)}`)
 
-/** The field's value is not allowed; `detail` says what is. */
+/** The field's value is not allowed. `detail` is the reason. */
 export const invalidValue = (field: string, value: unknown, detail?: string): FieldError =>
   fieldError('FieldValueInvalid', field, `Invalid value: ${show(value)}${suffix(detail)}`)
 
-/** The value is none of the `supported` ones, which are listed in the order given. */
+/** The value is not one of `supported`, which are listed in the given order. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError =>
   fieldError(
     'FieldValueNotSupported',
     field,
-    'Unsupported value: ' +
-      `${show(value)}${supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''}`,
+    `Unsupported value: ${show(value)}` +
+      (supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''),
   )
 
-/** The value stands in the list twice. */
+/** The list has the value twice. */
 export const duplicate = (field: string, value: unknown, detail?: string): FieldError =>
   fieldError('FieldValueDuplicate', field, `Duplicate value: ${show(value)}${suffix(detail)}`)
 
-/** The field may not be set, or not be changed, here. */
+/** The field must not be set or changed here. */
 export const forbiddenField = (field: string, detail: string): FieldError =>
   fieldError('FieldValueForbidden', field, `Forbidden: ${detail}`)
 
@@ -84,6 +84,6 @@ export const tooLong = (field: string, max: number): FieldError =>
 export const tooMany = (field: string, count: number, max: number): FieldError =>
   fieldError('FieldValueTooMany', field, `Too many: ${count}: must have at most ${max} items`)
 
-/** The value names something that is not there. */
+/** The value names something that does not exist. */
 export const notFoundValue = (field: string, value: unknown): FieldError =>
   fieldError('FieldValueNotFound', field, `Not found: ${show(value)}`)

@@ -17,10 +17,10 @@ import {
 } from './field-rules.ts'
 import { dnsLabel } from './names.ts'
 
-const told = (errors: readonly FieldError[]): string[] =>
+const messages = (errors: readonly FieldError[]): string[] =>
   errors.map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
 
-test('what is absent is fine, unless it is needed', () => {
+test('absent values are valid, unless they are required', () => {
   const errors = [
     ...nonNegative(undefined, 'a'),
     ...positive(undefined, 'a'),
@@ -30,27 +30,27 @@ test('what is absent is fine, unless it is needed', () => {
     ...intOrPercent(undefined, 'a'),
   ]
   assert.deepEqual(errors, [])
-  assert.deepEqual(told([...oneOf('', 'a', ['x'], 'needed'), ...requiredRule('', 'b', dnsLabel)]), [
+  assert.deepEqual(messages([...oneOf('', 'a', ['x'], 'needed'), ...requiredRule('', 'b', dnsLabel)]), [
     'a: Required value',
     'b: Required value',
   ])
 })
 
-test('a rule names the path, the value and what is wrong with it', () => {
+test('an error names the path, the value and the reason', () => {
   const cases: readonly (readonly [readonly FieldError[], string])[] = [
     [nonNegative(-1, 'a'), 'a: Invalid value: -1: must be greater than or equal to 0'],
     [positive(0, 'a'), 'a: Invalid value: 0: must be greater than 0'],
-    // A pointer to the empty text is not absent.
+    // A pointer to an empty string is not absent.
     [oneOf('', 'a', ['x', 'y']), 'a: Unsupported value: "": supported values: "x", "y"'],
     [follows('a.b', 'a', dnsLabel), 'a: Invalid value: "a.b": must not contain dots'],
     [immutable('new', 'a', 'old'), 'a: Invalid value: "new": field is immutable'],
     [intOrPercent('5', 'a'), `a: Invalid value: "5": must be an integer or percentage (e.g '5%%')`],
     [portOrName(0, 'a'), 'a: Invalid value: 0: must be between 1 and 65535, inclusive'],
   ]
-  for (const [errors, expected] of cases) assert.deepEqual(told(errors), [expected])
+  for (const [errors, expected] of cases) assert.deepEqual(messages(errors), [expected])
 })
 
-test('what several rules found comes in their order, and costs nothing when nothing is wrong', () => {
+test('errors of several rules are joined in their order, and the valid case allocates nothing', () => {
   const [one, two, three] = ['a', 'b', 'c'].map((field) => required(field))
   assert.deepEqual(all([one!], valid, [two!, three!]), [one, two, three])
   assert.equal(all(valid, valid), valid)

@@ -1,18 +1,18 @@
 /**
- * Rules for single fields, from which kinds compose their validation: each takes a value and its path and returns what
- * is wrong. A field that is absent is fine unless the rule's name says otherwise.
+ * Rules for single fields, from which kinds compose their validation. Each takes a value and its path, and returns
+ * field errors. An absent field is valid unless the rule's name says otherwise.
  */
 import { semanticallyEqual } from '../equality.ts'
 import { type LabelSelector, labelSelectorOf } from '../selectors/label-selector.ts'
 import { compareQuantities } from '../values/quantity.ts'
 import { type FieldError, invalidValue, notSupported, required } from './field-error.ts'
-import type { Show } from './internal-type.ts'
+import type { ToInternal } from './internal-type.ts'
 import { portName, portNumber, type TextRule } from './names.ts'
 
-/** What is valid: shared, so that the common case allocates nothing. */
+/** The result for a valid value. Shared, so that the common case allocates nothing. */
 export const valid: readonly FieldError[] = []
 
-/** What several rules found, in their order. */
+/** Joins the errors of several rules in their order. */
 export function all(...found: (readonly FieldError[])[]): readonly FieldError[] {
   let errors = valid
   let own: FieldError[] | undefined
@@ -27,7 +27,7 @@ export function all(...found: (readonly FieldError[])[]): readonly FieldError[] 
   return errors
 }
 
-/** A rule for each item of a list. */
+/** Applies a rule to each item of a list. */
 export function each<T>(
   list: readonly T[] | undefined,
   path: string,
@@ -42,8 +42,8 @@ export function each<T>(
   return errors ?? valid
 }
 
-/** A function that says of each value given to it whether it was given before. */
-export function repeats<T>(): (value: T) => boolean {
+/** Returns a function that returns true for a value with which it was called before. */
+export function duplicateFinder<T>(): (value: T) => boolean {
   const seen = new Set<T>()
   return (value) => {
     if (seen.has(value)) return true
@@ -54,8 +54,8 @@ export function repeats<T>(): (value: T) => boolean {
 
 const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null
 
-/** What a rule for texts says of a value, as field errors. */
-function told(messages: readonly string[], value: unknown, path: string): readonly FieldError[] {
+/** Converts the messages of a TextRule to field errors. */
+function toFieldErrors(messages: readonly string[], value: unknown, path: string): readonly FieldError[] {
   return messages.length === 0 ? valid : messages.map((message) => invalidValue(path, value, message))
 }
 
@@ -67,7 +67,7 @@ export const nonNegative = (value: number | undefined, path: string): readonly F
 export const positive = (value: number | undefined, path: string): readonly FieldError[] =>
   !isAbsent(value) && value <= 0 ? [invalidValue(path, value, 'must be greater than 0')] : valid
 
-/** One of a closed set of words; with `needed`, an absent or empty one is refused as required. */
+/** One of a closed set of words. With `needed`, an absent or empty value is an error. */
 export function oneOf(
   value: string | undefined,
   path: string,
@@ -78,37 +78,38 @@ export function oneOf(
   return isAbsent(value) || words.includes(value) ? valid : [notSupported(path, value, words)]
 }
 
-/** A text that follows a rule of `names.ts`. */
+/** A text that satisfies a rule of `names.ts`. */
 export const follows = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] =>
-  isAbsent(value) ? valid : told(rule(value), value, path)
+  isAbsent(value) ? valid : toFieldErrors(rule(value), value, path)
 
-/** The rule, but for values that the object had before: what an older release accepted may stay. */
-export const unlessOld =
+/** The rule, except for values of the old object: values that an older release accepted may remain. */
+export const exceptOldValues =
   (rule: TextRule, old: readonly string[] | undefined): TextRule =>
   (value) =>
     old?.includes(value) ? [] : rule(value)
 
-/** As `follows`, and the empty text counts as absent. */
+/** Like `follows`; an empty text counts as absent. */
 export const optionalText = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] =>
   value ? follows(value, path, rule) : valid
 
-/** As `follows`, and what is absent or empty is refused as required. */
+/** Like `follows`; an absent or empty text is an error. */
 export const requiredRule = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] =>
   value ? follows(value, path, rule) : [required(path)]
 
-/** The text must be there, whatever it says. */
+/** A text that is not empty. */
 export const requiredText = (value: string | undefined, path: string, detail?: string): readonly FieldError[] =>
   value ? valid : [required(path, detail)]
 
 /** A port's number. */
-export const port = (value: number, path: string): readonly FieldError[] => told(portNumber(value), value, path)
+export const port = (value: number, path: string): readonly FieldError[] =>
+  toFieldErrors(portNumber(value), value, path)
 
 /** A port's number or name. */
 export const portOrName = (value: number | string | undefined, path: string): readonly FieldError[] =>
   typeof value === 'string' ? follows(value, path, portName) : port(value ?? 0, path)
 
-/** A field that may not change. `show`: the value as messages show it. */
-export const immutable = (value: unknown, path: string, old: unknown, show?: Show): readonly FieldError[] =>
+/** A field that must not change. `show` converts the value to the form in messages. */
+export const immutable = (value: unknown, path: string, old: unknown, show?: ToInternal): readonly FieldError[] =>
   semanticallyEqual(value, old) ? valid : [invalidValue(path, show ? show(value) : value, 'field is immutable')]
 
 /** A quantity of 0 or more. */
@@ -124,7 +125,7 @@ export function intOrPercent(value: number | string | undefined, path: string): 
     : valid
 }
 
-/** The number of a percentage; undefined for anything else. */
+/** Returns the number of a percentage, or undefined for anything else. */
 export const percentOf = (value: number | string | undefined): number | undefined =>
   typeof value === 'string' && /^[0-9]+%$/.test(value) ? Number(value.slice(0, -1)) : undefined
 
@@ -132,11 +133,11 @@ export const percentOf = (value: number | string | undefined): number | undefine
 export const atMostAll = (value: number | string | undefined, path: string): readonly FieldError[] =>
   (percentOf(value) ?? 0) > 100 ? [invalidValue(path, value, 'must not be greater than 100%')] : valid
 
-/** Whether a LabelSelector has requirements. */
+/** Returns true if a LabelSelector has requirements. */
 export const hasRequirements = (selector: LabelSelector | undefined): boolean =>
   selector !== undefined &&
   (Object.keys(selector.matchLabels ?? {}).length > 0 || (selector.matchExpressions?.length ?? 0) > 0)
 
-/** Whether a valid LabelSelector matches labels. */
+/** Returns true if a valid LabelSelector matches labels. */
 export const selects = (selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean =>
   labelSelectorOf(selector).matches(labels)

@@ -1,4 +1,4 @@
-/** Values in Go's notation, which a few of upstream's messages show where all others show JSON. */
+/** Values in Go's notation, which a few of upstream's messages use instead of JSON. */
 
 /** `[]string{"a", "b"}`. */
 export const goList = (values: readonly string[]): string =>

@@ -14,7 +14,7 @@ import {
   text,
 } from './internal-type.ts'
 
-test('values of internal types have the names and the order of Go’s fields, and all of them', () => {
+test('values of internal types have all of Go’s fields, with Go’s names and in their order', () => {
   const inner = { Name: text }
   const show = struct({
     APIGroup: text,
@@ -28,7 +28,8 @@ test('values of internal types have the names and the order of Go’s fields, an
   })
   assert.equal(
     JSON.stringify(show({ labels: { b: '1', a: '2' }, other: { name: 'x' }, apiGroup: 'g', all: [{}] })),
-    '{"APIGroup":"g","Count":0,"On":false,"Amount":null,"Labels":{"a":"2","b":"1"},"Own":{"Name":""},"Other":{"Name":"x"},"All":[{"Name":""}]}',
+    '{"APIGroup":"g","Count":0,"On":false,"Amount":null,"Labels":{"a":"2","b":"1"},"Own":{"Name":""},' +
+      '"Other":{"Name":"x"},"All":[{"Name":""}]}',
   )
   assert.equal(
     JSON.stringify(show(undefined)),
@@ -36,7 +37,7 @@ test('values of internal types have the names and the order of Go’s fields, an
   )
 })
 
-test('names of Go’s fields begin with initialisms', () => {
+test('JSON names of Go’s fields lower their leading initialisms', () => {
   const names = {
     APIGroup: 'apiGroup',
     UID: 'uid',
@@ -48,7 +49,7 @@ test('names of Go’s fields begin with initialisms', () => {
   for (const [name, json] of Object.entries(names)) assert.equal(jsonName(name), json)
 })
 
-test('types of meta/v1 keep their JSON names, in the order of Go’s fields', () => {
+test('types of meta/v1 have their JSON names, in the order of Go’s fields', () => {
   const selector = { matchExpressions: [{ operator: 'Exists', key: 'k' }], matchLabels: { b: '1', a: '2' } }
   assert.equal(
     JSON.stringify(labelSelector(selector)),

@@ -12,11 +12,11 @@ const base: ObjectMeta = {
   resourceVersion: '1',
   creationTimestamp: '2020-01-01T00:00:00Z',
 }
-const told = (errors: { field: string; message: string }[]): string[] =>
+const messages = (errors: { field: string; message: string }[]): string[] =>
   errors.map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
 const owner = { apiVersion: 'v1', kind: 'Secret', name: 'o', uid: 'u-1' }
 
-test('metadata that is refused on create', () => {
+test('invalid metadata is rejected on create', () => {
   const cases: [Partial<ObjectMeta>, string[]][] = [
     [{}, []],
     [
@@ -70,21 +70,21 @@ test('metadata that is refused on create', () => {
     ],
   ]
   for (const [change, expected] of cases)
-    assert.deepEqual(told(validateMetadata({ ...base, ...change }, rules)), expected)
-  assert.deepEqual(told(validateMetadata(base, { ...rules, namespaced: false })), [
+    assert.deepEqual(messages(validateMetadata({ ...base, ...change }, rules)), expected)
+  assert.deepEqual(messages(validateMetadata(base, { ...rules, namespaced: false })), [
     'metadata.namespace: Forbidden: not allowed on this type',
   ])
 })
 
-test('an object has one controller at most', () => {
+test('an object has at most one controller', () => {
   const owners = [1, 2].map((n) => ({ ...owner, name: `o${n}`, controller: true }))
   assert.match(
-    told(validateMetadata({ ...base, ownerReferences: owners }, rules))[0] ?? '',
+    messages(validateMetadata({ ...base, ownerReferences: owners }, rules))[0] ?? '',
     /: Only one reference can have Controller set to true\. Found "true" in references for Secret\/o1 and Secret\/o2$/,
   )
 })
 
-test('what an update may not change', () => {
+test('an update that changes immutable metadata is rejected', () => {
   const deleted = { ...base, deletionTimestamp: '2020-01-02T00:00:00Z', finalizers: ['example.com/a'] }
   const cases: [ObjectMeta, ObjectMeta, string[]][] = [
     [base, base, []],
@@ -113,10 +113,10 @@ test('what an update may not change', () => {
       ],
     ],
   ]
-  for (const [meta, old, expected] of cases) assert.deepEqual(told(validateMetadataUpdate(meta, old)), expected)
+  for (const [meta, old, expected] of cases) assert.deepEqual(messages(validateMetadataUpdate(meta, old)), expected)
 })
 
-test('custom resources take finalizers without a domain', () => {
+test('custom resources accept finalizers without a domain', () => {
   const rules = { namespaced: false, nameRule: () => [], anyFinalizer: true }
   assert.deepEqual(validateMetadata({ name: 'n', finalizers: ['nodomain'] }, rules), [])
   assert.equal(validateMetadata({ name: 'n', finalizers: ['not valid'] }, rules).length, 1)

@@ -1,6 +1,6 @@
 /**
- * Validation of metadata, for all kinds alike (k8s.io/apimachinery `ValidateObjectMeta`), in upstream's words.
- * Names follow the kind's own rule, which is passed in.
+ * Validation of metadata for all kinds (k8s.io/apimachinery `ValidateObjectMeta`), with upstream's messages.
+ * The kind's own rule for names is passed in.
  */
 
 import type { ObjectMeta, OwnerReference } from '../object.ts'
@@ -12,23 +12,23 @@ export interface MetadataRules {
   readonly namespaced: boolean
   /** A function of `names.ts`. */
   readonly nameRule: (name: string, generated: boolean) => string[]
-  /** Whether finalizers may be without a domain: only custom resources take what nobody knows. */
+  /** True if unknown finalizers without a domain are accepted, as for custom resources. Default: false. */
   readonly anyFinalizer?: boolean
 }
 
-/** The sum of all annotations' keys and values may be this many bytes. */
+/** The limit for the sum of all annotations' keys and values, in bytes. */
 export const maxAnnotationBytes = 256 * 1024
 
-/** Finalizers that are known without a domain. */
+/** The standard finalizers, which have no domain. */
 const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
-/** True for a finalizer of a domain, or one that Kubernetes itself has. */
+/** Returns true for a finalizer with a domain, or one of Kubernetes. */
 export const isFinalizer = (name: string): boolean => name.includes('/') || standardFinalizers.has(name)
 
-/** What is said of a finalizer without a domain that nobody knows. */
+/** The message for an unknown finalizer without a domain. */
 export const unknownFinalizer = 'name is neither a standard finalizer name nor is it fully qualified'
 
-/** What is wrong with an object's metadata, on create and on update. */
+/** Validates an object's metadata, on create and on update. */
 export function validateMetadata(
   meta: ObjectMeta,
   { namespaced, nameRule, anyFinalizer = false }: MetadataRules,
@@ -53,7 +53,7 @@ export function validateMetadata(
   return errors
 }
 
-/** Finalizers that were there before are left alone: they may be older than the rules. */
+/** Validates new finalizers only: old ones may be older than the rules. */
 function finalizerErrors(
   errors: FieldError[],
   finalizers: readonly string[] | undefined,
@@ -76,7 +76,7 @@ function finalizerErrors(
       errors.push(invalidValue(`${path}.finalizers[${finalizers.indexOf(finalizer)}]`, finalizer, unknownFinalizer))
 }
 
-/** What an update may not change. `meta` has what the server fills in (uid, creationTimestamp, …) filled in already. */
+/** Validates the changes of an update. `meta` already has the server's fields (uid, creationTimestamp, …). */
 export function validateMetadataUpdate(
   meta: ObjectMeta,
   old: ObjectMeta,
@@ -128,14 +128,14 @@ function sharedRules(errors: FieldError[], meta: ObjectMeta, path: string): void
   if (meta.ownerReferences) ownerErrors(errors, meta.ownerReferences, `${path}.ownerReferences`)
 }
 
-/** What is wrong with a map of labels, wherever it stands. */
+/** Validates a map of labels in any field. */
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = []
   if (labels) labelErrors(errors, labels, path)
   return errors
 }
 
-/** What is wrong with a map of annotations, wherever it stands. */
+/** Validates a map of annotations in any field. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>> | undefined,
   path: string,
@@ -185,14 +185,14 @@ function ownerErrors(errors: FieldError[], owners: readonly OwnerReference[], pa
   }
 }
 
-/** Version, then group; both empty when the text is no apiVersion. */
+/** Returns version and group. Both are empty if the text is not an apiVersion. */
 function splitGroupVersion(apiVersion: string): [version: string, group: string] {
   const parts = apiVersion.split('/')
   if (parts.length > 2) return ['', '']
   return parts.length === 2 ? [parts[1] ?? '', parts[0] ?? ''] : [apiVersion, '']
 }
 
-/** An owner in the order of Go's fields, in which messages show it. */
+/** Sorts an owner's fields into Go's order for messages. */
 const shownOwner = ({
   apiVersion = '',
   kind = '',

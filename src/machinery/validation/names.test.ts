@@ -17,7 +17,7 @@ const {
   relaxedEnvVarName,
 } = names
 
-test('texts that every rule accepts', () => {
+test('valid texts are accepted by every rule', () => {
   const accepted: [names.TextRule, string[]][] = [
     [dnsSubdomain, ['a', 'dots.are.fine', '1st', 'a'.repeat(253)]],
     [dnsLabel, ['a', '1-a', 'a'.repeat(63)]],
@@ -36,8 +36,8 @@ test('texts that every rule accepts', () => {
     for (const value of values) assert.deepEqual(rule(value), [], `${rule.name}(${value})`)
 })
 
-test('what is wrong is told in upstream words', () => {
-  const refused: [names.TextRule, string, (string | RegExp)[]][] = [
+test("invalid texts are rejected with upstream's messages", () => {
+  const rejected: [names.TextRule, string, (string | RegExp)[]][] = [
     [
       dnsSubdomain,
       'Upper',
@@ -103,7 +103,7 @@ test('what is wrong is told in upstream words', () => {
     [cidr, '10.0.0.1/24', [/^must not have bits set beyond the prefix length$/]],
     [cidr, 'fd00::1/64', [/^must not have bits set beyond the prefix length$/]],
   ]
-  for (const [rule, value, expected] of refused) {
+  for (const [rule, value, expected] of rejected) {
     const errors = rule(value)
     assert.equal(errors.length, expected.length, `${rule.name}(${value}): ${errors.join('; ')}`)
     errors.forEach((error, at) => {

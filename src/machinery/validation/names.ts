@@ -1,11 +1,11 @@
 /**
- * Rules for names and other short texts, each a function that returns what is wrong in upstream's words
- * (k8s.io/apimachinery `validation`); an empty list means valid. They look at text only, never at objects.
+ * Rules for names and other short texts. Each is a function that returns upstream's messages (k8s.io/apimachinery
+ * `validation`); an empty list means valid. They check texts only, not objects.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import { hasHostBits } from '../../lib/cidr.ts'
 
-/** `generated`: the text is a generateName, whose trailing dash is fine because more follows. */
+/** `generated`: the text is a generateName, which may end in a dash because a suffix follows. */
 export type TextRule = (value: string, generated?: boolean) => string[]
 
 const label1123 = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
@@ -31,13 +31,13 @@ const portCharacters = /^[-a-z0-9]+$/
 const portLetter = /[a-z]/
 const unprintable = /[^\x20-\x7e]|=/
 
-/** How a rule with a regular expression is told: words, examples, the expression. */
+/** Returns the message of a rule with a regular expression: description, examples, expression. */
 const mismatch = (words: string, expression: string, ...examples: string[]): string =>
   `${words} (e.g. ${examples.map((example) => `'${example}'`).join(',  or ')}, regex used for validation is ` +
   `'${expression}')`
 
 const tooLongText = (max: number): string => `must be no more than ${max} characters`
-/** Since 1.36 the rules of label keys and values count in bytes; those of names still say characters. */
+/** Since 1.36, the messages for label keys and values name bytes; those for names still name characters. */
 const tooManyBytes = (max: number): string => `must be no more than ${max} bytes`
 const empty = 'must be non-empty'
 
@@ -109,13 +109,13 @@ const httpHeaderWords = mismatch(
   'X-Header-Name',
 )
 
-/** A generateName may end in a dash: it is judged as if a letter followed. */
-const masked = (value: string, generated?: boolean): string =>
+/** Replaces the trailing dash of a generateName by a letter, because a suffix follows. */
+const maskTrailingDash = (value: string, generated?: boolean): string =>
   generated && value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value
 
-/** Most names: `example.com`, up to 253 characters. */
+/** The rule for most names: `example.com`, up to 253 characters. */
 export function dnsSubdomain(value: string, generated?: boolean): string[] {
-  const text = masked(value, generated)
+  const text = maskTrailingDash(value, generated)
   if (text.length <= 253 && subdomain1123Pattern.test(text)) return []
   return [
     ...(text.length > 253 ? [tooLongText(253)] : []),
@@ -123,24 +123,24 @@ export function dnsSubdomain(value: string, generated?: boolean): string[] {
   ]
 }
 
-/** As dnsSubdomain; parts may begin with an underscore, and have some within. */
+/** Like dnsSubdomain, but parts may begin with and contain underscores. */
 export const underscoredSubdomain: TextRule = (value) => [
   ...(value.length > 253 ? [tooLongText(253)] : []),
   ...(underscoredPattern.test(value) ? [] : [underscoredWords]),
 ]
 
-/** Names that become one part of a DNS name (namespaces, containers, ports' owners): up to 63 characters, no dots. */
+/** Names that are one label of a DNS name (namespaces, containers): up to 63 characters, no dots. */
 export function dnsLabel(value: string, generated?: boolean): string[] {
-  const text = masked(value, generated)
+  const text = maskTrailingDash(value, generated)
   if (text.length <= 63 && label1123Pattern.test(text)) return []
   const errors = text.length > 63 ? [tooLongText(63)] : []
   if (!label1123Pattern.test(text)) errors.push(subdomain1123Pattern.test(text) ? 'must not contain dots' : labelWords)
   return errors
 }
 
-/** As dnsLabel, and begins with a letter. */
+/** Like dnsLabel, but begins with a letter. */
 export function dns1035Label(value: string, generated?: boolean): string[] {
-  const text = masked(value, generated)
+  const text = maskTrailingDash(value, generated)
   if (text.length <= 63 && label1035Pattern.test(text)) return []
   return [...(text.length > 63 ? [tooLongText(63)] : []), ...(label1035Pattern.test(text) ? [] : [label1035Words])]
 }
@@ -151,7 +151,7 @@ export const wildcardSubdomain: TextRule = (value) => [
   ...(wildcardPattern.test(value) ? [] : [wildcardWords]),
 ]
 
-/** Names that only have to fit into a URL: roles and bindings. */
+/** Names that only have to be valid in a URL path: roles and bindings. */
 export function pathSegment(value: string, generated?: boolean): string[] {
   if (!generated && (value === '.' || value === '..')) return [`may not be '${value}'`]
   if (!value.includes('/') && !value.includes('%')) return []
@@ -201,7 +201,7 @@ export function labelValue(value: string): string[] {
   ]
 }
 
-/** What would escape from a directory when used as a file's name. */
+/** Rejects texts that would leave a directory if used as a file name. */
 function directoryEscape(value: string): string[] {
   if (value === '.') return ["must not be '.'"]
   if (value === '..') return ["must not be '..'"]
@@ -214,7 +214,7 @@ export function configMapKey(value: string): string[] {
   return [...errors, ...(configMapKeyPattern.test(value) ? [] : [configMapKeyWords]), ...directoryEscape(value)]
 }
 
-/** Names of environment variables by the strict rule that held before 1.34. */
+/** Names of environment variables by the strict rule before 1.34. */
 export const envVarName: TextRule = (value) => [
   ...(envVarPattern.test(value) ? [] : [envVarWords]),
   ...directoryEscape(value),
@@ -250,7 +250,7 @@ const leadingZero = /(^|\.)0\d/
 const mapped = /^::ffff:(\d+\.){3}\d+$/i
 const dotted = /^\d+(\.\d+){3}$/
 
-/** IPv4 or IPv6 addresses; leading zeros and IPv4-mapped addresses are refused. */
+/** IPv4 or IPv6 addresses, without leading zeros, not IPv4-mapped. */
 export function ipAddress(value: string): string[] {
   if (isIPv4(value)) return []
   if (isIPv6(value) && !value.includes('%'))
@@ -267,10 +267,7 @@ const reservedRanges: readonly (readonly [RegExp, (ip: string) => string])[] = [
   [/^(224\.0\.0\.|ff[0-9a-f]2:)/i, () => 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
 ]
 
-/**
- * Addresses that traffic may be sent to: none by which somebody could catch traffic of nodes to themselves. The text is
- * an address.
- */
+/** Addresses of endpoints. Rejects ranges that would redirect the traffic of nodes. The text is a valid address. */
 export function endpointAddress(value: string): string[] {
   const found = reservedRanges.find(([range]) => range.test(value))
   return found ? [found[1](value)] : []
@@ -279,7 +276,7 @@ export function endpointAddress(value: string): string[] {
 const withoutZeros = (address: string): string =>
   dotted.test(address) ? address.split('.').map(Number).join('.') : address
 
-/** `10.9.8.0/24`: leading zeros, IPv4-mapped addresses and bits beyond the prefix are refused. */
+/** `10.9.8.0/24`, without leading zeros or bits beyond the prefix, not IPv4-mapped. */
 export function cidr(value: string): string[] {
   const slash = value.indexOf('/')
   const address = value.slice(0, slash)
@@ -293,7 +290,7 @@ export function cidr(value: string): string[] {
   return hasHostBits(value) ? ['must not have bits set beyond the prefix length'] : []
 }
 
-/** A domain with at least `parts` parts, such as a webhook's name (3). */
+/** A domain with at least `parts` labels, such as a webhook's name (3). */
 export function domainName(value: string, parts: 2 | 3): string[] {
   if (value === '') return ['']
   const errors = dnsSubdomain(value)

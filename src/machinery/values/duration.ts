@@ -1,16 +1,16 @@
-/** How Kubernetes prints how long something took or ago it was (apimachinery `duration.HumanDuration`). */
+/** Durations and ages as Kubernetes prints them (apimachinery `duration.HumanDuration`). */
 
 const minute = 60
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Both parts, the second only if it is not zero: `2d1h`, `2d`. */
+/** Joins both parts and omits the second if it is zero: `2d1h`, `2d`. */
 const parts = (large: number, largeUnit: string, small: number, smallUnit: string): string =>
   small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit}${small}${smallUnit}`
 
 /**
- * `ms` with about two digits of precision: `119s`, `2m`, `9m59s`, `3h25m`, `26h`, `2d1h`, `100d`, `2y35d`. Up to 2 s
- * before now count as now.
+ * Formats `ms` with about two digits of precision: `119s`, `2m`, `9m59s`, `3h25m`, `26h`, `2d1h`, `100d`, `2y35d`.
+ * Negative durations above −2 s are `0s`.
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkRequestUri, parseUrl } from './go-url.ts'
 
-test('a URL falls into the parts that Go sees', () => {
+test('a URL is split into the same parts as in Go', () => {
   const parts = (text: string): readonly string[] => {
     const { scheme, host, hostname, port, escapedPath } = parseUrl(text)
     return [scheme, host, hostname, port, escapedPath]
@@ -29,7 +29,7 @@ test('a URL falls into the parts that Go sees', () => {
   for (const [text, expected] of cases) assert.deepEqual(parts(text), expected, text)
 })
 
-test('queries have many values a key', () => {
+test('a key of a query may have several values', () => {
   const query = (text: string): object => Object.fromEntries(parseUrl(text).query)
   assert.deepEqual(query('https://example.com/path?k1=a&k2=b&k2=c'), { k1: ['a'], k2: ['b', 'c'] })
   assert.deepEqual(query('https://example.com/path?key with spaces=value with spaces'), {
@@ -40,7 +40,7 @@ test('queries have many values a key', () => {
   assert.deepEqual(query('https://example.com/path'), {})
 })
 
-test('what is no URL of a request is told as Go tells it', () => {
+test("an invalid request URI fails with Go's message", () => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'parse "": empty url'],
     ['../relative-path', 'parse "../relative-path": invalid URI for request'],
@@ -62,7 +62,7 @@ test('what is no URL of a request is told as Go tells it', () => {
   for (const text of ['*', '/', 'https://example.com', '/a?b=%zz', '//host/path', 'mailto:x']) checkRequestUri(text)
 })
 
-test('a URL is the same as itself only', () => {
+test('URLs with the same parts have the same identity', () => {
   assert.equal(parseUrl('https://example.com/').identity, parseUrl('HTTPS://example.com/').identity)
   assert.notEqual(parseUrl('https://example.com/').identity, parseUrl('https://example.com').identity)
   assert.notEqual(parseUrl('https://a@example.com/').identity, parseUrl('https://b@example.com').identity)

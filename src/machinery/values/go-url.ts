@@ -1,7 +1,6 @@
 /**
- * URLs as Go's net/url reads them: laxer than WHATWG's in some places (any scheme, no normalisation), stricter in
- * others, with Go's messages. Texts are handled as UTF-8 bytes, one character each, because percent-encoding is about
- * bytes.
+ * URLs as Go's net/url parses them: laxer than WHATWG's in some places (any scheme, no normalisation), stricter in
+ * others, with Go's messages. Strings hold UTF-8 bytes, one character each, because percent-encoding encodes bytes.
  */
 import { Buffer } from 'node:buffer'
 import { goQuote } from '../../lib/go/go-quote.ts'
@@ -9,18 +8,18 @@ import { IpError, parseIpAddress } from './ip-address.ts'
 
 export interface GoUrl {
   readonly scheme: string
-  /** Host and port, unescaped; brackets around IPv6 addresses stay. */
+  /** Host and port, unescaped, with the brackets of IPv6 addresses. */
   readonly host: string
   readonly hostname: string
   readonly port: string
   readonly escapedPath: string
-  /** The values of each key, unescaped, in their order; pairs that are malformed are left out. */
+  /** The values of each key, unescaped, in their order. Malformed pairs are omitted. */
   readonly query: ReadonlyMap<string, readonly string[]>
-  /** Two URLs are the same if this is. */
+  /** Equal for equal URLs. */
   readonly identity: string
 }
 
-/** The text is no URL; the message is Go's. */
+/** The text is not a URL. The message is Go's. */
 export class UrlError extends Error {
   constructor(message: string) {
     super(message)
@@ -28,18 +27,18 @@ export class UrlError extends Error {
   }
 }
 
-/** Reads an absolute URI or an absolute path, as the format `uri` wants it. Throws UrlError. */
+/** Checks that the text is an absolute URI or an absolute path, as the format `uri` requires. Throws UrlError. */
 export function checkRequestUri(text: string): void {
   parse(text, bytesOf(text), true)
 }
 
-/** Reads any URI reference. Throws UrlError. */
+/** Parses any URI reference. Throws UrlError. */
 export function parseUrl(text: string): GoUrl {
   const hash = text.indexOf('#')
   const beforeFragment = hash < 0 ? text : text.slice(0, hash)
   const parts = parse(beforeFragment, bytesOf(beforeFragment), false)
   const rawFragment = hash < 0 ? '' : bytesOf(text.slice(hash + 1))
-  const fragment = told(text, () => unescaped(rawFragment, 'fragment'))
+  const fragment = withUrl(text, () => unescaped(rawFragment, 'fragment'))
   const { host, path } = parts
   const [hostname, port] = splitPort(host)
   const escapedPath = preserved(parts.rawPath, path, 'path') ?? (path === '*' ? '*' : percentEncoded(path, 'path'))
@@ -82,7 +81,7 @@ type Place = 'path' | 'host' | 'zone' | 'user' | 'query' | 'fragment'
 const bytesOf = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 const textOf = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8')
 
-/** Without the operation and the URL that Go puts before every message. */
+/** An error without the operation and the URL that Go puts before every message. */
 class Fault {
   readonly message: string
   constructor(message: string) {
@@ -90,8 +89,8 @@ class Fault {
   }
 }
 
-/** A fault is told with the URL it was found in. */
-function told<T>(url: string, read: () => T): T {
+/** Runs `read`; converts a Fault to an UrlError that names the URL. */
+function withUrl<T>(url: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
@@ -100,7 +99,7 @@ function told<T>(url: string, read: () => T): T {
   }
 }
 
-const parse = (url: string, bytes: string, request: boolean): Parts => told(url, () => partsOf(bytes, request))
+const parse = (url: string, bytes: string, request: boolean): Parts => withUrl(url, () => partsOf(bytes, request))
 
 function partsOf(url: string, request: boolean): Parts {
   const nothing: Parts = {
@@ -113,7 +112,7 @@ function partsOf(url: string, request: boolean): Parts {
     query: '',
     forceQuery: false,
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that no URL may contain
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a URL must not contain these characters
   if (/[\x00-\x1f\x7f]/.test(url)) throw new Fault('net/url: invalid control character in URL')
   if (url === '' && request) throw new Fault('empty url')
   if (url === '*') return { ...nothing, path: '*', rawPath: '*' }
@@ -137,7 +136,7 @@ function partsOf(url: string, request: boolean): Parts {
   return { ...common, ...authorityOf(authority), path: unescaped(rawPath, 'path'), rawPath }
 }
 
-/** The scheme in lower case, and what follows it. */
+/** Splits the scheme, in lower case, from the rest. */
 function splitScheme(url: string): readonly [string, string] {
   if (url.startsWith(':')) throw new Fault('missing protocol scheme')
   const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(url)?.[1]
@@ -158,7 +157,7 @@ function authorityOf(authority: string): Pick<Parts, 'user' | 'host'> {
 function hostOf(host: string): string {
   const open = host.lastIndexOf('[')
   if (open < 0) {
-    // Only an address in brackets has colons of its own.
+    // Only an address in brackets may contain colons.
     if (host.includes(':')) checkPort(host.slice(host.indexOf(':')))
     return unescaped(host, 'host')
   }
@@ -189,7 +188,7 @@ function checkPort(port: string): void {
   if (!/^(:[0-9]*)?$/.test(port)) throw new Fault(`invalid port ${goQuote(textOf(port))} after host`)
 }
 
-/** Host and port apart; brackets are taken off. */
+/** Splits host and port, and removes brackets. */
 function splitPort(host: string): readonly [string, string] {
   const [, name = host, port = ''] = /^(.*):([0-9]*)$/s.exec(host) ?? []
   return [name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name, port]
@@ -225,7 +224,7 @@ function unescaped(text: string, place: Place): string {
   const spaced = place === 'query' ? text.replaceAll('+', ' ') : text
   return spaced.replace(/%([0-9A-Fa-f]{2})/g, (encoded, digits: string) => {
     const byte = String.fromCharCode(Number.parseInt(digits, 16))
-    // Hosts may only escape what is not ASCII; zones nothing that they could not contain as it is.
+    // Hosts may escape only characters beyond ASCII; zones only `%`, spaces and characters that need no escape.
     if (
       (place === 'host' && byte < '\x80' && encoded !== '%25') ||
       (place === 'zone' && encoded !== '%25' && byte !== ' ' && needsEscape(byte, 'host'))
@@ -254,7 +253,7 @@ function percentEncoded(bytes: string, place: Place): string {
   return text
 }
 
-/** The escaped form as it came, if it is a proper one: `%2F` in a path stays. */
+/** Returns the original escaped form if it is valid, so that `%2F` in a path remains. */
 function preserved(raw: string, decoded: string, place: Place): string | undefined {
   if (raw === '') return undefined
   for (const byte of raw) if (!/[!$&'()*+,;=:@[\]%]/.test(byte) && needsEscape(byte, place)) return undefined

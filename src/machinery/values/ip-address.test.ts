@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as ip from './ip-address.ts'
 
-test('addresses are read and written in canonical form', () => {
+test('addresses are parsed, and written in canonical form', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['127.0.0.1', '127.0.0.1'],
     ['255.255.255.255', '255.255.255.255'],
@@ -21,7 +21,7 @@ test('addresses are read and written in canonical form', () => {
   for (const [text, canonical] of cases) assert.equal(ip.ipText(ip.parseIpAddress(text)), canonical, text)
 })
 
-test('what is no address is told as Go tells it', () => {
+test("an invalid address fails with Go's message", () => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'ParseAddr(""): unable to parse IP'],
     ['hello', 'ParseAddr("hello"): unable to parse IP'],
@@ -49,7 +49,7 @@ test('what is no address is told as Go tells it', () => {
   for (const [text, message] of cases) assert.throws(() => ip.parseIpAddress(text), { name: 'IpError', message }, text)
 })
 
-test('ranges keep the bits behind the prefix until they are masked', () => {
+test('ranges retain the bits after the prefix until they are masked', () => {
   const range = ip.parseIpRange('192.168.1.7/16')
   assert.equal(ip.rangeText(range), '192.168.1.7/16')
   assert.equal(ip.rangeText(ip.masked(range)), '192.168.0.0/16')
@@ -59,7 +59,7 @@ test('ranges keep the bits behind the prefix until they are masked', () => {
   assert.ok(!ip.rangeContains(ip.parseIpRange('::/0'), ip.parseIpAddress('1.2.3.4')))
 })
 
-test('what is no range is told as Go tells it', () => {
+test("an invalid range fails with Go's message", () => {
   const cases: readonly (readonly [string, string])[] = [
     ['1.2.3.4', 'netip.ParsePrefix("1.2.3.4"): no \'/\''],
     ['1.2.3.4/33', 'netip.ParsePrefix("1.2.3.4/33"): prefix length out of range'],
@@ -73,7 +73,7 @@ test('what is no range is told as Go tells it', () => {
   for (const [text, message] of cases) assert.throws(() => ip.parseIpRange(text), { name: 'IpError', message }, text)
 })
 
-test('an address is of the kinds that Go’s net/netip says', () => {
+test('addresses are classified as in Go’s net/netip', () => {
   const kinds = (text: string): string => {
     const address = ip.parseIpAddress(text)
     const rules = {

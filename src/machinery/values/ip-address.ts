@@ -1,6 +1,6 @@
 /**
- * IP addresses and ranges, read as strictly as Go's net/netip does and with its messages. Unlike `lib/cidr.ts`, which
- * reads flags, it keeps the bits behind the prefix and says what is wrong.
+ * IP addresses and ranges, parsed as strictly as by Go's net/netip and with its messages. Unlike `lib/cidr.ts`, which
+ * parses flags, it retains the bits after the prefix and reports the reason of an error.
  */
 import { goQuote } from '../../lib/go/go-quote.ts'
 
@@ -16,7 +16,7 @@ export interface IpRange {
   readonly bits: number
 }
 
-/** The text is no address, or no range; the message is Go's. */
+/** The text is not an address or not a range. The message is Go's. */
 export class IpError extends Error {
   constructor(message: string) {
     super(message)
@@ -27,7 +27,7 @@ export class IpError extends Error {
 const bad = (text: string, what: string, at = ''): IpError =>
   new IpError(`ParseAddr(${goQuote(text)}): ${what}${at === '' ? '' : ` (at ${goQuote(at)})`}`)
 
-/** Reads an address. Throws IpError. */
+/** Parses an address. Throws IpError. */
 export function parseIpAddress(text: string): IpAddress {
   const mark = /[.:%]/.exec(text)?.[0]
   if (mark === '.') return { family: 4, value: ipv4Value(text, text), zone: '' }
@@ -35,7 +35,7 @@ export function parseIpAddress(text: string): IpAddress {
   throw bad(text, mark === '%' ? 'missing IPv6 address' : 'unable to parse IP')
 }
 
-/** Reads `ADDRESS/BITS`; bits of the address behind the prefix are kept. Throws IpError. */
+/** Parses `ADDRESS/BITS` and retains the bits after the prefix. Throws IpError. */
 export function parseIpRange(text: string): IpRange {
   const wrong = (what: string): IpError => new IpError(`netip.ParsePrefix(${goQuote(text)}): ${what}`)
   const slash = text.lastIndexOf('/')
@@ -45,7 +45,7 @@ export function parseIpRange(text: string): IpRange {
   const digits = text.slice(slash + 1)
   if (!/^(0|[1-9][0-9]{0,17})$/.test(digits)) throw wrong(`bad bits after slash: ${goQuote(digits)}`)
   const bits = Number(digits)
-  if (bits > sizeOf(address)) throw wrong('prefix length out of range')
+  if (bits > bitLength(address)) throw wrong('prefix length out of range')
   return { address, bits }
 }
 
@@ -58,13 +58,13 @@ function addressOf(text: string, wrong: (what: string) => IpError): IpAddress {
   }
 }
 
-/** How many bits addresses of this family have. */
-export const sizeOf = ({ family }: IpAddress): 32 | 128 => (family === 4 ? 32 : 128)
+/** The number of bits of an address of this family. */
+export const bitLength = ({ family }: IpAddress): 32 | 128 => (family === 4 ? 32 : 128)
 
-/** Whether it is an IPv4 address written as IPv6 (`::ffff:1.2.3.4`). */
+/** Returns true for an IPv4 address written as IPv6 (`::ffff:1.2.3.4`). */
 export const isMapped = ({ family, value }: IpAddress): boolean => family === 6 && value >> 32n === 0xffffn
 
-/** The dotted form of part of `text`; messages show the whole. */
+/** Parses `part` in dotted form. Error messages show the whole `text`. */
 function ipv4Value(part: string, text: string): bigint {
   let value = 0
   let fields = 0
@@ -133,7 +133,7 @@ function parseIpv6(text: string): IpAddress {
   return { family: 6, value: fields.reduce((sum, field) => (sum << 16n) | BigInt(field), 0n), zone }
 }
 
-/** How many hexadecimal digits `rest` begins with: one to four. */
+/** Returns the number of hexadecimal digits at the start of `rest`: one to four. */
 function hexDigits(rest: string, text: string): number {
   let digits = 0
   while (digits < rest.length && /[0-9a-fA-F]/.test(rest[digits] ?? '')) {
@@ -154,7 +154,7 @@ export function ipText({ family, value, zone }: IpAddress): string {
   return zone === '' ? text : `${text}%${zone}`
 }
 
-/** The first of the longest runs of zeros: where it starts, and how long it is. */
+/** Returns the start and length of the first of the longest runs of zeros. */
 function longestZeros(fields: readonly string[]): readonly [number, number] {
   let best: readonly [number, number] = [0, 0]
   for (let i = 0; i < fields.length; i++) {
@@ -168,15 +168,15 @@ function longestZeros(fields: readonly string[]): readonly [number, number] {
 
 export const rangeText = ({ address, bits }: IpRange): string => `${ipText(address)}/${bits}`
 
-/** The range with the bits behind its prefix cleared. */
+/** Clears the bits after the prefix. */
 export function masked({ address, bits }: IpRange): IpRange {
-  const rest = BigInt(sizeOf(address) - bits)
+  const rest = BigInt(bitLength(address) - bits)
   return { address: { ...address, value: (address.value >> rest) << rest }, bits }
 }
 
-/** Whether the address lies in the range. */
+/** Returns true if the address is in the range. */
 export function rangeContains({ address, bits }: IpRange, other: IpAddress): boolean {
-  const rest = BigInt(sizeOf(address) - bits)
+  const rest = BigInt(bitLength(address) - bits)
   return address.family === other.family && address.value >> rest === other.value >> rest
 }
 
@@ -199,10 +199,7 @@ export const isLinkLocalMulticast = ({ family, value }: IpAddress): boolean =>
 export const isLinkLocalUnicast = ({ family, value }: IpAddress): boolean =>
   family === 4 ? value >> 16n === 0xa9fen : value >> 118n === 0x3fan
 
-/**
- * Anything that is not unspecified, loopback, multicast, link-local or IPv4's broadcast address; private addresses
- * count.
- */
+/** Not unspecified, loopback, multicast, link-local or IPv4's broadcast address. Private addresses are global, too. */
 export const isGlobalUnicast = (address: IpAddress): boolean =>
   !(address.family === 4 && address.value === 0xffffffffn) &&
   !isUnspecified(address) &&

@@ -47,11 +47,11 @@ const canonical: readonly (readonly [string | number, string])[] = [
   ['0.2Ki', '204800m'],
 ]
 
-test('a quantity is written with the largest suffix that keeps it exact', () => {
+test('a quantity is written with the largest suffix that is exact', () => {
   for (const [given, expected] of canonical) assert.equal(canonicalQuantity(given), expected, String(given))
 })
 
-test('what is no quantity is refused in the words of the API', () => {
+test("an invalid quantity fails with upstream's message", () => {
   assert.throws(() => parseQuantity('much'), {
     message: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
   })
@@ -60,7 +60,7 @@ test('what is no quantity is refused in the words of the API', () => {
   assert.deepEqual(['', '1 ', '1Kii', 'lots', '--1'].filter(isQuantity), [])
 })
 
-test('quantities compare and add by amount, not by text', () => {
+test('quantities are compared and added by amount, not by text', () => {
   assert.equal(compareQuantities('1', '1000m'), 0)
   assert.ok(compareQuantities('1Gi', '1G') > 0)
   assert.ok(compareQuantities('-1', '0') < 0)
@@ -69,13 +69,13 @@ test('quantities compare and add by amount, not by text', () => {
   assert.equal(addQuantities('512Mi', '512Mi'), '1Gi')
 })
 
-test('lists of resources hold nothing finer than thousandths', () => {
+test('quantities of resource lists are rounded up to thousandths', () => {
   assert.deepEqual(['1u', '1n', '1001u', '1', '1e6', '-1u'].map(milliQuantity), ['1m', '1m', '2m', '1', '1e6', '-1m'])
   assert.equal(wholeValue('1500m'), 2n)
   assert.equal(milliValue('1u'), 1n)
 })
 
-test('texts of any length are read in one pass, and rounded up by what their last digits say', () => {
+test('texts of any length are parsed in one pass and rounded up', () => {
   const many = 1_000_000
   assert.throws(() => canonicalQuantity(`${'1'.repeat(many)}!`), /must match/)
   assert.equal(canonicalQuantity('9'.repeat(many)), '9223372036854775807')

@@ -1,19 +1,19 @@
 /**
- * Quantities: fixed-point numbers with a suffix (`500m`, `1.5Gi`, `1e3`), as apimachinery's `resource.Quantity` reads
- * and writes them. They are kept exact, in billionths; texts repeat a lot, so what was parsed is remembered.
+ * Quantities: fixed-point numbers with a suffix (`500m`, `1.5Gi`, `1e3`), in the syntax of apimachinery's
+ * `resource.Quantity`. They are exact, in billionths. Texts repeat a lot, so parsed quantities are cached.
  */
 
 export interface Quantity {
   /** The amount in billionths (nano). */
   readonly nano: bigint
-  /** The canonical text: no fraction, the largest suffix that keeps it exact. */
+  /** The canonical text: no fraction, the largest suffix that is exact. */
   readonly canonical: string
   readonly format: Format
 }
 
 type Format = 'decimal' | 'binary' | 'exponent'
 
-/** The text is no quantity; the message is upstream's. */
+/** The text is not a quantity. The message is upstream's. */
 export class QuantityError extends Error {
   constructor(message: string) {
     super(message)
@@ -22,32 +22,32 @@ export class QuantityError extends Error {
 }
 
 const giga = 1_000_000_000n
-/** Quantities are capped at what an int64 holds. */
+/** Quantities are capped at the largest int64. */
 const max = (2n ** 63n - 1n) * giga
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
-const remembered = new Map<string, Quantity>()
-const rememberedLimit = 8192
-/** Longer texts are no one's habit. */
-const rememberedLength = 32
+const cache = new Map<string, Quantity>()
+const cacheLimit = 8192
+/** Longer texts rarely repeat. */
+const cachedLength = 32
 
-/** Reads a quantity. Throws QuantityError. */
+/** Parses a quantity. Throws QuantityError. */
 export function parseQuantity(text: string): Quantity {
-  const known = remembered.get(text)
+  const known = cache.get(text)
   if (known) return known
   const quantity = parse(text)
-  if (text.length > rememberedLength) return quantity
-  if (remembered.size >= rememberedLimit) remembered.clear()
-  remembered.set(text, quantity)
+  if (text.length > cachedLength) return quantity
+  if (cache.size >= cacheLimit) cache.clear()
+  cache.set(text, quantity)
   return quantity
 }
 
-/** The canonical text of a quantity: `1000m` → `1`, `0.5Gi` → `512Mi`. Throws QuantityError. */
+/** Returns the canonical text of a quantity: `1000m` → `1`, `0.5Gi` → `512Mi`. Throws QuantityError. */
 export const canonicalQuantity = (text: string | number): string => parseQuantity(String(text)).canonical
 
-/** Whether `text` is a quantity. */
+/** Returns true if `text` is a quantity. */
 export function isQuantity(text: string | number): boolean {
   try {
     parseQuantity(String(text))
@@ -57,7 +57,7 @@ export function isQuantity(text: string | number): boolean {
   }
 }
 
-/** Less than 0, 0 or more than 0, as `a` is smaller than, equal to or greater than `b`. */
+/** Returns -1, 0 or 1 if `a` is smaller than, equal to or greater than `b`. */
 export function compareQuantities(a: string, b: string): number {
   if (a === b) return 0
   const x = parseQuantity(a).nano
@@ -65,26 +65,26 @@ export function compareQuantities(a: string, b: string): number {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-/** -1, 0 or 1. */
+/** Returns -1, 0 or 1. */
 export function signOf(text: string): number {
   const { nano } = parseQuantity(text)
   return nano < 0n ? -1 : nano > 0n ? 1 : 0
 }
 
-/** The sum, written in the format of `a` (of `b` if `a` is zero). */
+/** Returns `a + b` in the format of `a`, or of `b` if `a` is zero. */
 export function addQuantities(a: string, b: string): string {
   const x = parseQuantity(a)
   const y = parseQuantity(b)
   return write(x.nano + y.nano, x.nano === 0n ? y.format : x.format)
 }
 
-/** What is left of `a` without `b`, written in the format of `a`. */
+/** Returns `a - b` in the format of `a`. */
 export function subtractQuantities(a: string, b: string): string {
   const x = parseQuantity(a)
   return write(x.nano - parseQuantity(b).nano, x.format)
 }
 
-/** The canonical text, rounded up to thousandths: lists of resources hold nothing finer. */
+/** Returns the canonical text rounded up to thousandths, the precision of resource lists. */
 export function milliQuantity(text: string | number): string {
   const { nano, canonical, format } = parseQuantity(String(text))
   const rest = nano % 1_000_000n
@@ -92,17 +92,17 @@ export function milliQuantity(text: string | number): string {
   return write(nano - rest + (nano < 0n ? -1_000_000n : 1_000_000n), format)
 }
 
-/** Whether the amount has no fraction. */
+/** Returns true if the amount has no fraction. */
 export const isWhole = (text: string): boolean => parseQuantity(text).nano % giga === 0n
 
-/** The amount rounded up to whole units, as Go's `Value()`. */
+/** Returns the amount rounded up to whole units, as Go's `Value()`. */
 export function wholeValue(text: string): bigint {
   const { nano } = parseQuantity(text)
   const whole = nano / giga
   return nano % giga > 0n ? whole + 1n : whole
 }
 
-/** The amount rounded up to thousandths, as Go's `MilliValue()`. */
+/** Returns the amount rounded up to thousandths, as Go's `MilliValue()`. */
 export function milliValue(text: string): bigint {
   const { nano } = parseQuantity(text)
   const whole = nano / 1_000_000n
@@ -110,13 +110,13 @@ export function milliValue(text: string): bigint {
 }
 
 /**
- * In two steps, each of which has one way to match: digits that could stand in two places would be tried in all of
- * them.
+ * Two expressions, each of which can match in one way only: one expression in which digits could match in two places
+ * would backtrack.
  */
 const amountShape = /^([+-]?)(\d*)(?:\.(\d*))?(.*)$/s
 const suffixShape = /^([eEinumkKMGTP]*)([-+]?\d*)$/
 
-/** Beyond so many digits nothing is left of the rest but whether there is anything. */
+/** Of further digits, only matters whether any is not zero. */
 const maxDigits = 128
 const maxFraction = 32
 
@@ -136,13 +136,13 @@ function parse(text: string): Quantity {
   const fraction = dropped > 0 ? '' : shortened(allFraction)
   const digits = BigInt(whole + fraction)
   const scaled = base === 2 ? digits << BigInt(exponent) : digits
-  // Beyond these powers nothing but zero and the cap is left.
+  // Beyond these powers every result is zero or the cap.
   const tens = Math.max(-256, Math.min(64, (base === 2 ? 0 : exponent) + dropped - fraction.length + 9))
   const amount = capped(tens >= 0 ? scaled * 10n ** BigInt(tens) : roundedUp(scaled, 10n ** BigInt(-tens)))
   const nano = sign === '-' ? -amount : amount
-  // Fractions of a byte are shown in thousandths.
-  const shown = format === 'binary' && nano > 0n && nano < giga ? 'decimal' : format
-  return { nano, canonical: write(nano, shown), format: shown }
+  // Fractions of a byte are written in thousandths.
+  const writtenFormat = format === 'binary' && nano > 0n && nano < giga ? 'decimal' : format
+  return { nano, canonical: write(nano, writtenFormat), format: writtenFormat }
 }
 
 const shortened = (fraction: string): string =>
@@ -182,10 +182,10 @@ function write(nano: bigint, format: Format): string {
   let end = text.length
   while (text.charCodeAt(end - 1) === 48) end--
   const zeros = text.length - end
-  // Powers go in steps of three: what is over stays with the digits.
-  const over = zeros % 3
-  const exponent = zeros - over - 9
-  const digits = text.slice(0, end + over)
+  // Suffixes are powers of 1000: up to two zeros remain with the digits.
+  const extraZeros = zeros % 3
+  const exponent = zeros - extraZeros - 9
+  const digits = text.slice(0, end + extraZeros)
   if (format === 'exponent') return `${sign}${digits}${exponent === 0 ? '' : `e${exponent}`}`
   const step = exponent / 3 + 3
   return step < decimalSuffixes.length

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareVersions, parseSemanticVersion, parseTolerantVersion } from './semantic-version.ts'
 
-test('versions are ordered as semver.org says', () => {
+test('versions are ordered as semver.org specifies', () => {
   const order = [
     '0.0.9',
     '1.0.0-1',
@@ -24,7 +24,7 @@ test('versions are ordered as semver.org says', () => {
   assert.equal(compareVersions(parseSemanticVersion('1.0.0+a'), parseSemanticVersion('1.0.0+b.c')), 0)
 })
 
-test('what is no version is told', () => {
+test('the error for an invalid version names the reason', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'Version string empty'],
     ['v1.0', 'No Major.Minor.Patch elements found'],
@@ -45,7 +45,7 @@ test('what is no version is told', () => {
     assert.throws(() => parseSemanticVersion(text), { name: 'SemanticVersionError', message }, text)
 })
 
-test('a tolerant reader completes versions', () => {
+test('the tolerant parser completes versions', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['v1', '1.0.0'],
     ['1.2', '1.2.0'],

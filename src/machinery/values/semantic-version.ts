@@ -1,17 +1,17 @@
-/** Semantic versions (semver.org 2.0), with the messages of the Go library that upstream reads them with. */
+/** Semantic versions (semver.org 2.0), with the messages of the Go library that upstream uses. */
 import { goQuote } from '../../lib/go/go-quote.ts'
 
 export interface SemanticVersion {
   readonly major: bigint
   readonly minor: bigint
   readonly patch: bigint
-  /** Identifiers behind `-`: numbers come before words. */
+  /** Identifiers after `-`. Numbers are ordered before words. */
   readonly prerelease: readonly (bigint | string)[]
-  /** Identifiers behind `+`; they do not count in comparisons. */
+  /** Identifiers after `+`. Comparisons ignore them. */
   readonly build: readonly string[]
 }
 
-/** The text is no semantic version. */
+/** The text is not a semantic version. */
 export class SemanticVersionError extends Error {
   constructor(message: string) {
     super(message)
@@ -23,7 +23,7 @@ const identifier = /^[0-9A-Za-z-]*$/
 const numeric = /^[0-9]*$/
 const maxUint64 = 2n ** 64n - 1n
 
-/** Reads `MAJOR.MINOR.PATCH[-PRERELEASE][+BUILD]`. Throws SemanticVersionError. */
+/** Parses `MAJOR.MINOR.PATCH[-PRERELEASE][+BUILD]`. Throws SemanticVersionError. */
 export function parseSemanticVersion(text: string): SemanticVersion {
   if (text === '') throw new SemanticVersionError('Version string empty')
   const [major, minor, tail] = firstThree(text)
@@ -41,8 +41,8 @@ export function parseSemanticVersion(text: string): SemanticVersion {
 }
 
 /**
- * As parseSemanticVersion, after dropping a leading `v` and leading zeros, and with missing minor and patch numbers
- * read as 0.
+ * Parses a version like parseSemanticVersion, but ignores a leading `v` and leading zeros. Missing minor and patch
+ * numbers are 0.
  */
 export function parseTolerantVersion(text: string): SemanticVersion {
   const parts = firstThree(text.startsWith('v') ? text.slice(1) : text).map(withoutLeadingZeros)
@@ -52,7 +52,7 @@ export function parseTolerantVersion(text: string): SemanticVersion {
   return parseSemanticVersion(parts.join('.'))
 }
 
-/** -1, 0 or 1, as `a` is older than, as old as, or newer than `b`. */
+/** Returns -1, 0 or 1 if `a` is older than, as old as, or newer than `b`. */
 export function compareVersions(a: SemanticVersion, b: SemanticVersion): number {
   const numbers = compare(a.major, b.major) || compare(a.minor, b.minor) || compare(a.patch, b.patch)
   if (numbers !== 0) return numbers
@@ -69,7 +69,7 @@ export function compareVersions(a: SemanticVersion, b: SemanticVersion): number 
 
 const compare = <T extends bigint | number | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The first two parts, and all the rest as one. */
+/** Splits the text into the first two parts and the rest. */
 function firstThree(text: string): string[] {
   const parts = text.split('.')
   return parts.length <= 3 ? parts : [...parts.slice(0, 2), parts.slice(2).join('.')]
@@ -98,7 +98,7 @@ function uint64(text: string): bigint {
   const wrong = (why: string): SemanticVersionError =>
     new SemanticVersionError(`strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
   if (text === '') throw wrong('invalid syntax')
-  // No number of more than 20 digits fits; BigInt of a very long one would take its time.
+  // Numbers of more than 20 digits do not fit; BigInt of a very long one would be slow.
   if (text.length > 20 || BigInt(text) > maxUint64) throw wrong('value out of range')
   return BigInt(text)
 }

@@ -10,7 +10,7 @@ import {
   nodeNameField,
   nodeSelectorTermOf,
 } from '../../machinery/selectors/node-selector.ts'
-import { isTolerated, keepsAway } from '../../machinery/selectors/toleration.ts'
+import { isTolerated, preventsScheduling } from '../../machinery/selectors/toleration.ts'
 import { type NodeInfo, type PodInfo, portsClash, type Rejection, type Taint } from '../framework/index.ts'
 import { demandOf, shortfalls } from '../plugins/node-resources/shortfall.ts'
 import { amountText } from './amount-text.ts'
@@ -26,7 +26,7 @@ const remedies: Readonly<Record<string, Remedy>> = {
   ],
   TaintToleration: ({ pod }, { name, taints }) =>
     taints
-      .filter((taint) => keepsAway(taint) && !isTolerated(taint, pod.spec?.tolerations))
+      .filter((taint) => preventsScheduling(taint) && !isTolerated(taint, pod.spec?.tolerations))
       .map(
         (taint) =>
           `tolerate ${taintText(taint)}, or remove the taint: ` +

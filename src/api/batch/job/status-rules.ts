@@ -11,7 +11,7 @@ import {
   invalidValue,
   required,
 } from '../../../machinery/validation/field-error.ts'
-import { all, each, repeats, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each, valid } from '../../../machinery/validation/field-rules.ts'
 import { optional, pointer } from '../../../machinery/validation/internal-type.ts'
 import { counts } from '../../workload/template-rules.ts'
 import { firstCommonIndex, parseIndexes } from './indexes.ts'
@@ -55,7 +55,7 @@ const hasCondition = ({ conditions = [] }: Status, wanted: Type, value = 'True')
   conditions.some(({ type, status }) => type === wanted && status === value)
 
 function uncounted({ succeeded, failed }: NonNullable<Status['uncountedTerminatedPods']> = {}): readonly FieldError[] {
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   const rule = (uid: string, path: string): readonly FieldError[] =>
     uid === '' ? [invalidValue(path, uid, 'must not be empty')] : isRepeated(uid) ? [duplicate(path, uid)] : valid
   const path = 'status.uncountedTerminatedPods'

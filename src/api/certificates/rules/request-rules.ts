@@ -11,7 +11,7 @@ import {
   notSupported,
   required,
 } from '../../../machinery/validation/field-error.ts'
-import { all, each, repeats } from '../../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each } from '../../../machinery/validation/field-rules.ts'
 import { issuedFault } from './issued-certificates.ts'
 import { signedRequestFault } from './signed-request.ts'
 import { signerNameRules } from './signer-name.ts'
@@ -73,7 +73,7 @@ export function requestRules(request: Request): readonly FieldError[] {
 
 function usageRules(wanted: readonly string[]): readonly FieldError[] {
   if (wanted.length === 0) return [required('spec.usages')]
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return each(wanted, 'spec.usages', (usage, field) =>
     all(
       usages.includes(usage) ? [] : [notSupported(field, usage, usages)],

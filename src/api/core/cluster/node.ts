@@ -12,7 +12,7 @@ import {
   notSupported,
   required,
 } from '../../../machinery/validation/field-error.ts'
-import { all, follows, unlessOld, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, exceptOldValues, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { optional, struct, text } from '../../../machinery/validation/internal-type.ts'
 import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import { nullMissingTimes } from '../../nulls.ts'
@@ -92,7 +92,7 @@ const amounts = (list: Record<string, string> | undefined, path: string): readon
 
 function podCIDRs({ podCIDRs: list }: NodeSpec, old: NodeSpec): readonly FieldError[] {
   if (!list) return valid
-  const rule = unlessOld(cidr, old.podCIDRs)
+  const rule = exceptOldValues(cidr, old.podCIDRs)
   const errors = list.flatMap((range, i) => follows(range, `spec.podCIDRs[${i}]`, rule))
   const families = new Set(list.map((range) => range.includes(':')))
   if (list.length > 2 || (list.length === 2 && families.size === 1))

@@ -15,11 +15,11 @@ import {
 import {
   all,
   each,
+  exceptOldValues,
   follows,
   oneOf,
   port as portNumber,
   portOrName,
-  unlessOld,
   valid,
 } from '../../../machinery/validation/field-rules.ts'
 import { number, optional, struct, text } from '../../../machinery/validation/internal-type.ts'
@@ -224,7 +224,7 @@ function sourceRanges(
   const annotated = own(annotations, rangesAnnotation)
   if (!ranges?.length && annotated === undefined) return valid
   const path = ranges?.length ? 'spec.LoadBalancerSourceRanges' : `metadata.annotations[${rangesAnnotation}]`
-  const rule = unlessOld(cidr, old?.spec?.loadBalancerSourceRanges)
+  const rule = exceptOldValues(cidr, old?.spec?.loadBalancerSourceRanges)
   return all(
     spec.type === 'LoadBalancer' ? valid : [forbiddenField(path, onlyBalancers)],
     ranges?.length

@@ -9,7 +9,7 @@ import {
   required,
   tooMany,
 } from '../../../machinery/validation/field-error.ts'
-import { all, each, repeats, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each, valid } from '../../../machinery/validation/field-rules.ts'
 import { addQuantities, compareQuantities, signOf, wholeValue } from '../../../machinery/values/quantity.ts'
 
 type Policy = Wire<V1CapacityRequestPolicy> & { readonly default?: string }
@@ -60,7 +60,7 @@ function valueRules(values: readonly string[], usual: string, capacity: string, 
   const notUsual = invalidValue(path, usual, 'default value is not valid according to the requestPolicy')
   // Upstream looks at none of so many, and so finds the default among none.
   if (values.length > mostValues) return [...notSorted, tooMany(path, values.length, mostValues), notUsual]
-  const isRepeated = repeats<bigint>()
+  const isRepeated = duplicateFinder<bigint>()
   return all(
     notSorted,
     each(values, path, (value, at) =>

@@ -14,11 +14,11 @@ import {
 } from '../../../machinery/validation/field-error.ts'
 import {
   all,
+  duplicateFinder,
   each,
   follows,
   immutable,
   oneOf,
-  repeats,
   requiredText,
   valid,
 } from '../../../machinery/validation/field-rules.ts'
@@ -138,7 +138,7 @@ const resultRules = (result: Result, path: string, names: Names): readonly Field
   )
 
 function deviceStatuses(devices: Status['devices'], allocated: Names): readonly FieldError[] {
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return all(
     each(devices, 'status.devices', (device, at) => deviceStatus(device, at, allocated)),
     each(devices, 'status.devices', (device, at) =>

@@ -1,6 +1,6 @@
 /** Rules for lists that may have so many items: one that is longer is not looked into. */
 import { duplicate, type FieldError, tooMany } from '../../../machinery/validation/field-error.ts'
-import { all, each, repeats } from '../../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each } from '../../../machinery/validation/field-rules.ts'
 
 type Rule<T> = (item: T, path: string) => readonly FieldError[]
 
@@ -21,7 +21,7 @@ export function limitedSet<T>(
   key: (item: T) => unknown,
 ): readonly FieldError[] {
   if (list && list.length > max) return [tooMany(path, list.length, max)]
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return all(
     each(list, path, rule),
     each(list, path, (item, at) => (isRepeated(JSON.stringify(key(item))) ? [duplicate(at, key(item))] : [])),

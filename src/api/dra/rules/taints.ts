@@ -9,7 +9,15 @@ import {
   notSupported,
   required,
 } from '../../../machinery/validation/field-error.ts'
-import { all, each, follows, oneOf, optionalText, repeats, valid } from '../../../machinery/validation/field-rules.ts'
+import {
+  all,
+  duplicateFinder,
+  each,
+  follows,
+  oneOf,
+  optionalText,
+  valid,
+} from '../../../machinery/validation/field-rules.ts'
 import { labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import { limitedList } from './lists.ts'
 
@@ -68,8 +76,8 @@ export function bindingConditions(device: Binding, path: string): readonly Field
   const { bindingConditions: good = [], bindingFailureConditions: bad = [] } = device
   const [goodPath, badPath] = [`${path}.bindingConditions`, `${path}.bindingFailureConditions`]
   const named = (name: string, at: string): readonly FieldError[] => follows(name, at, qualifiedName)
-  const isRepeated = repeats<string>()
-  const isRepeatedBad = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
+  const isRepeatedBad = duplicateFinder<string>()
   return all(
     limitedList(good, mostBindingConditions, goodPath, named),
     limitedList(bad, mostBindingConditions, badPath, named),

@@ -3,7 +3,14 @@
  * touches goes back as it came.
  */
 import { atOnce, type Steps } from '../../../lib/flow/pauses.ts'
-import { emptySet, isEmpty, knownSorted, parseFieldsV1, sorted, union } from '../../../machinery/fields/field-set.ts'
+import {
+  emptySet,
+  isEmpty,
+  markSorted,
+  parseFieldsV1,
+  sortFieldSet,
+  union,
+} from '../../../machinery/fields/field-set.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { FieldsV1, ManagedFieldsEntry } from '../../../machinery/object.ts'
 
@@ -73,7 +80,7 @@ const storedManager = (source: ManagedFieldsEntry): Manager => ({
 })
 
 /** What is stored was put in order before. */
-const storedFields = ({ fieldsV1 }: ManagedFieldsEntry): FieldsV1 => (fieldsV1 ? knownSorted(fieldsV1) : emptySet)
+const storedFields = ({ fieldsV1 }: ManagedFieldsEntry): FieldsV1 => (fieldsV1 ? markSorted(fieldsV1) : emptySet)
 
 function* sentManager(entry: ManagedFieldsEntry, i: number): Steps<Manager> {
   checkEntry(entry, i)
@@ -93,7 +100,7 @@ function* readFields(fields: FieldsV1 | undefined): Steps<FieldsV1> {
   if (!fields) return emptySet
   const parsed = parseFieldsV1(fields)
   yield
-  return sorted(parsed)
+  return sortFieldSet(parsed)
 }
 
 function checkEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, i: number): void {
@@ -148,7 +155,7 @@ function encodeEntry({ name, operation, apiVersion, time, fields, subresource, s
     apiVersion,
     ...(time && { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: sorted(fields),
+    fieldsV1: sortFieldSet(fields),
     ...(subresource && { subresource }),
   }
 }

@@ -11,7 +11,7 @@ import {
   leaf,
   union,
 } from '../../../machinery/fields/field-set.ts'
-import { reconciled } from '../../../machinery/fields/reconcile.ts'
+import { reconcileFieldSet } from '../../../machinery/fields/reconcile.ts'
 import type { FieldsV1 } from '../../../machinery/object.ts'
 import type { StructType } from '../../../machinery/schema.ts'
 import type { Conflicts } from '../conflict.ts'
@@ -94,7 +94,7 @@ const without = ({ added, modified, removed }: Comparison, reset: FieldsV1): Com
 export function* knownToSchema(managed: Managed, { type, otherVersion, apiVersion: own }: Written): Steps<Managed> {
   for (const [identity, manager] of [...managed]) {
     const other = otherVersion && manager.apiVersion !== own ? otherVersion(manager.apiVersion) : { type }
-    if (other) setFields(managed, identity, manager, reconciled(manager.fields, other.type))
+    if (other) setFields(managed, identity, manager, reconcileFieldSet(manager.fields, other.type))
     else managed.delete(identity)
     yield
   }

@@ -3,7 +3,14 @@
  * Gives the new `metadata.managedFields`; the object itself is left alone.
  */
 import { atOnce, type Steps } from '../../../lib/flow/pauses.ts'
-import { difference, differenceBelow, emptySet, isEmpty, sorted, union } from '../../../machinery/fields/field-set.ts'
+import {
+  difference,
+  differenceBelow,
+  emptySet,
+  isEmpty,
+  sortFieldSet,
+  union,
+} from '../../../machinery/fields/field-set.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
 import { fieldsOfShape } from '../shapes/fields-of-shape.ts'
 import { capUpdaters, decodeManaged, encodeManaged, identityOf, isReset, type Managed, setFields } from './managed.ts'
@@ -122,7 +129,7 @@ function joined(set: FieldsV1, fields: FieldsV1): FieldsV1 {
   const text = JSON.stringify(fields)
   const known = joins.get(set)
   if (known?.fields === text) return known.set
-  const both = sorted(union(fields, set))
+  const both = sortFieldSet(union(fields, set))
   joins.set(set, { fields: text, set: both })
   return both
 }

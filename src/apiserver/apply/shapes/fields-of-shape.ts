@@ -3,7 +3,7 @@
  * shape, and so the same FieldsV1, which is worked out once.
  */
 import type { Steps } from '../../../lib/flow/pauses.ts'
-import { sorted } from '../../../machinery/fields/field-set.ts'
+import { sortFieldSet } from '../../../machinery/fields/field-set.ts'
 import { typedNode } from '../../../machinery/fields/typed-node.ts'
 import type { FieldsV1, KubeObject } from '../../../machinery/object.ts'
 import type { StructType } from '../../../machinery/schema.ts'
@@ -39,7 +39,7 @@ export function* fieldsOfShape(
   if (shape?.value) return shape.value
   const fields = yield* compute()
   yield
-  const set = sorted(fields)
+  const set = sortFieldSet(fields)
   if (shape) shape.value = set
   return set
 }

@@ -19,7 +19,7 @@ export class IpValue extends OpaqueValue implements Sized {
     this.address = address
   }
   get sizeInBytes(): number {
-    return net.sizeOf(this.address) / 8
+    return net.bitLength(this.address) / 8
   }
   equals(other: OpaqueValue): boolean {
     return (

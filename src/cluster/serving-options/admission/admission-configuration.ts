@@ -10,9 +10,9 @@ import {
   anything,
   decodeConfiguration,
   listOf,
-  OtherKindError,
   structOf,
   text,
+  UnknownKindError,
 } from '../../../machinery/decode/configuration.ts'
 import { parseYaml, YamlError } from '../../../machinery/yaml.ts'
 
@@ -66,7 +66,7 @@ function pluginsOf(value: unknown, file: string): NonNullable<AdmissionConfigura
   try {
     return decodeConfiguration<AdmissionConfiguration>(value, admissionConfiguration).plugins ?? []
   } catch (error) {
-    if (error instanceof OtherKindError && typeof value === 'object' && value !== null) {
+    if (error instanceof UnknownKindError && typeof value === 'object' && value !== null) {
       const old = Object.keys(unversioned).filter((field) => Object.hasOwn(value, field))
       if (old.length > 0) return old.map((field) => ({ name: unversioned[field], configuration: value }))
     }

@@ -9,6 +9,6 @@ test('depth counts lists and objects', () => {
   assert.equal(isDeeperThan({ a: [1, { b: [] }] }, 3), true)
 })
 
-test('values that would exhaust the stack are only looked at as deep as the limit', () => {
+test('values that would exhaust the stack are visited only up to the limit', () => {
   assert.equal(isDeeperThan(JSON.parse(`${'['.repeat(1e6)}${']'.repeat(1e6)}`), 1000), true)
 })

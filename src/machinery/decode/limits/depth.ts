@@ -1,6 +1,6 @@
-/** How deep a JSON value is nested. What recurses over values of clients' making must know first. */
+/** The nesting depth of JSON values, which has to be checked before code recurses over values from clients. */
 
-/** Whether a value is nested more than `limit` levels deep; never looks deeper than that. */
+/** Returns true if a value is nested more than `limit` levels deep. Does not visit deeper levels. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (limit === 0) return true

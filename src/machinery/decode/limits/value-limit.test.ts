@@ -5,7 +5,7 @@ import { checkValues, decode, maxValues } from '../index.ts'
 
 const tooMany = { code: 413, message: `Request entity too large: an object may have at most ${maxValues} values` }
 
-test('members and items are counted at all levels, what stands in texts is not', () => {
+test('members and items are counted at all levels, but not inside strings', () => {
   checkValues(
     JSON.stringify({ data: Object.fromEntries(Array.from({ length: maxValues - 10 }, (_, i) => [`k${i}`, ',[{'])) }),
   )
@@ -19,7 +19,7 @@ test('members and items are counted at all levels, what stands in texts is not',
     assert.throws(() => checkValues(JSON.stringify(value)), tooMany)
 })
 
-test('patches do not make more of an object than a body may hold', () => {
+test('the result of a patch has the same limit as a body', () => {
   const texts = { kind: 'array', items: { kind: 'string' } } as const
   const type = struct('Heavy', {
     lists: field({ kind: 'array', items: texts }),

@@ -4,15 +4,15 @@ import { isObject, type JsonObject } from '../../fields/json.ts'
 
 export const patchDirective = '$patch'
 export const retainKeys = '$retainKeys'
-/** Before `/` and the name of a list whose order is set. */
+/** Prefix of `/` and the name of a list whose order is set. */
 export const order = '$setElementOrder'
-/** Before `/` and the name of a list of scalars of which some are deleted. */
+/** Prefix of `/` and the name of a list of scalars, some of which are deleted. */
 export const deletion = '$deleteFromPrimitiveList'
 
-/** Whether the list item carries `$patch`. */
+/** Returns true if the list item has `$patch`. */
 export const isDirective = (item: unknown): item is JsonObject => isObject(item) && Object.hasOwn(item, patchDirective)
 
-/** A value that the object gets new: without directives, items to delete and null members. */
+/** Removes directives, items to delete and null members from a value that is new in the object. */
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value))
     return value.filter((item) => !(isDirective(item) && item[patchDirective] !== 'merge')).map(withoutDirectives)

@@ -1,6 +1,6 @@
 /**
- * Merging lists by key, or as sets of scalars, and the order of what comes out: the patch's items keep the patch's
- * order, the server's keep theirs, and where nothing relates the two, the patch's come first.
+ * Merges lists by key, or as sets of scalars. In the result, items of the patch retain the patch's order and those of
+ * the server the server's order; where nothing relates the two, the patch's items are first.
  */
 
 import { isObject, type JsonObject } from '../../fields/json.ts'
@@ -11,7 +11,7 @@ import { isDirective, patchDirective, withoutDirectives } from './directives.ts'
 type List = readonly unknown[]
 type MergeItems = (before: JsonObject, patch: JsonObject) => JsonObject
 
-/** What tells an item apart: the value of the merge key, or the scalar itself. */
+/** Returns the identity of an item: the value of the merge key, or the scalar itself. */
 function identity(item: unknown, mergeKey: string): unknown {
   if (!mergeKey) return item
   if (!isObject(item))
@@ -27,7 +27,7 @@ const noMergeKey = (item: JsonObject, mergeKey: string): StatusError =>
 
 const kindOf = (item: unknown): string => (Array.isArray(item) ? 'list' : isObject(item) ? 'map' : typeof item)
 
-/** Refuses lists whose items are of several kinds, or lists themselves. */
+/** Returns the kind of all items. Throws if they are of several kinds, or lists. */
 function kindOfItems(...lists: readonly List[]): string {
   let kind: string | undefined
   for (const item of lists.flat()) {
@@ -40,7 +40,7 @@ function kindOfItems(...lists: readonly List[]): string {
   return kind ?? 'string'
 }
 
-/** The list with the patch merged in; with `deletes`, the patch names scalars to take out. */
+/** Merges the patch into the list. With `deletes`, removes the scalars in the patch from the list. */
 export function mergeLists(
   before: List,
   patch: List,
@@ -57,29 +57,33 @@ export function mergeLists(
     return arrange([...new Set([...before, ...patch])], patch, before, '')
   }
   if (!mergeKey) throw internal('cannot merge lists without merge key for type struct')
-  const { kept, given } = afterDirectives(before as readonly JsonObject[], patch as readonly JsonObject[], mergeKey)
-  const merged = [...kept]
+  const { remaining, given } = afterDirectives(
+    before as readonly JsonObject[],
+    patch as readonly JsonObject[],
+    mergeKey,
+  )
+  const merged = [...remaining]
   const known = new Map<unknown, number>()
-  const note = (item: JsonObject, place: number): void =>
+  const recordPlace = (item: JsonObject, place: number): void =>
     void (known.has(item[mergeKey]) || known.set(item[mergeKey], place))
-  merged.forEach(note)
+  merged.forEach(recordPlace)
   for (const item of given) {
     const place = known.get(identity(item, mergeKey))
     if (place === undefined) {
       const added = withoutDirectives(item) as JsonObject
-      note(added, merged.length)
+      recordPlace(added, merged.length)
       merged.push(added)
     } else merged[place] = mergeItems(merged[place]!, item)
   }
-  return arrange(merged, given, kept, mergeKey)
+  return arrange(merged, given, remaining, mergeKey)
 }
 
-/** Obeys the items that are directives: what they leave of the list, and the patch without them. */
+/** Applies the items that are directives. Returns the remaining list, and the patch without directives. */
 function afterDirectives(
   before: readonly JsonObject[],
   patch: readonly JsonObject[],
   mergeKey: string,
-): { kept: readonly JsonObject[]; given: readonly JsonObject[] } {
+): { remaining: readonly JsonObject[]; given: readonly JsonObject[] } {
   const deleted = new Set<unknown>()
   let replace = false
   const given: JsonObject[] = []
@@ -102,12 +106,14 @@ function afterDirectives(
         throw internal(`unknown patch type: ${goValue(item[patchDirective])} in map: ${goValue(item)}`)
     }
   }
-  const kept = deleted.size === 0 ? before : before.filter((other) => !deleted.has(other[mergeKey]))
-  return replace ? { kept: given.map((item) => withoutDirectives(item) as JsonObject), given: [] } : { kept, given }
+  const remaining = deleted.size === 0 ? before : before.filter((other) => !deleted.has(other[mergeKey]))
+  return replace
+    ? { remaining: given.map((item) => withoutDirectives(item) as JsonObject), given: [] }
+    : { remaining, given }
 }
 
 /**
- * The items in order: those of `first` as they stand there, the others as they stand in `server`, both interleaved by
+ * Sorts the items: those of `first` by their order existing, the others by their order in `server`, both interleaved by
  * `server`.
  */
 function arrange<T>(items: readonly T[], first: List, server: List, mergeKey: string): T[] {
@@ -146,9 +152,7 @@ function places(list: List, mergeKey: string): Map<unknown, number> {
   return out
 }
 
-/**
- * The list that `$setElementOrder` gives, from what is there and what the patch says; undefined when there is neither.
- */
+/** Merges both lists in the order of `$setElementOrder`. Returns undefined if existing is neither. */
 export function orderedMerge(
   before: unknown,
   patch: unknown,
@@ -162,18 +166,18 @@ export function orderedMerge(
         'expected a []interface {}, but received a ' +
           `${isObject(list) ? 'map[string]interface {}' : list === null ? '%!s(<nil>)' : typeof list}`,
       )
-  const there = before as List | undefined
+  const existing = before as List | undefined
   const given = patch as List | undefined
   if (given === undefined) {
-    if (!there) return undefined
+    if (!existing) return undefined
   } else {
     checkOrder(given, wanted, mergeKey)
   }
-  const merged = there && given ? merge(there, given) : (there ?? (withoutDirectives(given) as List))
-  return arrange(merged, wanted, there ?? [], mergeKey)
+  const merged = existing && given ? merge(existing, given) : (existing ?? (withoutDirectives(given) as List))
+  return arrange(merged, wanted, existing ?? [], mergeKey)
 }
 
-/** The items that the patch gives must stand in the order list, in the same order. */
+/** Checks that the order list has all items of the patch in the same order. */
 function checkOrder(patch: List, wanted: List, mergeKey: string): void {
   if (wanted.length === 0 || patch.length === 0) return
   if (mergeKey && patch.some((item) => !isObject(item)))

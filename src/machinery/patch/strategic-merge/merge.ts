@@ -1,4 +1,4 @@
-/** Merging the members of an object by strategy. */
+/** Merges the members of an object by their patch strategies. */
 
 import { own, setOwn } from '../../../lib/own.ts'
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
@@ -8,7 +8,7 @@ import { badRequest, internal } from '../../status-error.ts'
 import { deletion, isDirective, order, patchDirective, retainKeys, withoutDirectives } from './directives.ts'
 import { mergeLists, orderedMerge } from './lists.ts'
 
-/** How the members of a type are patched. */
+/** The patch strategy of a member. */
 interface Strategy {
   readonly type: FieldType | undefined
   readonly merge: boolean
@@ -31,17 +31,17 @@ function memberStrategy(type: FieldType | undefined, name: string): Strategy {
   return field ? strategyOf(field) : plain
 }
 
-/** The object with the patch's members merged in by the type. */
+/** Merges the patch's members into the object. */
 export function mergeMembers(original: JsonObject, given: JsonObject, type: FieldType | undefined): JsonObject {
-  if (Object.hasOwn(given, patchDirective)) return wholeMap(given)
+  if (Object.hasOwn(given, patchDirective)) return replaceOrDelete(given)
   const patch = { ...given }
-  const out = { ...retained(original, patch) }
+  const out = { ...retainedMembers(original, patch) }
   mergeOrdered(out, patch, type)
   for (const name of Object.keys(patch)) mergeMember(out, name, patch[name], type)
   return out
 }
 
-function wholeMap(patch: JsonObject): JsonObject {
+function replaceOrDelete(patch: JsonObject): JsonObject {
   if (patch[patchDirective] === 'delete') return {}
   if (patch[patchDirective] !== 'replace')
     throw internal(`unknown patch type: ${goValue(patch[patchDirective])} in map: ${goValue(patch)}`)
@@ -49,20 +49,21 @@ function wholeMap(patch: JsonObject): JsonObject {
   return rest
 }
 
-/** Takes `$retainKeys` out of the patch and returns what it leaves of the original. */
-function retained(original: JsonObject, patch: JsonObject): JsonObject {
+/** Removes `$retainKeys` from the patch, and returns the members of the original that it retains. */
+function retainedMembers(original: JsonObject, patch: JsonObject): JsonObject {
   if (!Object.hasOwn(patch, retainKeys)) return original
   const wrong = badRequest('invalid patch format of retainKeys')
   const keys = patch[retainKeys]
   delete patch[retainKeys]
   if (!Array.isArray(keys)) throw wrong
-  const kept = new Set<unknown>(keys)
+  const keysToRetain = new Set<unknown>(keys)
   for (const name of Object.keys(patch))
-    if (patch[name] !== null && !name.startsWith(deletion) && !name.startsWith(order) && !kept.has(name)) throw wrong
-  return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)))
+    if (patch[name] !== null && !name.startsWith(deletion) && !name.startsWith(order) && !keysToRetain.has(name))
+      throw wrong
+  return Object.fromEntries(Object.entries(original).filter(([name]) => keysToRetain.has(name)))
 }
 
-/** Merges the lists that `$setElementOrder/x` is about, and takes both out of the patch. */
+/** Merges the lists that have a `$setElementOrder/x`, and removes both from the patch. */
 function mergeOrdered(out: JsonObject, patch: JsonObject, type: FieldType | undefined): void {
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(order)) continue

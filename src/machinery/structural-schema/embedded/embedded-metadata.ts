@@ -1,6 +1,4 @@
-/**
- * What embedded resources (`x-kubernetes-embedded-resource`) share with all others: apiVersion, kind and ObjectMeta.
- */
+/** The apiVersion, kind and ObjectMeta of embedded resources (`x-kubernetes-embedded-resource`). */
 import { setOwn } from '../../../lib/own.ts'
 import { DecodeError, decode } from '../../decode/index.ts'
 import { isObject, type JsonObject, sortMembers } from '../../fields/json.ts'
@@ -13,7 +11,7 @@ import { objectMetaType } from './object-meta.ts'
 
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
-/** Calls `visit` for every embedded resource in a value, outer ones first, until it answers true. */
+/** Calls `visit` for every embedded resource in a value, outer ones first, until it returns true. */
 function visitEmbedded(
   value: unknown,
   schema: StructuralSchema | undefined,
@@ -38,8 +36,8 @@ function visitEmbedded(
 }
 
 /**
- * Metadata of embedded resources becomes what ObjectMeta has; what it has not is told. Metadata that is no ObjectMeta
- * stays as it is.
+ * Removes fields that ObjectMeta does not have from the metadata of embedded resources, and adds their paths to
+ * `pruned`. Metadata that cannot be decoded as ObjectMeta is not changed.
  */
 export function pruneMetadata(object: unknown, schema: StructuralSchema, path: string, pruned: string[]): void {
   visitEmbedded(object, schema, path, (resource, at) => {
@@ -62,8 +60,8 @@ function decodedMetadata(metadata: unknown): ReturnType<typeof decode> | DecodeE
 }
 
 /**
- * The first embedded resource whose apiVersion, kind or metadata cannot be decoded: such objects are no valid input at
- * all (400).
+ * Returns the error of the first embedded resource whose apiVersion, kind or metadata cannot be decoded. Such objects
+ * are rejected with 400.
  */
 export function embeddedDecodeFault(object: unknown, schema: StructuralSchema, path = ''): FieldError | undefined {
   let fault: FieldError | undefined
@@ -85,7 +83,7 @@ function decodeFault(resource: JsonObject, path: string): FieldError | undefined
     : undefined
 }
 
-/** What is wrong with embedded resources. */
+/** Returns the errors of all embedded resources. */
 export function embeddedFaults(object: unknown, schema: StructuralSchema, path = ''): FieldError[] {
   const faults: FieldError[] = []
   visitEmbedded(object, schema, path, (resource, at) => {
@@ -118,7 +116,7 @@ function resourceFaults(resource: JsonObject, path: string, faults: FieldError[]
   }
   if (isObject(resource.metadata) && !decode) {
     const meta: ObjectMeta = { ...resource.metadata }
-    // Names are not required here, but followed by the rule that all kinds keep.
+    // A name is not required here, but has to be valid if there is one.
     if (!meta.name) meta.name = 'fakename'
     faults.push(
       ...validateMetadata(meta, { namespaced: Boolean(meta.namespace), nameRule: pathSegment }, join(path, 'metadata')),

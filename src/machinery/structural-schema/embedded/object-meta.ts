@@ -1,7 +1,4 @@
-/**
- * ObjectMeta's type, for the metadata of resources embedded in custom objects: they have no other kind to decode them
- * by.
- */
+/** The type of ObjectMeta, to decode the metadata of resources that are embedded in custom objects. */
 import type { Field, FieldType, StructType } from '../../schema.ts'
 
 const field = (type: FieldType): Field => ({ type, keepsEmpty: false })
@@ -22,7 +19,7 @@ const struct = (goName: string, fields: Readonly<Record<string, Field>>): Struct
 })
 
 const ownerReference = struct('OwnerReference', {
-  // Go writes these four even when they are empty.
+  // Go writes these four even if they are empty.
   apiVersion: { type: string, keepsEmpty: true, written: true },
   kind: { type: string, keepsEmpty: true, written: true },
   name: { type: string, keepsEmpty: true, written: true },

@@ -1,4 +1,4 @@
-/** Whether defaults fit where they stand: pruned, and valid by their own schemas. */
+/** Validation of defaults: pruned, and valid by their own schemas. */
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
 import { type FieldError, invalidValue } from '../../validation/field-error.ts'
 import { embeddedDecodeFault, embeddedFaults } from '../embedded/embedded-metadata.ts'
@@ -8,18 +8,18 @@ import type { SchemaSource } from '../source.ts'
 import { valueFaults } from '../values/index.ts'
 
 export interface DefaultChecks {
-  /** Whether defaults may hold nothing that would be pruned. */
+  /** True if defaults must not have fields that would be pruned. */
   readonly pruned: boolean
-  /** What rules say of a default that is valid otherwise. */
+  /** Returns the errors of CEL rules for a default that is otherwise valid. */
   readonly ruleFaults?: (value: unknown, schema: StructuralSchema, path: string) => readonly FieldError[]
 }
 
-/** Makes a resource out of a value for one of its metadata's fields. */
+/** Creates a resource that has the value in one of its metadata fields. */
 type Surround = (value: unknown) => JsonObject
 
 const typeMeta = { apiVersion: 'validation/v1', kind: 'Validation' }
 
-/** What is wrong with the defaults in a structural schema. */
+/** Returns the errors of all defaults in a structural schema. */
 export function defaultFaults(source: SchemaSource, path: string, checks: DefaultChecks): FieldError[] {
   const schema = structuralSchema(source)
   if (!schema.has.defaults) return []
@@ -47,7 +47,7 @@ function walk(
       : inMeta
         ? metaFaults(schema, path, nearest, inMeta)
         : ownFaults(schema, path, checks)
-  // None are allowed below additionalProperties of metadata; elsewhere they are looked at when they are used.
+  // Defaults below additionalProperties are forbidden in metadata; elsewhere they are validated when they are used.
   if (schema.items)
     faults.push(...walk(schema.items, `${path}.items`, checks, nearest, inMeta && ((value) => inMeta([value]))))
   for (const [name, property] of schema.properties ?? []) {
@@ -70,7 +70,7 @@ function ownFaults(schema: StructuralSchema, path: string, { pruned, ruleFaults 
   return [...faults, ...more]
 }
 
-/** Whether a default has nothing that its schema does not know. */
+/** Returns true if a default has no fields that its schema does not specify. */
 export function isPruned(value: unknown, schema: StructuralSchema): boolean {
   if (typeof value !== 'object') return true
   const copy = structuredClone(value)
@@ -78,7 +78,7 @@ export function isPruned(value: unknown, schema: StructuralSchema): boolean {
   return jsonEqual(copy, value)
 }
 
-/** A default in a resource's metadata is valid if the resource is with it. */
+/** Validates a default in a resource's metadata: the resource has to be valid with it. */
 function metaFaults(
   schema: StructuralSchema,
   path: string,

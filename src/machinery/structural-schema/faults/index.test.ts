@@ -5,16 +5,16 @@ import { nonStructuralFaults, type SchemaChecks, type SchemaSource, structuralFa
 const string: SchemaSource = { type: 'string' }
 const path = 'spec.validation.openAPIV3Schema'
 
-function told(source: SchemaSource, checks?: SchemaChecks): string[] {
+function messages(source: SchemaSource, checks?: SchemaChecks): string[] {
   return structuralFaults(source, path, checks).map(({ field, message }) => `${field.replace(path, '')}: ${message}`)
 }
 
-/** What is said of a schema for the field `f`. */
+/** Returns the messages for the schema of the field `f`. */
 const field = (f: SchemaSource, checks?: SchemaChecks): string[] =>
-  told({ type: 'object', properties: { f } }, checks).map((text) => text.replace('.properties[f]', 'f'))
+  messages({ type: 'object', properties: { f } }, checks).map((text) => text.replace('.properties[f]', 'f'))
 
 describe('a structural schema', () => {
-  const cases: readonly (readonly [schema: SchemaSource, ...told: string[]])[] = [
+  const cases: readonly (readonly [schema: SchemaSource, ...expected: string[]])[] = [
     [{}, 'f.type: Required value: must not be empty for specified object fields'],
     [{ type: 'array' }, 'f.items: Required value: must be specified'],
     [{ type: 'array', items: {} }, 'f.items.type: Required value: must not be empty for specified array items'],
@@ -93,16 +93,16 @@ describe('a structural schema', () => {
     test(`${JSON.stringify(schema)}`, () => assert.deepEqual(field(schema), expected))
 
   test('is an object at the root, without additionalProperties', () => {
-    assert.deepEqual(told({ type: 'array', items: string }), [
+    assert.deepEqual(messages({ type: 'array', items: string }), [
       '.type: Invalid value: "array": must be object at the root',
     ])
-    assert.deepEqual(told({ type: 'object', nullable: true, additionalProperties: string }), [
+    assert.deepEqual(messages({ type: 'object', nullable: true, additionalProperties: string }), [
       '.nullable: Forbidden: nullable cannot be true at the root',
       '.additionalProperties: Forbidden: must not be used at the root',
     ])
   })
 
-  test('is told apart by what the condition NonStructuralSchema says, in the order of the texts', () => {
+  test('has its structural errors sorted by text, as in the condition NonStructuralSchema', () => {
     const at = 'spec.versions[0].schema.openAPIV3Schema'
     const faults = nonStructuralFaults({ properties: { b: {}, a: {} }, uniqueItems: true }, at)
     assert.deepEqual(
@@ -111,24 +111,24 @@ describe('a structural schema', () => {
     )
   })
 
-  test('restricts names in metadata only', () => {
+  test('may restrict only names in metadata', () => {
     const metadata = (properties: Record<string, SchemaSource>): SchemaSource => ({
       type: 'object',
       properties: { metadata: { type: 'object', properties } },
     })
-    assert.deepEqual(told(metadata({ name: { ...string, maxLength: 9 } })), [])
-    assert.equal(told(metadata({ labels: { type: 'object' } })).length, 1)
+    assert.deepEqual(messages(metadata({ name: { ...string, maxLength: 9 } })), [])
+    assert.equal(messages(metadata({ labels: { type: 'object' } })).length, 1)
   })
 
-  test('says outside of junctors whatever they mention', () => {
-    assert.deepEqual(told({ type: 'object', anyOf: [{ properties: { a: { minLength: 1 } } }] }), [
+  test('specifies every field of anyOf outside of it, too', () => {
+    assert.deepEqual(messages({ type: 'object', anyOf: [{ properties: { a: { minLength: 1 } } }] }), [
       `.properties[a]: Required value: because it is defined in ${path}.anyOf[0].properties[a]`,
     ])
   })
 
-  test('says little at the root when there is a status subresource', () => {
+  test('may use only some keywords at the root if there is a status subresource', () => {
     assert.match(
-      told(
+      messages(
         { type: 'object', anyOf: [{ required: ['spec'] }], properties: { spec: { type: 'object' } } },
         { status: true },
       )[0] ?? '',
@@ -147,15 +147,15 @@ describe('defaults', () => {
     ])
   })
 
-  test('have nothing that would be pruned, unless an older definition had it', () => {
+  test('must not have fields that would be pruned, unless the old definition had such defaults', () => {
     const source: SchemaSource = { type: 'object', properties: { n: string }, default: { m: 1 } }
     assert.deepEqual(field(source), ['f.default: Invalid value: {"m":1}: must not have unknown fields'])
     assert.deepEqual(field(source, { old: [{ type: 'object', properties: { f: source } }] }), [])
   })
 
-  test('are not set in top-level metadata', () => {
+  test('are forbidden in top-level metadata', () => {
     assert.deepEqual(
-      told({
+      messages({
         type: 'object',
         properties: { metadata: { type: 'object', properties: { name: { ...string, default: 'a' } } } },
       }),
@@ -163,7 +163,7 @@ describe('defaults', () => {
     )
   })
 
-  test('in the metadata of embedded resources make it valid metadata', () => {
+  test('in the metadata of embedded resources must result in valid metadata', () => {
     const embedded = (initial: string): SchemaSource => ({
       type: 'object',
       'x-kubernetes-embedded-resource': true,
@@ -177,7 +177,7 @@ describe('defaults', () => {
   })
 })
 
-test('rules are asked of sound schemas, and told which are not', () => {
+test('rules are validated for valid schemas only, with the set of faulty ones', () => {
   const bad: SchemaSource = { ...string, 'x-kubernetes-map-type': 'atomic' }
   const source: SchemaSource = { type: 'object', properties: { bad, good: string } }
   let faulty: ReadonlySet<SchemaSource> = new Set()

@@ -1,4 +1,4 @@
-/** What is wrong with a schema in a CustomResourceDefinition, in upstream's order and words. */
+/** Validation of a schema in a CustomResourceDefinition, with upstream's messages in upstream's order. */
 import { type FieldError, forbiddenField, invalidValue } from '../../validation/field-error.ts'
 import type { StructuralSchema } from '../schema.ts'
 import { structuralSchema } from '../schema.ts'
@@ -8,20 +8,20 @@ import { isGranularSet, keyFaults, keywordFaults } from './keywords.ts'
 import { hasUnsupported, nonStructuralFaults } from './structure.ts'
 
 export interface SchemaChecks {
-  /** Whether the version has the subresource `/status`: then the root may not say more than its parts do. */
+  /** True if the version has the subresource `/status`: the root may then use only some keywords. */
   readonly status?: boolean
-  /** Schemas of the object that is replaced: what was wrong there already may stay so. */
+  /** Schemas of the old object: some errors that it already had are allowed to remain. */
   readonly old?: readonly SchemaSource[]
   /**
-   * What is wrong with rules (`x-kubernetes-validations`). Asked of sound schemas only; rules at or above one that is
-   * in `faulty` are not to be compiled.
+   * Returns the errors of rules (`x-kubernetes-validations`). Called for valid schemas only. It must not compile rules
+   * at or above a schema that is in `faulty`.
    */
   readonly ruleFaults?: (source: SchemaSource, path: string, faulty: ReadonlySet<SchemaSource>) => readonly FieldError[]
-  /** What rules say of a default. */
+  /** Returns the errors of CEL rules for a default. */
   readonly defaultRuleFaults?: (value: unknown, schema: StructuralSchema, path: string) => readonly FieldError[]
 }
 
-/** `path` leads to the schema: `spec.validation.openAPIV3Schema`. Empty when objects can be held against the schema. */
+/** Returns the errors of a schema at `path`, such as `spec.validation.openAPIV3Schema`. */
 export function structuralFaults(
   source: SchemaSource,
   path: string,
@@ -66,7 +66,7 @@ function hasUnprunedDefaults(source: SchemaSource): boolean {
   return unpruned(structuralSchema(source))
 }
 
-/** Go's names, which the message lists, of keywords that say as much about the object without its status. */
+/** Keywords that are allowed at the root, with Go's names, which the message lists. */
 const atRoot: ReadonlyMap<string, string> = new Map([
   ['description', 'Description'],
   ['type', 'Type'],

@@ -1,12 +1,12 @@
 /**
- * What apiextensions asks of each schema in a definition: supported keywords only, and vendor extensions where they
- * mean something.
+ * The checks of apiextensions for each schema in a definition: supported keywords only, and vendor extensions only
+ * where they apply.
  */
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../validation/field-error.ts'
 import { fieldPathTarget } from '../field-path.ts'
 import { itemsOf, othersOf, propertiesOf, propertyOf, type SchemaSource, type ValidationRule } from '../source.ts'
 
-/** Checks that an update leaves out where the object had such faults already. */
+/** Checks that an update skips if the old object had such errors already. */
 export interface KeywordChecks {
   readonly knownTypes: boolean
   readonly atomicSetItems: boolean
@@ -14,9 +14,9 @@ export interface KeywordChecks {
 }
 
 interface Place {
-  /** In metadata, apiVersion or kind of a resource. */
+  /** True in metadata, apiVersion or kind of a resource. */
   readonly insideMeta: boolean
-  /** Why there may be no defaults. */
+  /** The reason why defaults are forbidden. */
   readonly noDefaults?: string
 }
 
@@ -24,8 +24,8 @@ const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const isMeta = (name: string): boolean => name === 'metadata' || name === 'kind' || name === 'apiVersion'
 
 /**
- * What is wrong with the keywords of a schema and of those in it; schemas that have faults in or below them are added
- * to `faulty`.
+ * Returns the errors of the keywords of a schema and of the schemas in it. Adds schemas with errors in or below them to
+ * `faulty`.
  */
 export function keywordFaults(
   root: SchemaSource,
@@ -80,23 +80,23 @@ function unsupported(
   { knownTypes }: KeywordChecks,
 ): FieldError[] {
   const faults: FieldError[] = []
-  const refuse = (keyword: string, detail = `${keyword} is not supported`): void =>
+  const forbid = (keyword: string, detail = `${keyword} is not supported`): void =>
     void faults.push(forbiddenField(`${path}.${keyword}`, detail))
   if (knownTypes && schema.type && !types.includes(schema.type))
     faults.push(notSupported(`${path}.type`, schema.type, types))
-  if ((schema.default ?? undefined) !== undefined && noDefaults) refuse('default', `must not be set ${noDefaults}`)
-  if (schema.id) refuse('id')
-  if ((schema.additionalItems ?? undefined) !== undefined) refuse('additionalItems')
+  if ((schema.default ?? undefined) !== undefined && noDefaults) forbid('default', `must not be set ${noDefaults}`)
+  if (schema.id) forbid('id')
+  if ((schema.additionalItems ?? undefined) !== undefined) forbid('additionalItems')
   for (const keyword of ['patternProperties', 'definitions'] as const)
-    if (Object.keys(schema[keyword] ?? {}).length > 0) refuse(keyword)
-  if ((schema.dependencies ?? undefined) !== undefined) refuse('dependencies')
-  if ((schema.$ref ?? undefined) !== undefined) refuse('$ref')
-  if (schema.type === 'null') refuse('type', 'type cannot be set to null, use nullable as an alternative')
-  if (Array.isArray(schema.items)) refuse('items', 'items must be a schema object and not an array')
+    if (Object.keys(schema[keyword] ?? {}).length > 0) forbid(keyword)
+  if ((schema.dependencies ?? undefined) !== undefined) forbid('dependencies')
+  if ((schema.$ref ?? undefined) !== undefined) forbid('$ref')
+  if (schema.type === 'null') forbid('type', 'type cannot be set to null, use nullable as an alternative')
+  if (Array.isArray(schema.items)) forbid('items', 'items must be a schema object and not an array')
   if (insideMeta && schema['x-kubernetes-embedded-resource'])
-    refuse('x-kubernetes-embedded-resource', 'must not be used inside of resource meta')
+    forbid('x-kubernetes-embedded-resource', 'must not be used inside of resource meta')
   if (schema.uniqueItems)
-    refuse('uniqueItems', 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')
+    forbid('uniqueItems', 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')
   return faults
 }
 
@@ -137,7 +137,7 @@ function extensions(schema: SchemaSource, path: string, checks: KeywordChecks): 
   return faults
 }
 
-/** Whether a set's items could be changed in part, so that their identity would change. */
+/** Returns true if items of a set can be changed in part, which would change their identity. */
 export function isGranularSet(schema: SchemaSource): boolean {
   const items = itemsOf(schema)
   if (schema['x-kubernetes-list-type'] !== 'set' || !items) return false
@@ -186,7 +186,7 @@ function mapList(schema: SchemaSource, keys: readonly string[], path: string): F
   return faults
 }
 
-/** What identifies items must be there. */
+/** Checks that the keys that identify items are required or have defaults, and are not nullable. */
 export function keyFaults(schema: SchemaSource, path: string): FieldError[] {
   const { 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys = [] } = schema
   const items = itemsOf(schema)
@@ -212,16 +212,17 @@ export function keyFaults(schema: SchemaSource, path: string): FieldError[] {
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const lineBreak = /[\n\r]/
 
-/** What is written in a rule, apart from its expressions. */
+/** Checks the texts of a rule, but not its expressions. */
 function ruleTexts(schema: SchemaSource, rule: ValidationRule, path: string): FieldError[] {
   const faults: FieldError[] = []
   const { rule: text = '', message = '', messageExpression = '', reason, fieldPath = '' } = rule
-  const said = message.trim()
+  const trimmedMessage = message.trim()
   if (text.trim() === '') faults.push(required(`${path}.rule`, 'rule is not specified'))
-  else if (message !== '' && said === '')
+  else if (message !== '' && trimmedMessage === '')
     faults.push(invalidValue(`${path}.message`, message, 'must be non-empty if specified'))
-  else if (lineBreak.test(said)) faults.push(invalidValue(`${path}.message`, message, 'must not contain line breaks'))
-  else if (lineBreak.test(text.trim()) && said === '')
+  else if (lineBreak.test(trimmedMessage))
+    faults.push(invalidValue(`${path}.message`, message, 'must not contain line breaks'))
+  else if (lineBreak.test(text.trim()) && trimmedMessage === '')
     faults.push(required(`${path}.message`, 'message must be specified if rule contains line breaks'))
   if (messageExpression !== '' && messageExpression.trim() === '')
     faults.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'))

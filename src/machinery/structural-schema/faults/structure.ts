@@ -1,6 +1,6 @@
 /**
- * Whether a schema is structural (KEP-1178): types stand outside of `allOf`, `anyOf`, `oneOf` and `not`, which may only
- * narrow what is specified, and metadata is left alone.
+ * Checks that a schema is structural (KEP-1178): types are specified outside of `allOf`, `anyOf`, `oneOf` and `not`,
+ * which may only narrow them, and metadata is not specified.
  */
 import { linearRegexp, RegexpSyntaxError } from '../../../lib/linear-regexp/index.ts'
 import { jsonEqual } from '../../fields/json.ts'
@@ -11,16 +11,16 @@ type Level = 'root' | 'item' | 'field'
 
 const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`
 
-/** In the order of their texts, as upstream sorts them. */
+/** Sorts by text, as upstream does. */
 export function sortedFaults(faults: readonly FieldError[]): FieldError[] {
   return [...faults].sort((a, b) => (textOf(a) < textOf(b) ? -1 : textOf(a) > textOf(b) ? 1 : 0))
 }
 
-/** Why a schema is not structural; the text of the condition NonStructuralSchema is made of these. */
+/** Returns the reasons why a schema is not structural, which the condition NonStructuralSchema lists. */
 export const nonStructuralFaults = (schema: SchemaSource, path: string): FieldError[] =>
   sortedFaults([...invariants(schema, 'root', path), ...completeness(schema, schema, path, path)])
 
-/** Whether a keyword that no custom resource may have keeps the schema from being looked at as a structural one. */
+/** Returns true if an unsupported keyword prevents the check that the schema is structural. */
 export function hasUnsupported(schema: SchemaSource): boolean {
   return (
     Boolean(schema.id || schema.$schema || schema.$ref) ||
@@ -85,7 +85,7 @@ function invariants(schema: SchemaSource, level: Level, path: string): FieldErro
   return faults
 }
 
-/** Of metadata, schemas may restrict names only. */
+/** Schemas may restrict only the names in metadata. */
 function metadataFaults(schema: SchemaSource, level: Level, embedded: boolean, path: string): FieldError[] {
   const faults: FieldError[] = []
   const resource = level === 'root' || embedded
@@ -116,7 +116,7 @@ function specifiesMore({ type, default: initial, properties, externalDocs, examp
   )
 }
 
-/** Whether Go's value would be something else than zero. */
+/** Returns true if Go's value would not be the zero value. */
 const isSet = (value: unknown): boolean =>
   value !== undefined &&
   value !== null &&
@@ -126,7 +126,7 @@ const isSet = (value: unknown): boolean =>
 
 const intOrStringForm = [{ type: 'integer' }, { type: 'string' }]
 
-/** The one way in which `anyOf` may say types. */
+/** The only form in which `anyOf` may specify types. */
 const isIntOrString = (anyOf: readonly SchemaSource[] | undefined): boolean =>
   anyOf?.length === 2 && jsonEqual(anyOf, intOrStringForm)
 
@@ -158,7 +158,7 @@ function patternFault(pattern: string): string | undefined {
   }
 }
 
-/** What must not stand below a junctor, with what is said of it. */
+/** Keywords that are forbidden below a junctor, with the value that the message requires. */
 const misplaced: readonly (readonly [keyof SchemaSource, 'empty' | 'undefined' | 'false'])[] = [
   ['type', 'empty'],
   ['additionalProperties', 'undefined'],
@@ -191,7 +191,7 @@ function nested(schema: SchemaSource, path: string, skipAnyOf = false): FieldErr
   return faults
 }
 
-/** Everything that a junctor of the root mentions has to be specified outside of it. */
+/** Checks that every field in a junctor is also specified outside of it. */
 function completeness(
   schema: SchemaSource,
   outside: SchemaSource | undefined,

@@ -1,4 +1,4 @@
-/** Durations as Go reads them (`1h30m`, `-1.5s`), or in words (`3 days`). */
+/** Durations in Go's syntax (`1h30m`, `-1.5s`) or in words (`3 days`). */
 
 const part = /(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h)/y
 
@@ -6,7 +6,7 @@ function isGoDuration(text: string): boolean {
   const rest = /^[+-]/.test(text) ? text.slice(1) : text
   if (rest === '0') return true
   if (rest === '') return false
-  // One expression for all parts would exhaust the stack of a text with a million of them.
+  // One expression for all parts would exhaust the stack for a text with a million parts.
   part.lastIndex = 0
   while (part.lastIndex < rest.length) if (!part.test(rest)) return false
   return true
@@ -16,7 +16,7 @@ const words = /\s*(\d+)\s*([A-Za-zµ]+)\s*/y
 const microsecond = 1_000n
 const second = 1_000_000n * microsecond
 const hour = 3600n * second
-/** Nanoseconds, and names. The last of each may have more letters: `hours`, `weekend`. */
+/** Units in nanoseconds, with their names. The last name of each also matches as a prefix: `hours`, `weekend`. */
 const units: readonly (readonly [bigint, readonly string[]])[] = [
   [1n, ['ns', 'nano']],
   [microsecond, ['us', 'µs', 'micro']],
@@ -31,7 +31,8 @@ const units: readonly (readonly [bigint, readonly string[]])[] = [
 export const isDuration = (text: string): boolean => isGoDuration(text) || durationInWords(text) !== undefined
 
 /**
- * Nanoseconds of `3 days`; undefined if it is none. At least one of the units has to be known, others count nothing.
+ * Parses a duration such as `3 days` to nanoseconds. Returns undefined if it is invalid. At least one unit has to be
+ * known; others are ignored.
  */
 export function durationInWords(text: string): bigint | undefined {
   let total: bigint | undefined

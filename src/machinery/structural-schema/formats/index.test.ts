@@ -47,11 +47,11 @@ for (const [format, { good, bad }] of Object.entries(formats))
   test(`format ${format}`, () => {
     const check = formatCheck(format)
     assert.ok(check)
-    for (const text of good) assert.ok(check(text), `${text} is one`)
-    for (const text of bad) assert.ok(!check(text), `${text} is none`)
+    for (const text of good) assert.ok(check(text), `${text} is valid`)
+    for (const text of bad) assert.ok(!check(text), `${text} is invalid`)
   })
 
-test('formats that nobody knows, and those of other types, are not checked', () => {
+test('unknown formats, and formats of other types, are not checked', () => {
   for (const name of ['int32', 'int64', 'double', 'no-such-format', 'constructor', ''])
     assert.equal(formatCheck(name), undefined)
   const checked: readonly (readonly [type: string, format: string, is: boolean])[] = [
@@ -70,7 +70,7 @@ test('formats that nobody knows, and those of other types, are not checked', () 
   for (const [type, format, is] of checked) assert.equal(isChecked(type, format), is, `${type} ${format}`)
 })
 
-test('long texts take no more than linear time', () => {
+test('checks of long texts take at most linear time', () => {
   const long = 'a'.repeat(200_000)
   for (const format of Object.keys(formats))
     for (const text of [

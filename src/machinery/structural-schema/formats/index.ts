@@ -1,6 +1,7 @@
 /**
- * Formats that custom resources are held to: of texts, those that every supported version of Kubernetes knows, and the
- * two of 1.34; of numbers, as of 1.36, what they are read into. Others are documentation, which writers are warned of.
+ * The formats that are checked in custom resources. For strings, those that all supported versions of Kubernetes check,
+ * and the two of 1.34; for numbers, as of 1.36, the type that they are decoded to. Others are documentation only, and
+ * their use causes a warning.
  */
 import { isInt64 } from '../../../lib/exact-json.ts'
 import { own } from '../../../lib/own.ts'
@@ -62,18 +63,18 @@ const ranges: Readonly<Record<string, Readonly<Record<string, NumberCheck>>>> = 
 }
 
 /**
- * The check of a format of texts by its name, in which dashes do not count (`date-time`); undefined for formats that
- * are not checked.
+ * Returns the check of a string format by its name, in which dashes are ignored (`date-time`). Returns undefined for
+ * formats that are not checked.
  */
 export const formatCheck = (name: string): FormatCheck | undefined => own(formats, name.replaceAll('-', ''))
 
 /**
- * The check of a format of numbers; integers without one are of 64 bits. Undefined for types and formats that are not
- * checked.
+ * Returns the check of a number format. Integers without a format have 64 bits. Returns undefined for types and formats
+ * that are not checked.
  */
 export const numberCheck = (type: string, format: string): NumberCheck | undefined =>
   own(own(ranges, type) ?? {}, format)
 
-/** Whether a format means something for values of a type; of no type, they may be texts. */
+/** Returns true if a format is checked for values of a type. Without a type, formats of strings are checked. */
 export const isChecked = (type: string, format: string): boolean =>
   (type === '' || type === 'string' ? formatCheck(format) : numberCheck(type, format)) !== undefined

@@ -1,23 +1,23 @@
-/** Formats of what is found on a network. */
+/** Formats of addresses, host names, URIs and email. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
-/** As Go's net.ParseIP: no zones. */
-const parsed = (text: string): boolean => isIP(text) !== 0 && !text.includes('%')
+/** Accepts what Go's net.ParseIP accepts: no zones. */
+const isIpWithoutZone = (text: string): boolean => isIP(text) !== 0 && !text.includes('%')
 
 export const isIPv4Format = (text: string): boolean => isIPv4(text)
 
-/** What has a colon; an IPv4-mapped address counts, too. */
-export const isIPv6Format = (text: string): boolean => parsed(text) && text.includes(':')
+/** Any address with a colon, also an IPv4-mapped one. */
+export const isIPv6Format = (text: string): boolean => isIpWithoutZone(text) && text.includes(':')
 
 export function isCidr(text: string): boolean {
   const slash = text.lastIndexOf('/')
   const address = text.slice(0, slash)
   const bits = text.slice(slash + 1)
-  if (slash < 0 || !parsed(address) || !/^(0|[1-9]\d{0,2})$/.test(bits)) return false
+  if (slash < 0 || !isIpWithoutZone(address) || !/^(0|[1-9]\d{0,2})$/.test(bits)) return false
   return Number(bits) <= (isIPv6(address) ? 128 : 32)
 }
 
-/** 6, 8 or 20 bytes in hexadecimal, as Go's net.ParseMAC reads them. */
+/** 6, 8 or 20 bytes in hexadecimal, in the syntax of Go's net.ParseMAC. */
 export const isMac = (text: string): boolean =>
   [6, 8, 20].some((bytes) => {
     const more = `{${bytes - 1}}`
@@ -33,9 +33,7 @@ const label = /^[a-zA-Z0-9\p{S}\p{L}](?:[a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\
 const lastLabel = /^[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]){1,62}$/u
 const onlyLabel = /^[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?$/u
 
-/**
- * RFC 1034 names whose labels may begin with digits and hold symbols; the last of several has two characters at least.
- */
+/** RFC 1034 names whose labels may begin with digits and have symbols. The last of several needs two characters. */
 export function isHostname(text: string): boolean {
   const bytes = Buffer.byteLength(text)
   if (bytes > 255) return false
@@ -46,10 +44,10 @@ export function isHostname(text: string): boolean {
 }
 
 const unescapable = /%(?![0-9a-fA-F]{2})/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is refused.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: URIs must not contain them.
 const control = /[\u0000-\u001f\u007f]/
 
-/** What Go's url.ParseRequestURI takes: an absolute URI or an absolute path. */
+/** Accepts what Go's url.ParseRequestURI accepts: an absolute URI or an absolute path. */
 export function isRequestUri(text: string): boolean {
   if (text === '' || control.test(text)) return false
   if (text === '*') return true
@@ -83,7 +81,7 @@ const local = new RegExp(`^(?:${atom}(?:\\.${atom})*|"(?:[^"\\\\\\r\\n]|\\\\.)*"
 const domain = new RegExp(`^(?:${atom}(?:\\.${atom})*|\\[[^\\[\\]\\\\]*\\])$`, 'u')
 const words = new RegExp(`^(?:(?:${atom}|\\.|"(?:[^"\\\\]|\\\\.)*")[ \\t]*)*$`, 'u')
 
-/** What Go's mail.ParseAddress takes: an address, or one in angle brackets behind a name. */
+/** Accepts what Go's mail.ParseAddress accepts: an address, or one in angle brackets after a name. */
 export function isEmail(text: string): boolean {
   const trimmed = text.trim()
   const bracket = /^(.*)<([^<>]*)>$/s.exec(trimmed)

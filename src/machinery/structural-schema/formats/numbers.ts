@@ -1,6 +1,6 @@
-/** Formats with digits that somebody counted: books, cards, UUIDs. */
+/** Formats of numbers with a fixed count of digits: ISBNs, credit cards, UUIDs. */
 
-/** `version` is the digit that tells UUIDs apart; the empty one takes all. */
+/** Returns the check for UUIDs of a version. An empty version accepts all. */
 export function isUuid(version: '' | '3' | '4' | '5'): (text: string) => boolean {
   const variant = version === '4' || version === '5' ? '[89ab][0-9a-f]{3}' : '[0-9a-f]{4}'
   const third = version === '' ? '[0-9a-f]{4}' : `${version}[0-9a-f]{3}`
@@ -30,7 +30,7 @@ export function isIsbn13(text: string): boolean {
 const cards =
   /^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$/
 
-/** The digits of a card, whatever stands between them, with a right last one (Luhn). */
+/** The digits of a card with a valid check digit (Luhn). Other characters are ignored. */
 export function isCreditCard(text: string): boolean {
   const digits = text.replace(/[^0-9]+/g, '')
   if (!cards.test(digits)) return false

@@ -1,4 +1,4 @@
-/** Formats of other texts: colours, dates, encoded bytes, names. */
+/** Formats of other strings: colours, dates, encoded bytes, names. */
 import { dnsLabel, dnsSubdomain } from '../../validation/names.ts'
 
 export const isObjectId = (text: string): boolean => /^[0-9a-fA-F]{24}$/.test(text)
@@ -11,7 +11,7 @@ const byte = '(0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])'
 const rgb = new RegExp(`^rgb\\(\\s*${byte}\\s*,\\s*${byte}\\s*,\\s*${byte}\\s*\\)$`)
 export const isRgbColor = (text: string): boolean => rgb.test(text)
 
-/** Standard base64 with padding; the empty text is none. */
+/** Standard base64 with padding, not empty. */
 export const isBase64 = (text: string): boolean =>
   text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
 

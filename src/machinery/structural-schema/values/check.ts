@@ -1,12 +1,12 @@
-/** Holds values against schemas, in kube-openapi's order, words and quirks. */
+/** Validates values against schemas with kube-openapi's order, messages and quirks. */
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
 import { correlatedItems, isUnchanged, none } from './correlation.ts'
 import { Findings, goNumber } from './findings.ts'
 import { bits, typeName, type Validator, validatorOf } from './validator.ts'
 
 /**
- * Adds what is wrong with a value. `old` is the value it replaces, or `none`: faults of values that did not change are
- * left out (KEP-4008).
+ * Adds the errors of a value to `found`. `old` is the old value, or `none`: errors of unchanged values are dropped
+ * (KEP-4008).
  */
 export function check(value: unknown, validator: Validator, path: string, old: unknown, found: Findings): void {
   const before = found.list.length
@@ -23,7 +23,7 @@ function checkValue(value: unknown, validator: Validator, path: string, old: unk
     return
   }
   const type = typeOf(value)
-  // Validators that apply are counted, whether they hold or not.
+  // Upstream counts all validators that apply, also those that fail.
   found.matches += 4
   if (validator.types !== 0 || validator.format !== '') {
     found.matches++
@@ -55,7 +55,7 @@ function typeOf(value: unknown): number {
   }
 }
 
-/** Go's name of the number's type, where a format meets a value that is no text. */
+/** Go's name of a number's type, for the error of a format on a value that is not a string. */
 const goFormat = (type: number): string => (type === bits.integer ? 'int64' : type === bits.number ? 'float64' : '')
 
 function checkType(
@@ -73,7 +73,7 @@ function checkType(
       found.mistyped(path, format, goFormat(type))
       return
     }
-    // Formats look at texts themselves; of lists nothing more is asked.
+    // The format check validates strings later; lists have no further check.
     if (listOrText && !numeric) {
       found.matches++
       return
@@ -108,7 +108,7 @@ function codePoints(text: string): number {
   return count
 }
 
-/** Whole to the billionth, as upstream takes JSON numbers for integers. */
+/** Returns true if the value is whole to a billionth, which upstream accepts as an integer. */
 function isWhole(value: number): boolean {
   if (Number.isInteger(value)) return Number.isSafeInteger(value)
   const size = Math.abs(value)
@@ -116,7 +116,7 @@ function isWhole(value: number): boolean {
   return size > 1 && size < 2 ** 53 && (size - whole) / (size + whole) < 1e-9
 }
 
-/** A bound as messages show it, digit by digit. */
+/** Converts a bound to an integer that messages print with all digits. */
 const wholeNumber = (value: number): number | bigint => (Number.isSafeInteger(value) ? value : BigInt(value))
 
 function checkNumber(value: number | bigint, validator: Validator, path: string, found: Findings): void {
@@ -127,7 +127,7 @@ function checkNumber(value: number | bigint, validator: Validator, path: string,
     if (!fits) found.outOfRange(path, what, typeText, format)
     return fits
   }
-  // Whole numbers are held against whole bounds, if the format has room for these.
+  // Integers are compared with truncated bounds if the format can represent the bounds.
   const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
   const bound = (it: number, what: string): number | bigint =>
     isWithin(it, what) && isInteger ? wholeNumber(Math.trunc(it)) : it
@@ -180,7 +180,7 @@ function checkItems(
 
 const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
-/** Checks the number of an object's members; the members themselves are checked whatever it is. */
+/** Checks the number of an object's members. */
 function checkSize(
   object: JsonObject,
   { minProperties, maxProperties }: Validator,

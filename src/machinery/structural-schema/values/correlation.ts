@@ -1,18 +1,15 @@
-/**
- * Which old value a new one replaces: faults that were there before do not keep the rest of an object from changing
- * (KEP-4008).
- */
+/** Correlation of new values with old ones: unchanged invalid values do not prevent other changes (KEP-4008). */
 import { writeJson } from '../../../lib/exact-json.ts'
 import { own } from '../../../lib/own.ts'
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
 import type { StructuralSchema } from '../schema.ts'
 
-/** There is no old value, or it cannot be told which it was. */
+/** Marks an old value that is missing or cannot be determined. */
 export const none: unique symbol = Symbol('none')
 
 /**
- * Finds the old item that an item of a list replaces; undefined for lists without keys, whose items are not known
- * again.
+ * Returns a function that finds the old item of an item. Returns undefined for lists without keys, whose items cannot
+ * be correlated.
  */
 export function correlatedItems(
   old: unknown,
@@ -22,12 +19,12 @@ export function correlatedItems(
   if (!keys?.length || !Array.isArray(old)) return undefined
   const place = (item: JsonObject): string => writeJson(keys.map((key) => own(item, key)))
   const items = new Map<string, unknown>()
-  // Of items with equal keys, the first is the one.
+  // The first of several items with equal keys counts.
   for (const item of old.toReversed()) if (isObject(item)) items.set(place(item), item)
   return (item) => (isObject(item) ? (items.get(place(item)) ?? none) : none)
 }
 
-/** Whether a value is what it was. Order does not matter in lists with keys. */
+/** Returns true if a value is unchanged. The order of lists with keys is ignored. */
 export function isUnchanged(value: unknown, old: unknown, schema: StructuralSchema): boolean {
   if (jsonEqual(value, old)) return true
   if (!Array.isArray(value) || !Array.isArray(old) || value.length !== old.length) return false

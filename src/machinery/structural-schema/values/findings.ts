@@ -1,6 +1,6 @@
 /**
- * What validation finds in a value: faults in upstream's words, and how well the value fits, by which `anyOf` and
- * `oneOf` choose what to tell.
+ * The result of validating a value: errors with upstream's messages, and the number of matching checks, by which
+ * `anyOf` and `oneOf` choose the branch whose errors they report.
  */
 import { writeJson } from '../../../lib/exact-json.ts'
 import { sortMembers } from '../../fields/json.ts'
@@ -15,22 +15,22 @@ import {
 } from '../../validation/field-error.ts'
 
 export interface Finding {
-  /** Equal texts are told once. */
+  /** Equal texts are reported once. */
   readonly text: string
-  /** The field error, once it is known that it is told. */
+  /** Creates the field error, if it is reported. */
   readonly fault: (prefix: string) => FieldError
 }
 
-/** More are not kept: nobody reads as many, and a body of 3 MiB can hold a million. */
-const mostFindings = 10_000
+/** The limit of errors: a body of 3 MiB can have a million, which nobody reads. */
+const maxFindings = 10_000
 
 export class Findings {
   readonly list: Finding[] = []
-  /** How many checks the value went through. */
+  /** The number of checks that the value passed. */
   matches = 0
 
   add(text: string, fault: Finding['fault']): void {
-    if (this.list.length < mostFindings) this.list.push({ text, fault })
+    if (this.list.length < maxFindings) this.list.push({ text, fault })
   }
 
   merge(other: Findings): void {
@@ -38,12 +38,12 @@ export class Findings {
     for (const { text, fault } of other.list) this.add(text, fault)
   }
 
-  /** The field errors; paths begin with `prefix`. */
+  /** Returns the field errors with `prefix` before their paths. */
   faults(prefix: string): FieldError[] {
-    const told = new Set<string>()
+    const reported = new Set<string>()
     return this.list.flatMap(({ text, fault }) => {
-      if (told.has(text)) return []
-      told.add(text)
+      if (reported.has(text)) return []
+      reported.add(text)
       return [fault(prefix)]
     })
   }
@@ -65,13 +65,13 @@ export class Findings {
     )
   }
 
-  /** A member that may not be there. */
+  /** Adds the error for a forbidden member. */
   forbidden(path: string, name: string): void {
     const text = `${path}.${name} in body is a forbidden property`
     this.add(text, (prefix) => invalidValue(fieldOf(prefix, path), name, text))
   }
 
-  /** The schema itself asks for what cannot be. */
+  /** Adds the error for an invalid `multipleOf` in the schema. */
   badFactor(path: string, factor: number): void {
     const text = `factor MultipleOf declared for ${path} must be positive: ${goNumber(factor)}`
     this.add(text, (prefix) =>
@@ -100,12 +100,12 @@ export class Findings {
     )
   }
 
-  /** `allOf` and its like do not hold. */
+  /** Adds the error for a failed `allOf`, `anyOf`, `oneOf` or `not`. */
   unjoined(path: string, what: string): void {
     this.#unplaced(`${JSON.stringify(path)} ${what}`)
   }
 
-  /** A number, or one of its schema, does not fit the format. */
+  /** Adds the error for a number, or a bound in its schema, that does not fit the format. */
   outOfRange(path: string, what: string, type: string, format: string): void {
     this.#unplaced(
       `${what} value must be of type ${type} ${format === '' ? '(default format)' : `with format ${format}`} in ` +
@@ -113,7 +113,7 @@ export class Findings {
     )
   }
 
-  /** Upstream names no field. */
+  /** Adds an error for which upstream names no field. */
   #unplaced(text: string): void {
     this.add(text, (prefix) => invalidValue(prefix === '' ? '<nil>' : prefix, '', text))
   }
@@ -125,7 +125,7 @@ function fieldOf(prefix: string, path: string): string {
   return prefix === '' ? name : `${prefix}.${name}`
 }
 
-/** A number as Go's `%v` prints it: `1e+21`, `1e-05`. */
+/** Formats a number like Go's `%v`: `1e+21`, `1e-05`. */
 export function goNumber(value: number | bigint): string {
   if (typeof value === 'bigint') return String(value)
   const size = Math.abs(value)

@@ -6,15 +6,15 @@ import { type SchemaSource, schemaFaults, structuralSchema, type ValueOptions } 
 const string: SchemaSource = { type: 'string' }
 const integer: SchemaSource = { type: 'integer' }
 
-/** What is said of `f`. */
-function told(f: SchemaSource, value: unknown, old?: unknown, options?: ValueOptions): string[] {
+/** Returns the messages for the value of `f`. */
+function messages(f: SchemaSource, value: unknown, old?: unknown, options?: ValueOptions): string[] {
   const schema = structuralSchema({ type: 'object', properties: { f } })
   return schemaFaults({ f: value }, schema, old === undefined ? undefined : { f: old }, options).map(
     ({ field, message }) => `${field}: ${message}`,
   )
 }
 
-const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: string[]])[] = [
+const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...expected: string[]])[] = [
   [{ ...integer, minimum: 1 }, 0, 'f: Invalid value: 0: f in body should be greater than or equal to 1'],
   [
     { type: 'number', minimum: 0, exclusiveMinimum: true },
@@ -255,7 +255,7 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
 
 for (const [schema, value, ...expected] of cases)
   test(`${writeJson(value)} ${expected.length ? 'does not fit' : 'fits'} ${writeJson(schema)}`, () =>
-    assert.deepEqual(told(schema, value), expected))
+    assert.deepEqual(messages(schema, value), expected))
 
 describe('ratcheting', () => {
   const short: SchemaSource = { ...string, maxLength: 1 }
@@ -266,24 +266,24 @@ describe('ratcheting', () => {
     items: { type: 'object', properties: { k: string, v: short } },
   }
 
-  test('lets through what did not change', () => {
+  test('admits unchanged invalid values', () => {
     const f: SchemaSource = { type: 'object', properties: { a: short, b: string } }
-    assert.deepEqual(told(f, { a: 'long', b: 'new' }, { a: 'long', b: 'old' }), [])
-    assert.equal(told(f, { a: 'longer' }, { a: 'long' }).length, 1)
+    assert.deepEqual(messages(f, { a: 'long', b: 'new' }, { a: 'long', b: 'old' }), [])
+    assert.equal(messages(f, { a: 'longer' }, { a: 'long' }).length, 1)
   })
 
-  test('knows items of lists with keys again, wherever they stand', () => {
-    assert.deepEqual(told(keyed, [{ k: 'new' }, { k: 'a', v: 'long' }], [{ k: 'a', v: 'long' }]), [])
-    assert.equal(told(keyed, [{ k: 'b', v: 'long' }], [{ k: 'a', v: 'long' }]).length, 1)
+  test('correlates items of lists with keys at any index', () => {
+    assert.deepEqual(messages(keyed, [{ k: 'new' }, { k: 'a', v: 'long' }], [{ k: 'a', v: 'long' }]), [])
+    assert.equal(messages(keyed, [{ k: 'b', v: 'long' }], [{ k: 'a', v: 'long' }]).length, 1)
   })
 
-  test('does not know items of other lists again', () =>
-    assert.equal(told({ type: 'array', items: short }, ['long', 'a'], ['long']).length, 1))
+  test('does not correlate items of other lists', () =>
+    assert.equal(messages({ type: 'array', items: short }, ['long', 'a'], ['long']).length, 1))
 
-  test('lists that had duplicates may keep them', () => {
+  test('admits duplicates in lists that had some before', () => {
     const set: SchemaSource = { type: 'array', 'x-kubernetes-list-type': 'set', items: string }
-    assert.deepEqual(told(set, ['a', 'a', 'b'], ['a', 'a']), [])
-    assert.equal(told(set, ['a', 'a'], ['a']).length, 1)
+    assert.deepEqual(messages(set, ['a', 'a', 'b'], ['a', 'a']), [])
+    assert.equal(messages(set, ['a', 'a'], ['a']).length, 1)
   })
 })
 
@@ -291,22 +291,22 @@ describe('rules', () => {
   const ruled: SchemaSource = { ...string, minLength: 2, 'x-kubernetes-validations': [{ rule: 'true' }] }
   const ruleFaults = () => [{ reason: 'FieldValueInvalid', field: 'f', message: 'no' }] as const
 
-  test('are asked after everything else', () => {
-    assert.deepEqual(told(ruled, 'a', undefined, { ruleFaults }), [
+  test('are evaluated after all other checks', () => {
+    assert.deepEqual(messages(ruled, 'a', undefined, { ruleFaults }), [
       'f: Invalid value: "a": f in body should be at least 2 chars long',
       'f: no',
     ])
   })
 
-  test('are not asked about values of another type', () => {
+  test('are not evaluated for values of another type', () => {
     assert.match(
-      told(ruled, 1, undefined, { ruleFaults })[1] ?? '',
+      messages(ruled, 1, undefined, { ruleFaults })[1] ?? '',
       /^<nil>: Invalid value: null: some validation rules were not checked/,
     )
   })
 })
 
-test('a write to /status looks at values in the status; messages name them from there, fields from the object', () => {
+test('a write to /status validates the status: messages name paths in it, fields name paths in the object', () => {
   const hash: SchemaSource = { ...integer, format: 'int32' }
   const schema = structuralSchema({
     type: 'object',
@@ -323,7 +323,7 @@ test('a write to /status looks at values in the status; messages name them from 
   )
 })
 
-test('large objects full of faults, and large lists that change, take no more than moments', () => {
+test('large objects with many errors, and large changed lists, are validated in linear time', () => {
   const many = Array.from({ length: 50_000 }, (_, i) => ({ k: `${i}`, v: 'long' }))
   const keyed: SchemaSource = {
     type: 'array',
@@ -331,6 +331,6 @@ test('large objects full of faults, and large lists that change, take no more th
     'x-kubernetes-list-map-keys': ['k'],
     items: { type: 'object', properties: { k: string, v: { ...string, maxLength: 1 } } },
   }
-  assert.deepEqual(told(keyed, [{ k: 'new' }, ...many], many), [])
-  assert.equal(told({ type: 'array', items: integer }, Array(500_000).fill('x')).length, 10_000)
+  assert.deepEqual(messages(keyed, [{ k: 'new' }, ...many], many), [])
+  assert.equal(messages({ type: 'array', items: integer }, Array(500_000).fill('x')).length, 10_000)
 })

@@ -10,22 +10,23 @@ import { validatorOf } from './validator.ts'
 
 export interface ValueOptions {
   /**
-   * Only values in `status` are looked at: a write to `/status`. Fields are named from the object, in messages from the
-   * status (as of 1.30). Lists and embedded resources are looked at everywhere.
+   * True for a write to `/status`: only values in `status` are validated. Fields name paths in the object, messages
+   * paths in the status (as of 1.30). List types and embedded resources are validated everywhere.
    */
   readonly statusOnly?: boolean
   /**
-   * What else is asked about values: comes after them and before lists (`.spec.replicas: … should be a non-negative
-   * integer`).
+   * Further checks, run after those of values and before those of list types (`.spec.replicas: … should be a
+   * non-negative integer`).
    */
   readonly moreFaults?: () => readonly FieldError[]
   /**
-   * What rules (`x-kubernetes-validations`) say. They are not asked when values have faults that would mislead them.
+   * Returns the errors of rules (`x-kubernetes-validations`). Not called if values have errors that would make rules
+   * fail.
    */
   readonly ruleFaults?: () => readonly FieldError[]
 }
 
-/** Rules would stumble over these. */
+/** Errors that prevent the evaluation of rules. */
 const blocking: ReadonlySet<FieldError['reason']> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -39,8 +40,7 @@ const unchecked =
   'complete validation'
 
 /**
- * What is wrong with an object. `old` is the object that it replaces: values that did not change are let through
- * (KEP-4008).
+ * Returns the errors of an object. `old` is the old object: unchanged values are admitted (KEP-4008).
  */
 export function schemaFaults(
   object: Record<string, unknown>,
@@ -70,7 +70,7 @@ function statusFaults(
   return valueFaults(object.status, status, 'status', old && Object.hasOwn(old, 'status') ? old.status : none)
 }
 
-/** What is wrong with one value; fields begin with `prefix`. */
+/** Returns the errors of one value, with `prefix` before their fields. */
 export function valueFaults(
   value: unknown,
   schema: StructuralSchema,
@@ -81,7 +81,7 @@ export function valueFaults(
   let found = new Findings()
   check(value, validator, '', none, found)
   if (found.list.length === 0) return []
-  // Only what is wrong has to be held against what was there before.
+  // Only invalid values have to be compared with the old ones.
   if (old !== none) {
     found = new Findings()
     check(value, validator, '', old, found)

@@ -1,10 +1,10 @@
-/** Lists that are sets or maps (`x-kubernetes-list-type`) hold nothing twice. */
+/** Checks that lists of type set or map (`x-kubernetes-list-type`) have no duplicates. */
 import { writeJson } from '../../../lib/exact-json.ts'
 import { isObject, type JsonObject, sortMembers } from '../../fields/json.ts'
 import { duplicate, type FieldError, invalidValue } from '../../validation/field-error.ts'
 import { memberSchema, type StructuralSchema } from '../schema.ts'
 
-/** Duplicates, each told once. */
+/** Returns the duplicates, each one once. */
 export function listTypeFaults(object: unknown, schema: StructuralSchema, path = ''): FieldError[] {
   const faults: FieldError[] = []
   visit(object, schema, path, faults)
@@ -15,7 +15,7 @@ function visit(value: unknown, schema: StructuralSchema | undefined, path: strin
   if (!schema?.has.listTypes || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     const type = schema.keywords['x-kubernetes-list-type']
-    if (type === 'set') repeated(value, value, path, faults)
+    if (type === 'set') addDuplicates(value, value, path, faults)
     else if (type === 'map') mapFaults(value, schema.keywords['x-kubernetes-list-map-keys'] ?? [], path, faults)
     if (schema.items?.has.listTypes)
       for (let i = 0; i < value.length; i++) visit(value[i], schema.items, `${path}[${i}]`, faults)
@@ -47,16 +47,21 @@ function mapFaults(list: readonly unknown[], keys: readonly string[], path: stri
     if (isObject(item)) for (const key of keys) if (Object.hasOwn(item, key)) place[key] = item[key]
     return place
   })
-  repeated(places, places, path, faults)
+  addDuplicates(places, places, path, faults)
 }
 
-/** The second of equal values is told, further ones are not. */
-function repeated(values: readonly unknown[], shown: readonly unknown[], path: string, faults: FieldError[]): void {
+/** Adds an error for the second of equal values, not for further ones. */
+function addDuplicates(
+  values: readonly unknown[],
+  shown: readonly unknown[],
+  path: string,
+  faults: FieldError[],
+): void {
   if (values.length < 2) return
   const times = new Map<unknown, number>()
   for (let i = 0; i < values.length; i++) {
     const value = values[i]
-    // A list or object cannot look like a text: those are quoted here.
+    // Strings are quoted, so that no string equals the JSON of a list or object.
     const key = typeof value === 'object' || typeof value === 'string' ? writeJson(sortMembers(value)) : value
     const seen = times.get(key) ?? 0
     times.set(key, seen + 1)

@@ -1,16 +1,13 @@
-/**
- * One schema, ready to look at values: keywords as plain fields, patterns and formats as functions that are made when
- * first needed.
- */
+/** A schema prepared for validation: keywords as fields, formats as functions, patterns compiled on first use. */
 import { type LinearRegexp, linearRegexp, RegexpSyntaxError } from '../../../lib/linear-regexp/index.ts'
 import { type FormatCheck, formatCheck, isChecked, type NumberCheck, numberCheck } from '../formats/index.ts'
 import type { StructuralSchema } from '../schema.ts'
 
-/** JSON's types as bits, with whole numbers apart. */
+/** JSON's types as bits; integers have their own. */
 export const bits = { string: 1, integer: 2, number: 4, boolean: 8, object: 16, array: 32 } as const
 const bitOf: ReadonlyMap<string, number> = new Map(Object.entries(bits))
 
-/** The name of a type by its bit. */
+/** Returns the name of a type by its bit. */
 export const typeName = (bit: number): string => nameOf.get(bit) ?? ''
 const nameOf: ReadonlyMap<number, string> = new Map([...bitOf].map(([name, bit]) => [bit, name]))
 
@@ -18,10 +15,10 @@ export class Validator {
   readonly schema: StructuralSchema
   /** `integer,string` */
   readonly typeText: string
-  /** What the value may be; 0 is anything. */
+  /** The allowed types as bits. 0 allows any. */
   readonly types: number
   readonly nullable: boolean
-  /** The format as it is written, if it is one that is checked. */
+  /** The format if it is checked, else empty. */
   readonly format: string
   readonly checkFormat: FormatCheck | undefined
   readonly checkRange: NumberCheck | undefined
@@ -44,7 +41,7 @@ export class Validator {
   readonly oneOf: readonly Validator[] | undefined
   readonly not: Validator | undefined
   readonly joins: boolean
-  /** Scalars of the right type are fine. */
+  /** True if scalars need no check but that of their type. */
   readonly plain: boolean
   #pattern: LinearRegexp | undefined
 
@@ -89,7 +86,7 @@ export class Validator {
       this.multipleOf === undefined
   }
 
-  /** Whether a text matches the pattern; undefined when the pattern is none, with why. */
+  /** Returns true if a text matches the pattern, or the error of an invalid pattern. */
   matches(text: string): boolean | RegexpSyntaxError {
     try {
       this.#pattern ??= linearRegexp(this.patternText)
@@ -101,14 +98,14 @@ export class Validator {
   }
 }
 
-/** Null counts as absent. */
+/** Converts null to undefined. */
 const given = (value: number | undefined): number | undefined => value ?? undefined
 
 const validators = new WeakMap<StructuralSchema, Validator>()
 
 /**
- * The validator of a schema: made when the first value is looked at (of large schemas objects use a few fields), kept
- * as long as the schema.
+ * Returns the validator of a schema. It is created on first use, because objects use few fields of large schemas, and
+ * cached as long as the schema exists.
  */
 export function validatorOf(schema: StructuralSchema): Validator {
   let validator = validators.get(schema)

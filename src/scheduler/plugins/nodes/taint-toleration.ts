@@ -3,13 +3,13 @@
  * rather have others.
  */
 import type { Node } from '../../../client/kinds.ts'
-import { isTolerated, keepsAway, type Toleration } from '../../../machinery/selectors/toleration.ts'
+import { isTolerated, preventsScheduling, type Toleration } from '../../../machinery/selectors/toleration.ts'
 import { on, type Plugin, type PodInfo, pluginFactory, type Taint, unresolvable } from '../../framework/index.ts'
 import { inReverseProportion } from '../normalize.ts'
 
 /** The first taint that keeps the pod away. */
 const untolerated = (taints: readonly Taint[] | undefined, { pod }: PodInfo): Taint | undefined =>
-  taints?.find((taint) => keepsAway(taint) && !isTolerated(taint, pod.spec?.tolerations))
+  taints?.find((taint) => preventsScheduling(taint) && !isTolerated(taint, pod.spec?.tolerations))
 
 const isKeptAway = (node: Node, pod: PodInfo): boolean => untolerated(node.spec?.taints, pod) !== undefined
 

@@ -13,7 +13,7 @@ import {
   selectorText,
 } from '../../../machinery/selectors/label-selector.ts'
 import { type NodeMatcher, requiredNodes } from '../../../machinery/selectors/node-selector.ts'
-import { isTolerated, keepsAway } from '../../../machinery/selectors/toleration.ts'
+import { isTolerated, preventsScheduling } from '../../../machinery/selectors/toleration.ts'
 import type { NodeInfo, PodInfo } from '../../framework/index.ts'
 import type { Share } from '../topology/counts.ts'
 
@@ -71,7 +71,10 @@ export function counts(
   required: NodeMatcher | undefined,
 ): boolean {
   if (honorsAffinity && required && !required(node.node)) return false
-  return !honorsTaints || node.taints.every((taint) => !keepsAway(taint) || isTolerated(taint, pod.spec?.tolerations))
+  return (
+    !honorsTaints ||
+    node.taints.every((taint) => !preventsScheduling(taint) || isTolerated(taint, pod.spec?.tolerations))
+  )
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   invalidValue,
   required,
 } from '../../../../machinery/validation/field-error.ts'
-import { all, each, follows, repeats, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each, follows, valid } from '../../../../machinery/validation/field-rules.ts'
 import { optional, struct, text } from '../../../../machinery/validation/internal-type.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import type { Container, PodSpec } from '../model.ts'
@@ -26,7 +26,7 @@ const shownClaim = struct({ Name: text, ResourceClaimName: optional, ResourceCla
 /** `resourceClaims` of a pod: each names a claim, or a template for one. */
 export function podClaims(list: readonly PodClaim[] | undefined, path: string): readonly FieldError[] {
   if (!list?.length) return valid
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return each(list, path, (claim, at) => {
     const { name, resourceClaimName: claimName, resourceClaimTemplateName: templateName } = claim
     return all(

@@ -9,7 +9,7 @@ import {
   notSupported,
   required,
 } from '../../../../machinery/validation/field-error.ts'
-import { all, each, follows, oneOf, repeats, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each, follows, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Affinity, PodSpec } from '../model.ts'
 
@@ -173,7 +173,7 @@ function selectedTwice(
   path: string,
 ): readonly FieldError[] {
   if (!keys?.length || !selector) return valid
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   for (const key of Object.keys(selector.matchLabels ?? {})) isRepeated(key)
   return (selector.matchExpressions ?? []).flatMap(({ key }) =>
     isRepeated(key) && keys.includes(key)

@@ -7,7 +7,14 @@ import {
   invalidValue,
   required,
 } from '../../../../machinery/validation/field-error.ts'
-import { all, each, follows, repeats, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
+import {
+  all,
+  duplicateFinder,
+  each,
+  follows,
+  requiredRule,
+  valid,
+} from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus } from '../model.ts'
 import { podAnnotations, podAnnotationsUpdate } from './annotations.ts'
@@ -105,7 +112,7 @@ function isRestarted(
 
 function claimStatuses(status: PodStatus | undefined, { resourceClaims = [] }: PodSpec): readonly FieldError[] {
   if (!status?.resourceClaimStatuses?.length) return valid
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return each(status.resourceClaimStatuses, 'status.resourceClaimStatuses', ({ name, resourceClaimName }, at) =>
     all(
       resourceClaims.some((claim) => claim.name === name)
@@ -131,7 +138,7 @@ function extendedClaim(
     [...(initContainers ?? []), ...(containers ?? [])].map((container) => [container.name, container]),
   )
   const { requestMappings: mappings, resourceClaimName } = claim
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return all(
     mappings?.length ? valid : [required(`${path}.requestMappings`, 'at least one request mapping is required')],
     each(mappings, `${path}.requestMappings`, ({ containerName, resourceName, requestName }, at) => {

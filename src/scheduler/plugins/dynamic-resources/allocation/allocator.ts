@@ -2,7 +2,7 @@
  * Finds devices for claims on one node: claim by claim, request by request, device by device, and back where it does
  * not work out. The first solution is taken (KEP-4381).
  */
-import { isTolerated, keepsAway } from '../../../../machinery/selectors/toleration.ts'
+import { isTolerated, preventsScheduling } from '../../../../machinery/selectors/toleration.ts'
 import type { AllocatedDevices } from './allocated-devices.ts'
 import { addTo, hasRoom, type Sums, type Taken, takenBy } from './capacity.ts'
 import type { Constraint } from './constraints.ts'
@@ -207,7 +207,8 @@ class Search {
     const taken = this.#takenOf(alternative, device)
     if (!taken) return false
     const isShared = device.device.allowMultipleAllocations === true && !wants.adminAccess
-    if (device.device.taints?.some((taint) => keepsAway(taint) && !isTolerated(taint, wants.tolerations))) return false
+    if (device.device.taints?.some((taint) => preventsScheduling(taint) && !isTolerated(taint, wants.tolerations)))
+      return false
     // Counters are taken once, however many share the device.
     const takesCounters = !wants.adminAccess && !this.#isInUse(device.id)
     if (takesCounters && !this.#counters.take(device.device, device.pool)) return false

@@ -11,7 +11,7 @@ import {
   required,
   tooLong,
 } from '../../../../../machinery/validation/field-error.ts'
-import { all, each, repeats, valid } from '../../../../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each, valid } from '../../../../../machinery/validation/field-rules.ts'
 import type { Container, PodSpec, PodStatus } from '../../model.ts'
 import { id } from '../security.ts'
 
@@ -79,7 +79,7 @@ const longestMessage = 1024
 const healths = ['Healthy', 'Unhealthy', 'Unknown']
 
 function health({ resources }: Allocated, path: string): readonly FieldError[] {
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return each(resources, `${path}.resources`, ({ resourceID, health = '', message }, at) =>
     all(
       healths.includes(health) ? valid : [notSupported(`${at}.health`, health, healths)],

@@ -7,7 +7,7 @@ import {
   required,
   tooMany,
 } from '../../../../../machinery/validation/field-error.ts'
-import { all, each, oneOf, repeats, valid } from '../../../../../machinery/validation/field-rules.ts'
+import { all, duplicateFinder, each, oneOf, valid } from '../../../../../machinery/validation/field-rules.ts'
 import type { Container } from '../../model.ts'
 
 type ResizePolicy = NonNullable<Container['resizePolicy']>[number]
@@ -53,7 +53,7 @@ export function resizePolicies(
   ofPod: string | undefined,
 ): readonly FieldError[] {
   if (!list?.length) return valid
-  const isRepeated = repeats<string>()
+  const isRepeated = duplicateFinder<string>()
   return each(list, path, ({ resourceName, restartPolicy }, at) =>
     all(
       isRepeated(resourceName) ? [duplicate(at, resourceName)] : valid,
