@@ -5,12 +5,13 @@ import { documentedOf, reference } from './client-reference.ts'
 
 const index = join(dirname(import.meta.dirname), 'src/client/index.ts')
 
-test('functions and classes of the client say what they are for', () => {
-  const silent = documentedOf(index).filter(
-    ({ comment, declaration }) => /^export (async )?(function|class)/.test(declaration) && comment === '',
+test('functions and classes of the client have a doc comment with an example', () => {
+  const undocumented = documentedOf(index).filter(
+    ({ comment, declaration }) =>
+      /^export (async )?(function|class|const)/.test(declaration) && !/^[A-Z][^]*@example/.test(comment),
   )
   assert.deepEqual(
-    silent.map(({ name }) => name),
+    undocumented.map(({ name }) => name),
     [],
   )
 })
@@ -20,10 +21,13 @@ test('the reference shows signatures without bodies, members with their comments
   assert.match(all.get('connectTo')?.declaration ?? '', /^export async function connectTo\([^)]*\): Promise<Client>$/)
   assert.match(
     all.get('WorkQueue')?.declaration ?? '',
-    /\/\*\* Adds it `ms` from now.*\n {2}addAfter\(key: string, ms: number, [^\n]*\): void\n/,
+    /\/\*\* Adds a key after `ms`.*\n {2}addAfter\(key: string, ms: number, [^\n]*\): void\n/,
   )
   assert.doesNotMatch(all.get('WorkQueue')?.declaration ?? '', /#/)
   assert.match(all.get('ManagerOptions')?.declaration ?? '', /^export interface ManagerOptions \{[\s\S]*\}$/)
-  assert.match(reference(), /### controller\n\nA controller for `manager`/)
+  assert.match(
+    reference(),
+    /### controller\n\nDefines a controller, for `manager` or `runController`.\n\n```ts\n\/\/ Example\ncontroller\(/,
+  )
   assert.match(reference(), /`pods`/)
 })

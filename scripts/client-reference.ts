@@ -86,6 +86,12 @@ function classFace(text: string): string {
   return [...kept, '}'].join('\n')
 }
 
+/** Markdown of a doc comment, with its `@example` as a code block. */
+function commentMarkdown(comment: string): string {
+  const [text = '', example] = comment.split(/\n?@example[ \n]/)
+  return example === undefined ? text : `${text}\n\n\`\`\`ts\n// Example\n${example}\n\`\`\``
+}
+
 /** All of it as Markdown. */
 export function reference(): string {
   const parts = [
@@ -95,7 +101,8 @@ export function reference(): string {
   const sections = parts.map(({ module, index }) => {
     const entries = documentedOf(index).filter(({ declaration }) => declaration !== '')
     const texts = entries.map(
-      ({ name, comment, declaration }) => `### ${name}\n\n${comment}\n\n\`\`\`ts\n${declaration}\n\`\`\`\n`,
+      ({ name, comment, declaration }) =>
+        `### ${name}\n\n${commentMarkdown(comment)}\n\n\`\`\`ts\n${declaration}\n\`\`\`\n`,
     )
     return `## ${module}\n\n${texts.join('\n')}`
   })

@@ -1,6 +1,6 @@
 /**
- * `typernetes/client`: a client of any Kubernetes, informers, work queues, controllers, events and leader election.
- * docs/client.md shows how they go together.
+ * `typernetes/client`: a client for any Kubernetes cluster, informers, work queues, controllers, events and leader
+ * election. docs/client.md is the guide.
  */
 
 export { parseJson, writeJson } from '../lib/exact-json.ts'
@@ -9,7 +9,7 @@ export type { KubeObject, Model, ObjectMeta, OwnerReference, Unstructured } from
 export { type Status, type StatusDetails, StatusError } from '../machinery/status-error.ts'
 export { type Client, type ConnectOptions, connectTo } from './connection/connect-to.ts'
 export { Connection, type ServerAccess } from './connection/connection.ts'
-export { ConnectionLost, RequestCanceled as GivenUp } from './connection/connection-lost.ts'
+export { ConnectionLost, RequestCanceled } from './connection/connection-lost.ts'
 export {
   basicAuthentication,
   bearerToken,
@@ -25,10 +25,10 @@ export {
   type Controller,
   type ReconcileContext,
   type RunningController,
-  reads as looked,
+  reads,
   runController,
-  type WatchedKind as Watched,
-  watch as watched,
+  type WatchedKind,
+  watch,
 } from './controller/controller.ts'
 export {
   type ControllerDefinition,
@@ -55,15 +55,15 @@ export { type OpenApiDocument, openApiDocument, openApiIndex, openApiV2 } from '
 export { NoMatch, RestMapper } from './discovery/rest-mapper.ts'
 export { type LeaderElectionOptions, LeaderElector, type LeadershipEnd } from './election/leader-election.ts'
 export { EventRecorder, type EventSubject, type EventType } from './events/event-recorder.ts'
-export { type RecordedEvent as ToldEvent, SeriesRecorder } from './events/series-recorder.ts'
+export { type RecordedEvent, SeriesRecorder } from './events/series-recorder.ts'
 export { type ChangeHandler, type HandlerOptions, Informer, type InformerOptions, keyOf } from './informers/informer.ts'
 export type { IndexFunction } from './informers/object-index.ts'
-export { SharedInformers, type Transformed as Kept, transformed as kept } from './informers/shared-informers.ts'
+export { SharedInformers, type Transformed, transformed } from './informers/shared-informers.ts'
 export * from './kinds.ts'
+export { createOrUpdate, type ObjectName, updateStatus, type WriteResult } from './objects/create-or-update.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer, withFinalizer, withoutFinalizer } from './objects/finalizers.ts'
 export { controllerOf, controllerReference } from './objects/owners.ts'
-export { hasCondition, isGone, type WaitOptions, waitFor } from './objects/wait-for.ts'
-export { createOrUpdate, type ObjectName, updateStatus, type WriteResult } from './objects/write-state.ts'
+export { hasCondition, isDeleted, type WaitOptions, waitFor } from './objects/wait-for.ts'
 export { type QueueMetricsProvider, workQueueMetrics } from './queue/queue-metrics.ts'
 export { type AddOptions, WorkQueue, type WorkQueueOptions } from './queue/work-queue.ts'
 export { apiVersionOf, nameSelector, type Resource, resource } from './resource.ts'

@@ -1,7 +1,4 @@
-/**
- * The kinds that Kubernetes itself has, with the types of their objects: what typed clients, informers and controllers
- * name.
- */
+/** The built-in resources of Kubernetes with the types of their objects, for clients, informers and controllers. */
 import type {
   CoreV1Event,
   ResourceV1ResourceClaim,

@@ -1,14 +1,14 @@
 /** Checks for errors that the server returns to controllers. */
-import { isNamespaceTerminating } from '../client/rest/refusals.ts'
+import { isNamespaceTerminating } from '../client/rest/api-errors.ts'
 
 export {
+  ignoreNotFound as unlessGone,
   isAlreadyExists,
   isConflict,
-  isGoneOrChanged,
   isNamespaceTerminating,
   isNotFound,
-  unlessGone,
-} from '../client/rest/refusals.ts'
+  isNotFoundOrConflict as isGoneOrChanged,
+} from '../client/rest/api-errors.ts'
 export { messageOf } from '../lib/message-of.ts'
 
 /** For `catch`: ignores errors due to a namespace that is being deleted; a retry or log line would not help. */

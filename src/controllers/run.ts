@@ -3,7 +3,7 @@ import { defaultFeatures, type FeatureGates } from '../api/features/feature-gate
 import { type Controller, type RunningController, runController } from '../client/controller/controller.ts'
 import { SharedInformers, transformed } from '../client/informers/shared-informers.ts'
 import { pods } from '../client/kinds.ts'
-import { leanPod } from '../client/objects/lean-pod.ts'
+import { trimPod } from '../client/objects/trim-pod.ts'
 import { workQueueMetrics } from '../client/queue/queue-metrics.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
 import { MetricsRegistry } from '../lib/metrics/registry.ts'
@@ -66,7 +66,7 @@ export function runControllers({
   const metrics = registry && workQueueMetrics(registry)
   // Without a registry metrics are counted and never read: that is cheaper than a check at each count.
   const counted = registry ?? new MetricsRegistry()
-  const informers = new SharedInformers(clients.reader, log, [transformed({ resource: pods, transform: leanPod })])
+  const informers = new SharedInformers(clients.reader, log, [transformed({ resource: pods, transform: trimPod })])
   const made = new Map<ControllerDescriptor, Controller>()
   let isStopped = false
   const started = Promise.all(

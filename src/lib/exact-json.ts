@@ -86,7 +86,9 @@ function parse(text: string, revive: Reviver): unknown {
 }
 
 /**
- * Parses JSON as Go does into values without a type: int64 is exact, larger integers are float64. Throws as JSON.parse.
+ * Parses JSON as Go does for untyped values: int64 is exact (a bigint where a number is not), larger integers are float64.
+ * Throws as JSON.parse.
+ * @example parseJson('{"n":9007199254740993}') // { n: 9007199254740993n }
  */
 export const parseJson = (text: string): unknown => parse(text, withInt64)
 
@@ -136,7 +138,10 @@ function exactly(this: unknown, key: string, value: unknown): unknown {
 
 const bigintsHaveToJson = (): boolean => 'toJSON' in BigInt.prototype
 
-/** Writes JSON as JSON.stringify does, and bigints as integers. */
+/**
+ * Writes JSON as JSON.stringify does, and bigints as integers.
+ * @example writeJson({ n: 9007199254740993n }) // '{"n":9007199254740993}'
+ */
 export function writeJson(value: unknown, indent?: number): string {
   if (!bigintsHaveToJson()) {
     try {

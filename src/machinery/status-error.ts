@@ -38,7 +38,10 @@ export interface GroupNamed {
   readonly name: string
 }
 
-/** An error with a Status. Any code that handles a request may throw it; the server answers with `status`. */
+/**
+ * An error with a Kubernetes Status. The server responds with `status` when a request throws it.
+ * @example if (error instanceof StatusError && error.code === 404) return undefined
+ */
 export class StatusError extends Error {
   readonly status: Status
 

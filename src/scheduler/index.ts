@@ -134,11 +134,11 @@ function runWhenElected(
     namespace,
     name,
     identity,
-    leaseMs,
-    renewMs,
-    retryMs,
+    leaseDurationMs: leaseMs,
+    renewDeadlineMs: renewMs,
+    retryPeriodMs: retryMs,
     events,
-    changed,
+    onNewLeader: changed,
     log,
   })
   return elector.run(work, signal).finally(() => events.stop())

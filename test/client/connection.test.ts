@@ -1,7 +1,4 @@
-/**
- * The client's connection: credentials against a real server, and what happens when a server answers badly, late, or
- * not at all.
- */
+/** The client's connection: credentials against a real server, and servers that fail, respond late or not at all. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -15,7 +12,7 @@ import { Connection, type ServerAccess } from '../../src/client/connection/conne
 import { loadAccess } from '../../src/client/connection/load-access.ts'
 import { SharedInformers } from '../../src/client/informers/shared-informers.ts'
 import { configMaps, namespaces, pods } from '../../src/client/kinds.ts'
-import { isSurelyRefused } from '../../src/client/rest/refusals.ts'
+import { isCertainlyNotApplied } from '../../src/client/rest/api-errors.ts'
 import { RestClient } from '../../src/client/rest/rest-client.ts'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { StatusError } from '../../src/machinery/status-error.ts'
@@ -31,16 +28,16 @@ function clientOf(t: Lifetime, access: ServerAccess): RestClient {
 
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } }
 
-/** A server that answers as the test says, in HTTP/2 without TLS. */
-async function oddServer(
+/** A server with scripted responses, over HTTP/2 without TLS. */
+async function scriptedServer(
   t: Lifetime,
-  answer: (stream: ServerHttp2Stream, method: string, count: number) => void,
+  respond: (stream: ServerHttp2Stream, method: string, count: number) => void,
 ): Promise<RestClient> {
   let count = 0
   const server = createServer()
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {})
-    answer(stream, headers[':method'] ?? '', ++count)
+    respond(stream, headers[':method'] ?? '', ++count)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -49,36 +46,36 @@ async function oddServer(
   return clientOf(t, { url: `http://127.0.0.1:${port}`, dial: () => connect(port, '127.0.0.1') })
 }
 
-const good = (stream: ServerHttp2Stream): void => {
+const succeed = (stream: ServerHttp2Stream): void => {
   stream.respond({ ':status': 200 })
   stream.end(JSON.stringify(object))
 }
 
-test('a request that is put off is sent again when the server says', async (t) => {
-  const client = await oddServer(t, (stream, _method, count) => {
-    if (count > 2) return good(stream)
+test('a request is retried after the time in Retry-After', async (t) => {
+  const client = await scriptedServer(t, (stream, _method, count) => {
+    if (count > 2) return succeed(stream)
     stream.respond({ ':status': count === 1 ? 429 : 503, 'retry-after': '0' })
     stream.end('{}')
   })
   assert.equal((await client.create(configMaps, object)).metadata.name, 'a')
 })
 
-test('an answer that breaks off is read again; a write whose answer is lost says so', async (t) => {
-  const client = await oddServer(t, (stream, _method, count) => {
-    if (count === 2 || count > 5) return good(stream)
+test('an incomplete response is read again; for a write it is an error', async (t) => {
+  const client = await scriptedServer(t, (stream, _method, count) => {
+    if (count === 2 || count > 5) return succeed(stream)
     stream.respond({ ':status': 200 })
     stream.write('{"kind":', () => stream.session?.destroy())
   })
   assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
   await assert.rejects(
     client.create(configMaps, object),
-    /POST \/api\/v1\/namespaces\/default\/configmaps: the answer broke off/,
+    /POST \/api\/v1\/namespaces\/default\/configmaps: the response broke off/,
   )
   await assert.rejects(client.delete(configMaps, 'default', 'a'), /broke off/)
 })
 
-test('an update whose answer was lost is sent again, and refused as too late: nobody knows that it was not done', async (t) => {
-  const client = await oddServer(t, (stream, _method, count) => {
+test('a conflict after a lost response has a cause, since the first attempt may have been applied', async (t) => {
+  const client = await scriptedServer(t, (stream, _method, count) => {
     if (count === 1) return void stream.session?.destroy()
     stream.respond({ ':status': 409 })
     stream.end(
@@ -95,35 +92,35 @@ test('an update whose answer was lost is sent again, and refused as too late: no
   const update = (): Promise<unknown> =>
     client.update(configMaps, { ...object, metadata: { ...object.metadata, resourceVersion: '1' } })
   const failure = async (): Promise<unknown> => update().catch((error: unknown) => error)
-  assert.ok(!isSurelyRefused(await failure()))
+  assert.ok(!isCertainlyNotApplied(await failure()))
   const second = await failure()
-  assert.ok(second instanceof StatusError && second.reason === 'Conflict' && isSurelyRefused(second))
+  assert.ok(second instanceof StatusError && second.reason === 'Conflict' && isCertainlyNotApplied(second))
 })
 
-test('a connection that the server ends (GOAWAY) carries what is on it to its end, and the next request takes another', async (t) => {
-  const client = await oddServer(t, (stream, _method, count) => {
+test('after a GOAWAY, active requests finish and new ones open another connection', async (t) => {
+  const client = await scriptedServer(t, (stream, _method, count) => {
     if (count === 1) {
       stream.session?.goaway()
-      setImmediate(() => good(stream))
-    } else good(stream)
+      setImmediate(() => succeed(stream))
+    } else succeed(stream)
   })
   assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
   assert.equal((await client.create(configMaps, object)).metadata.name, 'a')
 })
 
-test('a server that is not there is named, and what waits for it ends with its client', async (t) => {
+test('an unreachable server is named, and pending requests end with their client', async (t) => {
   const client = clientOf(t, { url: 'https://127.0.0.1:1' })
   await assert.rejects(
     client.get(pods, 'default', 'a'),
-    /https:\/\/127\.0\.0\.1:1 cannot be reached: the server accepts no connections/,
+    /https:\/\/127\.0\.0\.1:1 is unreachable: the server refuses connections/,
   )
   const connection = new Connection({ url: 'https://127.0.0.1:1' })
-  const asked = new RestClient(connection).get(pods, 'default', 'a')
+  const pending = new RestClient(connection).get(pods, 'default', 'a')
   connection.close()
-  await assert.rejects(asked, /given up|closed/)
+  await assert.rejects(pending, /canceled|closed/)
 })
 
-test('a client that limits itself asks no faster than it may', async (t) => {
+test('a client respects its rate limit', async (t) => {
   const { client: access } = await testCluster(t)
   const client = clientOf(t, { ...access, rateLimit: { qps: 50, burst: 5 } })
   const began = performance.now()
@@ -131,7 +128,7 @@ test('a client that limits itself asks no faster than it may', async (t) => {
   assert.ok(performance.now() - began > 150)
 })
 
-test('all kinds of credentials of a kubeconfig reach the server', async (t) => {
+test('all kinds of credentials in a kubeconfig work', async (t) => {
   const tokens = [{ token: 'T', user: { name: 'admin', groups: ['system:masters'] } }]
   const { url, client: admin, folder } = await testCluster(t, { tokens })
   const { ca } = admin
@@ -182,42 +179,42 @@ test('all kinds of credentials of a kubeconfig reach the server', async (t) => {
   assert.equal(await whoami(byName, { token: 'T' }), 'admin')
   await assert.rejects(
     whoami({ ...cluster, 'tls-server-name': 'elsewhere.example' }, { token: 'T' }),
-    /cannot be reached: .*elsewhere\.example/,
+    /is unreachable: .*elsewhere\.example/,
   )
 
-  const asked: string[] = []
+  const connects: string[] = []
   const proxy = createProxy().on('connect', (request, socket) => {
-    asked.push(request.url ?? '')
+    connects.push(request.url ?? '')
     const [host = '', port] = (request.url ?? '').split(':')
-    const onward = connect(Number(port), host, () => {
+    const upstream = connect(Number(port), host, () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
-      socket.pipe(onward).pipe(socket)
+      socket.pipe(upstream).pipe(socket)
     })
-    for (const side of [socket, onward]) side.on('error', () => {})
+    for (const side of [socket, upstream]) side.on('error', () => {})
   })
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   t.after(() => proxy.close())
   const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   assert.equal(await whoami({ ...cluster, 'proxy-url': proxyUrl }, { token: 'T' }), 'admin')
-  assert.deepEqual(asked, [new URL(url).host])
+  assert.deepEqual(connects, [new URL(url).host])
 })
 
-test('uploads that the server refuses before it has them all leave nothing behind', async (t) => {
-  const client = await oddServer(t, (stream, method) => {
-    if (method === 'GET') return good(stream)
+test('uploads that the server rejects early do not exhaust the connection', async (t) => {
+  const client = await scriptedServer(t, (stream, method) => {
+    if (method === 'GET') return succeed(stream)
     stream.respond({ ':status': 413 })
     stream.end(JSON.stringify({ kind: 'Status', code: 413, reason: 'RequestEntityTooLarge', message: 'too large' }))
   })
-  // More than a connection may hold.
+  // In total more than the memory limit of a connection.
   const body = { data: 'x'.repeat(20 * 1024 * 1024) }
   for (let count = 0; count < 16; count++)
     await assert.rejects(client.request('POST', '/api/v1/namespaces', { body }), { code: 413 })
   assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
 })
 
-/** What stands before a cluster's server and speaks HTTP/1.1 alone, as many proxies do. */
-async function olderProxy(
+/** A reverse proxy that only speaks HTTP/1.1. */
+async function http1Proxy(
   t: Lifetime,
   { client }: TestCluster,
 ): Promise<{ readonly url: string; readonly ca: string; readonly connections: () => number }> {
@@ -229,7 +226,7 @@ async function olderProxy(
   )
   const { ca, cert, key, url } = client
   const server = createSecureServer(pair, (request, response) => {
-    const passed = secureRequest(new URL(request.url ?? '/', url), {
+    const forwarded = secureRequest(new URL(request.url ?? '/', url), {
       method: request.method,
       headers: request.headers,
       ca,
@@ -237,13 +234,13 @@ async function olderProxy(
       key,
       agent: false,
     })
-    passed.on('response', (answer) => {
+    forwarded.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers)
       answer.on('error', () => response.destroy()).pipe(response)
     })
-    passed.on('error', () => response.destroy())
-    response.on('close', () => passed.destroy())
-    request.on('error', () => passed.destroy()).pipe(passed)
+    forwarded.on('error', () => response.destroy())
+    response.on('close', () => forwarded.destroy())
+    request.on('error', () => forwarded.destroy()).pipe(forwarded)
   })
   let connections = 0
   server.on('secureConnection', () => connections++)
@@ -260,14 +257,14 @@ async function olderProxy(
   }
 }
 
-test('a server or proxy that speaks no HTTP/2 is spoken to in HTTP/1.1', async (t) => {
-  const proxy = await olderProxy(t, await testCluster(t, bareServer))
+test('a server without HTTP/2 gets HTTP/1.1', async (t) => {
+  const proxy = await http1Proxy(t, await testCluster(t, bareServer))
   const client = clientOf(t, proxy)
   const wanted = 'abcdefgh'.split('')
   await client.create(configMaps, { ...object, data: { a: 'ä' } })
   assert.deepEqual((await client.get(configMaps, 'default', 'a')).data, { a: 'ä' })
   await assert.rejects(client.get(configMaps, 'default', 'none'), { code: 404 })
-  // One after the other they share a connection.
+  // Sequential requests share a connection.
   assert.equal(proxy.connections(), 1)
   const informers = new SharedInformers(client, () => {})
   t.after(() => informers.stop())
@@ -284,8 +281,8 @@ test('a server or proxy that speaks no HTTP/2 is spoken to in HTTP/1.1', async (
   assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
 })
 
-test('what is under way over HTTP/1.1 ends when it is given up, and with its client', async (t) => {
-  const proxy = await olderProxy(t, await testCluster(t, bareServer))
+test('HTTP/1.1 requests end when they are aborted, and with their client', async (t) => {
+  const proxy = await http1Proxy(t, await testCluster(t, bareServer))
   const connection = new Connection(proxy)
   t.after(() => connection.close())
   const client = new RestClient(connection)
@@ -296,29 +293,30 @@ test('what is under way over HTTP/1.1 ends when it is given up, and with its cli
       resourceVersion: metadata.resourceVersion ?? '',
       signal,
     }))
-      return 'told'
+      return 'event'
     return 'ended'
   }
-  const giving = new AbortController()
-  const [given, closed] = [watch(giving.signal), watch(new AbortController().signal)]
-  giving.abort()
-  await assert.rejects(given, /given up/)
+  const abort = new AbortController()
+  const [canceled, closed] = [watch(abort.signal), watch(new AbortController().signal)]
+  abort.abort()
+  await assert.rejects(canceled, /was canceled/)
   connection.close()
   await assert.rejects(closed)
   await assert.rejects(client.get(configMaps, 'default', 'a'), /the client is closed/)
 })
 
-/** A SOCKS 5 proxy that wants `user` with the password `secret`, and tells where it was asked to connect to. */
-async function socksProxy(t: Lifetime): Promise<{ readonly port: number; readonly asked: string[] }> {
-  const asked: string[] = []
+/** A SOCKS 5 proxy that requires `user` with password `secret`, and records the destinations. */
+async function socksProxy(t: Lifetime): Promise<{ readonly port: number; readonly destinations: string[] }> {
+  const destinations: string[] = []
   const server = createTcpServer((socket) => {
     const steps = [
       () => socket.write(Buffer.from([5, 2])),
-      (said: Buffer) => socket.write(Buffer.from([1, said.includes('user') && said.includes('secret') ? 0 : 1])),
-      (said: Buffer) => {
-        const host = said.subarray(5, 5 + said[4]!).toString()
-        const port = said.readUInt16BE(5 + said[4]!)
-        asked.push(`${host}:${port}`)
+      (message: Buffer) =>
+        socket.write(Buffer.from([1, message.includes('user') && message.includes('secret') ? 0 : 1])),
+      (message: Buffer) => {
+        const host = message.subarray(5, 5 + message[4]!).toString()
+        const port = message.readUInt16BE(5 + message[4]!)
+        destinations.push(`${host}:${port}`)
         const to = connect(port, '127.0.0.1', () => {
           socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
           socket.pipe(to).pipe(socket)
@@ -328,8 +326,8 @@ async function socksProxy(t: Lifetime): Promise<{ readonly port: number; readonl
       },
     ]
     socket.on('error', () => {})
-    const step = (said: Buffer): void => {
-      steps.shift()?.(said)
+    const step = (message: Buffer): void => {
+      steps.shift()?.(message)
       if (steps.length > 0) socket.once('data', step)
       else socket.pause()
     }
@@ -338,19 +336,19 @@ async function socksProxy(t: Lifetime): Promise<{ readonly port: number; readonl
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  return { port: (server.address() as AddressInfo).port, asked }
+  return { port: (server.address() as AddressInfo).port, destinations }
 }
 
-test('a server behind a SOCKS 5 proxy is reached with the name and the password of its URL', async (t) => {
+test('a SOCKS 5 proxy is used with the user name and password of its URL', async (t) => {
   const { client: access } = await testCluster(t, bareServer)
-  const { port, asked } = await socksProxy(t)
+  const { port, destinations } = await socksProxy(t)
   const url = access.url.replace('127.0.0.1', 'localhost')
   const client = clientOf(t, { ...access, url, proxyUrl: `socks5://user:secret@127.0.0.1:${port}` })
   assert.equal((await client.get(namespaces, '', 'default')).metadata.name, 'default')
-  assert.deepEqual(asked, [new URL(url).host])
+  assert.deepEqual(destinations, [new URL(url).host])
   const stranger = clientOf(t, { ...access, proxyUrl: `socks5://user:wrong@127.0.0.1:${port}` })
   await assert.rejects(
     stranger.get(namespaces, '', 'default'),
-    /gives no way to .*: it does not take the name and the password/,
+    /through the proxy .*: it rejected the user name and password/,
   )
 })

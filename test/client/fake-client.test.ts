@@ -1,4 +1,4 @@
-/** The fake client: the API machinery without a port, for the unit tests of who writes controllers. */
+/** The fake client: the API server without a port, for unit tests of controllers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { controller } from '../../src/client/controller/define-controller.ts'
@@ -27,7 +27,7 @@ const pod = {
   status: { phase: 'Running' },
 }
 
-test('it knows what it is given, status included, and behaves as an API server', async (t) => {
+test('the fake client stores its objects with status, and behaves as an API server', async (t) => {
   const client = await fakeClient({ objects: [configMap('a'), pod] })
   t.after(() => client.close())
   const found = await client.get(pods, 'team', 'p')
@@ -66,7 +66,7 @@ test('it knows what it is given, status included, and behaves as an API server',
   assert.deepEqual((await client.get(boats, 'default', 'dinghy')).status, { afloat: true })
 })
 
-test('requests fail as a test wants them to', async (t) => {
+test('`before` makes requests fail', async (t) => {
   const client = await fakeClient({
     before: (method, path) => {
       if (method === 'POST' && path.endsWith('/configmaps')) throw new StatusError(500, 'InternalError', 'out of order')
@@ -78,10 +78,10 @@ test('requests fail as a test wants them to', async (t) => {
   assert.equal((await client.get(configMaps, 'default', 'a')).data?.a, 'b')
 })
 
-test('controllers run against it: for a kind, owning another, watching a third, with predicates, events and metrics', async (t) => {
+test('controllers run with for, owns, watches, predicates, events and metrics', async (t) => {
   const client = await fakeClient()
   t.after(() => client.close())
-  const looked: string[] = []
+  const reconciled: string[] = []
   const copies = controller({
     name: 'copies',
     for: configMaps,
@@ -89,7 +89,7 @@ test('controllers run against it: for a kind, owning another, watching a third, 
     owns: [secrets],
     watches: [{ resource: deployments, when: generationChanged, keys: () => ['default/a'] }],
     async reconcile({ namespace, name, key }, { caches, events: recorder }) {
-      looked.push(key)
+      reconciled.push(key)
       const from = caches.get(configMaps, namespace, name)
       if (!from || caches.get(secrets, namespace, name)) return
       await client.create(secrets, {
@@ -108,13 +108,13 @@ test('controllers run against it: for a kind, owning another, watching a third, 
     configMap('other'),
   )
   await waitFor(client, secrets, { namespace: 'default', name: 'a' }, Boolean, { timeoutMs: 15_000 })
-  // What it has made is made again.
+  // A deleted dependent is created again.
   await client.delete(secrets, 'default', 'a')
   await waitFor(client, secrets, { namespace: 'default', name: 'a' }, Boolean, { timeoutMs: 15_000 })
   await until('the event', async () =>
     (await client.list(events, { fieldSelector: 'reason=Copied' })).items.some(({ count }) => count === 2),
   )
-  const before = looked.length
+  const before = reconciled.length
   const labels = { app: 'x' }
   const spec = {
     selector: { matchLabels: labels },
@@ -126,14 +126,14 @@ test('controllers run against it: for a kind, owning another, watching a third, 
     metadata: { name: 'd', namespace: 'default' },
     spec,
   })
-  await until('a look', () => looked.length > before)
+  await until('a reconcile', () => reconciled.length > before)
   assert.match(running.metrics(), /^workqueue_adds_total\{name="copies"\} \d+$/m)
   await running.stop()
   assert.equal(await running.ended, 'stopped')
-  assert.ok(looked.every((key) => key === 'default/a'))
+  assert.ok(reconciled.every((key) => key === 'default/a'))
 })
 
-test('of two managers one leads, and the other goes on where it ended', async (t) => {
+test('one of two managers leads, and the other takes over when it stops', async (t) => {
   const client = await fakeClient()
   t.after(() => client.close())
   const seen: string[] = []
@@ -147,7 +147,7 @@ test('of two managers one leads, and the other goes on where it ended', async (t
           reconcile: async ({ name }) => void seen.push(`${identity} ${name}`),
         }),
       ],
-      leaderElection: { namespace: 'default', name: 'lead', identity, retryMs: 50 },
+      leaderElection: { namespace: 'default', name: 'lead', identity, retryPeriodMs: 50 },
       log: () => {},
     })
   const a = start('a')

@@ -1,4 +1,4 @@
-/** Informers against a server that goes away, comes back, and forgets the past. */
+/** Informers against a server that restarts and compacts its history. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Connection } from '../../src/client/connection/connection.ts'
@@ -13,7 +13,7 @@ import { temporaryFolder } from '../up/t8s-process.ts'
 const configMaps = resource<KubeObject & { data?: Record<string, string> }>('v1', 'ConfigMap', 'configmaps')
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } })
 
-test('an informer knows what is there, what changes, and what changed while the server was away', async (t) => {
+test('an informer reports existing objects, changes, and changes made while it was disconnected', async (t) => {
   const directory = temporaryFolder(t)
   const start = (port = 0) =>
     startCluster({ storage: { directory }, port, compaction: { intervalMs: 50, retainMs: 0 } })
@@ -27,9 +27,9 @@ test('an informer knows what is there, what changes, and what changed while the 
   await client.create(configMaps, configMap('first'))
 
   const informer = new Informer({ client, resource: configMaps, namespace: 'default', log: () => {} })
-  const told: string[] = []
-  informer.onChange((object, before) =>
-    told.push(`${before ? (object ? 'changed' : 'gone') : 'new'} ${(object ?? before)?.metadata.name}`),
+  const changes: string[] = []
+  informer.onChange((object, old) =>
+    changes.push(`${old ? (object ? 'changed' : 'deleted') : 'new'} ${(object ?? old)?.metadata.name}`),
   )
   const stopping = new AbortController()
   const { promise: synced, resolve } = Promise.withResolvers<void>()
@@ -40,21 +40,21 @@ test('an informer knows what is there, what changes, and what changed while the 
   await client.create(configMaps, configMap('second'))
   await waitFor('the second', () => informer.get('default', 'second'))
   await client.delete(configMaps, 'default', 'first')
-  await waitFor('the first to go', () => !informer.get('default', 'first'))
+  await waitFor('the first to be deleted', () => !informer.get('default', 'first'))
 
   await cluster.stop()
   cluster = await start(port)
   await client.create(configMaps, configMap('third'))
   await client.delete(configMaps, 'default', 'second')
   await waitFor('the third', () => informer.get('default', 'third'))
-  await waitFor('the second to go', () => !informer.get('default', 'second'))
+  await waitFor('the second to be deleted', () => !informer.get('default', 'second'))
   assert.ok(
-    told.includes('new first') &&
-      told.includes('gone first') &&
-      told.includes('new third') &&
-      told.includes('gone second'),
+    changes.includes('new first') &&
+      changes.includes('deleted first') &&
+      changes.includes('new third') &&
+      changes.includes('deleted second'),
   )
-  assert.equal(told.filter((line) => line === 'new third').length, 1)
+  assert.equal(changes.filter((line) => line === 'new third').length, 1)
   stopping.abort()
   await running
 })

@@ -1,4 +1,4 @@
-/** The client by way of `kubectl proxy`, which speaks HTTP/1.1 without TLS: all verbs, watches and informers. */
+/** The client through `kubectl proxy`, which speaks HTTP/1.1 without TLS: all verbs, watches and informers. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,14 +8,14 @@ import { test } from 'node:test'
 import { connectTo } from '../../src/client/connection/connect-to.ts'
 import { SharedInformers } from '../../src/client/informers/shared-informers.ts'
 import { configMaps, namespaces } from '../../src/client/kinds.ts'
-import { waitFor as reached } from '../../src/client/objects/wait-for.ts'
+import { waitFor as waitForObject } from '../../src/client/objects/wait-for.ts'
 import type { RestClient } from '../../src/client/rest/rest-client.ts'
 import { bareServer } from '../support/bare-server.ts'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { type Lifetime, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** Starts it; it ends with the test, or when `stop` is called. */
+/** Starts `kubectl proxy`; it ends with the test or with `stop`. */
 async function kubectlProxy(t: Lifetime, kubeconfigFile: string, port = 0) {
   const home = mkdtempSync(join(tmpdir(), 't8s-proxy-'))
   const child = new Kubectl(installedKubectls().at(-1)!, kubeconfigFile, home).spawn(`proxy --port=${port}`)
@@ -31,18 +31,18 @@ async function kubectlProxy(t: Lifetime, kubeconfigFile: string, port = 0) {
     await stop()
     rmSync(home, { recursive: true, force: true })
   })
-  const taken = await waitFor('the proxy', () => /Starting to serve on 127\.0\.0\.1:(\d+)/.exec(output)?.[1])
-  return { url: `http://127.0.0.1:${taken}`, port: Number(taken), stop }
+  const assignedPort = await waitFor('the proxy', () => /Starting to serve on 127\.0\.0\.1:(\d+)/.exec(output)?.[1])
+  return { url: `http://127.0.0.1:${assignedPort}`, port: Number(assignedPort), stop }
 }
 
 const place = { namespace: 'default', name: 'a' }
 const object = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name } })
 
 async function checkVerbs(client: RestClient): Promise<void> {
-  const made = await client.create(configMaps, { ...object('a'), data: { a: 'ä' } })
+  const created = await client.create(configMaps, { ...object('a'), data: { a: 'ä' } })
   assert.deepEqual((await client.get(configMaps, 'default', 'a')).data, { a: 'ä' })
-  const updated = await client.update(configMaps, { ...made, data: { a: 'b' } })
-  await assert.rejects(client.update(configMaps, { ...made, data: { a: 'c' } }), { code: 409 })
+  const updated = await client.update(configMaps, { ...created, data: { a: 'b' } })
+  await assert.rejects(client.update(configMaps, { ...created, data: { a: 'c' } }), { code: 409 })
   assert.deepEqual((await client.patch(configMaps, 'default', 'a', { data: { b: 'c' } }, 'merge')).data, {
     a: 'b',
     b: 'c',
@@ -52,7 +52,7 @@ async function checkVerbs(client: RestClient): Promise<void> {
     b: 'c',
     c: 'd',
   })
-  assert.notEqual(updated.metadata.resourceVersion, made.metadata.resourceVersion)
+  assert.notEqual(updated.metadata.resourceVersion, created.metadata.resourceVersion)
   assert.ok(
     (await client.list(configMaps, { namespace: 'default', limit: 1 })).items.some(
       ({ metadata }) => metadata.name === 'a',
@@ -60,13 +60,13 @@ async function checkVerbs(client: RestClient): Promise<void> {
   )
   assert.equal((await client.find(configMaps, 'default', 'none')) ?? 'none', 'none')
   await assert.rejects(client.get(namespaces, '', 'none'), { code: 404 })
-  await client.delete(configMaps, 'default', 'a', { uid: made.metadata.uid })
+  await client.delete(configMaps, 'default', 'a', { uid: created.metadata.uid })
   await client.create(configMaps, { ...object('b'), metadata: { ...object('b').metadata, labels: { of: 'test' } } })
   await client.deleteCollection(configMaps, { namespace: 'default', labelSelector: 'of=test' })
   assert.equal(await client.find(configMaps, 'default', 'b'), undefined)
 }
 
-test('all verbs, watches and informers go through kubectl proxy, and survive that it is started anew', async (t) => {
+test('all verbs, watches and informers work through kubectl proxy, and survive its restart', async (t) => {
   const cluster = await testCluster(t, bareServer)
   const proxy = await kubectlProxy(t, cluster.kubeconfigFile)
   const client = await connectTo({ access: { url: proxy.url } })
@@ -74,12 +74,12 @@ test('all verbs, watches and informers go through kubectl proxy, and survive tha
   await checkVerbs(client)
 
   const { resourceVersion } = await client.list(configMaps, { namespace: 'default' })
-  const giving = new AbortController()
+  const watchAbort = new AbortController()
   const watching = (async () => {
     for await (const { type, object } of client.watch(configMaps, {
       namespace: 'default',
       resourceVersion,
-      signal: giving.signal,
+      signal: watchAbort.signal,
     })) {
       if (type !== 'BOOKMARK') return `${type} ${object.metadata.name}`
     }
@@ -87,10 +87,10 @@ test('all verbs, watches and informers go through kubectl proxy, and survive tha
   })()
   const informers = new SharedInformers(client, () => {})
   t.after(() => informers.stop())
-  const told: string[] = []
+  const changes: string[] = []
   const seen = informers.of(configMaps, { namespace: 'default', labelSelector: 'of=informer' })
-  seen.onChange((now, before) =>
-    told.push(`${now ? (before ? 'changed' : 'new') : 'gone'} ${(now ?? before)?.metadata.name}`),
+  seen.onChange((now, old) =>
+    changes.push(`${now ? (old ? 'changed' : 'new') : 'deleted'} ${(now ?? old)?.metadata.name}`),
   )
   await informers.synced(configMaps, { namespace: 'default', labelSelector: 'of=informer' })
   const names = 'abcdefghijklmnopqrstuvwxyz'.split('').map((letter) => `more-${letter}`)
@@ -101,7 +101,7 @@ test('all verbs, watches and informers go through kubectl proxy, and survive tha
   await Promise.all(names.map((name) => client.create(configMaps, labelled(name))))
   assert.match(await watching, /^ADDED more-/)
   await waitFor('all to be seen', () => names.every((name) => seen.get('default', name)))
-  await reached(client, configMaps, { namespace: 'default', name: 'more-a' }, Boolean)
+  await waitForObject(client, configMaps, { namespace: 'default', name: 'more-a' }, Boolean)
 
   await proxy.stop()
   const { cert, key, ca, url } = cluster.client
@@ -110,10 +110,10 @@ test('all verbs, watches and informers go through kubectl proxy, and survive tha
   await direct.delete(configMaps, 'default', 'more-a')
   await assert.rejects(
     client.create(configMaps, object('late')),
-    /127\.0\.0\.1:\d+ cannot be reached: the server accepts no connections/,
+    /127\.0\.0\.1:\d+ is unreachable: the server refuses connections/,
   )
   await kubectlProxy(t, cluster.kubeconfigFile, proxy.port)
   await client.patch(configMaps, 'default', 'more-b', { data: { late: 'yes' } }, 'merge')
-  await waitFor('what was missed', () => told.includes('gone more-a') && told.includes('changed more-b'))
-  assert.equal(told.filter((line) => line === 'gone more-a').length, 1)
+  await waitFor('the missed changes', () => changes.includes('deleted more-a') && changes.includes('changed more-b'))
+  assert.equal(changes.filter((line) => line === 'deleted more-a').length, 1)
 })

@@ -1,14 +1,14 @@
-/** Names that are empty, or would lead to another path, are an error of the client library before anything is sent. */
+/** The client library rejects names that are empty or would change the path, and sends nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Connection } from '../../src/client/connection/connection.ts'
 import { DynamicClient } from '../../src/client/discovery/dynamic-client.ts'
 import { LeaderElector } from '../../src/client/election/leader-election.ts'
 import { configMaps, type Secret, secrets } from '../../src/client/kinds.ts'
+import { createOrUpdate, updateStatus } from '../../src/client/objects/create-or-update.ts'
 import { addFinalizer, removeFinalizer } from '../../src/client/objects/finalizers.ts'
 import { controllerReference } from '../../src/client/objects/owners.ts'
-import { isGone, waitFor } from '../../src/client/objects/wait-for.ts'
-import { createOrUpdate, updateStatus } from '../../src/client/objects/write-state.ts'
+import { isDeleted, waitFor } from '../../src/client/objects/wait-for.ts'
 import { nameSelector } from '../../src/client/resource.ts'
 import { getMetadata } from '../../src/client/rest/metadata.ts'
 import { RestClient } from '../../src/client/rest/rest-client.ts'
@@ -39,9 +39,9 @@ const calls: Readonly<Record<string, (client: RestClient, name: string) => Promi
   createUnder: (client, name) => client.createUnder(secrets, 'default', name, 'token', {}),
   getMetadata: (client, name) => getMetadata(client, secrets, 'default', name),
   createOrUpdate: (client, name) => createOrUpdate(client, secrets, { namespace: 'default', name }, (object) => object),
-  'updateStatus of what is there': (client, name) =>
+  'updateStatus with a change function': (client, name) =>
     updateStatus(client, secrets, { namespace: 'default', name }, (object) => object),
-  waitFor: (client, name) => waitFor(client, secrets, { namespace: 'default', name }, isGone),
+  waitFor: (client, name) => waitFor(client, secrets, { namespace: 'default', name }, isDeleted),
   addFinalizer: (client, name) => addFinalizer(client, secrets, secret(name), finalizer),
   removeFinalizer: (client, name) =>
     removeFinalizer(client, secrets, secret(name, { finalizers: [finalizer] }), finalizer),
@@ -68,27 +68,27 @@ const faults: readonly (readonly [string, string])[] = [
   ['a%2fb', `invalid resource name "a%2fb": may not contain '%'`],
 ]
 
-/** A client that counts what it sends; nobody answers. */
-function unanswered(): { readonly client: RestClient; readonly sent: string[] } {
+/** A client that records its requests and gets no response. */
+function offlineClient(): { readonly client: RestClient; readonly sent: string[] } {
   const sent: string[] = []
-  class Silent extends Connection {
+  class Offline extends Connection {
     override async send(...[{ method, path }]: Parameters<Connection['send']>): ReturnType<Connection['send']> {
       sent.push(`${method} ${path}`)
-      throw new Error('nobody answers')
+      throw new Error('no server')
     }
   }
-  return { client: new RestClient(new Silent({ url: 'http://127.0.0.1:1' })), sent }
+  return { client: new RestClient(new Offline({ url: 'http://127.0.0.1:1' })), sent }
 }
 
 for (const [name, message] of faults) {
-  test(`the name ${JSON.stringify(name)} is an error of every call, and nothing is sent`, async () => {
-    const { client, sent } = unanswered()
+  test(`the name ${JSON.stringify(name)} is rejected by every method, and nothing is sent`, async () => {
+    const { client, sent } = offlineClient()
     for (const [call, run] of Object.entries(calls)) await assert.rejects(run(client, name), { message }, call)
     assert.deepEqual(sent, [])
   })
 }
 
-test('the table has every method of the client library that takes a name', () => {
+test('the table contains every method that takes a name', () => {
   const methods = [
     ...Object.getOwnPropertyNames(RestClient.prototype),
     ...Object.getOwnPropertyNames(DynamicClient.prototype).map((name) => `DynamicClient.${name}`),
@@ -112,8 +112,8 @@ test('the table has every method of the client library that takes a name', () =>
   assert.deepEqual(missing, [])
 })
 
-test('without a name, undefined or null, a call is as wrong', async () => {
-  const { client, sent } = unanswered()
+test('an undefined or null name is rejected', async () => {
+  const { client, sent } = offlineClient()
   for (const name of [undefined, null] as unknown[])
     await assert.rejects(client.delete(secrets, 'default', name as string), /name may not be empty/)
   await assert.rejects(
@@ -123,8 +123,8 @@ test('without a name, undefined or null, a call is as wrong', async () => {
   assert.deepEqual(sent, [])
 })
 
-test('namespaces and subresources that would lead to another path are refused', async () => {
-  const { client, sent } = unanswered()
+test('namespaces and subresources that would change the path are rejected', async () => {
+  const { client, sent } = offlineClient()
   await assert.rejects(client.get(secrets, '..', 'a'), { message: `invalid namespace "..": may not be '..'` })
   await assert.rejects(client.list(secrets, { namespace: 'a/b' }), {
     message: `invalid namespace "a/b": may not contain '/'`,
@@ -138,31 +138,31 @@ test('namespaces and subresources that would lead to another path are refused', 
 })
 
 test('other characters are escaped', async () => {
-  const { client, sent } = unanswered()
-  await assert.rejects(client.delete(secrets, 'a b', 'system:a?watch=1#x'), /nobody answers/)
+  const { client, sent } = offlineClient()
+  await assert.rejects(client.delete(secrets, 'a b', 'system:a?watch=1#x'), /no server/)
   assert.deepEqual(sent, ['DELETE /api/v1/namespaces/a%20b/secrets/system%3Aa%3Fwatch%3D1%23x'])
   assert.equal(nameSelector('a,b=c\\'), 'metadata.name=a\\,b\\=c\\\\')
 })
 
-test('an owner without a name or uid is refused', () => {
+test('an owner without name or uid is rejected', () => {
   assert.throws(() => controllerReference(secret('', { uid: 'u' })), /name may not be empty/)
   assert.throws(() => controllerReference(secret('a')), /Secret a has no uid/)
   assert.equal(controllerReference(secret('a', { uid: 'u' })).uid, 'u')
 })
 
-test('an empty name does not delete the Secrets of a namespace; the fake client refuses it too', async (t) => {
+test('an empty name does not delete all Secrets of a namespace, also with the fake client', async (t) => {
   const client: FakeClient = await fakeClient({ objects: [secret('a'), secret('b')] })
   t.after(() => client.close())
-  const refused = { message: 'resource name may not be empty' }
-  await assert.rejects(client.delete(secrets, 'default', ''), refused)
+  const rejection = { message: 'resource name may not be empty' }
+  await assert.rejects(client.delete(secrets, 'default', ''), rejection)
   await assert.rejects(
     new DynamicClient(client).delete({ apiVersion: 'v1', kind: 'Secret', namespace: 'default', name: '' }),
-    refused,
+    rejection,
   )
-  await assert.rejects(client.get(secrets, 'default', ''), refused)
+  await assert.rejects(client.get(secrets, 'default', ''), rejection)
   await assert.rejects(
     createOrUpdate(client, configMaps, { namespace: 'default', name: '' }, (object) => object),
-    refused,
+    rejection,
   )
   assert.equal((await client.list(secrets, { namespace: 'default' })).items.length, 2)
 })

@@ -1,7 +1,4 @@
-/**
- * What the client offers beyond single calls: applying, waiting, finalizers, mapping of kinds, pages, events, and
- * election, against a running server.
- */
+/** The client's higher functions against a server: apply, waitFor, finalizers, RestMapper, pages, events, election. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DynamicClient } from '../../src/client/discovery/dynamic-client.ts'
@@ -10,9 +7,9 @@ import { LeaderElector } from '../../src/client/election/leader-election.ts'
 import { EventRecorder } from '../../src/client/events/event-recorder.ts'
 import { SeriesRecorder } from '../../src/client/events/series-recorder.ts'
 import { type ConfigMap, configMaps, deployments, events, leases } from '../../src/client/kinds.ts'
+import { createOrUpdate } from '../../src/client/objects/create-or-update.ts'
 import { addFinalizer, removeFinalizer } from '../../src/client/objects/finalizers.ts'
-import { hasCondition, isGone, waitFor } from '../../src/client/objects/wait-for.ts'
-import { createOrUpdate } from '../../src/client/objects/write-state.ts'
+import { hasCondition, isDeleted, waitFor } from '../../src/client/objects/wait-for.ts'
 import { clientFor } from '../support/client-for.ts'
 import { type Lifetime, testCluster } from '../support/test-cluster.ts'
 import { waitFor as until } from '../support/wait-for.ts'
@@ -25,15 +22,15 @@ const configMap = (name: string, data: Record<string, string> = {}): ConfigMap =
 })
 const serve = async (t: Lifetime) => clientFor(t, await testCluster(t, { controllers: [] }))
 
-test('an object is created or changed, and left alone when it is as it should be', async (t) => {
+test('createOrUpdate creates, updates, or does nothing', async (t) => {
   const client = await serve(t)
   const at = { namespace: 'default', name: 'a' }
-  const say = (word: string) =>
+  const setWord = (word: string) =>
     createOrUpdate(client, configMaps, at, (object) => ({ ...object, data: { ...object.data, word } }))
-  assert.equal(await say('one'), 'created')
-  assert.equal(await say('one'), 'unchanged')
-  assert.equal(await say('two'), 'updated')
-  // Many who want something of one object all get it.
+  assert.equal(await setWord('one'), 'created')
+  assert.equal(await setWord('one'), 'unchanged')
+  assert.equal(await setWord('two'), 'updated')
+  // Concurrent updates of one object all succeed.
   await Promise.all(
     Array.from({ length: 8 }, (_, i) =>
       createOrUpdate(client, configMaps, at, (object) => ({ ...object, data: { ...object.data, [i]: 'x' } })),
@@ -42,7 +39,7 @@ test('an object is created or changed, and left alone when it is as it should be
   assert.equal(Object.keys((await client.get(configMaps, 'default', 'a')).data ?? {}).length, 9)
 })
 
-test('fields are applied with their types, and those of others are a conflict if that is wanted', async (t) => {
+test('apply takes typed fields; with force: false, fields of others are a conflict', async (t) => {
   const client = await serve(t)
   const applied = await client.apply(
     configMaps,
@@ -56,24 +53,24 @@ test('fields are applied with their types, and those of others are a conflict if
   assert.equal((await client.get(configMaps, 'default', 'a')).data?.a, '1')
 })
 
-test('waiting ends when the object is as wanted, has gone, or when time is over', async (t) => {
+test('waitFor ends when the condition holds, the object is deleted, or the timeout passes', async (t) => {
   const client = await serve(t)
   const at = { namespace: 'default', name: 'a' }
-  const there = waitFor(client, configMaps, at, (object) => object?.data?.ready === 'true')
+  const ready = waitFor(client, configMaps, at, (object) => object?.data?.ready === 'true')
   await client.create(configMaps, configMap('a'))
   await client.patch(configMaps, 'default', 'a', { data: { ready: 'true' } }, 'merge')
-  assert.equal((await there)?.data?.ready, 'true')
+  assert.equal((await ready)?.data?.ready, 'true')
   await assert.rejects(
-    waitFor(client, configMaps, at, isGone, { timeoutMs: 50 }),
-    /ConfigMap default\/a did not come to be as wanted within 0\.05 s: seen last at \d+/,
+    waitFor(client, configMaps, at, isDeleted, { timeoutMs: 50 }),
+    /ConfigMap default\/a did not meet the condition within 0\.05 s: last seen at resourceVersion \d+/,
   )
-  const gone = waitFor(client, configMaps, at, isGone)
+  const deleted = waitFor(client, configMaps, at, isDeleted)
   await client.delete(configMaps, 'default', 'a')
-  assert.equal(await gone, undefined)
+  assert.equal(await deleted, undefined)
   assert.equal(hasCondition('Available')(undefined), false)
 })
 
-test('a finalizer keeps a deleted object until it is taken away', async (t) => {
+test('a finalizer keeps a deleted object until it is removed', async (t) => {
   const client = await serve(t)
   const object = await addFinalizer(
     client,
@@ -90,7 +87,7 @@ test('a finalizer keeps a deleted object until it is taken away', async (t) => {
   assert.equal(await client.find(configMaps, 'default', 'a'), undefined)
 })
 
-test('lists are read page by page, object by object, or by their metadata alone', async (t) => {
+test('lists are read by page, by object, or with metadata only', async (t) => {
   const client = await serve(t)
   await Promise.all(Array.from({ length: 7 }, (_, i) => client.create(configMaps, configMap(`c${i}`, { a: 'b' }))))
   const sizes: number[] = []
@@ -106,7 +103,7 @@ test('lists are read page by page, object by object, or by their metadata alone'
   assert.deepEqual([partial?.kind, partial?.data, partial?.metadata.name], ['ConfigMap', undefined, 'c0'])
 })
 
-test('kinds and words lead to resources; what is missing is looked for once more', async (t) => {
+test('RestMapper resolves kinds and names, and reads the discovery again on a miss', async (t) => {
   const client = await serve(t)
   const mapper = new RestMapper(client)
   const path = async (text: string): Promise<string> => {
@@ -159,20 +156,20 @@ test('kinds and words lead to resources; what is missing is looked for once more
   await assert.rejects(dynamic.get({ ...boat, ...boat.metadata }), { code: 404 })
 })
 
-test('events are written, counted, combined, and bounded; those of events.k8s.io become series', async (t) => {
+test('events are counted, combined and limited; events.k8s.io events become series', async (t) => {
   const client = await serve(t)
   const object = await client.create(configMaps, configMap('a'))
   const recorder = new EventRecorder(client, 'test', (line) => assert.fail(line))
   for (let i = 0; i < 3; i++) recorder.record(object, 'Normal', 'Again', 'the same')
   for (let i = 0; i < 12; i++) recorder.record(object, 'Warning', 'Similar', `number ${i}`)
-  const told = async (reason: string) =>
+  const recorded = async (reason: string) =>
     (await client.list(events, { namespace: 'default', fieldSelector: `involvedObject.name=a,reason=${reason}` })).items
-  await until('all events', async () => (await told('Similar')).some(({ count }) => count === 3))
+  await until('all events', async () => (await recorded('Similar')).some(({ count }) => count === 3))
   assert.deepEqual(
-    (await told('Again')).map(({ count, message, source }) => [count, message, source?.component]),
+    (await recorded('Again')).map(({ count, message, source }) => [count, message, source?.component]),
     [[3, 'the same', 'test']],
   )
-  const similar = await told('Similar')
+  const similar = await recorded('Similar')
   assert.equal(similar.length, 10)
   assert.equal(similar.find(({ count }) => count === 3)?.message, '(combined from similar events): number 11')
 
@@ -180,39 +177,39 @@ test('events are written, counted, combined, and bounded; those of events.k8s.io
   t.after(() => series.stop())
   for (let i = 0; i < 3; i++)
     series.record({ regarding: object, type: 'Normal', reason: 'Sailed', action: 'Sailing', note: 'away' })
-  const sailed = await until('the series', async () => (await told('Sailed')).find((event) => event.series))
+  const sailed = await until('the series', async () => (await recorded('Sailed')).find((event) => event.series))
   assert.deepEqual(
     [sailed.series?.count, sailed.reportingComponent, sailed.action, sailed.message],
     [2, 'example.com/test', 'Sailing', 'away'],
   )
 })
 
-test('one of two leads; the other takes over when the lease is given back, or when nobody renews it', async (t) => {
+test('one of two candidates leads; the other takes over after a release or an expiry', async (t) => {
   const client = await serve(t)
-  const times = { leaseMs: 1500, renewMs: 1000, retryMs: 50 }
+  const times = { leaseDurationMs: 1500, renewDeadlineMs: 1000, retryPeriodMs: 50 }
   const history: string[] = []
-  let together = 0
+  let leaders = 0
   const candidate = (identity: string, release = true) => {
     const stopping = new AbortController()
     const elector = new LeaderElector({ client, namespace: 'default', name: 'lead', identity, ...times, release })
     const work = async (signal: AbortSignal): Promise<void> => {
-      assert.equal(++together, 1, 'never two at once')
+      assert.equal(++leaders, 1, 'only one leader at a time')
       history.push(identity)
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-      together--
+      leaders--
     }
     return { elector, stopping, ended: elector.run(work, stopping.signal) }
   }
   const a = candidate('a')
   await until('a to lead', () => history.length === 1)
   const b = candidate('b', false)
-  await until('b to know', () => b.elector.leader === 'a')
+  await until('b to observe a', () => b.elector.leader === 'a')
   assert.equal(b.elector.isLeader, false)
   a.stopping.abort()
   assert.equal(await a.ended, 'stopped')
   await until('b to lead', () => history.length === 2)
   const c = candidate('c')
-  // Not given back: it has to run out.
+  // Not released, so it has to expire.
   b.stopping.abort()
   assert.equal(await b.ended, 'stopped')
   await until('c to lead', () => history.length === 3)
@@ -220,7 +217,7 @@ test('one of two leads; the other takes over when the lease is given back, or wh
   const { spec } = await client.get(leases, 'default', 'lead')
   assert.deepEqual([spec?.holderIdentity, spec?.leaseTransitions, spec?.leaseDurationSeconds], ['c', 2, 2])
 
-  // Somebody else writes himself into the lease: who leads has to stop.
+  // Another holder takes the lease: the leader must stop.
   await createOrUpdate(client, leases, { namespace: 'default', name: 'lead' }, (lease) => ({
     ...lease,
     spec: { ...lease.spec, holderIdentity: 'thief' },
@@ -229,7 +226,7 @@ test('one of two leads; the other takes over when the lease is given back, or wh
   assert.equal(c.elector.leader, '')
 })
 
-test('a leader whose server has gone stops before others may lead', async (t) => {
+test('a leader whose server is unreachable stops before others may lead', async (t) => {
   const cluster = await testCluster(t, { controllers: [] })
   const client = clientFor(t, cluster)
   const elector = new LeaderElector({
@@ -237,9 +234,9 @@ test('a leader whose server has gone stops before others may lead', async (t) =>
     namespace: 'default',
     name: 'lead',
     identity: 'a',
-    leaseMs: 1000,
-    renewMs: 500,
-    retryMs: 50,
+    leaseDurationMs: 1000,
+    renewDeadlineMs: 500,
+    retryPeriodMs: 50,
   })
   const leading = Promise.withResolvers<void>()
   const ended = elector.run(async (signal) => {

@@ -1,4 +1,4 @@
-/** The operator of `examples/`, as its users run it: a process with a kubeconfig, against a running cluster. */
+/** Runs the operator of `examples/` as a process with a kubeconfig against a running cluster. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ const websites = resource<KubeObject & { spec?: object; status?: { readyReplicas
   'websites',
 )
 
-test('a website becomes a page and a deployment, says how many serve it, and is looked after when something changes', async (t) => {
+test('the example operator creates a page and a deployment, reports readiness, and repairs changes', async (t) => {
   const cluster = await testCluster(t, { controllers: [] })
   const client = clientFor(t, cluster)
   const kubectl = new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder)
@@ -49,7 +49,7 @@ test('a website becomes a page and a deployment, says how many serve it, and is 
   assert.equal((await client.get(configMaps, 'default', 'home')).data?.['index.html'], '<h1>Hello</h1>')
   await waitFor('a status', async () => (await client.get(websites, 'default', 'home')).status?.readyReplicas === 0)
 
-  // Somebody who makes pods would write this.
+  // With controllers, the ReplicaSet and Deployment controllers would set this.
   await client.patch(
     deployments,
     'default',

@@ -1,6 +1,6 @@
 /**
- * Informers against a server that is killed and started again 50 times while others write: in the end they know the
- * truth, and handlers were told all of it in order.
+ * Informers against a server that is killed and restarted 50 times under writes: in the end their state is correct, and
+ * handlers were called for every change in order.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -18,30 +18,30 @@ const restarts = 50
 const names = 60
 const writers = 4
 
-/** What a handler makes of what it is told; wrong steps are remembered. */
+/** A copy of the objects, built by a handler; records inconsistent changes. */
 function mirrored(informer: Informer<ConfigMap>) {
-  const known = new Map<string, ConfigMap>()
+  const objects = new Map<string, ConfigMap>()
   const wrong: string[] = []
-  informer.onChange((object, before) => {
-    const key = keyOf((object ?? before) as ConfigMap)
-    const mine = known.get(key)
-    if (object && mine?.metadata.resourceVersion !== before?.metadata.resourceVersion)
-      wrong.push(`${key}: changed from a state that was not told`)
+  informer.onChange((object, old) => {
+    const key = keyOf((object ?? old) as ConfigMap)
+    const mine = objects.get(key)
+    if (object && mine?.metadata.resourceVersion !== old?.metadata.resourceVersion)
+      wrong.push(`${key}: changed from an unreported state`)
     if (object && mine && mine.metadata.uid !== object.metadata.uid) wrong.push(`${key}: one object became another`)
     if (object && mine && Number(mine.metadata.resourceVersion) >= Number(object.metadata.resourceVersion))
       wrong.push(`${key}: went back`)
-    if (!object && !mine) wrong.push(`${key}: gone and never there`)
-    if (!object && mine?.metadata.uid !== before?.metadata.uid) wrong.push(`${key}: another one has gone`)
-    if (object) known.set(key, object)
-    else known.delete(key)
+    if (!object && !mine) wrong.push(`${key}: deleted but never created`)
+    if (!object && mine?.metadata.uid !== old?.metadata.uid) wrong.push(`${key}: another object was deleted`)
+    if (object) objects.set(key, object)
+    else objects.delete(key)
   })
-  return { known, wrong }
+  return { objects, wrong }
 }
 
 const versions = (objects: Iterable<ConfigMap>): string[] =>
   [...objects].map((object) => `${keyOf(object)} ${object.metadata.uid} ${object.metadata.resourceVersion}`).sort()
 
-test(`what informers know is the truth after ${restarts} kills under load`, { timeout: 280_000 }, async (t) => {
+test(`informers are correct after ${restarts} kills under load`, { timeout: 280_000 }, async (t) => {
   const folder = temporaryFolder(t)
   const kubeconfig = join(folder, 'kubeconfig')
   const start = (port: string) =>
@@ -70,7 +70,7 @@ test(`what informers know is the truth after ${restarts} kills under load`, { ti
     { namespace: 'default', labelSelector: 'even=true' },
     { namespace: 'default', metadataOnly: true },
   ]
-  const followed = selections.map((selection) => {
+  const watchers = selections.map((selection) => {
     const informer = new Informer<ConfigMap>({ client, resource: configMaps, ...selection, log: () => {} })
     return { selection, informer, ...mirrored(informer), running: informer.run(stopping.signal) }
   })
@@ -80,7 +80,7 @@ test(`what informers know is the truth after ${restarts} kills under load`, { ti
     while (writing) {
       const name = `c-${Math.floor(Math.random() * names)}`
       const labels = { even: `${Math.random() < 0.5}` }
-      const what = Math.random()
+      const choice = Math.random()
       const object: ConfigMap = {
         apiVersion: 'v1',
         kind: 'ConfigMap',
@@ -88,12 +88,12 @@ test(`what informers know is the truth after ${restarts} kills under load`, { ti
         data: { n: `${written}` },
       }
       const write =
-        what < 0.4
+        choice < 0.4
           ? client.create(configMaps, object)
-          : what < 0.7
+          : choice < 0.7
             ? client.update(configMaps, object)
             : client.delete(configMaps, 'default', name)
-      // Names that are taken, objects that are not there, servers that have gone: all of it happens here.
+      // Conflicts, missing objects and lost connections are expected.
       await write.then(
         () => written++,
         () => {},
@@ -110,15 +110,15 @@ test(`what informers know is the truth after ${restarts} kills under load`, { ti
   }
   writing = false
   await Promise.all(writes)
-  for (const { selection, informer, known, wrong } of followed) {
-    const truth = versions((await client.list(configMaps, selection)).items)
+  for (const { selection, informer, objects, wrong } of watchers) {
+    const expected = versions((await client.list(configMaps, selection)).items)
     await waitFor(
-      `the truth of ${JSON.stringify(selection)}`,
-      () => JSON.stringify(versions(informer.all())) === JSON.stringify(truth),
+      `the state of ${JSON.stringify(selection)}`,
+      () => JSON.stringify(versions(informer.all())) === JSON.stringify(expected),
     )
-    assert.deepEqual(versions(known.values()), truth)
+    assert.deepEqual(versions(objects.values()), expected)
     assert.deepEqual(wrong, [])
   }
   stopping.abort()
-  await Promise.all(followed.map(({ running }) => running))
+  await Promise.all(watchers.map(({ running }) => running))
 })

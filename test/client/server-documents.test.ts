@@ -1,4 +1,4 @@
-/** The client reads the server's version and documents, and informers say how far they are. */
+/** The server's version and OpenAPI documents; keys and resource version of informers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { configMaps, Informer, openApiDocument, openApiIndex, openApiV2 } from '../../src/client/index.ts'
@@ -6,7 +6,7 @@ import { clientFor } from '../support/client-for.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-test('version and OpenAPI documents', async (t) => {
+test('serverVersion and the OpenAPI functions return the documents of the server', async (t) => {
   const client = clientFor(t, await testCluster(t, { controllers: false }))
   const { major, minor, gitVersion } = await client.serverVersion()
   assert.deepEqual([major, minor], ['1', '36'])
@@ -17,7 +17,7 @@ test('version and OpenAPI documents', async (t) => {
   assert.ok((await openApiV2(client)).definitions?.['io.k8s.api.core.v1.Pod'])
 })
 
-test('keys and version of an informer', async (t) => {
+test('an informer has keys and the last synced resource version', async (t) => {
   const client = clientFor(t, await testCluster(t, { controllers: false }))
   const informer = new Informer({ client, resource: configMaps, namespace: 'default', log: () => {} })
   assert.equal(informer.lastSyncResourceVersion, '')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type LimitRange, limitRanges, namespaces, type Pod, pods } from '../../src/client/kinds.ts'
-import { isGone, waitFor } from '../../src/client/objects/wait-for.ts'
+import { isDeleted, waitFor } from '../../src/client/objects/wait-for.ts'
 import { clientFor } from '../support/client-for.ts'
 import { testCluster } from '../support/test-cluster.ts'
 
@@ -81,7 +81,7 @@ test('[Conformance] should create a LimitRange with defaults and ensure pod has 
   )
 
   await client.delete(limitRanges, 'default', 'limits')
-  await waitFor(client, limitRanges, { namespace: 'default', name: 'limits' }, isGone)
+  await waitFor(client, limitRanges, { namespace: 'default', name: 'limits' }, isDeleted)
   await admitted(() => client.create(pods, pod('large', { cpu: '600m' }, { cpu: '600m' })))
 })
 
@@ -113,7 +113,7 @@ test('[Conformance] should list, patch and delete a LimitRange by collection', a
   assert.deepEqual([patched.metadata.labels?.one, patched.spec?.limits[0]?.min?.cpu], ['patched', '40m'])
 
   await client.deleteCollection(limitRanges, { namespace: 'default', labelSelector: 'one=patched' })
-  await waitFor(client, limitRanges, { namespace: 'default', name: 'one' }, isGone)
+  await waitFor(client, limitRanges, { namespace: 'default', name: 'one' }, isDeleted)
   assert.deepEqual(await listed(), ['other/two'])
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ConfigMap, configMaps, events, leases, type Node, nodes, type Pod, pods } from '../../src/client/kinds.ts'
-import { isGone, waitFor } from '../../src/client/objects/wait-for.ts'
+import { isDeleted, waitFor } from '../../src/client/objects/wait-for.ts'
 import { clientFor } from '../support/client-for.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor as eventually } from '../support/wait-for.ts'
@@ -117,7 +117,7 @@ test(
       "Pod was rejected: Node didn't have enough resource: cpu, requested: 100000, used: 0, capacity: 4000",
     )
     await client.delete(pods, 'default', 'web')
-    await waitFor(client, pods, at('web'), isGone)
+    await waitFor(client, pods, at('web'), isDeleted)
     // Events are told in the background.
     const told = async () => {
       const { items } = await client.list(events, { namespace: 'default', fieldSelector: 'involvedObject.name=web' })
@@ -187,6 +187,6 @@ test('the fleet is as large as its ConfigMap says, and nodes with the label that
   })
   await waitFor(client, nodes, { name: 'mine' }, isReady)
   await resize('0')
-  for (const name of ['node-1', 'node-2', 'node-3']) await waitFor(client, nodes, { name }, isGone)
+  for (const name of ['node-1', 'node-2', 'node-3']) await waitFor(client, nodes, { name }, isDeleted)
   assert.ok(await client.get(nodes, '', 'mine'))
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { events, type Node, nodes, type Pod, pods } from '../../src/client/kinds.ts'
-import { isGone, waitFor } from '../../src/client/objects/wait-for.ts'
+import { isDeleted, waitFor } from '../../src/client/objects/wait-for.ts'
 import { clientFor } from '../support/client-for.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor as eventually } from '../support/wait-for.ts'
@@ -115,7 +115,7 @@ test('stages of a file happen where they match, and pods go their usual way wher
     (await client.list(events, { namespace: 'default' })).items.some(({ reason }) => reason === 'Staged'),
   )
   for (const name of ['staged', 'chaos', 'usual']) await client.delete(pods, 'default', name)
-  for (const name of ['staged', 'chaos', 'usual']) await waitFor(client, pods, at(name), isGone)
+  for (const name of ['staged', 'chaos', 'usual']) await waitFor(client, pods, at(name), isDeleted)
 })
 
 const stage = (name: string, kind: string, spec: string): string =>

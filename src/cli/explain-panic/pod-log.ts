@@ -4,7 +4,7 @@ import { ConnectionLost } from '../../client/connection/connection-lost.ts'
 import { loadAccess } from '../../client/connection/load-access.ts'
 import { pods } from '../../client/kinds.ts'
 import { objectPath } from '../../client/resource.ts'
-import { begin, bodyOf } from '../../client/rest/answer.ts'
+import { openStream, readBody } from '../../client/rest/response.ts'
 import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { StatusError } from '../../machinery/status-error.ts'
@@ -54,10 +54,10 @@ export async function* podLog({
       timeoutMs: readTimeoutMs,
       signal: giveUp.signal,
     }
-    const answer = await begin(connection, request)
+    const answer = await openStream(connection, request)
     clearTimeout(late)
     const decoder = new TextDecoder()
-    for await (const piece of bodyOf(request, answer)) yield decoder.decode(piece, { stream: true })
+    for await (const piece of readBody(request, answer)) yield decoder.decode(piece, { stream: true })
   } catch (error) {
     if (error instanceof StatusError) throw new ExplainedError(refusal(error, pod, place), { cause: error })
     if (giveUp.signal.aborted || error instanceof ConnectionLost) {

@@ -1,18 +1,22 @@
-/** The way in for programs: a client of the cluster that a kubeconfig, or the pod that the program runs in, names. */
+/** The entry point of the client library: connects to the cluster of a kubeconfig or of the current pod. */
 
 import { RestClient } from '../rest/rest-client.ts'
 import { Connection, type ServerAccess } from './connection.ts'
 import { type LoadOptions, loadAccess } from './load-access.ts'
 
 export interface ConnectOptions extends LoadOptions, Partial<Omit<ServerAccess, 'url'>> {
-  /** A server that is known already, such as `startCluster().client`; what is loaded unless said. */
+  /** The server, such as `startCluster().client`. Default: from the kubeconfig or the pod. */
   readonly access?: ServerAccess
 }
 
+/**
+ * A client that owns its connection.
+ * @example const client: Client = await connectTo()
+ */
 export interface Client extends RestClient {
-  /** The namespace that is meant where none is named. */
+  /** The default namespace: that of the kubeconfig's context or of the pod. */
   readonly namespace: string
-  /** Ends the connection and what is under way on it. */
+  /** Closes the connection and cancels its requests. */
   close(): void
 }
 
@@ -32,8 +36,12 @@ class ConnectedClient extends RestClient implements Client {
 }
 
 /**
- * A client of a cluster: by `access`, by a kubeconfig, or by what a pod is given. Nothing is sent before the first
- * call. Rejects with an Error that says what is missing.
+ * Returns a client for the cluster of `access`, of a kubeconfig, or of the current pod. Sends nothing before the first
+ * request. Rejects with an Error that names what is missing.
+ * @example
+ * const client = await connectTo({ context: 'work', rateLimit: { qps: 20, burst: 30 } })
+ * const pod = await client.get(pods, 'default', 'web')
+ * client.close()
  */
 export async function connectTo({
   access,
@@ -41,11 +49,11 @@ export async function connectTo({
   context,
   environment,
   accountFolder,
-  ...more
+  ...connection
 }: ConnectOptions = {}): Promise<Client> {
   const loaded = access
     ? { ...access, namespace: 'default' }
     : await loadAccess({ kubeconfig, context, environment, accountFolder })
   const { namespace, ...server } = loaded
-  return new ConnectedClient(new Connection({ ...server, ...more }), namespace)
+  return new ConnectedClient(new Connection({ ...server, ...connection }), namespace)
 }

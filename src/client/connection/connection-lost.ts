@@ -1,12 +1,12 @@
-/**
- * What requests reject with when no answer comes, or only a part of one: it says what happened, to which request, and
- * whether the server may have acted.
- */
+/** Errors of requests without a complete response. The message names the request and the cause. */
 import { reasonOf } from '../../lib/explained-error.ts'
 
-/** No answer, or a part of one. */
+/**
+ * The error of a request that got no response, or only a part of one.
+ * @example if (error instanceof ConnectionLost && !error.reached) await retry()
+ */
 export class ConnectionLost extends Error {
-  /** Whether the server may have acted on the request; false where it surely did not see it. */
+  /** True if the server may have applied the request; false if it certainly did not see it. */
   readonly reached: boolean
 
   constructor(message: string, reached: boolean, options?: ErrorOptions) {
@@ -16,30 +16,33 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** A request that was aborted by who sent it, or whose client was closed. */
+/**
+ * The error of a request whose signal was aborted, or whose client was closed.
+ * @example if (error instanceof RequestCanceled) return
+ */
 export class RequestCanceled extends Error {
   constructor(message: string) {
     super(message)
-    this.name = 'GivenUp'
+    this.name = 'RequestCanceled'
   }
 }
 
-const told: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the server accepts no connections',
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the server refuses connections',
   ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'the name of the server is not known',
+  ENOTFOUND: 'the host name of the server is unknown',
   EPIPE: 'the connection was closed',
-  ERR_STREAM_PREMATURE_CLOSE: 'the connection was closed in the middle of the answer',
+  ERR_STREAM_PREMATURE_CLOSE: 'the connection was closed in the middle of the response',
   ERR_HTTP2_STREAM_CANCEL: 'the connection was closed',
   ERR_HTTP2_SESSION_ERROR: 'the server ended the connection',
   ERR_HTTP2_STREAM_ERROR: 'the server ended the request',
 }
 
-/** Why a connection ended, in words. */
-export function lossOf(error: unknown): string {
+/** Describes why a connection ended. */
+export function connectionErrorReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code = '' } = error as NodeJS.ErrnoException
-  // A request that ends with its connection has the reason of that.
-  if (code === 'ERR_HTTP2_STREAM_CANCEL' && error.cause) return lossOf(error.cause)
-  return told[code] ?? reasonOf(error)
+  // The request ended with its connection, whose error has the reason.
+  if (code === 'ERR_HTTP2_STREAM_CANCEL' && error.cause) return connectionErrorReason(error.cause)
+  return reasons[code] ?? reasonOf(error)
 }

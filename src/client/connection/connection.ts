@@ -1,7 +1,6 @@
 /**
- * HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again
- * when it is lost. Servers that speak HTTP/1.1 alone, and those without TLS, such as `kubectl proxy`, are spoken to in
- * that (`http1.ts`).
+ * HTTP/2 to an API server: all requests and watches share a connection, which is opened when needed and reopened after
+ * a loss. Servers without HTTP/2 or without TLS, such as `kubectl proxy`, get HTTP/1.1 (`http1.ts`).
  */
 import {
   type ClientHttp2Session,
@@ -14,43 +13,43 @@ import { connect as connectPlainly, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { bindPlainly } from '../../lib/process/plain-bind.ts'
-import { AnswerBody } from './bodies/answer-body.ts'
+import { ResponseBody } from './bodies/response-body.ts'
 import { upload } from './bodies/upload.ts'
-import { ConnectionLost, lossOf, RequestCanceled } from './connection-lost.ts'
+import { ConnectionLost, connectionErrorReason, RequestCanceled } from './connection-lost.ts'
 import { type Credentials, type Impersonation, impersonationHeaders } from './credentials/credentials.ts'
 import { Http1 } from './http1.ts'
 import { type RateLimit, TokenBucket } from './pacing/token-bucket.ts'
-import { counted, type RequestMetrics } from './request-metrics.ts'
-import { connected } from './sockets/connected.ts'
+import { measureRequest, type RequestMetrics } from './request-metrics.ts'
 import { secureSocket } from './sockets/secure-socket.ts'
 import { tunnel } from './sockets/tunnel.ts'
+import { whenConnected } from './sockets/when-connected.ts'
 
 bindPlainly()
 
-/** How to reach a server, and as whom. */
+/** The address of a server, and the credentials for it. */
 export interface ServerAccess {
   readonly url: string
-  /** PEM bundle that the server's certificate is checked against; the authorities that Node knows unless said. */
+  /** Certificate authorities for the server's certificate, PEM. Default: Node's. */
   readonly ca?: string
-  /** A client certificate, where no token says who asks. */
+  /** A client certificate, PEM. */
   readonly cert?: string
   readonly key?: string
-  /** Who asks, where that is more than a certificate. */
+  /** Tokens, passwords, or certificates that change. */
   readonly credentials?: Credentials
   readonly impersonate?: Impersonation
-  /** Whom the server has to be, where that is not the host of its URL. */
+  /** The name in the server's certificate, if it is not the host of the URL. */
   readonly serverName?: string
-  /** The server may be anybody. */
+  /** Skips the verification of the server's certificate. */
   readonly insecure?: boolean
-  /** An HTTP proxy on the way. */
+  /** A proxy: http, https or socks5. */
   readonly proxyUrl?: string
-  /** Requests wait for their turn; without it they never do. */
+  /** Delays requests over the limit. Default: no limit. */
   readonly rateLimit?: RateLimit
-  /** Makes the connection, where that is none of TCP and TLS; HTTP/2 is spoken on it. */
+  /** Opens the connection in place of TCP and TLS; it carries HTTP/2. */
   readonly dial?: () => Duplex
-  /** Told of each request: `restClientMetrics(registry)`. */
+  /** Counts requests: `restClientMetrics(registry)`. */
   readonly metrics?: RequestMetrics
-  /** `t8s` unless said. */
+  /** Default: `t8s`. */
   readonly userAgent?: string
 }
 
@@ -58,58 +57,59 @@ export interface ClientRequest {
   readonly method: string
   /** With the query. */
   readonly path: string
-  /** The bearer token of who asks, in place of the connection's credentials. */
+  /** A bearer token, in place of the connection's credentials. */
   readonly token?: string
-  /** The same, where the token changes. */
+  /** For a token that changes, in place of `token`. */
   readonly credentials?: Credentials
-  /** Whose turns it waits for, in place of the connection's. */
-  readonly turns?: TokenBucket
+  /** In place of the connection's rate limit. */
+  readonly rateLimiter?: TokenBucket
   readonly impersonate?: Impersonation
-  /** `application/json` unless said. */
+  /** Default: `application/json`. */
   readonly accept?: string
   readonly contentType?: string
   readonly body?: Buffer
-  /** Given up when this is aborted. */
+  /** Cancels the request. */
   readonly signal?: AbortSignal
-  /** Given up when its answer is not complete after so many ms; never unless said. */
+  /** Time in ms for the complete response. Default: unlimited. */
   readonly timeoutMs?: number
 }
 
-export interface ClientAnswer {
+export interface ClientResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Has to be read, or ended by a reader who stops. */
+  /** Must be read to its end, or its iteration must be stopped. */
   readonly body: AsyncIterable<Buffer>
 }
 
-/** A server that accepts no connection is given up after this. Milliseconds. */
+/** Time for opening a connection, in ms. */
 const connectTimeoutMs = 10_000
-/**
- * Each connection is pinged this often, and ended if no answer comes: a frozen server is noticed within 45 s, as by
- * client-go. Milliseconds.
- */
+/** Interval of pings, and the time for a reply, in ms: detects a frozen server within 45 s, as client-go does. */
 const [pingMs, pingTimeoutMs] = [30_000, 15_000]
-/** What may be under way to us before we have taken it, in bytes: for one answer, and for all. */
-const answerWindow = 1024 * 1024
+/** HTTP/2 flow-control windows in bytes: of one response, and of the connection. */
+const responseWindow = 1024 * 1024
 const connectionWindow = 16 * 1024 * 1024
-/** What a connection may hold, in MB: many cancelled watches at once are no attack by our own server. */
+/** In MB. High, since Node takes many canceled watches at the same time for an attack by the server. */
 const maxSessionMemory = 256
-/** When uploads that were refused have left so much behind, what comes next begins on a new connection. Bytes. */
-const mostUnsent = (maxSessionMemory / 4) * 1024 * 1024
-/** Room on a connection that is left to requests, where watches fill the rest. */
+/** After rejected uploads have left so many bytes in Node's buffers, new requests get a new connection. */
+const maxUnsentBytes = (maxSessionMemory / 4) * 1024 * 1024
+/** Streams of a connection that are reserved for requests when watches fill the rest. */
 const spareStreams = 8
 
-/** A connection and what it carries. */
+/** An HTTP/2 connection with its state. */
 interface Session {
   readonly http2: ClientHttp2Session
-  /** Requests under way. */
+  /** Active requests. */
   streams: number
-  /** Bytes that refused uploads have left behind. */
+  /** Bytes that rejected uploads have left in Node's buffers. */
   unsent: number
-  /** Whether there has been a server on the other side. */
+  /** True after the server has accepted the connection. */
   connected: boolean
 }
 
+/**
+ * A connection to an API server, which several `RestClient`s can share.
+ * @example const client = new RestClient(new Connection({ url, ca }), { token })
+ */
 export class Connection {
   readonly #access: ServerAccess
   readonly #url: URL
@@ -120,7 +120,7 @@ export class Connection {
   readonly #sessions = new Set<Session>()
   readonly #closing = new AbortController()
   #opening: Promise<Session | Http1> | undefined
-  /** For a server without TLS, or one that has said that it speaks no HTTP/2. */
+  /** Set for a server without TLS, or without HTTP/2 (by ALPN). */
   #http1: Http1 | undefined
 
   constructor(access: ServerAccess) {
@@ -139,45 +139,42 @@ export class Connection {
   }
 
   /**
-   * Resolves with the head of the answer. Rejects with ConnectionLost when there is none, with GivenUp when it is not
-   * wanted any more.
+   * Sends a request; resolves when the response begins. Rejects with ConnectionLost if there is none, or with
+   * RequestCanceled if the request is aborted.
    */
-  async send(request: ClientRequest): Promise<ClientAnswer> {
-    const { method, path, token, signal, credentials = this.#access.credentials, turns = this.#bucket } = request
+  async send(request: ClientRequest): Promise<ClientResponse> {
+    const { method, path, token, signal, credentials = this.#access.credentials, rateLimiter = this.#bucket } = request
     const { metrics } = this.#access
-    const what = `${method} ${path}`
+    const label = `${method} ${path}`
     const began = performance.now()
-    await this.#turn(what, signal, turns)
-    if (turns) metrics?.waited(method, this.#host, (performance.now() - began) / 1000)
+    await this.#waitForRateLimit(label, signal, rateLimiter)
+    if (rateLimiter) metrics?.waited(method, this.#host, (performance.now() - began) / 1000)
     const authorization = token ? `Bearer ${token}` : await credentials?.authorization?.()
-    const sent = this.#send(request, authorization, what)
-    return metrics ? counted(sent, request, this.#host, metrics) : sent
+    const sent = this.#send(request, authorization, label)
+    return metrics ? measureRequest(sent, request, this.#host, metrics) : sent
   }
 
-  async #send(request: ClientRequest, authorization: string | undefined, what: string): Promise<ClientAnswer> {
+  async #send(request: ClientRequest, authorization: string | undefined, label: string): Promise<ClientResponse> {
     const { method, path, signal, body, timeoutMs } = request
-    const way = await this.#session(what)
-    if (signal?.aborted || this.#closing.signal.aborted) throw new RequestCanceled(`${what} was given up`)
+    const transport = await this.#session(label)
+    if (signal?.aborted || this.#closing.signal.aborted) throw new RequestCanceled(`${label} was canceled`)
     const headers = this.#headersOf(request, authorization)
-    if (way instanceof Http1)
-      return way.exchange({ method, path: `${this.#prefix}${path}`, headers, body, signal, timeoutMs, what })
-    return this.#exchange(way, request, headers)
+    if (transport instanceof Http1)
+      return transport.exchange({ method, path: `${this.#prefix}${path}`, headers, body, signal, timeoutMs, label })
+    return this.#exchange(transport, request, headers)
   }
 
-  /**
-   * Credentials of a request that the server does not take any more: whether it makes sense to ask once more with
-   * others.
-   */
-  refused({ token, credentials }: ClientRequest): boolean {
+  /** Drops the credentials of a request after a 401. Returns true if a retry may use other credentials. */
+  invalidateCredentials({ token, credentials }: ClientRequest): boolean {
     if (token) return false
-    if (credentials) return credentials.refused?.() ?? false
-    const others = this.#access.credentials?.refused?.() ?? false
-    // A certificate is shown once a connection.
-    if (others && this.#access.credentials?.certificate) this.#retire()
-    return others
+    if (credentials) return credentials.invalidate?.() ?? false
+    const hasOthers = this.#access.credentials?.invalidate?.() ?? false
+    // The certificate is part of the TLS handshake, so the next request needs a new connection.
+    if (hasOthers && this.#access.credentials?.certificate) this.#retire()
+    return hasOthers
   }
 
-  /** Ends the connection and what is under way on it. */
+  /** Closes the connection and cancels its requests. */
   close(): void {
     this.#closing.abort()
     for (const { http2 } of this.#sessions) http2.destroy()
@@ -185,8 +182,12 @@ export class Connection {
     this.#http1?.close()
   }
 
-  async #turn(what: string, signal: AbortSignal | undefined, turns: TokenBucket | undefined): Promise<void> {
-    const waitMs = turns?.take() ?? 0
+  async #waitForRateLimit(
+    label: string,
+    signal: AbortSignal | undefined,
+    limiter: TokenBucket | undefined,
+  ): Promise<void> {
+    const waitMs = limiter?.take() ?? 0
     if (waitMs === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, waitMs)
@@ -195,7 +196,7 @@ export class Connection {
     await promise
     signal?.removeEventListener('abort', stop)
     clearTimeout(timer)
-    if (signal?.aborted) throw new RequestCanceled(`${what} was given up`)
+    if (signal?.aborted) throw new RequestCanceled(`${label} was canceled`)
   }
 
   #headersOf(
@@ -215,16 +216,14 @@ export class Connection {
     session: Session,
     request: ClientRequest,
     headers: Readonly<Record<string, string | string[]>>,
-  ): Promise<ClientAnswer> {
+  ): Promise<ClientResponse> {
     const { method, path, body, signal, timeoutMs } = request
-    const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>()
-    const what = `${method} ${path}`
-    const lost = (error: unknown, reached: boolean): ConnectionLost =>
-      new ConnectionLost(
-        `${what}: ${session.connected ? lossOf(error) : `${this.#access.url} cannot be reached: ${lossOf(error)}`}`,
-        reached,
-        { cause: error },
-      )
+    const { promise, resolve, reject } = Promise.withResolvers<ClientResponse>()
+    const label = `${method} ${path}`
+    const lost = (error: unknown, reached: boolean): ConnectionLost => {
+      const problem = session.connected ? '' : `${this.#access.url} is unreachable: `
+      return new ConnectionLost(`${label}: ${problem}${connectionErrorReason(error)}`, reached, { cause: error })
+    }
     let stream: ClientHttp2Stream
     try {
       stream = session.http2.request(
@@ -240,21 +239,21 @@ export class Connection {
       throw lost(error, false)
     }
     session.streams++
-    const answer = new AnswerBody(stream)
+    const responseBody = new ResponseBody(stream)
     const unsent = body && upload(stream, body)
     const end = (error: Error): void => {
       stream.close(constants.NGHTTP2_CANCEL)
       stream.destroy(error)
     }
-    const giveUp = (): void => end(new RequestCanceled(`${what} was given up`))
+    const giveUp = (): void => end(new RequestCanceled(`${label} was canceled`))
     signal?.addEventListener('abort', giveUp, { once: true })
     const late =
       timeoutMs &&
-      setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
-    let isAnswered = false
+      setTimeout(() => end(new ConnectionLost(`${label}: no response within ${timeoutMs / 1000} s`, true)), timeoutMs)
+    let hasResponse = false
     stream.on('response', (head) => {
-      isAnswered = true
-      resolve({ status: head[':status'] ?? 0, headers: head, body: answer })
+      hasResponse = true
+      resolve({ status: head[':status'] ?? 0, headers: head, body: responseBody })
     })
     stream.on('error', (error) => {
       if (error instanceof RequestCanceled || error instanceof ConnectionLost) reject(error)
@@ -265,14 +264,14 @@ export class Connection {
       signal?.removeEventListener('abort', giveUp)
       session.streams--
       session.unsent += unsent?.() ?? 0
-      if (session.unsent > mostUnsent) session.http2.close()
-      // Closed streams stay through young collections (docs/decisions/0049): what we know of this request need not.
-      stream.removeAllListeners().on('error', ignored)
-      // Errors are dear: none is made for the many that end well.
-      if (isAnswered) return
+      if (session.unsent > maxUnsentBytes) session.http2.close()
+      // Closed streams survive young collections (docs/decisions/0049); release what their listeners hold.
+      stream.removeAllListeners().on('error', ignore)
+      // Creating an Error is slow, and most requests do not need one.
+      if (hasResponse) return
       reject(
         lost(
-          new Error('the connection was closed without an answer'),
+          new Error('the connection was closed without a response'),
           session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM,
         ),
       )
@@ -280,13 +279,13 @@ export class Connection {
     return promise
   }
 
-  /** One that takes another request; servers say how many they carry at once. */
-  async #session(what: string): Promise<Session | Http1> {
-    if (this.#closing.signal.aborted) throw new RequestCanceled(`${what}: the client is closed`)
+  /** Returns a connection with a free stream (`SETTINGS_MAX_CONCURRENT_STREAMS`), or opens one. */
+  async #session(label: string): Promise<Session | Http1> {
+    if (this.#closing.signal.aborted) throw new RequestCanceled(`${label}: the client is closed`)
     if (this.#http1) return this.#http1
     for (const session of this.#sessions) {
       const { http2, streams } = session
-      // One that the server wants to end (GOAWAY) carries what is on it to its end, and nothing more.
+      // After a GOAWAY, a connection finishes its streams but accepts no new ones.
       if (http2.closed || http2.destroyed) continue
       if (streams < (http2.remoteSettings?.maxConcurrentStreams ?? Number.POSITIVE_INFINITY) - spareStreams)
         return session
@@ -295,7 +294,7 @@ export class Connection {
       this.#opening = undefined
     })
     return this.#opening.catch((error) => {
-      throw new ConnectionLost(`${what}: ${this.#access.url} cannot be reached: ${lossOf(error)}`, false, {
+      throw new ConnectionLost(`${label}: ${this.#access.url} is unreachable: ${connectionErrorReason(error)}`, false, {
         cause: error,
       })
     })
@@ -309,14 +308,14 @@ export class Connection {
       throw new RequestCanceled('the client is closed')
     }
     if (!dial && !(socket instanceof TLSSocket && socket.alpnProtocol === 'h2')) {
-      // This one is the first of many.
+      // The first request uses this socket.
       const sockets = [socket]
       this.#http1 = new Http1(this.#host, async () => sockets.pop() ?? this.#socket())
       return this.#http1
     }
     const http2 = connect(url, {
       maxSessionMemory,
-      settings: { initialWindowSize: answerWindow, enablePush: false },
+      settings: { initialWindowSize: responseWindow, enablePush: false },
       createConnection: () => socket,
     })
     const session: Session = { http2, streams: 0, unsent: 0, connected: false }
@@ -324,25 +323,25 @@ export class Connection {
       () => http2.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)),
       connectTimeoutMs,
     )
-    const alive = setInterval(() => ping(http2), pingMs).unref()
+    const pingTimer = setInterval(() => ping(http2), pingMs).unref()
     http2.on('connect', () => {
       session.connected = true
       clearTimeout(late)
-      // It may have been closed while its first bytes were on their way.
+      // It may have been closed while it connected.
       if (!http2.destroyed) http2.setLocalWindowSize(connectionWindow)
     })
     http2.on('close', () => {
       clearTimeout(late)
-      clearInterval(alive)
+      clearInterval(pingTimer)
       this.#sessions.delete(session)
     })
-    // Each request is told of it, and the next one connects again.
+    // Each stream gets the error, and the next request opens a new connection.
     http2.on('error', () => {})
     this.#sessions.add(session)
     return session
   }
 
-  /** A connection to the server, through its proxy if it has one. */
+  /** Opens a socket to the server, through the proxy if there is one. */
   async #socket(): Promise<Duplex> {
     const { ca, serverName, insecure, credentials, proxyUrl } = this.#access
     const { protocol, hostname, port } = this.#url
@@ -350,7 +349,8 @@ export class Connection {
     const host = hostname.replace(/^\[|\]$/g, '')
     const place = { host, port: Number(port || (isSecure ? 443 : 80)) }
     const through = proxyUrl ? await tunnel(new URL(proxyUrl), place.host, place.port, connectTimeoutMs) : undefined
-    if (!isSecure) return through ?? connected(connectPlainly(place), 'connect', connectTimeoutMs, this.#closing.signal)
+    if (!isSecure)
+      return through ?? whenConnected(connectPlainly(place), 'connect', connectTimeoutMs, this.#closing.signal)
     const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
     const servername = serverName ?? (isIP(host) ? undefined : host)
     const tls = { ca, cert, key, ...(servername && { servername }), ...(insecure && { rejectUnauthorized: false }) }
@@ -361,20 +361,20 @@ export class Connection {
     )
   }
 
-  /** What is under way goes on; what comes next begins on a new connection. */
+  /** Active requests continue; new requests open a new connection. */
   #retire(): void {
     for (const { http2 } of this.#sessions) http2.close()
     this.#http1 = undefined
   }
 }
 
-const ignored = (): void => {}
+const ignore = (): void => {}
 
-/** Ends a session whose other side does not answer any more. */
+/** Pings the server and closes the session if there is no reply. */
 function ping(session: ClientHttp2Session): void {
   if (session.destroyed) return
   const late = setTimeout(
-    () => session.destroy(new Error('the server does not answer any more')),
+    () => session.destroy(new Error('the server does not respond to pings')),
     pingTimeoutMs,
   ).unref()
   session.ping(() => clearTimeout(late))

@@ -1,4 +1,4 @@
-/** How a program finds its cluster: by a kubeconfig, or by what a pod is given. */
+/** Finds the cluster of a program: from a kubeconfig, or from the environment of a pod. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,27 +9,28 @@ import type { ServerAccess } from './connection.ts'
 import { basicAuthentication, bearerToken, type Credentials, tokenFile } from './credentials/credentials.ts'
 import { execCredentials } from './credentials/exec-credentials.ts'
 
-/** A cluster, and the namespace that is meant where none is named. */
+/** The access to a cluster, and the default namespace. */
 export interface LoadedAccess extends ServerAccess {
   readonly namespace: string
 }
 
 export interface LoadOptions {
-  /** A kubeconfig; $KUBECONFIG unless said. */
+  /** Path of a kubeconfig. Default: $KUBECONFIG. */
   readonly kubeconfig?: string
-  /** Its current context unless said. */
+  /** Default: the current context of the kubeconfig. */
   readonly context?: string
-  /** process.env unless said. */
+  /** Default: process.env. */
   readonly environment?: NodeJS.ProcessEnv
-  /** Where a pod finds its account's files; Kubernetes' own place unless said. */
+  /** The folder of the service account's files. Default: Kubernetes' own. */
   readonly accountFolder?: string
 }
 
 const podAccount = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * A kubeconfig that is named (here, or by $KUBECONFIG), else the account of the pod, else ~/.kube/config. Rejects with
- * an ExplainedError that says what is missing.
+ * Loads the kubeconfig from `options` or $KUBECONFIG, else the service account of the pod, else ~/.kube/config. Rejects
+ * with an ExplainedError that names what is missing.
+ * @example const { url, namespace } = await loadAccess({ context: 'work' })
  */
 export async function loadAccess(options: LoadOptions = {}): Promise<LoadedAccess> {
   const { kubeconfig, context, environment = process.env } = options
@@ -38,16 +39,22 @@ export async function loadAccess(options: LoadOptions = {}): Promise<LoadedAcces
   return kubeconfigAccess(await contextOf(kubeconfigFiles(environment, kubeconfig), context))
 }
 
-/** The API server as a pod sees it, as its service account. Rejects with an ExplainedError outside of pods. */
+/**
+ * Returns the API server's address and the service account of the current pod. Rejects with an ExplainedError outside
+ * of pods.
+ * @example const client = await connectTo({ access: await inClusterAccess() })
+ */
 export async function inClusterAccess({
   environment = process.env,
   accountFolder = podAccount,
 }: LoadOptions = {}): Promise<LoadedAccess> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = environment
-  if (!host) throw new ExplainedError('this is no pod: KUBERNETES_SERVICE_HOST is not set')
+  if (!host) throw new ExplainedError('not running in a pod: KUBERNETES_SERVICE_HOST is not set')
   const token = join(accountFolder, 'token')
   if (!existsSync(token))
-    throw new ExplainedError(`the pod has no token at ${token}: see to automountServiceAccountToken`)
+    throw new ExplainedError(
+      `the service account token is missing at ${token}: check automountServiceAccountToken of the pod`,
+    )
   const content = (name: string): Promise<string> =>
     readFile(join(accountFolder, name), 'utf8').catch((error) => {
       throw new ExplainedError(`cannot read ${join(accountFolder, name)}: ${reasonOf(error)}`, { cause: error })
@@ -61,7 +68,7 @@ export async function inClusterAccess({
   }
 }
 
-/** What a context of a kubeconfig says. */
+/** Converts a context of a kubeconfig. */
 export function kubeconfigAccess({ url, exec, namespace, ...connection }: Context): LoadedAccess {
   const { ca, cert, key, serverName, insecure, proxyUrl, impersonate } = connection
   return {
@@ -74,11 +81,15 @@ export function kubeconfigAccess({ url, exec, namespace, ...connection }: Contex
     proxyUrl,
     impersonate,
     namespace,
-    credentials: exec ? execCredentials(exec) : secretsOf(connection),
+    credentials: exec ? execCredentials(exec) : staticCredentials(connection),
   }
 }
 
-function secretsOf({ token, tokenFile: file, basic }: Omit<KubeconfigConnection, 'url'>): Credentials | undefined {
+function staticCredentials({
+  token,
+  tokenFile: file,
+  basic,
+}: Omit<KubeconfigConnection, 'url'>): Credentials | undefined {
   if (file) return tokenFile(file)
   if (token) return bearerToken(token)
   return basic && basicAuthentication(basic.username, basic.password)

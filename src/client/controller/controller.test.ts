@@ -9,14 +9,14 @@ import { runController, watch } from './controller.ts'
 
 const pod = (name: string): Pod => ({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'n', name } })
 
-test('what rests before it is looked at, is looked at once for all that changes meanwhile', async () => {
-  let tell: ChangeHandler<Pod> = () => {}
+test('a delayed key is reconciled once for all changes during the delay', async () => {
+  let notify: ChangeHandler<Pod> = () => {}
   const informers = {
-    of: () => ({ onChange: (handler: ChangeHandler<Pod>) => (tell = handler) }),
+    of: () => ({ onChange: (handler: ChangeHandler<Pod>) => (notify = handler) }),
     synced: async () => {},
   } as unknown as SharedInformers
-  const looks: string[] = []
-  const looked = new EventEmitter()
+  const reconciled: string[] = []
+  const reconciles = new EventEmitter()
   const controller = {
     name: 'x',
     watches: [
@@ -27,15 +27,15 @@ test('what rests before it is looked at, is looked at once for all that changes 
       }),
     ],
     async reconcile(key: string) {
-      looks.push(key)
-      looked.emit(key)
+      reconciled.push(key)
+      reconciles.emit(key)
     },
   }
   const { synced, stop } = runController(controller, { informers, client: {} as RestClient }, () => {})
   await synced
-  const large = once(looked, 'large')
-  for (const name of ['a', 'b', 'small', 'c']) tell(pod(name), undefined)
+  const large = once(reconciles, 'large')
+  for (const name of ['a', 'b', 'small', 'c']) notify(pod(name), undefined)
   await large
-  assert.deepEqual(looks, ['small', 'large'])
+  assert.deepEqual(reconciled, ['small', 'large'])
   await stop()
 })

@@ -1,7 +1,4 @@
-/**
- * A controller: what it watches, and one `reconcile` that brings what a key stands for to where it should be. Called
- * twice, it does nothing the second time.
- */
+/** Runs a controller: watches kinds, queues keys on changes, and calls an idempotent `reconcile` for each key. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { EventRecorder } from '../events/event-recorder.ts'
 import { type Informer, keyOf } from '../informers/informer.ts'
@@ -13,99 +10,106 @@ import type { Resource } from '../resource.ts'
 import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import { FailureLog } from './failure-log.ts'
 
-/** A kind that is watched, and whose keys are looked at when one of its objects changes. */
+/** A watched kind, and the keys to queue when one of its objects changes. */
 export interface WatchedKind<T extends KubeObject = KubeObject> {
   readonly resource: Resource<T>
   readonly selection?: ListOptions
-  /** The keys to look at; that of the object itself unless said. Called with the new state and with the old one. */
+  /** Returns the keys to queue; called for the new and the old object. Default: the key of the object. */
   keys?(object: T, caches: Caches): Iterable<string>
   /**
-   * Whether a change is worth a look; all are unless said. `object` is undefined where it has gone, `before` where it
-   * is new.
+   * Returns true if a change needs a reconcile. Default: all changes. `object` is undefined after a deletion, `old` for
+   * a new object.
    */
-  when?(object: T | undefined, before: T | undefined): boolean
+  when?(object: T | undefined, old: T | undefined): boolean
   /**
-   * How much later a change has its key looked at, in ms: what costs much to look at is looked at once for many
-   * changes. At once unless said.
+   * Returns the delay before a key is queued, in ms. Changes during the delay share one reconcile, for reconciles that
+   * are expensive. Default: 0.
    */
   delayMs?(key: string, caches: Caches): number
   /**
-   * Told of a change before its keys are looked at; `object` is undefined where it has gone, `before` where it is new.
+   * Called on each change before its keys are queued. `object` is undefined after a deletion, `old` for a new object.
    */
-  changed?(object: T | undefined, before: T | undefined, context: ReconcileContext): void
+  onChange?(object: T | undefined, old: T | undefined, context: ReconcileContext): void
 }
 
-/** Ties the type of the objects together. */
+/**
+ * Checks the types of a watched kind, for the `watches` of a `Controller`.
+ * @example watch({ resource: pods, keys: (pod) => [pod.spec?.nodeName ?? ''] })
+ */
 export const watch = <T extends KubeObject>(watch: WatchedKind<T>): WatchedKind => watch as unknown as WatchedKind
 
-/** A kind that is looked at, but brings nothing to be looked at. */
+/**
+ * A kind that a controller reads from its caches; changes queue no keys.
+ * @example const watches = [watch({ resource: fleets }), reads(nodes)]
+ */
 export const reads = <T extends KubeObject>(resource: Resource<T>, selection?: ListOptions): WatchedKind =>
   watch({ resource, selection, keys: () => [] })
 
-/** What the controller's informers know. Objects must not be changed: they are shared with other controllers. */
+/** The caches of a controller's informers. Objects are shared and must not be modified. */
 export interface Caches {
+  /** Returns an object, or undefined if it does not exist. `namespace` is empty for cluster-scoped objects. */
   get<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): T | undefined
   all<T extends KubeObject>(resource: Resource<T>): Iterable<T>
-  /** Those of a namespace. */
+  /** The objects in a namespace. */
   in<T extends KubeObject>(resource: Resource<T>, namespace: string): Iterable<T>
-  /** Those for which `index`, a function that is always the same one, gives a value. */
+  /** The objects for which `index` returns `value`. Pass the same function each time: its identity is the key. */
   by<T extends KubeObject>(resource: Resource<T>, index: IndexFunction<T>, value: string): Iterable<T>
 }
 
 export interface ReconcileContext {
   readonly client: RestClient
   readonly caches: Caches
-  /**
-   * The informer of all objects of a kind, if somebody has it run already: for those who follow kinds that they learn
-   * of while they run.
-   */
+  /** Returns the informer of a kind if it is running, for controllers that discover kinds at run time. */
   sharedInformer(resource: Resource): SharedInformer | undefined
   readonly events: EventRecorder
   readonly log: (line: string) => void
-  /** Where queues of its own are counted. */
+  /** For metrics of the controller's own queues. */
   readonly metrics?: QueueMetricsProvider
-  /** Looks at a key once more: at once, or in so many milliseconds. */
+  /** Queues a key, immediately or after `ms`. */
   readonly requeue: (key: string, ms?: number) => void
 }
 
 export interface Controller {
-  /** Upstream's, as `--controllers` names it. */
+  /** Name of the controller; upstream's for built-in ones, as in `--controllers`. */
   readonly name: string
-  /** As whom events are told (`source.component`); the name unless said. */
+  /** `source.component` of its events. Default: the name. */
   readonly component?: string
   readonly watches: readonly WatchedKind[]
   readonly concurrency?: number
-  /** What its queue is called in metrics (`workqueue_*`); the name unless said. */
+  /** Name of its queue in metrics (`workqueue_*`). Default: the name. */
   readonly queue?: string
-  /** `key` is `namespace/name`, or a name. Rejections are tried again, with longer and longer pauses. */
+  /** `key` is `namespace/name`, or a name. A rejection is retried with exponential back-off. */
   reconcile?(key: string, context: ReconcileContext): Promise<void>
-  /** What it knows, as text for people, by the last part of a page's path (`/debug/controllers/NAME/PATH`). */
+  /** Debug pages: render text for `/debug/controllers/NAME/PATH`, by PATH. */
   readonly pages?: Readonly<Record<string, (query: URLSearchParams) => string>>
   /**
-   * What goes on beside the keys, such as a period; begins when what is watched is known. Should end soon after
-   * `signal` is aborted, and never reject.
+   * Runs beside the keys, for example periodic work; starts when the caches are synced. Should end soon after `signal`
+   * is aborted, and must not reject.
    */
   run?(context: ReconcileContext, signal: AbortSignal): Promise<void>
 }
 
 export interface RunningController {
-  /** Resolves when everything that was there at the start is known. */
+  /** Resolves when the caches are synced. */
   readonly synced: Promise<void>
-  /** Resolves when what is under way is done. */
+  /** Stops the controller; resolves when current reconciles are done. */
   stop(): Promise<void>
 }
 
-/** Through what a controller sees, and as whom it acts. */
+/** The informers a controller reads from and the client it writes with. */
 export interface ControllerClients {
   readonly informers: SharedInformers
   readonly client: RestClient
-  /** Where queues are counted. */
+  /** For metrics of the queue. */
   readonly metrics?: QueueMetricsProvider
 }
 
 /**
- * Runs a controller until it is stopped: when all that it watches is known, keys are looked at. `log` is told of what
- * fails.
+ * Starts a controller; it processes keys after its caches are synced. `log` gets failures.
+ * @example
+ * const informers = new SharedInformers(client, console.error)
+ * const running = runController(fleetController, { informers, client }, console.error)
+ * await running.synced
  */
 export function runController(
   controller: Controller,
@@ -121,30 +125,30 @@ export function runController(
     metrics,
     concurrency,
     work: async (key) => controller.reconcile?.(key, context),
-    failed: (key, error) => failures.failed(key, error, queue.failures(key)),
+    onFailure: (key, error) => failures.record(key, error, queue.failures(key)),
   })
   const context: ReconcileContext = {
     client,
     caches,
-    sharedInformer: (resource) => informers.followed(resource),
+    sharedInformer: (resource) => informers.find(resource),
     events: new EventRecorder(client, component, log),
     log,
     metrics,
     requeue: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
   }
-  for (const { resource, selection, keys = ownKey, delayMs: restMs, when, changed } of watches) {
-    informers.of(resource, selection).onChange((object, before) => {
+  for (const { resource, selection, keys = ownKey, delayMs, when, onChange } of watches) {
+    informers.of(resource, selection).onChange((object, old) => {
       if (stopping.signal.aborted) return
-      changed?.(object, before, context)
-      if (when && !when(object, before)) return
-      for (const state of [object, before])
-        if (state) for (const key of keys(state, caches)) context.requeue(key, restMs?.(key, caches))
+      onChange?.(object, old, context)
+      if (when && !when(object, old)) return
+      for (const state of [object, old])
+        if (state) for (const key of keys(state, caches)) context.requeue(key, delayMs?.(key, caches))
     })
   }
   let running: Promise<void> | undefined
   const synced = Promise.all(watches.map(({ resource, selection }) => informers.synced(resource, selection))).then(
     () => {
-      // Nothing is decided before all that it is decided by is known.
+      // Reconcile only with complete caches.
       if (stopping.signal.aborted) return
       queue.start()
       running = controller.run?.(context, stopping.signal)

@@ -20,7 +20,7 @@ const keys = (made: ReturnType<typeof controller>, object: KubeObject) => [
   ...(made.watches[1]?.keys?.(object, caches) ?? []),
 ]
 
-test('what is owned leads to its controller, if that is of the kind; an owner without a namespace is found by its name', () => {
+test('a change of a dependent queues its controller if the kind matches, also a cluster-scoped one', () => {
   const made = controller({ name: 'x', for: replicaSets, owns: [pods], reconcile: async () => {} })
   assert.deepEqual(keys(made, owned({})), ['default/web'])
   // Another version of the same group is the same owner.
@@ -32,28 +32,28 @@ test('what is owned leads to its controller, if that is of the kind; an owner wi
   assert.deepEqual(keys(ofNodes, owned({ apiVersion: 'v1', kind: 'Node', name: 'n' })), ['n'])
 })
 
-test('reconcile is told namespace and name, and may ask to be called again', async () => {
-  const asked: unknown[] = []
-  const context = { requeue: (key: string, ms?: number) => asked.push([key, ms]) } as unknown as ReconcileContext
+test('reconcile gets namespace and name, and can requeue the key', async () => {
+  const calls: unknown[] = []
+  const context = { requeue: (key: string, ms?: number) => calls.push([key, ms]) } as unknown as ReconcileContext
   const made = controller({
     name: 'x',
     for: deployments,
     reads: [namespaces],
     async reconcile(request) {
-      asked.push(request)
+      calls.push(request)
       return request.namespace ? { requeueAfterMs: 500 } : undefined
     },
   })
   await made.reconcile?.('default/web', context)
   await made.reconcile?.('web', context)
-  assert.deepEqual(asked, [
+  assert.deepEqual(calls, [
     { namespace: 'default', name: 'web', key: 'default/web' },
     ['default/web', 500],
     { namespace: '', name: 'web', key: 'web' },
   ])
 })
 
-test('predicates compare what was with what is', () => {
+test('predicates compare the old and the new object', () => {
   const object = (metadata: object) => ({ apiVersion: 'v1', kind: 'Pod', metadata }) as KubeObject
   const before = object({ generation: 1, labels: { a: 'b' } })
   const cases: [object, boolean, boolean, boolean][] = [

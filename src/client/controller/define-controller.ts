@@ -1,6 +1,6 @@
 /**
- * Controllers as authors of operators write them: for a kind, owning others, watching more, on the engine that
- * Typernetes' own controllers run on.
+ * Defines controllers as operators do: for a kind, with owned and watched kinds. They run on the same engine as
+ * Typernetes' own controllers.
  */
 import type { KubeObject } from '../../machinery/object.ts'
 import { keyOf } from '../informers/informer.ts'
@@ -10,64 +10,60 @@ import type { ListOptions } from '../rest/rest-client.ts'
 import { type Caches, type Controller, type ReconcileContext, reads, type WatchedKind, watch } from './controller.ts'
 import type { Predicate } from './predicates.ts'
 
-/** A part of a kind's objects, and of their changes. */
+/** A selection of a kind's objects and of their changes. */
 export interface Source<T extends KubeObject = KubeObject> {
   readonly resource: Resource<T>
   readonly selection?: ListOptions
   readonly when?: Predicate<T>
 }
 
-/** A kind whose objects concern others: `keys` says which (`namespace/name`, or a name). */
+/** A kind whose changes queue keys of other objects: `keys` returns them (`namespace/name`, or a name). */
 export interface MappedSource<T extends KubeObject = KubeObject> extends Source<T> {
   keys(object: T, caches: Caches): Iterable<string>
 }
 
-/** Ties the type of the objects together, for `watches`. */
+/**
+ * Checks the types of a mapped source, for `watches`.
+ * @example mapped({ resource: configMaps, keys: ({ metadata }) => [`${metadata.namespace}/fleet`] })
+ */
 export const mapped = <T extends KubeObject>(source: MappedSource<T>): MappedSource => source as unknown as MappedSource
 
-/** Which object is to be looked at. It may have gone. */
+/** The object to reconcile. It may be deleted. */
 export interface ReconcileRequest {
-  /** Empty for what has none. */
+  /** Empty for a cluster-scoped object. */
   readonly namespace: string
   readonly name: string
   readonly key: string
 }
 
 export interface ReconcileResult {
-  /** The object is looked at again after so many ms, even if nothing changes. */
+  /** Requeues the object after so many ms, even if nothing changes. */
   readonly requeueAfterMs?: number
 }
 
 export interface ControllerDefinition<T extends KubeObject> {
-  /** Also who tells its events, and what its queue is called in metrics. */
+  /** Also the component of its events, and the name of its queue in metrics. */
   readonly name: string
-  /** What it looks after. */
+  /** The kind to reconcile. */
   readonly for: Resource<T>
-  /** Which changes of that count; all unless said. */
+  /** Selects changes of that kind. Default: all. */
   readonly when?: Predicate<T>
-  /** Which objects of that count; all unless said. */
+  /** Selects objects of that kind. Default: all. */
   readonly selection?: ListOptions
-  /**
-   * What it makes: when one changes whose controller (`ownerReferences`) is of the kind that it is for, that is looked
-   * at.
-   */
+  /** Kinds of dependents: a change of one reconciles its controller (`ownerReferences`) if that is of kind `for`. */
   readonly owns?: readonly (Resource | Source)[]
   readonly watches?: readonly MappedSource[]
-  /** What is in its caches beside that. */
+  /** More kinds in its caches. */
   readonly reads?: readonly Resource[]
-  /** Objects that are looked at at once; 1 unless said. One object is never looked at by two. */
+  /** Objects that are reconciled at the same time, never the same object twice. Default: 1. */
   readonly concurrency?: number
-  /**
-   * Brings the object to where it should be. Called again, later and later, when it rejects; and whenever something
-   * changes.
-   */
+  /** Brings the object to its desired state. Must be idempotent. Retried with back-off if it rejects. */
   reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult | undefined> | Promise<void>
 }
 
 /**
- * A controller for `manager` or `runController`.
- *
- * ```ts
+ * Defines a controller, for `manager` or `runController`.
+ * @example
  * controller({
  *   name: 'fleet',
  *   for: fleets,
@@ -78,7 +74,6 @@ export interface ControllerDefinition<T extends KubeObject> {
  *     await client.apply(deployments, deploymentOf(fleet), 'fleet')
  *   },
  * })
- * ```
  */
 export function controller<T extends KubeObject>(definition: ControllerDefinition<T>): Controller {
   const { name, selection, when, owns = [], watches = [], concurrency } = definition
@@ -102,7 +97,7 @@ export function controller<T extends KubeObject>(definition: ControllerDefinitio
   }
 }
 
-/** An owner is in the namespace of what it owns, or in none. */
+/** An owner is in the namespace of its dependents, or cluster-scoped. */
 function ownedBy(owner: Resource, owned: Resource | Source): WatchedKind {
   const source = 'resource' in owned ? owned : { resource: owned }
   return watch({

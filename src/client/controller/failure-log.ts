@@ -1,56 +1,55 @@
 /**
- * What of a controller's failures is worth a line. Most are the everyday life of a cluster: somebody was faster, an
- * object went away while it was looked at, a quota is used up (events tell that). The rest is told once a minute for
- * each key.
+ * Logs failures of controllers. Expected ones are not logged: conflicts, objects that were deleted during a reconcile,
+ * exhausted quotas (events report those). Others are logged once a minute per key.
  */
 import { reasonOf } from '../../lib/explained-error.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { ConnectionLost, RequestCanceled } from '../connection/connection-lost.ts'
-import { Recent } from '../events/recent.ts'
-import { isMissing, isNotAllowed } from '../rest/refusals.ts'
+import { LruMap } from '../events/lru-map.ts'
+import { isAuthorizationDenied, isObjectNotFound } from '../rest/api-errors.ts'
 
-const pauseMs = 60_000
-const mostRemembered = 1000
-/** An object that has gone is looked at once more or twice, until the watch has told it. */
-const mostMissing = 5
+const intervalMs = 60_000
+const maxKeys = 1000
+/** A deleted object may be reconciled a few times before the watch reports the deletion. */
+const maxNotFound = 5
 
 export class FailureLog {
   readonly #log: (line: string) => void
   readonly #now: () => number
-  /** When a key was told of last. */
-  readonly #told = new Recent<number>(mostRemembered)
+  /** When each key was last logged. */
+  readonly #loggedAt = new LruMap<number>(maxKeys)
 
-  /** `now` gives ms. */
+  /** `now` returns ms. */
   constructor(log: (line: string) => void, now: () => number = () => performance.now()) {
     this.#log = log
     this.#now = now
   }
 
-  /** Work on a key has failed, after it had failed `before` times in a row. `title` is what it is called in the log. */
-  failed(key: string, error: unknown, before: number, title = key): void {
-    if (isEveryday(error, before)) return
-    // If the server is away, it is so for all keys.
+  /** Records a failure of a key after `failures` earlier ones in a row. `title` names the key in the log. */
+  record(key: string, error: unknown, failures: number, title = key): void {
+    if (isExpected(error, failures)) return
+    // An unreachable server is logged once for all keys.
     const about = error instanceof ConnectionLost ? '' : key
     const now = this.#now()
-    const told = this.#told.get(about)
-    if (told !== undefined && now - told < pauseMs) return
-    this.#told.set(about, now)
+    const loggedAt = this.#loggedAt.get(about)
+    if (loggedAt !== undefined && now - loggedAt < intervalMs) return
+    this.#loggedAt.set(about, now)
     this.#log(`${title}: ${reasonOf(error)}`)
   }
 }
 
-function isEveryday(error: unknown, before: number): boolean {
+function isExpected(error: unknown, failures: number): boolean {
   if (error instanceof RequestCanceled) return true
   if (!(error instanceof StatusError)) return false
   switch (error.code) {
-    // Somebody was faster: what they wrote will be looked at.
+    // A conflict: the other write queues the key again.
     case 409:
       return true
-    // By a quota, an admission plug-in or a webhook: what its own rights do not allow is somebody's mistake.
+    // Denied by a quota, an admission plugin or a webhook. Missing permissions are a mistake and are logged.
     case 403:
-      return !isNotAllowed(error)
+      return !isAuthorizationDenied(error)
     case 404:
-      return isMissing(error) && before < mostMissing
+      return isObjectNotFound(error) && failures < maxNotFound
     default:
       return false
   }

@@ -1,7 +1,4 @@
-/**
- * Runs controllers together: over one connection, with informers that they share, and if that is wanted only while this
- * process leads.
- */
+/** Runs controllers with shared informers, optionally only while this process is the leader. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { plainLog } from '../../lib/log/log.ts'
@@ -17,31 +14,37 @@ import { type Controller, type RunningController, runController } from './contro
 export interface ManagerOptions {
   readonly client: RestClient
   readonly controllers: readonly Controller[]
-  /** The lease that the leader holds; without it the controllers run at once. */
+  /** The lease for leader election. Default: none; the controllers start immediately. */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'client' | 'identity' | 'log'> & { readonly identity?: string }
-  /** Told in lines what is worth knowing; stderr unless said. */
+  /** Gets log lines. Default: stderr. */
   readonly log?: (line: string) => void
-  /** Where queues are counted; one of its own unless said. */
+  /** The registry for the metrics of queues. Default: a new one. */
   readonly metrics?: MetricsRegistry
 }
 
 export interface Manager {
-  /** Whether its controllers run. */
+  /** True while its controllers run. */
   readonly isLeader: boolean
-  /** Resolves when the controllers know all that was there and have begun; not before this process leads. */
+  /** Resolves when all caches are synced and the controllers have started; not before this process leads. */
   readonly ready: Promise<void>
   /**
-   * Resolves when the controllers have ended: `stopped` if that was wanted, `lost` if somebody else may lead now: a
-   * program ends then, and is started anew.
+   * Resolves when the controllers have ended: `stopped` after `stop()`, `lost` if the lease was lost. Another process
+   * may lead then, so end this one and restart it.
    */
   readonly ended: Promise<LeadershipEnd>
-  /** Metrics in Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   metrics(): string
-  /** Ends the controllers, which finish what they are at, and gives the lease back. */
+  /** Stops the controllers after their current reconciles, and releases the lease. */
   stop(): Promise<void>
 }
 
-/** Starts the controllers, or waits in the background to lead. */
+/**
+ * Starts the controllers, or waits in the background until this process leads.
+ * @example
+ * const running = manager({ client, controllers: [fleetController] })
+ * stopSignals().addEventListener('abort', () => void running.stop())
+ * await running.ended
+ */
 export function manager({ client, controllers, leaderElection, log = plainLog, ...options }: ManagerOptions): Manager {
   const registry = options.metrics ?? new MetricsRegistry()
   const metrics = workQueueMetrics(registry)

@@ -1,33 +1,54 @@
-/** Which changes are worth a look. */
+/** Predicates, which select the changes that a controller processes. */
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 
-/** `object` is undefined where it has gone, `before` where it is new. */
-export type Predicate<T extends KubeObject = KubeObject> = (object: T | undefined, before: T | undefined) => boolean
+/**
+ * Returns true if a change needs a reconcile. `object` is undefined after a deletion, `old` for a new object.
+ * @example const isReady: Predicate<Pod> = (pod) => pod === undefined || hasCondition('Ready')(pod)
+ */
+export type Predicate<T extends KubeObject = KubeObject> = (object: T | undefined, old: T | undefined) => boolean
 
-/** What is there before and after a change is compared; what comes or goes always counts. */
-const differ =
+/** Compares a part of the old and the new object; always true for creations and deletions. */
+const partChanged =
   (part: (object: KubeObject) => unknown): Predicate =>
-  (object, before) =>
-    !object || !before || !semanticallyEqual(part(object), part(before))
+  (object, old) =>
+    !object || !old || !semanticallyEqual(part(object), part(old))
 
-/** Changes of what is wanted (`metadata.generation`): not those of status, labels and annotations. */
-export const generationChanged: Predicate = differ(({ metadata }) => [metadata.generation, metadata.deletionTimestamp])
+/**
+ * True for changes of the spec (`metadata.generation`), not of status, labels and annotations.
+ * @example controller({ name: 'fleet', for: fleets, when: generationChanged, reconcile })
+ */
+export const generationChanged: Predicate = partChanged(({ metadata }) => [
+  metadata.generation,
+  metadata.deletionTimestamp,
+])
 
-/** Changes of labels. */
-export const labelsChanged: Predicate = differ(({ metadata }) => metadata.labels)
+/**
+ * True for changes of labels.
+ * @example controller({ name: 'fleet', for: fleets, when: anyOf(generationChanged, labelsChanged), reconcile })
+ */
+export const labelsChanged: Predicate = partChanged(({ metadata }) => metadata.labels)
 
-/** Changes of annotations. */
-export const annotationsChanged: Predicate = differ(({ metadata }) => metadata.annotations)
+/**
+ * True for changes of annotations.
+ * @example controller({ name: 'fleet', for: fleets, when: annotationsChanged, reconcile })
+ */
+export const annotationsChanged: Predicate = partChanged(({ metadata }) => metadata.annotations)
 
-/** Changes that one of the predicates lets through. */
+/**
+ * True if one of the predicates is true.
+ * @example anyOf(generationChanged, annotationsChanged)
+ */
 export const anyOf =
   <T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> =>
-  (object, before) =>
-    predicates.some((holds) => holds(object, before))
+  (object, old) =>
+    predicates.some((holds) => holds(object, old))
 
-/** Changes that all of the predicates let through. */
+/**
+ * True if all predicates are true.
+ * @example allOf(generationChanged, (fleet) => fleet?.metadata.labels?.managed === 'yes')
+ */
 export const allOf =
   <T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> =>
-  (object, before) =>
-    predicates.every((holds) => holds(object, before))
+  (object, old) =>
+    predicates.every((holds) => holds(object, old))

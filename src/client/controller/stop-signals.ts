@@ -1,9 +1,9 @@
-/** Ends a program in order when it is asked to. */
+/** Shuts a program down on SIGINT and SIGTERM. */
 import { constants } from 'node:os'
 
 /**
- * Aborted by the first SIGINT or SIGTERM; the second one ends the process at once, with the shell's code for it (130,
- * 143). As controller-runtime's `SetupSignalHandler`.
+ * Returns a signal that the first SIGINT or SIGTERM aborts; the second ends the process immediately with exit code 130
+ * or 143. As controller-runtime's `SetupSignalHandler`.
  * @example stopSignals().addEventListener('abort', () => void running.stop())
  */
 export function stopSignals(): AbortSignal {
@@ -11,7 +11,7 @@ export function stopSignals(): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (controller.signal.aborted) process.exit(128 + constants.signals[signal])
-      controller.abort(new Error(`asked to stop by ${signal}`))
+      controller.abort(new Error(`received ${signal}`))
     })
   }
   return controller.signal

@@ -1,28 +1,28 @@
 /**
- * Which resources a server has, by aggregated discovery (KEP-3352): one request for the core group, one for all others.
- * Servers that are too old for it are asked group by group.
+ * Reads the resources of a server by aggregated discovery (KEP-3352): one request for the core group, one for all other
+ * groups. For older servers, one request for each group version.
  */
 
 import type { Resource } from '../resource.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 import { type LegacyRoot, readLegacyGroups } from './legacy.ts'
 
-/** A resource as discovery tells of it. */
+/** A resource as in the server's discovery. */
 export interface DiscoveredResource extends Resource {
   readonly verbs: ReadonlySet<string>
-  /** Whether this is the version that the server likes best of those that have the resource. */
+  /** True for the server's preferred version among those that have the resource. */
   readonly preferred: boolean
   readonly singular: string
   readonly shortNames: readonly string[]
-  /** Such as `all`. */
+  /** For example `all`. */
   readonly categories: readonly string[]
-  /** Such as `status` and `scale`. */
+  /** For example `status` and `scale`. */
   readonly subresources: readonly string[]
 }
 
 export interface Discovery {
   readonly resources: readonly DiscoveredResource[]
-  /** Group versions whose server cannot be asked just now: what they have is not known, or not for certain. */
+  /** Group versions of aggregated APIs that are unavailable: their resources are missing or stale. */
   readonly failed: readonly string[]
 }
 
@@ -52,7 +52,10 @@ const accept = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join()
 
-/** Throws a StatusError, or ConnectionLost when the server cannot be reached. */
+/**
+ * Reads the server's discovery. Rejects with a StatusError, or with ConnectionLost if the server is unreachable.
+ * @example const { resources, failed } = await discover(client)
+ */
 export async function discover(client: RestClient): Promise<Discovery> {
   const roots = await Promise.all(['/api', '/apis'].map((path) => client.read<Root>(path, accept)))
   const groups = roots.map((root) =>
@@ -61,7 +64,7 @@ export async function discover(client: RestClient): Promise<Discovery> {
   return discoveryOf((await Promise.all(groups)).flat())
 }
 
-/** What the documents say. Versions of a group are in order of preference. */
+/** Converts discovery documents. The versions of a group are in order of preference. */
 export function discoveryOf(groups: readonly GroupDiscovery[]): Discovery {
   const resources: DiscoveredResource[] = []
   const failed: string[] = []
@@ -94,6 +97,9 @@ export function discoveryOf(groups: readonly GroupDiscovery[]): Discovery {
   return { resources, failed }
 }
 
-/** Whether all of the verbs are there. */
+/**
+ * Returns true if a resource supports all of the verbs.
+ * @example const watchable = resources.filter((resource) => supports(resource, 'list', 'watch'))
+ */
 export const supports = ({ verbs }: DiscoveredResource, ...wanted: readonly string[]): boolean =>
   wanted.every((verb) => verbs.has(verb))

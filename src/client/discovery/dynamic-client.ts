@@ -1,6 +1,6 @@
-/** Reads and writes objects of which nothing is known but what they say themselves: by `apiVersion` and `kind`. */
+/** Reads and writes objects whose kind is only known at run time, by their `apiVersion` and `kind`. */
 import type { Unstructured } from '../../machinery/object.ts'
-import type { ObjectName } from '../objects/write-state.ts'
+import type { ObjectName } from '../objects/create-or-update.ts'
 import { type Resource, requireName } from '../resource.ts'
 import type {
   ApplyOptions,
@@ -12,36 +12,39 @@ import type {
 } from '../rest/rest-client.ts'
 import { RestMapper } from './rest-mapper.ts'
 
-/** Which object, of which kind. */
+/** The kind and name of an object. */
 export interface ObjectReference extends ObjectName {
   readonly apiVersion: string
   readonly kind: string
 }
 
+/**
+ * A client for objects of any `apiVersion` and `kind`; looks up the resource with discovery. All methods reject with an
+ * Error for an invalid name, with NoMatch for a kind that the server does not have, and with the server's StatusErrors.
+ * @example
+ * const dynamic = new DynamicClient(client)
+ * await dynamic.get({ apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'web' })
+ */
 export class DynamicClient {
   readonly client: RestClient
   readonly mapper: RestMapper
 
-  /** `mapper` may be shared by several. */
+  /** Several clients can share a `mapper`. */
   constructor(client: RestClient, mapper: RestMapper = new RestMapper(client)) {
     this.client = client
     this.mapper = mapper
   }
 
-  /**
-   * All methods reject with an Error for a name that is empty or no part of a path, before the kind is looked up, with
-   * NoMatch for a kind that the server does not have, and with StatusErrors as it refuses.
-   */
-  async get({ namespace = '', name, ...of }: ObjectReference): Promise<Unstructured> {
+  async get({ namespace = '', name, ...kind }: ObjectReference): Promise<Unstructured> {
     requireName(name)
-    return this.client.get(await this.#resource(of), namespace, name)
+    return this.client.get(await this.#resource(kind), namespace, name)
   }
 
   async list(
-    of: Pick<ObjectReference, 'apiVersion' | 'kind'>,
+    kind: Pick<ObjectReference, 'apiVersion' | 'kind'>,
     options?: PageOptions,
   ): Promise<ObjectList<Unstructured>> {
-    return this.client.list(await this.#resource(of), options)
+    return this.client.list(await this.#resource(kind), options)
   }
 
   async create(object: Unstructured): Promise<Unstructured> {
@@ -54,13 +57,13 @@ export class DynamicClient {
   }
 
   async patch(
-    { namespace = '', name, ...of }: ObjectReference,
+    { namespace = '', name, ...kind }: ObjectReference,
     patch: object,
     type: PatchType = 'merge',
     subresource?: string,
   ): Promise<Unstructured> {
     requireName(name)
-    return this.client.patch(await this.#resource(of), namespace, name, patch, type, subresource)
+    return this.client.patch(await this.#resource(kind), namespace, name, patch, type, subresource)
   }
 
   /** Server-side apply, as `kubectl apply --server-side`. */
@@ -72,9 +75,9 @@ export class DynamicClient {
     return this.client.apply(await this.#resource(object), object, manager)
   }
 
-  async delete({ namespace = '', name, ...of }: ObjectReference, options?: DeleteOptions): Promise<void> {
+  async delete({ namespace = '', name, ...kind }: ObjectReference, options?: DeleteOptions): Promise<void> {
     requireName(name)
-    await this.client.delete(await this.#resource(of), namespace, name, options)
+    await this.client.delete(await this.#resource(kind), namespace, name, options)
   }
 
   async #resource({ apiVersion, kind }: Pick<ObjectReference, 'apiVersion' | 'kind'>): Promise<Resource<Unstructured>> {

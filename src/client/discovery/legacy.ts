@@ -1,9 +1,9 @@
-/** Discovery of servers before Kubernetes 1.26, group by group, in the form that later ones have. */
+/** Discovery of servers before Kubernetes 1.26: reads each group version, and converts to the aggregated form. */
 
 import type { RestClient } from '../rest/rest-client.ts'
 import type { GroupDiscovery } from './discovery.ts'
 
-/** What `/api` (versions) and `/apis` (groups) answer. */
+/** The response of `/api` (versions) or `/apis` (groups). */
 export interface LegacyRoot {
   readonly versions?: readonly string[]
   readonly groups?: readonly LegacyGroup[]
@@ -27,7 +27,7 @@ interface LegacyResource {
 
 type VersionDiscovery = NonNullable<GroupDiscovery['versions']>[number]
 
-/** A group version whose server is away is stale. */
+/** A group version that cannot be read is marked stale. */
 export function readLegacyGroups(client: RestClient, { versions = [], groups }: LegacyRoot): Promise<GroupDiscovery[]> {
   const all: readonly LegacyGroup[] = groups ?? [{ name: '', versions: versions.map((version) => ({ version })) }]
   return Promise.all(
@@ -44,9 +44,9 @@ export function readLegacyGroups(client: RestClient, { versions = [], groups }: 
 
 async function readVersion(client: RestClient, group: string, version: string): Promise<VersionDiscovery> {
   const path = group ? `/apis/${group}/${version}` : `/api/${version}`
-  const answer = await client.read<{ readonly resources: readonly LegacyResource[] }>(path).catch(() => undefined)
-  if (!answer) return { version, freshness: 'Stale' }
-  const { resources } = answer
+  const list = await client.read<{ readonly resources: readonly LegacyResource[] }>(path).catch(() => undefined)
+  if (!list) return { version, freshness: 'Stale' }
+  const { resources } = list
   return {
     version,
     resources: resources

@@ -1,7 +1,7 @@
 /** The OpenAPI documents of a server. */
 import type { RestClient } from '../rest/rest-client.ts'
 
-/** A document; which version of OpenAPI it is in is its `openapi` or `swagger`. */
+/** A document; `openapi` or `swagger` is its version of OpenAPI. */
 export interface OpenApiDocument {
   readonly openapi?: string
   readonly swagger?: string
@@ -18,8 +18,8 @@ interface Index {
 }
 
 /**
- * The group versions that have a document (`api/v1`, `apis/apps/v1`), and the URL of each. The URL changes with the
- * document, so that it may be cached.
+ * Returns the URLs of the documents by group version (`api/v1`, `apis/apps/v1`). A URL changes with its document, so
+ * that the document can be cached.
  * @example const urls = await openApiIndex(client); urls.get('apis/apps/v1')
  */
 export async function openApiIndex(client: RestClient): Promise<ReadonlyMap<string, string>> {
@@ -28,7 +28,7 @@ export async function openApiIndex(client: RestClient): Promise<ReadonlyMap<stri
 }
 
 /**
- * The OpenAPI v3 document of a group version. Rejects with an Error if the server has none.
+ * Returns the OpenAPI v3 document of a group version. Rejects with an Error if the server has none.
  * @example const { components } = await openApiDocument(client, 'apis/apps/v1')
  */
 export async function openApiDocument(client: RestClient, path: string): Promise<OpenApiDocument> {
@@ -38,7 +38,7 @@ export async function openApiDocument(client: RestClient, path: string): Promise
 }
 
 /**
- * The OpenAPI v2 document, of all group versions at once: megabytes.
+ * Returns the OpenAPI v2 document of all group versions (several megabytes).
  * @example const { definitions } = await openApiV2(client)
  */
 export const openApiV2 = (client: RestClient): Promise<OpenApiDocument> => client.read('/openapi/v2')

@@ -1,43 +1,50 @@
-/** Finds the resource of a kind, or of a word that people use for it, by what the server says of itself (discovery). */
+/** Finds the resource of a kind, or of a name as in kubectl commands, with the server's discovery. */
 
 import type { RestClient } from '../rest/rest-client.ts'
 import { type DiscoveredResource, discover } from './discovery.ts'
 
-/** The server knows no such kind, even when it was just asked. */
+/**
+ * The error for a kind or resource that the server does not have, after its discovery was read again.
+ * @example if (error instanceof NoMatch) console.error('install the CustomResourceDefinition first')
+ */
 export class NoMatch extends Error {
-  constructor(what: string) {
-    super(`the server has no ${what}`)
+  constructor(missing: string) {
+    super(`the server has no ${missing}`)
     this.name = 'NoMatch'
   }
 }
 
+/**
+ * Maps kinds and names to resources; caches the server's discovery.
+ * @example const { plural } = await new RestMapper(client).forName('deploy')
+ */
 export class RestMapper {
   readonly #client: RestClient
-  #known: { readonly at: number; readonly resources: Promise<readonly DiscoveredResource[]> } | undefined
+  #cached: { readonly at: number; readonly resources: Promise<readonly DiscoveredResource[]> } | undefined
 
   constructor(client: RestClient) {
     this.#client = client
   }
 
-  /** All that the server has, groups and versions in its order; read once, until `invalidate`. */
+  /** All resources, in the server's order of groups and versions; cached until `invalidate`. */
   resources(): Promise<readonly DiscoveredResource[]> {
-    if (!this.#known) {
+    if (!this.#cached) {
       const resources = discover(this.#client).then(({ resources: found }) => found)
       const known = { at: performance.now(), resources }
-      this.#known = known
+      this.#cached = known
       resources.catch(() => {
-        if (this.#known === known) this.#known = undefined
+        if (this.#cached === known) this.#cached = undefined
       })
     }
-    return this.#known.resources
+    return this.#cached.resources
   }
 
-  /** What the server has is read again when it is next asked for. */
+  /** The next call reads the server's discovery again. */
   invalidate(): void {
-    this.#known = undefined
+    this.#cached = undefined
   }
 
-  /** The resource of a kind; `apiVersion` may be a group alone: its preferred version, then. Rejects with NoMatch. */
+  /** The resource of a kind. If `apiVersion` is only a group, its preferred version. Rejects with NoMatch. */
   forKind(apiVersion: string, kind: string): Promise<DiscoveredResource> {
     const [version, group = ''] = apiVersion.split('/').reverse()
     const isOne = (one: DiscoveredResource): boolean =>
@@ -51,40 +58,41 @@ export class RestMapper {
   }
 
   /**
-   * What a word means: `deploy`, `deployment`, `deployments.apps`, `deployments.v1.apps`, `Deployment`. Rejects with
-   * NoMatch.
+   * The resource of a name: `deploy`, `deployment`, `deployments.apps`, `deployments.v1.apps` or `Deployment`. Rejects
+   * with NoMatch.
    */
   forName(text: string): Promise<DiscoveredResource> {
     const [word = '', ...rest] = text.split('.')
-    const place = rest.join('.')
-    const isIn = ({ group, version, preferred }: DiscoveredResource): boolean => {
-      if (place === '') return preferred
-      // As kubectl, which takes the beginning of a group for it.
-      return `${version}.${group}` === place || (preferred && group.startsWith(place))
+    const qualifier = rest.join('.')
+    const isInGroup = ({ group, version, preferred }: DiscoveredResource): boolean => {
+      if (qualifier === '') return preferred
+      // As kubectl, which accepts a prefix of the group.
+      return `${version}.${group}` === qualifier || (preferred && group.startsWith(qualifier))
     }
     return this.#find(`resource ${JSON.stringify(text)}`, (resources) => {
       const lower = word.toLowerCase()
-      const there = resources.filter(isIn)
-      const named = (is: (one: DiscoveredResource) => boolean): DiscoveredResource | undefined => there.find(is)
+      const candidates = resources.filter(isInGroup)
+      const findCandidate = (is: (one: DiscoveredResource) => boolean): DiscoveredResource | undefined =>
+        candidates.find(is)
       return (
-        named(({ plural }) => plural === lower) ??
-        named(({ singular, kind }) => singular === lower || kind.toLowerCase() === lower) ??
-        named(({ shortNames }) => shortNames.includes(lower))
+        findCandidate(({ plural }) => plural === lower) ??
+        findCandidate(({ singular, kind }) => singular === lower || kind.toLowerCase() === lower) ??
+        findCandidate(({ shortNames }) => shortNames.includes(lower))
       )
     })
   }
 
-  /** What is missing may have come since it was read. */
+  /** Reads the discovery again on a miss: the resource may be newer than the cache. */
   async #find(
-    what: string,
+    missing: string,
     find: (resources: readonly DiscoveredResource[]) => DiscoveredResource | undefined,
   ): Promise<DiscoveredResource> {
-    const asked = performance.now()
+    const startedAt = performance.now()
     const found = find(await this.resources())
     if (found) return found
-    if (this.#known && this.#known.at < asked) this.invalidate()
-    const again = find(await this.resources())
-    if (!again) throw new NoMatch(what)
-    return again
+    if (this.#cached && this.#cached.at < startedAt) this.invalidate()
+    const refreshed = find(await this.resources())
+    if (!refreshed) throw new NoMatch(missing)
+    return refreshed
   }
 }

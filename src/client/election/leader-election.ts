@@ -1,81 +1,89 @@
 /**
- * Leader election on a Lease: of many that ask for it, one leads, as long as it renews the lease in time. Times of
- * other machines do not count: a lease has ended when nobody has changed it for as long as it lasts, by our own clock.
+ * Leader election with a Lease, as client-go: one candidate leads while it renews the lease in time. Clocks of other
+ * machines are not trusted: a lease has expired if it did not change for its duration by the local clock.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { type Lease, leases } from '../kinds.ts'
 import { nameSelector, requireName } from '../resource.ts'
-import { isConflict } from '../rest/refusals.ts'
+import { isConflict } from '../rest/api-errors.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 
 export interface LeaderElectionOptions {
   readonly client: RestClient
   readonly namespace: string
-  /** Of the lease. */
+  /** Name of the lease. */
   readonly name: string
-  /** Who asks, such as the name of a pod with something random: two that run must not have the same. */
+  /** Unique name of the candidate, for example a host name with a random suffix. */
   readonly identity: string
-  /** How long others wait for a leader that is silent; 15,000 unless said. */
-  readonly leaseMs?: number
-  /** When a leader that cannot renew gives up, before the others may take over; 10,000 unless said. */
-  readonly renewMs?: number
-  /** How often the lease is renewed, or asked for; 2,000 unless said. */
-  readonly retryMs?: number
-  /** Whether the lease is given back at the end, so that nobody has to wait; true unless said. */
+  /** Time for which others wait before they replace a leader that does not renew, in ms. Default: 15,000. */
+  readonly leaseDurationMs?: number
+  /** Time after which a leader that cannot renew stops leading, in ms; less than the duration. Default: 10,000. */
+  readonly renewDeadlineMs?: number
+  /** Interval of attempts to renew or acquire the lease, in ms. Default: 2,000. */
+  readonly retryPeriodMs?: number
+  /** Releases the lease at the end, so that others need not wait. Default: true. */
   readonly release?: boolean
-  /** Told who leads when that changes. */
-  readonly changed?: (leader: string) => void
+  /** Called with the identity of a new leader; empty if there is none. */
+  readonly onNewLeader?: (leader: string) => void
   readonly events?: EventRecorder
   readonly log?: (line: string) => void
 }
 
-/** How leading ended: because it was to end, because the lease was lost, or because the work was done. */
+/** Why the leadership ended: the signal was aborted, the lease was lost, or the work was done. */
 export type LeadershipEnd = 'stopped' | 'lost' | 'done'
 
-/** Upstream's jitter between two who ask. */
+/** Upstream's jitter factor between attempts. */
 const jitter = 1.2
 
+/**
+ * A candidate for leadership.
+ * @example
+ * const elector = new LeaderElector({ client, namespace: 'default', name: 'fleet', identity: hostname() })
+ * const end = await elector.run((signal) => work(signal), stopSignals())
+ */
 export class LeaderElector {
   readonly #options: LeaderElectionOptions
-  readonly #leaseMs: number
-  readonly #renewMs: number
-  readonly #retryMs: number
-  #seen: Lease | undefined
-  #seenAt = 0
+  readonly #leaseDurationMs: number
+  readonly #renewDeadlineMs: number
+  readonly #retryPeriodMs: number
+  #observedLease: Lease | undefined
+  #observedAt = 0
   #leader = ''
-  /** What was said last of a lease that cannot be had: once is enough. */
-  #complaint = ''
+  /** The last logged error, so that each is logged once. */
+  #lastError = ''
 
-  /** Throws an Error for times that do not go together, and for a lease without a name. */
+  /** Throws an Error for inconsistent durations, and for a lease without a name. */
   constructor(options: LeaderElectionOptions) {
-    const { leaseMs = 15_000, renewMs = 10_000, retryMs = 2_000 } = options
-    if (leaseMs <= renewMs) throw new Error('a lease has to last longer than its leader tries to renew it')
-    if (renewMs <= retryMs * jitter) throw new Error('a leader has to try to renew its lease more than once')
+    const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options
+    if (leaseDurationMs <= renewDeadlineMs) throw new Error('leaseDurationMs must be greater than renewDeadlineMs')
+    if (renewDeadlineMs <= retryPeriodMs * jitter)
+      throw new Error(`renewDeadlineMs must be greater than ${jitter} times retryPeriodMs`)
     requireName(options.name)
     this.#options = options
-    this.#leaseMs = leaseMs
-    this.#renewMs = renewMs
-    this.#retryMs = retryMs
+    this.#leaseDurationMs = leaseDurationMs
+    this.#renewDeadlineMs = renewDeadlineMs
+    this.#retryPeriodMs = retryPeriodMs
   }
 
-  /** Who leads, as far as is known. */
+  /** Identity of the leader as last observed; empty if unknown. */
   get leader(): string {
     return this.#leader
   }
 
+  /** True while this candidate leads. */
   get isLeader(): boolean {
     return this.#leader === this.#options.identity
   }
 
   /**
-   * Waits until it leads, then does `work` until that is done, `signal` is aborted, or the lease is lost: in the latter
-   * cases the signal of the work is aborted, and `work` should end soon, as somebody else may lead then. Rejects as
-   * `work` does. May be called again.
+   * Waits until it leads, then runs `work` until it is done, `signal` is aborted, or the lease is lost. In the last two
+   * cases the signal of `work` is aborted; `work` should then end soon, since another candidate may lead. Rejects as
+   * `work` does. Can be called again.
    */
   async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<LeadershipEnd> {
-    while (!(await this.#try())) {
-      await this.#turn(signal)
+    while (!(await this.#tryAcquireOrRenew())) {
+      await this.#waitUntilAvailable(signal)
       if (signal.aborted) return 'stopped'
     }
     if (signal.aborted) {
@@ -98,83 +106,84 @@ export class LeaderElector {
     try {
       await working
     } finally {
-      // Given back when the work has ended, not before.
+      // Release only after the work has ended.
       if (end !== 'lost') await this.#release()
-      else this.#lead('')
+      else this.#setLeader('')
     }
     return end
   }
 
   /**
-   * Resolves when it makes sense to ask for the lease: when it was given back, or nobody has renewed it for as long as
-   * it lasts. Who may not watch leases asks now and then.
+   * Resolves when the lease may be available: it was released, or it has expired. Without permission to watch leases,
+   * resolves after the retry period.
    */
-  async #turn(signal: AbortSignal): Promise<void> {
+  async #waitUntilAvailable(signal: AbortSignal): Promise<void> {
     const { client, namespace, name } = this.#options
-    const turn = new AbortController()
-    const come = (): void => turn.abort()
-    signal.addEventListener('abort', come, { once: true })
-    let silence = setTimeout(come, this.#leftMs())
+    const waiting = new AbortController()
+    const abort = (): void => waiting.abort()
+    signal.addEventListener('abort', abort, { once: true })
+    let expiryTimer = setTimeout(abort, this.#remainingMs())
     try {
-      const resourceVersion = this.#seen?.metadata.resourceVersion
+      const resourceVersion = this.#observedLease?.metadata.resourceVersion
       if (resourceVersion && !signal.aborted) {
         const fieldSelector = nameSelector(name)
         for await (const { type, object } of client.watch(leases, {
           namespace,
           fieldSelector,
           resourceVersion,
-          signal: turn.signal,
+          signal: waiting.signal,
         })) {
           if (type === 'BOOKMARK') continue
           if (type === 'DELETED') return
           this.#observe(object)
           if (!object.spec?.holderIdentity) return
-          clearTimeout(silence)
-          silence = setTimeout(come, this.#leftMs())
+          clearTimeout(expiryTimer)
+          expiryTimer = setTimeout(abort, this.#remainingMs())
         }
       }
     } catch {
-      // What is wrong with the server, the next attempt tells.
+      // The next attempt logs the error if it persists.
     } finally {
-      clearTimeout(silence)
-      signal.removeEventListener('abort', come)
+      clearTimeout(expiryTimer)
+      signal.removeEventListener('abort', abort)
     }
-    if (!turn.signal.aborted)
-      await delay(this.#retryMs * (1 + Math.random() * jitter), undefined, { signal }).catch(() => {})
+    if (!waiting.signal.aborted)
+      await delay(this.#retryPeriodMs * (1 + Math.random() * jitter), undefined, { signal }).catch(() => {})
   }
 
-  /** How long the lease holds if nobody renews it. */
-  #leftMs(): number {
-    return Math.max(0, this.#seenAt + this.#leaseMs - performance.now()) + 1
+  /** Time until the lease expires unless it is renewed. */
+  #remainingMs(): number {
+    return Math.max(0, this.#observedAt + this.#leaseDurationMs - performance.now()) + 1
   }
 
   /** Renews the lease until it is lost or `signal` is aborted. */
   async #renew(signal: AbortSignal): Promise<LeadershipEnd> {
     let renewed = performance.now()
     while (!signal.aborted) {
-      await delay(this.#retryMs, undefined, { signal }).catch(() => {})
+      await delay(this.#retryPeriodMs, undefined, { signal }).catch(() => {})
       if (signal.aborted) break
-      const leftMs = Math.max(0, renewed + this.#renewMs - performance.now())
-      // An answer that does not come in time is none.
-      const late = Promise.withResolvers<undefined>()
-      const timer = setTimeout(() => late.resolve(undefined), leftMs)
+      const remainingMs = Math.max(0, renewed + this.#renewDeadlineMs - performance.now())
+      // A response after the deadline does not count.
+      const deadline = Promise.withResolvers<undefined>()
+      const timer = setTimeout(() => deadline.resolve(undefined), remainingMs)
       const began = performance.now()
-      const held = await Promise.race([this.#try(), late.promise])
+      const held = await Promise.race([this.#tryAcquireOrRenew(), deadline.promise])
       clearTimeout(timer)
       if (held) renewed = began
-      // Somebody else has it, or time is over.
-      else if (this.#leader !== this.#options.identity || performance.now() - renewed >= this.#renewMs) return 'lost'
+      // Another candidate holds it, or the deadline has passed.
+      else if (this.#leader !== this.#options.identity || performance.now() - renewed >= this.#renewDeadlineMs)
+        return 'lost'
     }
     return 'stopped'
   }
 
-  /** Takes the lease or renews it, if that can be; whether it is held. */
-  async #try(): Promise<boolean> {
+  /** Acquires or renews the lease if possible; returns true if it is held. */
+  async #tryAcquireOrRenew(): Promise<boolean> {
     const { client, namespace, name, identity, log } = this.#options
     try {
       const present = await client.find(leases, namespace, name)
       if (!present)
-        return this.#holds(
+        return this.#acquired(
           await client.create(leases, {
             apiVersion: 'coordination.k8s.io/v1',
             kind: 'Lease',
@@ -185,21 +194,21 @@ export class LeaderElector {
       this.#observe(present)
       const { spec } = present
       const isMine = spec?.holderIdentity === identity
-      if (!isMine && spec?.holderIdentity && performance.now() - this.#seenAt < this.#leaseMs) return false
-      return this.#holds(
+      if (!isMine && spec?.holderIdentity && performance.now() - this.#observedAt < this.#leaseDurationMs) return false
+      return this.#acquired(
         await client.update(leases, {
           ...present,
           spec: { ...spec, ...this.#spec(isMine ? spec : undefined, spec?.leaseTransitions) },
         }),
       )
     } catch (error) {
-      // Somebody was faster.
-      const isRace = isConflict(error)
+      // A conflict means that another candidate was faster.
+      const isLostRace = isConflict(error)
       const message =
-        `the lease ${namespace}/${name} cannot be had just now: ` +
+        `cannot acquire or renew the lease ${namespace}/${name}: ` +
         `${error instanceof Error ? error.message : String(error)}`
-      if (!isRace && message !== this.#complaint) log?.(message)
-      if (!isRace) this.#complaint = message
+      if (!isLostRace && message !== this.#lastError) log?.(message)
+      if (!isLostRace) this.#lastError = message
       return false
     }
   }
@@ -208,40 +217,40 @@ export class LeaderElector {
     const now = microTime()
     return {
       holderIdentity: this.#options.identity,
-      leaseDurationSeconds: Math.ceil(this.#leaseMs / 1000),
+      leaseDurationSeconds: Math.ceil(this.#leaseDurationMs / 1000),
       acquireTime: mine?.acquireTime ?? now,
       renewTime: now,
       leaseTransitions: transitions === undefined ? 0 : mine ? transitions : transitions + 1,
     }
   }
 
-  #holds(lease: Lease): boolean {
-    this.#complaint = ''
+  #acquired(lease: Lease): boolean {
+    this.#lastError = ''
     this.#observe(lease)
     return true
   }
 
   #observe(lease: Lease): void {
     const { resourceVersion } = lease.metadata
-    if (resourceVersion !== this.#seen?.metadata.resourceVersion) this.#seenAt = performance.now()
-    this.#seen = lease
-    this.#lead(lease.spec?.holderIdentity ?? '')
+    if (resourceVersion !== this.#observedLease?.metadata.resourceVersion) this.#observedAt = performance.now()
+    this.#observedLease = lease
+    this.#setLeader(lease.spec?.holderIdentity ?? '')
   }
 
-  #lead(leader: string): void {
+  #setLeader(leader: string): void {
     if (leader === this.#leader) return
     this.#leader = leader
-    const { identity, changed, events } = this.#options
-    if (leader === identity && this.#seen)
-      events?.record(this.#seen, 'Normal', 'LeaderElection', `${identity} became leader`)
-    changed?.(leader)
+    const { identity, onNewLeader, events } = this.#options
+    if (leader === identity && this.#observedLease)
+      events?.record(this.#observedLease, 'Normal', 'LeaderElection', `${identity} became leader`)
+    onNewLeader?.(leader)
   }
 
-  /** Gives the lease back, if it is still ours. */
+  /** Releases the lease if this candidate still holds it. */
   async #release(): Promise<void> {
     const { client, release = true, identity, log } = this.#options
-    const lease = this.#seen
-    this.#lead('')
+    const lease = this.#observedLease
+    this.#setLeader('')
     if (!release || !lease || lease.spec?.holderIdentity !== identity) return
     const spec = {
       ...lease.spec,
@@ -252,7 +261,7 @@ export class LeaderElector {
     }
     await client
       .update(leases, { ...lease, spec })
-      .catch((error) => log?.(`the lease ${lease.metadata.name} could not be given back: ${error.message}`))
+      .catch((error) => log?.(`cannot release the lease ${lease.metadata.name}: ${error.message}`))
   }
 }
 

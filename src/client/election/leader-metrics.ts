@@ -1,7 +1,7 @@
-/** Whether a process leads, under client-go's name. */
+/** The metric of leadership, under client-go's name. */
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
-/** Tells of the lease `name` from now on. */
+/** Registers the gauge for the lease `name`; call it once per registry. */
 export function leaderMetrics(registry: MetricsRegistry, name: string, isLeader: () => boolean): void {
   registry.gauge(
     'leader_election_master_status',

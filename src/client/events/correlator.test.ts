@@ -17,7 +17,7 @@ const event = (message: string, { name = 'web', reason = 'Killing' } = {}): Even
   count: 1,
 })
 
-test('what is told again is counted in the event that told it first', () => {
+test('an equal event increases the count of the first one', () => {
   const correlator = new EventCorrelator(() => 0)
   const first = correlator.correlate(event('a'))
   const second = correlator.correlate(event('a'))
@@ -29,19 +29,19 @@ test('what is told again is counted in the event that told it first', () => {
   assert.equal(correlator.correlate(event('b'))?.isNew, true)
 })
 
-test('what differs only in its words is one event from the tenth on, and begins anew after ten minutes of silence', () => {
+test('events that differ only in their message are combined from the tenth on, until ten quiet minutes', () => {
   let now = 0
   const correlator = new EventCorrelator(() => now)
-  const told = Array.from({ length: 12 }, (_, i) => correlator.correlate(event(`m${i}`)))
+  const results = Array.from({ length: 12 }, (_, i) => correlator.correlate(event(`m${i}`)))
   assert.deepEqual(
-    told.map((one) => one?.event.message),
+    results.map((one) => one?.event.message),
     [
       ...Array.from({ length: 9 }, (_, i) => `m${i}`),
       ...[9, 10, 11].map((i) => `(combined from similar events): m${i}`),
     ],
   )
   assert.deepEqual(
-    told.slice(9).map((one) => [one?.isNew, one?.event.count]),
+    results.slice(9).map((one) => [one?.isNew, one?.event.count]),
     [
       [true, 1],
       [false, 2],
@@ -52,11 +52,11 @@ test('what differs only in its words is one event from the tenth on, and begins 
   assert.equal(correlator.correlate(event('again'))?.event.message, 'again')
 })
 
-test('one object has 25 events at once and one in five minutes from then on; others have their own', () => {
+test('each object has a burst of 25 events, then one per five minutes', () => {
   let now = 0
   const correlator = new EventCorrelator(() => now)
-  const told = Array.from({ length: 30 }, () => correlator.correlate(event('a')))
-  assert.equal(told.filter(Boolean).length, 25)
+  const results = Array.from({ length: 30 }, () => correlator.correlate(event('a')))
+  assert.equal(results.filter(Boolean).length, 25)
   assert.ok(correlator.correlate(event('a', { name: 'other' })))
   now = 300_000
   assert.equal(correlator.correlate(event('a'))?.event.count, 31)

@@ -1,26 +1,25 @@
 /**
- * Keeps events few, with upstream's numbers: what is told again is counted in the event that tells it, what differs
- * only in its words becomes one event after ten of them in ten minutes, and of one object there are 25 at once and one
- * in five minutes from then on.
+ * Reduces events, with upstream's limits: an equal event increases a count, ten events within ten minutes that differ
+ * only in their message are combined, and each object has a burst of 25 events, then one per five minutes.
  */
 import { type RateLimit, TokenBucket } from '../connection/pacing/token-bucket.ts'
 import type { Event } from '../kinds.ts'
-import { eventPlace } from './event-subject.ts'
-import { Recent } from './recent.ts'
+import { eventMetadata } from './event-subject.ts'
+import { LruMap } from './lru-map.ts'
 
-/** What is written: a new event, or the new count of one that is there. */
+/** A new event, or an update of the count of an existing one. */
 export interface Correlated {
   readonly event: Event
   readonly isNew: boolean
 }
 
-const remembered = 4096
-const mostSimilar = 10
+const maxEntries = 4096
+const maxSimilar = 10
 const similarMs = 600_000
 const spamLimit: RateLimit = { qps: 1 / 300, burst: 25 }
-const combined = '(combined from similar events): '
+const combinedPrefix = '(combined from similar events): '
 
-/** Events that differ only in their words. */
+/** Events that differ only in their message. */
 interface Similar {
   readonly messages: Set<string>
   lastMs: number
@@ -34,16 +33,16 @@ interface Counted {
 
 export class EventCorrelator {
   readonly #now: () => number
-  readonly #similar = new Recent<Similar>(remembered)
-  readonly #counted = new Recent<Counted>(remembered)
-  readonly #spam = new Recent<TokenBucket>(remembered)
+  readonly #similar = new LruMap<Similar>(maxEntries)
+  readonly #counted = new LruMap<Counted>(maxEntries)
+  readonly #spam = new LruMap<TokenBucket>(maxEntries)
 
-  /** `now` gives ms since 1970. */
+  /** `now` returns ms since 1970. */
   constructor(now: () => number = Date.now) {
     this.#now = now
   }
 
-  /** Undefined for an event too many. */
+  /** Returns undefined for an event over the limit. */
   correlate(event: Event): Correlated | undefined {
     const { event: aggregated, key } = this.#aggregate(event)
     const observed = this.#count(aggregated, key)
@@ -59,13 +58,13 @@ export class EventCorrelator {
     similar.messages.add(message)
     similar.lastMs = now
     this.#similar.set(key, similar)
-    if (similar.messages.size < mostSimilar)
+    if (similar.messages.size < maxSimilar)
       return { event, key: `${key}\0${event.involvedObject.fieldPath ?? ''}\0${message}` }
-    // It is known to be too many: who they are does not matter any more.
+    // The limit is reached; the messages themselves no longer matter, so the set does not grow.
     const [any = ''] = similar.messages
     similar.messages.delete(any)
     return {
-      event: { ...event, metadata: eventPlace(event.involvedObject, now), message: `${combined}${message}` },
+      event: { ...event, metadata: eventMetadata(event.involvedObject, now), message: `${combinedPrefix}${message}` },
       key,
     }
   }

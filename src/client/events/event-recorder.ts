@@ -1,16 +1,22 @@
-/** Tells in events what was done to an object, or could not be: `kubectl describe` and `kubectl events` show them. */
+/** Records events about objects, which `kubectl describe` and `kubectl events` show. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { events } from '../kinds.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 import { type Correlated, EventCorrelator } from './correlator.ts'
 import { EventSender } from './event-sender.ts'
-import { type EventSubject, eventPlace, subjectOf } from './event-subject.ts'
+import { type EventSubject, eventMetadata, subjectOf } from './event-subject.ts'
 
 export type { EventSubject } from './event-subject.ts'
 
 export type EventType = 'Normal' | 'Warning'
 
+/**
+ * Records core/v1 events in the background, with upstream's aggregation and spam limits.
+ * @example
+ * const recorder = new EventRecorder(client, 'fleet-controller', console.error)
+ * recorder.record(fleet, 'Normal', 'Scaled', 'scaled to 3 replicas')
+ */
 export class EventRecorder {
   readonly #client: RestClient
   readonly #component: string
@@ -18,7 +24,7 @@ export class EventRecorder {
   readonly #sender: EventSender
 
   /**
-   * `component` is who tells (`source.component`); `log` learns of events that cannot be told; `now` gives ms since
+   * `component` is the reporting component (`source.component`); `log` gets errors of writes; `now` returns ms since
    * 1970.
    */
   constructor(client: RestClient, component: string, log: (line: string) => void, now: () => number = Date.now) {
@@ -32,8 +38,8 @@ export class EventRecorder {
   readonly #now: () => number
 
   /**
-   * Never rejects and never waits. What is told again is counted, and of what is told too often a part is left out
-   * (`events/correlator.ts`). `host` is the node that tells, where one does.
+   * Queues an event; never throws and never waits. A repeated event increases a count, and frequent events are dropped
+   * (`events/correlator.ts`). `host` is the name of the reporting node.
    */
   record(subject: KubeObject | EventSubject, type: EventType, reason: string, message: string, host = ''): void {
     const involvedObject = subjectOf(subject)
@@ -42,7 +48,7 @@ export class EventRecorder {
     const correlated = this.#correlator.correlate({
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: eventPlace(involvedObject, now),
+      metadata: eventMetadata(involvedObject, now),
       involvedObject,
       type,
       reason,
@@ -61,7 +67,7 @@ export class EventRecorder {
       )
   }
 
-  /** Tells nothing more. */
+  /** Drops queued events and records no more. */
   stop(): void {
     this.#sender.stop()
   }
@@ -73,7 +79,7 @@ export class EventRecorder {
       const counted = await this.#client
         .patch(events, namespace, name, { count, lastTimestamp, message })
         .catch((error) => {
-          // Events do not live for ever.
+          // Events expire.
           if (error instanceof StatusError && error.code === 404) return undefined
           throw error
         })

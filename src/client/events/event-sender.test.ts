@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { notFound, StatusError } from '../../machinery/status-error.ts'
 import { EventSender } from './event-sender.ts'
 
-test('events are written one after the other; what is too much is lost, and said once', async () => {
+test('events are written one after the other; an overflow is dropped and logged once', async () => {
   const logged: string[] = []
   const sender = new EventSender((line) => logged.push(line))
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -15,26 +15,29 @@ test('events are written one after the other; what is too much is lost, and said
       if (++written === 1001) done.resolve()
     }, `event ${i}`)
   }
-  assert.deepEqual(logged, ['events are lost, 1000 wait to be written: event 1001'])
+  assert.deepEqual(logged, ['dropping events, 1000 are queued: event 1001'])
   resolve()
   await done.promise
   assert.equal(written, 1001)
 })
 
-test('an event that is refused is lost, and the next one is written', async () => {
+test('a rejected event is dropped, and the next one is written', async () => {
   const logged: string[] = []
   const sender = new EventSender((line) => logged.push(line))
   sender.send(() => Promise.reject(new Error('no')), 'the first')
   await new Promise<void>((resolve) => sender.send(async () => resolve(), 'the second'))
-  assert.deepEqual(logged, ['the first is lost: no'])
+  assert.deepEqual(logged, ['cannot write the first: no'])
 })
 
-test('events of a namespace that goes away are lost without a word', async () => {
+test('events of a terminating or deleted namespace are dropped without a log line', async () => {
   const logged: string[] = []
   const sender = new EventSender((line) => logged.push(line))
-  const going = new StatusError(403, 'Forbidden', 'no', { name: 'e', causes: [{ reason: 'NamespaceTerminating' }] })
-  const gone = notFound({ group: '', name: 'namespaces' }, 'n')
-  for (const refusal of [going, gone]) sender.send(() => Promise.reject(refusal), 'the event')
+  const terminating = new StatusError(403, 'Forbidden', 'no', {
+    name: 'e',
+    causes: [{ reason: 'NamespaceTerminating' }],
+  })
+  const missing = notFound({ group: '', name: 'namespaces' }, 'n')
+  for (const refusal of [terminating, missing]) sender.send(() => Promise.reject(refusal), 'the event')
   await new Promise<void>((resolve) => sender.send(async () => resolve(), 'the last'))
   assert.deepEqual(logged, [])
 })

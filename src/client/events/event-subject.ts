@@ -1,4 +1,4 @@
-/** What an event is about: an object, or a reference to one. */
+/** The object that an event is about. */
 import type { KubeObject } from '../../machinery/object.ts'
 
 export interface EventSubject {
@@ -11,10 +11,11 @@ export interface EventSubject {
   readonly fieldPath?: string
 }
 
-/** Events of what has no namespace are in this one. */
+/** Namespace of events about cluster-scoped objects. */
 const clusterNamespace = 'default'
 const nanosecondsPerMs = 1_000_000
 
+/** Converts an object to a reference. */
 export function subjectOf(subject: KubeObject | EventSubject): EventSubject {
   if (!('metadata' in subject)) return { ...subject }
   const { apiVersion, kind, metadata } = subject
@@ -22,12 +23,12 @@ export function subjectOf(subject: KubeObject | EventSubject): EventSubject {
   return { apiVersion, kind, namespace, name, uid, resourceVersion }
 }
 
-/** Namespace and name of a new event about a subject: as upstream, its name and the time in nanoseconds. */
-export const eventPlace = (
+/** Namespace and name of a new event: as upstream, the subject's name and the time in nanoseconds. */
+export const eventMetadata = (
   { namespace, name }: EventSubject,
   nowMs: number,
 ): { readonly namespace: string; readonly name: string } => {
-  // Of one ms, clocks tell no more: what is below it is by chance.
+  // The clock has ms; the digits below are random.
   const nanoseconds = BigInt(nowMs) * BigInt(nanosecondsPerMs) + BigInt(Math.floor(Math.random() * nanosecondsPerMs))
   return { namespace: namespace || clusterNamespace, name: `${name}.${nanoseconds.toString(16)}` }
 }

@@ -1,6 +1,6 @@
 /**
- * Tells events of events.k8s.io (KEP-383): what is told again within minutes becomes a series of the same event, whose
- * count is written when it begins, every half an hour, and when it has ended.
+ * Records events.k8s.io events (KEP-383): an event that repeats within minutes becomes a series, whose count is written
+ * when it starts, every 30 minutes, and when it ends.
  */
 import { hostname } from 'node:os'
 import type { EventsV1Event } from '@kubernetes/client-node'
@@ -10,7 +10,7 @@ import { resource } from '../resource.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 import type { EventType } from './event-recorder.ts'
 import { EventSender } from './event-sender.ts'
-import { type EventSubject, eventPlace, subjectOf } from './event-subject.ts'
+import { type EventSubject, eventMetadata, subjectOf } from './event-subject.ts'
 
 type SeriesEvent = Model<EventsV1Event>
 
@@ -18,39 +18,45 @@ const seriesEvents = resource<SeriesEvent>('events.k8s.io/v1', 'Event', 'events'
 
 export interface RecordedEvent {
   readonly regarding: KubeObject | EventSubject
-  /** A second object that it is about. */
+  /** A second object. */
   readonly related?: KubeObject | EventSubject
   readonly type: EventType
-  /** Why, in one word: `Scheduled`. */
+  /** For example `Scheduled`. */
   readonly reason: string
-  /** What was done: `Binding`. */
+  /** For example `Binding`. */
   readonly action: string
   readonly note: string
 }
 
-/** A series that nothing was added to for so long has ended. Milliseconds. */
-const endedMs = 6 * 60_000
+/** A series without a new event for this time has ended, in ms. */
+const seriesTimeoutMs = 6 * 60_000
 const refreshMs = 30 * 60_000
-/** More different events than these are not watched for series. */
-const mostKnown = 4096
+/** Limits the memory: further events are written, but do not become series. */
+const maxTracked = 4096
 
-interface Known {
+interface TrackedEvent {
   readonly event: SeriesEvent
   lastMs: number
   count: number
   writtenMs: number
 }
 
+/**
+ * Records events.k8s.io/v1 events in the background.
+ * @example
+ * const recorder = new SeriesRecorder(client, 'fleet-scheduler', console.error)
+ * recorder.record({ regarding: pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note: 'bound to node-1' })
+ */
 export class SeriesRecorder {
   readonly #client: RestClient
   readonly #controller: string
   readonly #instance: string
   readonly #sender: EventSender
   readonly #now: () => number
-  readonly #known = new Map<string, Known>()
+  readonly #tracked = new Map<string, TrackedEvent>()
   #timer: NodeJS.Timeout | undefined
 
-  /** `controller` is who tells (`reportingController`). */
+  /** `controller` is the `reportingController`; `log` gets errors of writes. */
   constructor(client: RestClient, controller: string, log: (line: string) => void, now: () => number = Date.now) {
     this.#client = client
     this.#controller = controller
@@ -59,24 +65,24 @@ export class SeriesRecorder {
     this.#now = now
   }
 
-  /** Never rejects and never waits. */
+  /** Queues an event; never throws and never waits. */
   record({ regarding, related, type, reason, action, note }: RecordedEvent): void {
     const now = this.#now()
     const about = subjectOf(regarding)
     const second = related && subjectOf(related)
     const key = JSON.stringify([type, action, reason, about, second])
-    const known = this.#known.get(key)
-    if (known) {
-      known.count++
-      known.lastMs = now
-      // The second makes it a series; how long that is, is written now and then.
-      if (known.count === 2) this.#write(known)
+    const tracked = this.#tracked.get(key)
+    if (tracked) {
+      tracked.count++
+      tracked.lastMs = now
+      // The second event starts a series; later counts are written by #refresh.
+      if (tracked.count === 2) this.#write(tracked)
       return
     }
     const event: SeriesEvent = {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
-      metadata: eventPlace(about, now),
+      metadata: eventMetadata(about, now),
       eventTime: microTime(now),
       reportingController: this.#controller,
       reportingInstance: this.#instance,
@@ -87,12 +93,13 @@ export class SeriesRecorder {
       regarding: about,
       ...(second && { related: second }),
     }
-    const told: Known = { event, lastMs: now, count: 1, writtenMs: now }
-    if (this.#known.size < mostKnown) this.#known.set(key, told)
-    this.#timer ??= setInterval(() => this.#refresh(), endedMs).unref()
-    this.#write(told)
+    const created: TrackedEvent = { event, lastMs: now, count: 1, writtenMs: now }
+    if (this.#tracked.size < maxTracked) this.#tracked.set(key, created)
+    this.#timer ??= setInterval(() => this.#refresh(), seriesTimeoutMs).unref()
+    this.#write(created)
   }
 
+  /** Drops queued events and records no more. */
   stop(): void {
     clearInterval(this.#timer)
     this.#sender.stop()
@@ -100,31 +107,31 @@ export class SeriesRecorder {
 
   #refresh(): void {
     const now = this.#now()
-    for (const [key, known] of this.#known) {
-      const ended = now - known.lastMs >= endedMs
-      if (known.count > 1 && (ended || now - known.writtenMs >= refreshMs)) this.#write(known)
-      if (ended) this.#known.delete(key)
+    for (const [key, tracked] of this.#tracked) {
+      const ended = now - tracked.lastMs >= seriesTimeoutMs
+      if (tracked.count > 1 && (ended || now - tracked.writtenMs >= refreshMs)) this.#write(tracked)
+      if (ended) this.#tracked.delete(key)
     }
-    if (this.#known.size > 0) return
+    if (this.#tracked.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
 
-  #write(known: Known): void {
-    const { event, count, lastMs } = known
-    known.writtenMs = this.#now()
+  #write(tracked: TrackedEvent): void {
+    const { event, count, lastMs } = tracked
+    tracked.writtenMs = this.#now()
     const series = count > 1 ? { count, lastObservedTime: microTime(lastMs) } : undefined
     this.#sender.send(async () => {
       const { namespace = '', name = '' } = event.metadata
       const patched =
-        series && (await this.#client.patch(seriesEvents, namespace, name, { series }).then(() => true, isGone))
+        series && (await this.#client.patch(seriesEvents, namespace, name, { series }).then(() => true, ignoreNotFound))
       if (!patched) await this.#client.create(seriesEvents, { ...event, ...(series && { series }) })
     }, `the event ${event.reason} of ${event.regarding?.kind} ${event.regarding?.name}`)
   }
 }
 
-/** False for an event that has gone; other errors are thrown on. */
-function isGone(error: unknown): false {
+/** Returns false for a deleted event; throws other errors. */
+function ignoreNotFound(error: unknown): false {
   if (error instanceof StatusError && error.code === 404) return false
   throw error
 }

@@ -24,17 +24,17 @@ const end = (resourceVersion: string): WatchEvent<KubeObject> =>
 
 type Script = (readonly WatchEvent<KubeObject>[] | Error)[]
 
-/** An informer of a server whose watches tell what a script says; the last one stays open. */
+/** An informer whose server sends the events of a script, one entry per watch; the last watch stays open. */
 function scripted(script: Script, listed: readonly KubeObject[] = [], transform?: (object: KubeObject) => KubeObject) {
-  const asked: string[] = []
+  const requests: string[] = []
   const done = Promise.withResolvers<void>()
   const client = {
     async list() {
-      asked.push('list')
+      requests.push('list')
       return { items: listed, resourceVersion: '10' }
     },
     async *watch(_: unknown, { resourceVersion, sendInitialEvents, signal }: WatchOptions) {
-      asked.push(`watch ${sendInitialEvents ? 'all' : resourceVersion}`)
+      requests.push(`watch ${sendInitialEvents ? 'all' : resourceVersion}`)
       const step = script.shift()
       if (step instanceof Error) throw step
       if (step) yield* step
@@ -43,7 +43,7 @@ function scripted(script: Script, listed: readonly KubeObject[] = [], transform?
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     },
   } as unknown as RestClient
-  const told: string[] = []
+  const changes: string[] = []
   const logged: string[] = []
   const informer = new Informer<KubeObject>({
     client,
@@ -52,7 +52,7 @@ function scripted(script: Script, listed: readonly KubeObject[] = [], transform?
     log: (line) => logged.push(line),
   })
   informer.onChange((now, before) =>
-    told.push(
+    changes.push(
       `${before?.metadata.name ?? ''}${before?.metadata.resourceVersion ?? ''}→${now?.metadata.resourceVersion ?? ''}`,
     ),
   )
@@ -63,11 +63,11 @@ function scripted(script: Script, listed: readonly KubeObject[] = [], transform?
     stopping.abort()
     await running
   }
-  return { informer, told, asked, logged, run }
+  return { informer, changes, requests, logged, run }
 }
 
-test('objects are streamed, told once, and followed from where the stream ended', async () => {
-  const { informer, told, asked, run } = scripted([
+test('objects are streamed, reported once, and watched from where the stream ended', async () => {
+  const { informer, changes, requests, run } = scripted([
     [
       event('ADDED', object('a', '1')),
       event('ADDED', object('b', '2')),
@@ -78,96 +78,88 @@ test('objects are streamed, told once, and followed from where the stream ended'
     [event('ADDED', object('c', '8'))],
   ])
   await run()
-  assert.deepEqual(told, ['→1', '→2', 'a1→6', 'b7→', '→8'])
-  assert.deepEqual(asked, ['watch all', 'watch 7'])
+  assert.deepEqual(changes, ['→1', '→2', 'a1→6', 'b7→', '→8'])
+  assert.deepEqual(requests, ['watch all', 'watch 7'])
   assert.deepEqual(
     [...informer.all()].map(({ metadata }) => metadata.name),
     ['a', 'c'],
   )
 })
 
-test('a server that does not stream lists is listed', async () => {
-  const { told, asked, run } = scripted(
+test('the informer lists if the server does not stream lists', async () => {
+  const { changes, requests, run } = scripted(
     [new StatusError(422, 'Invalid', 'sendInitialEvents: Forbidden'), [event('ADDED', object('b', '11'))]],
     [object('a', '1')],
   )
   await run()
-  assert.deepEqual(asked, ['watch all', 'list', 'watch 10'])
-  assert.deepEqual(told, ['→1', '→11'])
+  assert.deepEqual(requests, ['watch all', 'list', 'watch 10'])
+  assert.deepEqual(changes, ['→1', '→11'])
 })
 
-test(
-  'where all objects are told anew, those that have not changed stay as they are, and of those that have only ' +
-    'what is new is kept',
-  async () => {
-    const owned = (resourceVersion: string): KubeObject => ({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: {
-        name: 'b',
-        uid: 'b',
-        resourceVersion,
-        ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'n' }],
-      },
-    })
-    const gone = new StatusError(410, 'Expired', 'too old')
-    const { informer, told, run } = scripted([
-      [event('ADDED', object('a', '1')), event('ADDED', owned('2')), end('5')],
-      gone,
-      [event('ADDED', object('a', '1')), event('ADDED', owned('7')), end('8')],
-    ])
-    const seen: KubeObject[] = []
-    informer.onChange((now) => now && seen.push(now))
-    await run()
-    assert.deepEqual(told, ['→1', '→2', 'b2→7'])
-    assert.equal(informer.get('', 'a'), seen[0])
-    assert.equal(seen[2]?.metadata.ownerReferences, seen[1]?.metadata.ownerReferences)
-  },
-)
+test('a new list keeps unchanged objects, and shares the unchanged parts of changed ones', async () => {
+  const owned = (resourceVersion: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: 'b',
+      uid: 'b',
+      resourceVersion,
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'n' }],
+    },
+  })
+  const expired = new StatusError(410, 'Expired', 'too old')
+  const { informer, changes, run } = scripted([
+    [event('ADDED', object('a', '1')), event('ADDED', owned('2')), end('5')],
+    expired,
+    [event('ADDED', object('a', '1')), event('ADDED', owned('7')), end('8')],
+  ])
+  const seen: KubeObject[] = []
+  informer.onChange((now) => now && seen.push(now))
+  await run()
+  assert.deepEqual(changes, ['→1', '→2', 'b2→7'])
+  assert.equal(informer.get('', 'a'), seen[0])
+  assert.equal(seen[2]?.metadata.ownerReferences, seen[1]?.metadata.ownerReferences)
+})
 
-test('objects of a stream are made small as they come, before it is complete', async () => {
-  const kept: string[] = []
+test('objects of a streamed list are transformed on arrival', async () => {
+  const transformed: string[] = []
   const transform = (object: KubeObject): KubeObject => {
-    kept.push(object.metadata.name ?? '')
+    transformed.push(object.metadata.name ?? '')
     return object
   }
-  const { told, run } = scripted(
+  const { changes, run } = scripted(
     [[event('ADDED', object('a', '1'))], [event('ADDED', object('a', '1')), end('5')]],
     [],
     transform,
   )
   await run()
-  assert.deepEqual(kept, ['a', 'a'])
-  assert.deepEqual(told, ['→1'])
+  assert.deepEqual(transformed, ['a', 'a'])
+  assert.deepEqual(changes, ['→1'])
 })
 
-test(
-  'what has gone while nobody told is told with its last known state; another of the same name is one that went ' +
-    'and one that came',
-  async () => {
-    const { told, asked, run } = scripted([
-      [event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), event('ADDED', object('c', '3')), end('5')],
-      new StatusError(410, 'Expired', 'too old'),
-      [event('ADDED', object('b', '9', 'another')), event('ADDED', object('c', '3')), end('12')],
-    ])
-    await run()
-    assert.deepEqual(asked, ['watch all', 'watch 5', 'watch all'])
-    assert.deepEqual(told, ['→1', '→2', '→3', 'a1→', 'b2→', '→9'])
-  },
-)
+test('objects deleted unseen are reported with their last state, replaced ones as deleted and created', async () => {
+  const { changes, requests, run } = scripted([
+    [event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), event('ADDED', object('c', '3')), end('5')],
+    new StatusError(410, 'Expired', 'too old'),
+    [event('ADDED', object('b', '9', 'another')), event('ADDED', object('c', '3')), end('12')],
+  ])
+  await run()
+  assert.deepEqual(requests, ['watch all', 'watch 5', 'watch all'])
+  assert.deepEqual(changes, ['→1', '→2', '→3', 'a1→', 'b2→', '→9'])
+})
 
-test('a stream that breaks off before it is complete changes nothing', async () => {
-  const { informer, told, run } = scripted([
+test('a streamed list that breaks off early changes nothing', async () => {
+  const { informer, changes, run } = scripted([
     [event('ADDED', object('a', '1'))],
     [event('ADDED', object('b', '2')), end('5')],
   ])
   await run()
-  assert.deepEqual(told, ['→2'])
+  assert.deepEqual(changes, ['→2'])
   assert.equal(informer.hasSynced, true)
 })
 
-test('a handler that throws keeps the others from nothing, and one that is removed hears no more', async () => {
-  const { informer, told, logged, run } = scripted([
+test('a handler that throws does not affect others, and a removed handler is not called', async () => {
+  const { informer, changes, logged, run } = scripted([
     [event('ADDED', object('a', '1')), end('5'), event('MODIFIED', object('a', '6'))],
   ])
   informer.onChange(() => {
@@ -179,12 +171,12 @@ test('a handler that throws keeps the others from nothing, and one that is remov
     remove()
   })
   await run()
-  assert.deepEqual(told, ['→1', 'a1→6'])
+  assert.deepEqual(changes, ['→1', 'a1→6'])
   assert.deepEqual(seen, ['1'])
-  assert.match(logged[0] ?? '', /who follows configmaps failed on a: Error: a bug/)
+  assert.match(logged[0] ?? '', /a handler for configmaps failed on a: Error: a bug/)
 })
 
-test('what is kept of an object is up to the informer', async () => {
+test('managedFields are removed by default', async () => {
   const { informer, run } = scripted([
     [
       event('ADDED', { ...object('a', '1'), metadata: { ...object('a', '1').metadata, managedFields: [{}] } }),
@@ -195,17 +187,17 @@ test('what is kept of an object is up to the informer', async () => {
   assert.equal(informer.get('', 'a')?.metadata.managedFields, undefined)
 })
 
-test('a handler that wants it is told everything again and again, until it is removed', async (t) => {
+test('a handler with resyncMs gets all objects at the interval, until it is removed', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { informer, run } = scripted([[event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), end('5')]])
   await run()
-  const told: string[] = []
-  const remove = informer.onChange((now, before) => told.push(`${now?.metadata.name} ${now === before}`), {
+  const changes: string[] = []
+  const remove = informer.onChange((now, before) => changes.push(`${now?.metadata.name} ${now === before}`), {
     resyncMs: 1000,
   })
   t.mock.timers.tick(1000)
-  assert.deepEqual(told, ['a false', 'b false', 'a true', 'b true'])
+  assert.deepEqual(changes, ['a false', 'b false', 'a true', 'b true'])
   remove()
   t.mock.timers.tick(5000)
-  assert.equal(told.length, 4)
+  assert.equal(changes.length, 4)
 })

@@ -1,7 +1,4 @@
-/**
- * Informers: a kind's objects in memory, kept up to date, and those who are told of each change in the order of
- * changes.
- */
+/** Informers: hold the objects of a kind in memory, and notify handlers of changes in order. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { FailureLog } from '../controller/failure-log.ts'
 import type { Resource } from '../resource.ts'
@@ -9,7 +6,7 @@ import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import type { IndexFunction } from './object-index.ts'
 import { keyOf, ObjectStore } from './object-store.ts'
 import { Reflector, type ReflectorSink } from './reflector.ts'
-import { SharedParts } from './shared-parts.ts'
+import { StructuralSharing } from './structural-sharing.ts'
 
 export { keyOf } from './object-store.ts'
 
@@ -17,54 +14,60 @@ export interface InformerOptions<T extends KubeObject> extends ListOptions {
   readonly client: RestClient
   readonly resource: Resource<T>
   readonly log: (line: string) => void
-  /** Where it is said that the server is away, once for all who share it; one of its own unless said. */
+  /** Logs an unreachable server, once for all informers that share it. Default: its own. */
   readonly failures?: FailureLog
   /**
-   * What is kept of an object; it may be changed. Without `managedFields` unless said: nobody decides by who wrote
-   * what, and it is the larger half of many objects.
+   * Called before an object is stored; may modify it. Default: removes `managedFields`, which are more than half of
+   * many objects.
    */
   readonly transform?: (object: T) => T
 }
 
 /**
- * Told of every change; `object` is undefined where it has gone (`before` is what was known last), `before` where it is
- * new.
+ * Called on each change. `object` is undefined after a deletion (`old` is the last known state), `old` is undefined for
+ * a new object.
  */
-export type ChangeHandler<T> = (object: T | undefined, before: T | undefined) => void
+export type ChangeHandler<T> = (object: T | undefined, old: T | undefined) => void
 
 export interface HandlerOptions {
-  /** Tells the handler all objects again, as unchanged, every so many ms; never unless said. */
+  /** Calls the handler with all objects, as unchanged, at this interval in ms. Default: never. */
   readonly resyncMs?: number
 }
 
-interface Told<T> {
+interface Subscription<T> {
   readonly handler: ChangeHandler<T>
   readonly timer: NodeJS.Timeout | undefined
 }
 
+/**
+ * A cache of the objects of a kind, kept current by a watch.
+ * @example
+ * const informer = new Informer({ client, resource: pods, log: console.error })
+ * informer.onChange((pod, old) => console.log(pod?.metadata.name ?? `${old?.metadata.name} was deleted`))
+ * await informer.run(stopSignals())
+ */
 export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>
   readonly #transform: (object: T) => T
   readonly #store = new ObjectStore<T>()
-  readonly #parts = new SharedParts()
-  readonly #handlers = new Set<Told<T>>()
+  readonly #sharing = new StructuralSharing()
+  readonly #handlers = new Set<Subscription<T>>()
   #synced = false
   #lastSyncResourceVersion = ''
-  #whenSynced: (() => void) | undefined
+  #onSynced: (() => void) | undefined
 
   constructor(options: InformerOptions<T>) {
     this.#options = options
     this.#transform = options.transform ?? withoutManagedFields
   }
 
-  /** Whether all objects of the first list are known, and handlers have been told of them. */
+  /** True after the first list is complete and handlers were notified of it. */
   get hasSynced(): boolean {
     return this.#synced
   }
 
   /**
-   * The version of the collection that is known here, as client-go's `LastSyncResourceVersion`; empty before the first
-   * list.
+   * The resource version of the cached state, as client-go's `LastSyncResourceVersion`; empty before the first list.
    * @example console.log(`pods as of ${informer.lastSyncResourceVersion}`)
    */
   get lastSyncResourceVersion(): string {
@@ -72,62 +75,67 @@ export class Informer<T extends KubeObject> {
   }
 
   /**
-   * `namespace/name` of every object, or the name of what has no namespace.
+   * The keys of all objects: `namespace/name`, or the name of a cluster-scoped object.
    * @example for (const key of informer.keys()) queue.add(key)
    */
   keys(): Iterable<string> {
     return this.#store.keys()
   }
 
-  /** How many objects there are. */
+  /** The number of objects. */
   get size(): number {
     return this.#store.size
   }
 
-  /** The object as last seen: it must not be changed. `namespace` is empty for what has none. */
+  /** Returns the cached object, which must not be modified. `namespace` is empty for cluster-scoped objects. */
   get(namespace: string, name: string): T | undefined {
     return this.#store.byKey(namespace ? `${namespace}/${name}` : name)
   }
 
+  /** All objects. */
   all(): Iterable<T> {
     return this.#store.all()
   }
 
-  /** Those of a namespace. */
+  /** The objects in a namespace. */
   in(namespace: string): Iterable<T> {
     return this.#store.in(namespace)
   }
 
-  /** Those that an index function gives a value for; the index is made when first asked for, and kept. */
+  /** The objects for which an index function returns `value`; builds the index on first use. */
   by(values: IndexFunction<T>, value: string): Iterable<T> {
     return this.#store.by(values, value)
   }
 
   /**
-   * Told of what is there already, and of every change from now on, one after the other: nothing is left out, and
-   * nothing made one of two. What a handler throws is logged, and keeps it from nothing else. Returns what ends it.
+   * Calls `handler` for the existing objects, then for every change in order; changes are never merged. Errors of a
+   * handler are logged. Returns a function that removes the handler.
+   * @example const remove = informer.onChange((pod) => pod && queue.add(keyOf(pod)))
    */
   onChange(handler: ChangeHandler<T>, { resyncMs }: HandlerOptions = {}): () => void {
-    const again = (): void => {
+    const resync = (): void => {
       for (const object of this.#store.all()) this.#call(handler, object, object)
     }
-    const told: Told<T> = { handler, timer: resyncMs ? setInterval(again, resyncMs).unref() : undefined }
-    this.#handlers.add(told)
+    const subscription: Subscription<T> = {
+      handler,
+      timer: resyncMs ? setInterval(resync, resyncMs).unref() : undefined,
+    }
+    this.#handlers.add(subscription)
     for (const object of this.#store.all()) this.#call(handler, object, undefined)
     return () => {
-      this.#handlers.delete(told)
-      clearInterval(told.timer)
+      this.#handlers.delete(subscription)
+      clearInterval(subscription.timer)
     }
   }
 
-  /** Follows the objects until `signal` is aborted; `synced` is called when all are known. Never rejects. */
+  /** Watches until `signal` is aborted; calls `synced` after the first list. Never rejects. */
   async run(signal: AbortSignal, synced: () => void = () => {}): Promise<void> {
-    this.#whenSynced = synced
+    this.#onSynced = synced
     const { transform: _, log, failures = new FailureLog(log), ...options } = this.#options
     const sink: ReflectorSink<T> = {
-      keep: (object) => this.#kept(object),
+      transform: (object) => this.#deduplicate(object),
       replace: (items) => this.#replace(items),
-      reached: (version) => {
+      setVersion: (version) => {
         this.#lastSyncResourceVersion = version
       },
       set: (object) => this.#set(object),
@@ -139,38 +147,35 @@ export class Informer<T extends KubeObject> {
 
   #replace(items: readonly T[]): void {
     const seen = new Set(items.map(keyOf))
-    // What has gone while nobody told us: its last state is the one that we know.
+    // Objects that were deleted unseen: handlers get the last known state.
     for (const key of [...this.#store.keys()]) if (!seen.has(key)) this.#forget(key)
     for (const item of items) this.#set(item)
     this.#synced = true
-    this.#whenSynced?.()
-    this.#whenSynced = undefined
+    this.#onSynced?.()
+    this.#onSynced = undefined
   }
 
-  /**
-   * What is known already stays one object: a server that tells all objects anew costs nothing to those that have not
-   * changed.
-   */
-  #kept(came: T): T {
-    const object = this.#transform(came)
-    const before = this.#store.byKey(keyOf(object))
-    if (before && before.metadata.resourceVersion === object.metadata.resourceVersion) return before
-    this.#parts.share(object, before)
+  /** Returns the cached object if it has the same version, so that a new list allocates only changed objects. */
+  #deduplicate(received: T): T {
+    const object = this.#transform(received)
+    const old = this.#store.byKey(keyOf(object))
+    if (old && old.metadata.resourceVersion === object.metadata.resourceVersion) return old
+    this.#sharing.share(object, old)
     return object
   }
 
   #set(object: T): void {
     const key = keyOf(object)
-    const before = this.#store.byKey(key)
-    if (before && before.metadata.resourceVersion === object.metadata.resourceVersion) return
-    // Another of the same name: the one that was known has gone.
-    const isAnother = before && before.metadata.uid !== object.metadata.uid
-    if (isAnother) this.#forget(key)
+    const old = this.#store.byKey(key)
+    if (old && old.metadata.resourceVersion === object.metadata.resourceVersion) return
+    // A new object with the same name: the old one was deleted.
+    const isReplaced = old && old.metadata.uid !== object.metadata.uid
+    if (isReplaced) this.#forget(key)
     this.#store.set(key, object)
-    this.#tell(object, isAnother ? undefined : before)
+    this.#notify(object, isReplaced ? undefined : old)
   }
 
-  /** `last` is its last state, as the server tells it. */
+  /** `last` is the last state, from the server's event. */
   #remove(last: T): void {
     this.#forget(keyOf(last), this.#transform(last))
   }
@@ -178,20 +183,20 @@ export class Informer<T extends KubeObject> {
   #forget(key: string, last = this.#store.byKey(key)): void {
     if (!this.#store.byKey(key)) return
     this.#store.delete(key)
-    this.#tell(undefined, last)
+    this.#notify(undefined, last)
   }
 
-  #tell(object: T | undefined, before: T | undefined): void {
-    for (const { handler } of this.#handlers) this.#call(handler, object, before)
+  #notify(object: T | undefined, old: T | undefined): void {
+    for (const { handler } of this.#handlers) this.#call(handler, object, old)
   }
 
-  #call(handler: ChangeHandler<T>, object: T | undefined, before: T | undefined): void {
+  #call(handler: ChangeHandler<T>, object: T | undefined, old: T | undefined): void {
     try {
-      handler(object, before)
+      handler(object, old)
     } catch (error) {
       const { resource, log } = this.#options
       log(
-        `who follows ${resource.plural} failed on ${keyOf((object ?? before) as T)}: ` +
+        `a handler for ${resource.plural} failed on ${keyOf((object ?? old) as T)}: ` +
           `${error instanceof Error ? error.stack : String(error)}`,
       )
     }
@@ -199,7 +204,7 @@ export class Informer<T extends KubeObject> {
 }
 
 function withoutManagedFields<T extends KubeObject>(object: T): T {
-  // Not deleted: an object that loses a member is a hash table from then on, of three times the size.
+  // `delete` would turn the object into a hash table of three times the size.
   const { managedFields: _, ...metadata } = object.metadata
   object.metadata = metadata
   return object

@@ -1,8 +1,9 @@
-/** An index of objects: by the values that a function gives for each, such as its node or the uid of its owner. */
+/** An index of objects by the values that a function returns, such as the node or the owner's uid. */
 import type { KubeObject } from '../../machinery/object.ts'
 
 /**
- * The values that an object is found under; always the same for the same object. The function itself names the index.
+ * Returns the index values of an object. Must be pure; the function's identity is the key of the index.
+ * @example const byNode: IndexFunction<Pod> = (pod) => [pod.spec?.nodeName ?? '']
  */
 export type IndexFunction<T extends KubeObject> = (object: T) => Iterable<string>
 

@@ -1,12 +1,15 @@
-/** Objects in memory by their keys, with indexes that are made when they are first asked for. */
+/** Objects in memory by key, with indexes that are built on first use. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { Index, type IndexFunction } from './object-index.ts'
 
-/** `namespace/name`, or the name of what has no namespace. */
+/**
+ * Returns `namespace/name`, or the name of a cluster-scoped object.
+ * @example queue.add(keyOf(pod))
+ */
 export const keyOf = ({ metadata: { namespace, name = '' } }: KubeObject): string =>
   namespace ? `${namespace}/${name}` : name
 
-/** The index that every store has: the objects of a namespace. */
+/** The index of objects by namespace. */
 const namespaceIndex: IndexFunction<KubeObject> = ({ metadata }) => [metadata.namespace ?? '']
 
 export class ObjectStore<T extends KubeObject> {
@@ -29,12 +32,12 @@ export class ObjectStore<T extends KubeObject> {
     return this.#objects.keys()
   }
 
-  /** Those of a namespace. */
+  /** The objects in a namespace. */
   in(namespace: string): Iterable<T> {
     return this.by(namespaceIndex, namespace)
   }
 
-  /** Those that an index function gives a value for; the index is made when first asked for, and kept. */
+  /** The objects for which an index function returns `value`; builds the index on first use. */
   by(values: IndexFunction<T>, value: string): Iterable<T> {
     let index = this.#indexes.get(values)
     if (!index) {
@@ -45,18 +48,18 @@ export class ObjectStore<T extends KubeObject> {
   }
 
   set(key: string, object: T): void {
-    const before = this.#objects.get(key)
+    const old = this.#objects.get(key)
     this.#objects.set(key, object)
     for (const index of this.#indexes.values()) {
-      if (before) index.remove(before)
+      if (old) index.remove(old)
       index.add(object)
     }
   }
 
   delete(key: string): void {
-    const before = this.#objects.get(key)
-    if (!before) return
+    const old = this.#objects.get(key)
+    if (!old) return
     this.#objects.delete(key)
-    for (const index of this.#indexes.values()) index.remove(before)
+    for (const index of this.#indexes.values()) index.remove(old)
   }
 }

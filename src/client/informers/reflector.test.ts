@@ -8,10 +8,7 @@ import { configMaps } from '../kinds.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 import { Reflector } from './reflector.ts'
 
-/**
- * How long a reflector waits after each of six watches that are kept for so many ms, tell nothing, and end with
- * `error`.
- */
+/** The reflector's back-off after each of six watches that last `watchMs`, send no events and end with `error`. */
 async function pausesAfter(watchMs: number, error: () => Error): Promise<number[]> {
   const stopping = new AbortController()
   const pauses: number[] = []
@@ -24,13 +21,13 @@ async function pausesAfter(watchMs: number, error: () => Error): Promise<number[
     },
   }
   const client = {
-    // biome-ignore lint/correctness/useYield: it tells nothing.
+    // biome-ignore lint/correctness/useYield: it sends no events.
     async *watch() {
       now += watchMs
       throw error()
     },
   } as unknown as RestClient
-  const sink = { keep: (object: KubeObject) => object, replace() {}, reached() {}, set() {}, remove() {} }
+  const sink = { transform: (object: KubeObject) => object, replace() {}, setVersion() {}, set() {}, remove() {} }
   await new Reflector({ client, resource: configMaps, sink, failures: new FailureLog(() => {}), time }).run(
     stopping.signal,
   )
@@ -43,11 +40,11 @@ const within = (pauses: readonly number[], least: readonly number[]): void => {
 const lost = (reached: boolean) => () =>
   new ConnectionLost('GET /api/v1/configmaps?watch=1: the answer broke off', reached)
 
-test('a quiet watch that breaks off is taken up again soon, however often that happens', async () => {
+test('a watch without events that breaks off is resumed without a growing back-off', async () => {
   within(await pausesAfter(2000, lost(true)), Array(6).fill(200))
 })
 
-test('a server that cannot be reached, breaks off at once or refuses is asked less and less often', async () => {
+test('the back-off grows if the server is unreachable, rejects, or ends watches immediately', async () => {
   const less = [200, 400, 800, 1600, 3200, 6400]
   within(await pausesAfter(2000, lost(false)), less)
   within(await pausesAfter(10, lost(true)), less)

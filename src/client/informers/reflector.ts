@@ -1,6 +1,6 @@
 /**
- * Reflects a kind's objects into a sink: a list (streamed where the server can do that), then watches that go on where
- * the one before ended; and a list once more when the server has forgotten the past.
+ * Copies the objects of a kind into a sink: a list (streamed if the server supports it), then watches that continue
+ * where the previous one ended, and a new list after a 410.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -11,12 +11,12 @@ import type { Resource } from '../resource.ts'
 import { endsInitialEvents, type ListOptions, type RestClient, type WatchEvent } from '../rest/rest-client.ts'
 
 export interface ReflectorSink<T> {
-  /** What is to be kept of an object: asked as soon as it comes, so that a list of many is never held as it came. */
-  keep(object: T): T
-  /** All that is there now. */
+  /** Called for each object on arrival, so that a large list is never held untransformed. */
+  transform(object: T): T
+  /** Replaces all objects. */
   replace(items: readonly T[]): void
-  /** What came so far is the state as of this version. */
-  reached(resourceVersion: string): void
+  /** The objects so far are the state at this version. */
+  setVersion(resourceVersion: string): void
   set(object: T): void
   remove(object: T): void
 }
@@ -25,16 +25,16 @@ export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
   readonly client: RestClient
   readonly resource: Resource<T>
   readonly sink: ReflectorSink<T>
-  /** Told of what goes wrong. */
+  /** Logs failures. */
   readonly failures: FailureLog
-  /** The real one unless said. */
+  /** Default: the real clock. */
   readonly time?: ReflectorTime
 }
 
-/** All in ms. */
+/** A clock in ms. */
 export interface ReflectorTime {
   now(): number
-  /** Resolves after some time, or when `signal` is aborted. */
+  /** Resolves after `ms`, or when `signal` is aborted. */
   pause(ms: number, signal: AbortSignal): Promise<void>
 }
 
@@ -43,71 +43,70 @@ const realTime: ReflectorTime = {
   pause: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
 }
 
-const shortestPauseMs = 200
-const longestPauseMs = 30_000
-/** How long a server keeps a watch: between this and twice as long, so that not all end together. */
+const minBackOffMs = 200
+const maxBackOffMs = 30_000
+/** Timeout of a watch: random between this and twice as long, so that watches do not end at the same time. */
 const watchSeconds = 300
-/** How much later a watch is given up that its server should have ended. */
+/** The client cancels a watch that the server did not end this long after its timeout. */
 const graceMs = 30_000
-/** A watch that ends sooner than this, and has told nothing, is no reason to begin the next one at once. */
+/** After a shorter watch without events, the next one starts after a back-off. */
 const shortWatchMs = 1000
 
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
   readonly #time: ReflectorTime
-  /** Up to where everything is known; empty before the first list, and when the past is forgotten. */
+  /** The version of the state; empty before the first list, and after a 410. */
   #version = ''
-  #pauseMs = shortestPauseMs
-  #streams = true
+  #backOffMs = minBackOffMs
+  #canStreamLists = true
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
     this.#time = options.time ?? realTime
   }
 
-  /** Until `signal` is aborted. Never rejects. */
+  /** Runs until `signal` is aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const began = this.#time.now()
       const isShort = (): boolean => this.#time.now() - began <= shortWatchMs
       const version = this.#version
       try {
-        await this.#follow(signal)
+        await this.#listAndWatch(signal)
         if (!isShort() || this.#version !== version) continue
       } catch (error) {
         if (signal.aborted) return
-        // One that was served for a while and broke off may have had nothing to tell: no reason to wait longer each
-        // time.
-        if (error instanceof ConnectionLost && error.reached && !isShort()) this.#pauseMs = shortestPauseMs
-        this.#fail(error)
+        // A longer watch may have had no events: the back-off need not grow.
+        if (error instanceof ConnectionLost && error.reached && !isShort()) this.#backOffMs = minBackOffMs
+        this.#handleError(error)
       }
-      await this.#time.pause(this.#pauseMs * (1 + Math.random()), signal)
-      this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs)
+      await this.#time.pause(this.#backOffMs * (1 + Math.random()), signal)
+      this.#backOffMs = Math.min(this.#backOffMs * 2, maxBackOffMs)
     }
   }
 
-  /** One watch, after a list if there has been none. */
-  async #follow(signal: AbortSignal): Promise<void> {
-    if (!this.#version && !this.#streams) await this.#list()
+  /** Runs one watch, after a list if there is no state yet. */
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
+    if (!this.#version && !this.#canStreamLists) await this.#list()
     const seconds = Math.round(watchSeconds * (1 + Math.random()))
-    // A server that does not end it has gone, and nobody has told us.
-    const giveUp = new AbortController()
-    const end = (): void => giveUp.abort()
-    const late = setTimeout(end, seconds * 1000 + graceMs).unref()
-    signal.addEventListener('abort', end, { once: true })
+    // If the server does not end the watch, the connection is dead.
+    const watchAbort = new AbortController()
+    const abort = (): void => watchAbort.abort()
+    const late = setTimeout(abort, seconds * 1000 + graceMs).unref()
+    signal.addEventListener('abort', abort, { once: true })
     try {
-      await this.#watch(seconds, giveUp.signal)
+      await this.#watch(seconds, watchAbort.signal)
     } catch (error) {
       if (!(error instanceof RequestCanceled)) throw error
     } finally {
       clearTimeout(late)
-      signal.removeEventListener('abort', end)
+      signal.removeEventListener('abort', abort)
     }
   }
 
   async #watch(timeoutSeconds: number, signal: AbortSignal): Promise<void> {
     const { client, resource, sink, failures: _, time: __, ...selection } = this.#options
-    // Without a version it begins with all that is there, which replaces what is known when it is complete.
+    // Without a version, the watch starts with all objects, which replace the state when they are complete.
     let initial: Map<string, T> | undefined = this.#version ? undefined : new Map()
     const sendInitialEvents = initial !== undefined
     for await (const event of client.watch(resource, {
@@ -118,52 +117,47 @@ export class Reflector<T extends KubeObject> {
       signal,
     })) {
       if (initial) {
-        if (!collected(initial, event, sink)) continue
+        if (!collectInitialEvent(initial, event, sink)) continue
         sink.replace([...initial.values()])
         initial = undefined
       } else if (event.type === 'DELETED') sink.remove(event.object)
-      else if (event.type !== 'BOOKMARK') sink.set(sink.keep(event.object))
+      else if (event.type !== 'BOOKMARK') sink.set(sink.transform(event.object))
       this.#version = event.object.metadata.resourceVersion ?? this.#version
-      sink.reached(this.#version)
-      this.#pauseMs = shortestPauseMs
+      sink.setVersion(this.#version)
+      this.#backOffMs = minBackOffMs
     }
   }
 
   async #list(): Promise<void> {
     const { client, resource, sink, failures: _, time: __, ...selection } = this.#options
     const { items, resourceVersion } = await client.list(resource, selection)
-    sink.replace(items.map((item) => sink.keep(item)))
+    sink.replace(items.map((item) => sink.transform(item)))
     this.#version = resourceVersion
-    sink.reached(resourceVersion)
+    sink.setVersion(resourceVersion)
   }
 
-  #fail(error: unknown): void {
+  #handleError(error: unknown): void {
     if (error instanceof StatusError) {
-      // The past is forgotten: begin anew.
+      // The version is compacted: list again.
       if (error.code === 410) {
         this.#version = ''
         return
       }
-      // Servers before 1.32 do not stream lists unless they are told to.
-      if (!this.#version && this.#streams && (error.code === 400 || error.code === 422)) {
-        this.#streams = false
+      // Servers before 1.32 reject streamed lists by default.
+      if (!this.#version && this.#canStreamLists && (error.code === 400 || error.code === 422)) {
+        this.#canStreamLists = false
         return
       }
     }
-    // A server that is started anew is missed once by everybody: that is told when it lasts.
-    if (error instanceof ConnectionLost && this.#pauseMs === shortestPauseMs) return
+    // A restarting server interrupts every watch once; log only if it persists.
+    if (error instanceof ConnectionLost && this.#backOffMs === minBackOffMs) return
     const { failures, resource } = this.#options
-    failures.failed(
-      resource.plural,
-      error,
-      Number.POSITIVE_INFINITY,
-      `${resource.plural} are not followed just now, trying again`,
-    )
+    failures.record(resource.plural, error, Number.POSITIVE_INFINITY, `cannot watch ${resource.plural}, retrying`)
   }
 }
 
-/** Takes an event of a streamed list; true for the one that ends it. */
-function collected<T extends KubeObject>(
+/** Adds an event of a streamed list; returns true for the bookmark that ends it. */
+function collectInitialEvent<T extends KubeObject>(
   objects: Map<string, T>,
   { type, object }: WatchEvent<T>,
   sink: ReflectorSink<T>,
@@ -171,6 +165,6 @@ function collected<T extends KubeObject>(
   if (type === 'BOOKMARK') return endsInitialEvents(object)
   const { namespace = '', name = '' } = object.metadata
   if (type === 'DELETED') objects.delete(`${namespace}/${name}`)
-  else objects.set(`${namespace}/${name}`, sink.keep(object))
+  else objects.set(`${namespace}/${name}`, sink.transform(object))
   return false
 }

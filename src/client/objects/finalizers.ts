@@ -1,20 +1,29 @@
-/** Finalizers: what keeps a deleted object until somebody has cleaned up after it. */
+/** Finalizers, which keep a deleted object until its owner has cleaned up. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Resource } from '../resource.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 
-/** Whether a finalizer is there. */
+/**
+ * Returns true if the object has the finalizer.
+ * @example if (hasFinalizer(fleet, 'example.com/cleanup')) await cleanUp(fleet)
+ */
 export const hasFinalizer = ({ metadata: { finalizers = [] } }: KubeObject, finalizer: string): boolean =>
   finalizers.includes(finalizer)
 
-/** The object with the finalizer; itself if it has it. */
+/**
+ * Returns a copy of the object with the finalizer, or the object itself if it has it.
+ * @example await client.create(fleets, withFinalizer(fleet, 'example.com/cleanup'))
+ */
 export const withFinalizer = <T extends KubeObject>(object: T, finalizer: string): T =>
   hasFinalizer(object, finalizer)
     ? object
     : { ...object, metadata: { ...object.metadata, finalizers: [...(object.metadata.finalizers ?? []), finalizer] } }
 
-/** The object without the finalizer; itself if it does not have it. */
+/**
+ * Returns a copy of the object without the finalizer, or the object itself if it does not have it.
+ * @example await client.update(fleets, withoutFinalizer(fleet, 'example.com/cleanup'))
+ */
 export const withoutFinalizer = <T extends KubeObject>(object: T, finalizer: string): T =>
   hasFinalizer(object, finalizer)
     ? {
@@ -24,37 +33,41 @@ export const withoutFinalizer = <T extends KubeObject>(object: T, finalizer: str
     : object
 
 /**
- * Adds a finalizer to an object that lives; resolves with the object as it is then. Rejects with a 409 if somebody else
- * has changed it.
+ * Adds a finalizer to an object that is not being deleted; resolves with the stored object. Rejects with a StatusError
+ * 409 if the object has changed.
+ * @example const marked = await addFinalizer(client, fleets, fleet, 'example.com/cleanup')
  */
 export async function addFinalizer<T extends KubeObject>(
   client: RestClient,
-  of: Resource<T>,
+  resource: Resource<T>,
   object: T,
   finalizer: string,
 ): Promise<T> {
   if (hasFinalizer(object, finalizer) || object.metadata.deletionTimestamp) return object
-  return writeFinalizers(client, of, withFinalizer(object, finalizer))
+  return writeFinalizers(client, resource, withFinalizer(object, finalizer))
 }
 
-/** Takes a finalizer away; an object that has gone is as good. Rejects with a 409 if somebody else has changed it. */
+/**
+ * Removes a finalizer; resolves if the object does not exist. Rejects with a StatusError 409 if the object has changed.
+ * @example await removeFinalizer(client, fleets, fleet, 'example.com/cleanup')
+ */
 export async function removeFinalizer<T extends KubeObject>(
   client: RestClient,
-  of: Resource<T>,
+  resource: Resource<T>,
   object: T,
   finalizer: string,
 ): Promise<void> {
   if (!hasFinalizer(object, finalizer)) return
-  await writeFinalizers(client, of, withoutFinalizer(object, finalizer)).catch((error) => {
+  await writeFinalizers(client, resource, withoutFinalizer(object, finalizer)).catch((error) => {
     if (!(error instanceof StatusError && error.code === 404)) throw error
   })
 }
 
-/** The list as a whole, on condition that nothing has changed: other fields may be newer than we know. */
-function writeFinalizers<T extends KubeObject>(client: RestClient, of: Resource<T>, { metadata }: T): Promise<T> {
+/** Patches the whole list, with the resourceVersion as precondition: other fields may be newer than ours. */
+function writeFinalizers<T extends KubeObject>(client: RestClient, resource: Resource<T>, { metadata }: T): Promise<T> {
   const { namespace = '', name = '', resourceVersion, finalizers = [] } = metadata
   return client.patch(
-    of,
+    resource,
     namespace,
     name,
     { metadata: { resourceVersion, finalizers: finalizers.length > 0 ? finalizers : null } },

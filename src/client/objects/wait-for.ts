@@ -1,85 +1,92 @@
-/** Waiting for an object to be as one wants it: by a watch, without asking again and again. */
+/** Waits for a condition of an object with a watch, not by polling. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { Informer } from '../informers/informer.ts'
 import { nameSelector, type Resource } from '../resource.ts'
 import type { RestClient } from '../rest/rest-client.ts'
-import type { ObjectName } from './write-state.ts'
+import type { ObjectName } from './create-or-update.ts'
 
 export interface WaitOptions {
-  /** Gives up after so many ms; 60,000 unless said. */
+  /** In ms. Default: 60,000. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
 
-const usualTimeoutMs = 60_000
+const defaultTimeoutMs = 60_000
 
 /**
- * Resolves with the object as soon as `condition` holds for it; the condition gets undefined while there is no such
- * object. Rejects with an Error that tells what was seen last when the time is over, and when `signal` is aborted.
+ * Resolves with the object as soon as `condition` returns true; the condition gets undefined while the object does not
+ * exist. Rejects with an Error that contains the last state after the timeout, and when `signal` is aborted.
+ * @example await waitFor(client, pods, { namespace: 'default', name: 'web' }, hasCondition('Ready'))
  */
 export async function waitFor<T extends KubeObject>(
   client: RestClient,
-  of: Resource<T>,
+  resource: Resource<T>,
   { namespace, name }: ObjectName,
   condition: (object: T | undefined) => boolean,
-  { timeoutMs = usualTimeoutMs, signal }: WaitOptions = {},
+  { timeoutMs = defaultTimeoutMs, signal }: WaitOptions = {},
 ): Promise<T | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<T | undefined>()
-  const what = `${of.kind} ${namespace ? `${namespace}/` : ''}${name}`
-  let trouble = ''
+  const description = `${resource.kind} ${namespace ? `${namespace}/` : ''}${name}`
+  let lastError = ''
   const informer = new Informer<T>({
     client,
-    resource: of,
+    resource,
     namespace,
     fieldSelector: nameSelector(name),
     log: (line) => {
-      trouble = `; ${line}`
+      lastError = `; ${line}`
     },
   })
   const current = (): T | undefined => informer.get(namespace ?? '', name)
-  const look = (): void => {
+  const check = (): void => {
     try {
       if (condition(current())) resolve(current())
     } catch (error) {
       reject(error)
     }
   }
-  informer.onChange(look)
+  informer.onChange(check)
   const stopping = new AbortController()
-  const giveUp = (): void => reject(new Error(`${what}: waiting was given up`))
-  if (signal?.aborted) giveUp()
-  signal?.addEventListener('abort', giveUp, { once: true })
-  const late = setTimeout(() => {
+  const cancel = (): void => reject(new Error(`${description}: waiting was canceled`))
+  if (signal?.aborted) cancel()
+  signal?.addEventListener('abort', cancel, { once: true })
+  const timer = setTimeout(() => {
     const { resourceVersion } = current()?.metadata ?? {}
     reject(
       new Error(
-        `${what} did not come to be as wanted within ${timeoutMs / 1000} s: ` +
-          `${resourceVersion ? `seen last at ${resourceVersion}` : 'there is none'}${trouble}`,
+        `${description} did not meet the condition within ${timeoutMs / 1000} s: ` +
+          `${resourceVersion ? `last seen at resourceVersion ${resourceVersion}` : 'it does not exist'}${lastError}`,
       ),
     )
   }, timeoutMs)
-  const running = informer.run(stopping.signal, look)
+  const running = informer.run(stopping.signal, check)
   try {
     return await promise
   } finally {
-    clearTimeout(late)
-    signal?.removeEventListener('abort', giveUp)
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', cancel)
     stopping.abort()
     await running
   }
 }
 
-interface Conditioned extends KubeObject {
+interface WithConditions extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/** Whether an object has a condition (`status.conditions`), for `waitFor`; `True` unless said. */
+/**
+ * A condition for `waitFor`: the object has a condition (`status.conditions`) with this status. Default: `True`.
+ * @example await waitFor(client, nodes, { name: 'node-1' }, hasCondition('Ready'))
+ */
 export const hasCondition =
   (type: string, status = 'True') =>
   (object: KubeObject | undefined): boolean =>
-    (object as Conditioned | undefined)?.status?.conditions?.some(
+    (object as WithConditions | undefined)?.status?.conditions?.some(
       (condition) => condition.type === type && condition.status === status,
     ) ?? false
 
-/** Whether there is no such object (any more), for `waitFor`. */
-export const isGone = (object: KubeObject | undefined): boolean => object === undefined
+/**
+ * A condition for `waitFor`: the object does not exist.
+ * @example await waitFor(client, pods, { namespace: 'default', name: 'web' }, isDeleted)
+ */
+export const isDeleted = (object: KubeObject | undefined): boolean => object === undefined

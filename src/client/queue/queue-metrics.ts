@@ -1,34 +1,37 @@
-/** What is counted of work queues, under upstream's names (`workqueue_*`), with the name of the queue as label. */
+/** Metrics of work queues, under upstream's names (`workqueue_*`), with the queue's name as label. */
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
-/** Told by a queue of what becomes of its keys. */
+/** Called by a queue for its keys. */
 export interface QueueMetrics {
   added(): void
   retried(): void
-  /** A key is taken from the queue after so many seconds. */
+  /** A key left the queue after so many seconds. */
   taken(waitedSeconds: number): void
-  /** Work on a key has ended, which took so many seconds. */
+  /** A key was processed in so many seconds. */
   done(workedSeconds: number): void
 }
 
-/** What a queue tells when it is asked. */
+/** The state of a queue at a scrape. */
 export interface QueueState {
   readonly depth: number
-  /** Since when each key is worked on, in ms of `performance.now()`. */
+  /** Start times of the keys in process, in ms of `performance.now()`. */
   readonly working: Iterable<number>
 }
 
-/** Gives a queue its metrics; `state` is asked when they are read. */
+/** Creates the metrics of a queue; `state` is called at each scrape. */
 export type QueueMetricsProvider = (name: string, state: () => QueueState) => QueueMetrics
 
 /** From ten nanoseconds to a thousand seconds. */
 const buckets = Array.from({ length: 12 }, (_, power) => Number(`1e${power - 8}`))
 
-/** To be called once for each registry. */
+/**
+ * Registers the metrics; call it once per registry.
+ * @example new WorkQueue({ name: 'fleet', metrics: workQueueMetrics(registry), work, onFailure })
+ */
 export function workQueueMetrics(registry: MetricsRegistry): QueueMetricsProvider {
   const queues = new Map<string, (() => QueueState)[]>()
-  // Queues of one name are counted as one.
-  const each = (read: (state: QueueState) => number) => () =>
+  // Queues with the same name are added up.
+  const perQueue = (read: (state: QueueState) => number) => () =>
     [...queues].map(([name, states]) => [[name], states.reduce((sum, state) => sum + read(state()), 0)] as const)
   const labels = ['name']
   const adds = registry.counter('workqueue_adds_total', 'Total number of adds handled by workqueue', labels)
@@ -36,13 +39,13 @@ export function workQueueMetrics(registry: MetricsRegistry): QueueMetricsProvide
     'workqueue_depth',
     'Current depth of workqueue',
     labels,
-    each(({ depth }) => depth),
+    perQueue(({ depth }) => depth),
   )
   registry.gauge(
     'workqueue_longest_running_processor_seconds',
     'How many seconds has the longest running processor for workqueue been running.',
     labels,
-    each(({ working }) => Math.max(0, ...ages(working))),
+    perQueue(({ working }) => Math.max(0, ...ages(working))),
   )
   const waits = registry.histogram(
     'workqueue_queue_duration_seconds',
@@ -57,7 +60,7 @@ export function workQueueMetrics(registry: MetricsRegistry): QueueMetricsProvide
       'values indicate stuck threads. One can deduce the number of stuck threads by observing the rate at which ' +
       'this increases.',
     labels,
-    each(({ working }) => ages(working).reduce((sum, age) => sum + age, 0)),
+    perQueue(({ working }) => ages(working).reduce((sum, age) => sum + age, 0)),
   )
   const work = registry.histogram(
     'workqueue_work_duration_seconds',

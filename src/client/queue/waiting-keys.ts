@@ -1,16 +1,16 @@
-/** Keys that wait, each once: those of a higher priority first, those of the same in the order in which they came. */
+/** A set of waiting keys, ordered by priority (highest first), then by time of arrival. */
 
 export class WaitingKeys {
   readonly #byPriority = new Map<number, Set<string>>()
   readonly #priorities = new Map<string, number>()
-  /** Those that have keys, highest first. */
+  /** Priorities that have keys, highest first. */
   #order: readonly number[] = []
 
   get size(): number {
     return this.#priorities.size
   }
 
-  /** A key that waits already keeps its place, or moves up to a higher priority. False if nothing changed. */
+  /** Adds a key. A waiting key moves to a higher priority, else keeps its place. Returns true if the key is new. */
   add(key: string, priority: number): boolean {
     const present = this.#priorities.get(key)
     if (present !== undefined && present >= priority) return false
@@ -25,7 +25,7 @@ export class WaitingKeys {
     return present === undefined
   }
 
-  /** Takes the next one. */
+  /** Removes and returns the next key. */
   take(): { readonly key: string; readonly priority: number } | undefined {
     const [priority] = this.#order
     if (priority === undefined) return undefined

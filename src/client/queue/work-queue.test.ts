@@ -4,7 +4,7 @@ import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { workQueueMetrics } from './queue-metrics.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
 
-/** A queue whose work waits to be let go, a key at a time. */
+/** A queue whose work on each key blocks until the test settles it. */
 function heldQueue(concurrency = 1, options: Partial<WorkQueueOptions> = {}) {
   const worked: string[] = []
   const held = new Map<string, { resolve: () => void; reject: (error: Error) => void }>()
@@ -16,13 +16,13 @@ function heldQueue(concurrency = 1, options: Partial<WorkQueueOptions> = {}) {
       worked.push(key)
       return new Promise((resolve, reject) => held.set(key, { resolve, reject }))
     },
-    failed: (key) => failures.push(key),
+    onFailure: (key) => failures.push(key),
   })
   const turn = () => new Promise(setImmediate)
   return { queue, worked, held, failures, turn }
 }
 
-test('a key that is added twice is worked on once', async () => {
+test('a key that is added twice is processed once', async () => {
   const { queue, worked, held, turn } = heldQueue()
   queue.add('a')
   queue.add('a')
@@ -35,7 +35,7 @@ test('a key that is added twice is worked on once', async () => {
   assert.deepEqual(worked, ['a', 'b'])
 })
 
-test('a key that comes again while it is worked on is worked on once more, never by two at once', async () => {
+test('a key that is added while in process is processed again afterwards, never concurrently', async () => {
   const { queue, worked, held, turn } = heldQueue(4)
   queue.start()
   queue.add('a')
@@ -50,7 +50,7 @@ test('a key that comes again while it is worked on is worked on once more, never
   assert.deepEqual(worked, ['a', 'a'])
 })
 
-test('nothing is worked on before the start', () => {
+test('no key is processed before start', () => {
   const { queue, worked } = heldQueue()
   queue.add('a')
   assert.deepEqual(worked, [])
@@ -58,7 +58,7 @@ test('nothing is worked on before the start', () => {
   assert.deepEqual(worked, ['a'])
 })
 
-test('what fails is tried again', async () => {
+test('a failed key is retried', async () => {
   const { queue, worked, held, failures, turn } = heldQueue()
   queue.start()
   queue.add('a')
@@ -70,7 +70,7 @@ test('what fails is tried again', async () => {
   await queue.stop()
 })
 
-test('stopping waits for what is under way and takes nothing more', async () => {
+test('stop waits for keys in process and accepts no more', async () => {
   const { queue, worked, held } = heldQueue()
   queue.start()
   queue.add('a')
@@ -86,7 +86,7 @@ test('stopping waits for what is under way and takes nothing more', async () => 
   assert.deepEqual(worked, ['a'])
 })
 
-test('keys of a higher priority come first, others in their order; one that is added again moves up', () => {
+test('keys are ordered by priority, then by arrival; adding a key again can raise its priority', () => {
   const { queue, worked, held } = heldQueue()
   queue.add('a')
   queue.add('b', { priority: -100 })
@@ -102,7 +102,7 @@ test('keys of a higher priority come first, others in their order; one that is a
   })
 })
 
-test('a key that is put off twice comes at the sooner time, once', async (t) => {
+test('a key that is delayed twice is processed once, at the earlier time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, worked } = heldQueue(4)
   queue.start()
@@ -116,7 +116,7 @@ test('a key that is put off twice comes at the sooner time, once', async (t) => 
   assert.deepEqual(worked, ['a', 'b'])
 })
 
-test('a key that fails comes later and later, until it goes well', async (t) => {
+test('the back-off of a failing key grows until it succeeds', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, worked, held, turn } = heldQueue(1, { retryMs: { shortest: 10, longest: 25 } })
   queue.start()
@@ -135,7 +135,7 @@ test('a key that fails comes later and later, until it goes well', async (t) => 
   assert.equal(queue.failures('a'), 0)
 })
 
-test('many keys that fail are tried again so many a second', async (t) => {
+test('retries of all keys share a rate limit', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, worked } = heldQueue(100, { retryMs: { shortest: 1, longest: 1 }, retryLimit: { qps: 1, burst: 2 } })
   queue.start()
@@ -146,7 +146,7 @@ test('many keys that fail are tried again so many a second', async (t) => {
   assert.deepEqual(worked, ['a', 'b', 'c'])
 })
 
-test('a queue that is drained does all that waits, takes nothing more, and tries nothing again', async () => {
+test('drain processes all waiting keys, accepts no more, and does not retry', async () => {
   const { queue, worked, held, turn } = heldQueue()
   queue.start()
   queue.add('a')
@@ -160,7 +160,7 @@ test('a queue that is drained does all that waits, takes nothing more, and tries
   assert.deepEqual(worked, ['a', 'b'])
 })
 
-test('what becomes of keys is counted under the names that dashboards know', async () => {
+test('metrics have the names of upstream dashboards', async () => {
   const registry = new MetricsRegistry()
   const { queue, held, turn } = heldQueue(1, { name: 'pods', metrics: workQueueMetrics(registry) })
   const value = (line: string): number =>

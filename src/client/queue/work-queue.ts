@@ -1,6 +1,6 @@
 /**
- * A queue of keys to look at: a key waits once however often it is added, is worked on by one at a time, and is tried
- * again later when that fails: longer and longer later for one key, and so many a second for all of them.
+ * A queue of keys to process. A key that is added several times waits once and is never processed concurrently. After a
+ * failure it is requeued with exponential back-off per key, and a rate limit for all keys.
  */
 import { timerMs } from '../../lib/flow/timer-ms.ts'
 import { type RateLimit, TokenBucket } from '../connection/pacing/token-bucket.ts'
@@ -8,79 +8,88 @@ import type { QueueMetrics, QueueMetricsProvider } from './queue-metrics.ts'
 import { WaitingKeys } from './waiting-keys.ts'
 
 export interface WorkQueueOptions {
-  /** Of its metrics; required where there are some. */
+  /** The label of its metrics; required with `metrics`. */
   readonly name?: string
-  /** Keys worked on at once; 1 unless said. */
+  /** Keys that are processed at the same time. Default: 1. */
   readonly concurrency?: number
-  /** Does what a key needs. Called again later when it rejects. */
+  /** Processes a key. The key is requeued if it rejects. */
   readonly work: (key: string) => Promise<void>
-  readonly failed: (key: string, error: unknown) => void
-  /** In how many ms a key is tried again that has failed for the first time, and at most. 5 and 60,000 unless said. */
+  /** Called after `work` has rejected. */
+  readonly onFailure: (key: string, error: unknown) => void
+  /** Back-off after the first failure of a key, and the maximum, in ms. Default: 5 and 60,000. */
   readonly retryMs?: { readonly shortest: number; readonly longest: number }
-  /** How often failed keys are tried again, all in all; 100 a second after the first 1,000 unless said. */
+  /** Rate limit for the retries of all keys. Default: 100 per second after a burst of 1,000. */
   readonly retryLimit?: RateLimit
   readonly metrics?: QueueMetricsProvider
 }
 
 export interface AddOptions {
-  /** Keys of a higher one come first; 0 unless said. */
+  /** Keys with a higher priority are processed first. Default: 0. */
   readonly priority?: number
 }
 
-const usualRetryMs = { shortest: 5, longest: 60_000 }
-const usualRetryLimit: RateLimit = { qps: 100, burst: 1000 }
+const defaultRetryMs = { shortest: 5, longest: 60_000 }
+const defaultRetryLimit: RateLimit = { qps: 100, burst: 1000 }
 
-/** A key that is put off. */
+/** A key that is added later. */
 interface Delayed {
   readonly at: number
   readonly timer: NodeJS.Timeout
   readonly priority: number
 }
 
+/**
+ * The queue of a controller, as client-go's rate-limiting queue.
+ * @example
+ * const queue = new WorkQueue({ work: (key) => reconcile(key), onFailure: (key, error) => console.error(key, error) })
+ * informer.onChange((object, old) => queue.add(keyOf((object ?? old)!)))
+ * queue.start()
+ */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
   readonly #retryMs: { readonly shortest: number; readonly longest: number }
   readonly #retries: TokenBucket
   readonly #metrics: QueueMetrics | undefined
   readonly #waiting = new WaitingKeys()
-  /** When keys that wait were added; kept for metrics alone. */
+  /** When each waiting key was added; only for metrics. */
   readonly #added = new Map<string, number>()
-  /** Since when keys are worked on. */
+  /** Start times of the keys in process. */
   readonly #working = new Map<string, number>()
-  /** Keys that came again while they were worked on, with their priorities. */
-  readonly #again = new Map<string, number>()
+  /** Keys that were added while in process, with their priorities. */
+  readonly #dirty = new Map<string, number>()
   readonly #failures = new Map<string, number>()
   readonly #delayed = new Map<string, Delayed>()
   #state: 'filling' | 'working' | 'draining' | 'stopped' = 'filling'
   readonly #idle = Promise.withResolvers<void>()
 
   constructor(options: WorkQueueOptions) {
-    const { name = '', retryMs = usualRetryMs, retryLimit = usualRetryLimit, metrics } = options
+    const { name = '', retryMs = defaultRetryMs, retryLimit = defaultRetryLimit, metrics } = options
     this.#options = options
     this.#retryMs = retryMs
     this.#retries = new TokenBucket(retryLimit)
     this.#metrics = metrics?.(name, () => ({ depth: this.#waiting.size, working: this.#working.values() }))
   }
 
-  /** Keys that wait to be worked on. */
+  /** The number of waiting keys. */
   get depth(): number {
     return this.#waiting.size
   }
 
-  /** How often work on a key has failed since it last went well. */
+  /** Consecutive failures of a key. */
   failures(key: string): number {
     return this.#failures.get(key) ?? 0
   }
 
+  /** Adds a key; does nothing if it is waiting with the same or a higher priority. */
   add(key: string, { priority = 0 }: AddOptions = {}): void {
-    if (this.#ends) return
+    if (this.#isEnding) return
     this.#add(key, priority)
     this.#next()
   }
 
-  /** Adds it `ms` from now, or when it was to be added before, if that is sooner. */
+  /** Adds a key after `ms`, or earlier if an earlier addition is pending. */
   addAfter(key: string, ms: number, { priority = 0 }: AddOptions = {}): void {
-    if (this.#ends) return
+    if (this.#isEnding) return
     const at = performance.now() + ms
     const present = this.#delayed.get(key)
     if (present && present.at <= at) return
@@ -92,7 +101,7 @@ export class WorkQueue {
     this.#delayed.set(key, { at, timer, priority })
   }
 
-  /** Adds it later: the later, the more often work on it has failed. */
+  /** Counts a failure and adds the key after its back-off. */
   addRateLimited(key: string, options?: AddOptions): void {
     const failures = this.failures(key)
     this.#failures.set(key, failures + 1)
@@ -101,18 +110,18 @@ export class WorkQueue {
     this.addAfter(key, Math.max(Math.min(shortest * 2 ** failures, longest), this.#retries.take()), options)
   }
 
-  /** The next failure of a key counts as its first. */
+  /** Resets the failures of a key. */
   forget(key: string): void {
     this.#failures.delete(key)
   }
 
-  /** Keys are worked on from now on. */
+  /** Starts to process keys. */
   start(): void {
     if (this.#state === 'filling') this.#state = 'working'
     this.#next()
   }
 
-  /** Takes no more keys and lets go of those that wait; resolves when those under way are done. */
+  /** Accepts no more keys and drops the waiting ones; resolves when the keys in process are done. */
   stop(): Promise<void> {
     this.#state = 'stopped'
     this.#waiting.clear()
@@ -120,32 +129,29 @@ export class WorkQueue {
     return this.#end()
   }
 
-  /**
-   * Takes no more keys; resolves when all that wait, and those under way, are done. Those that fail are not tried
-   * again.
-   */
+  /** Accepts no more keys; resolves when the waiting keys and those in process are done. Failures are not retried. */
   drain(): Promise<void> {
-    // What never started does not begin now.
+    // A queue that was not started processes nothing.
     if (this.#state === 'filling') return this.stop()
     if (this.#state === 'working') this.#state = 'draining'
     return this.#end()
   }
 
-  get #ends(): boolean {
+  get #isEnding(): boolean {
     return this.#state === 'stopped' || this.#state === 'draining'
   }
 
   #end(): Promise<void> {
     for (const { timer } of this.#delayed.values()) clearTimeout(timer)
     this.#delayed.clear()
-    this.#settle()
+    this.#resolveIfIdle()
     return this.#idle.promise
   }
 
   #add(key: string, priority: number): void {
     if (this.#working.has(key)) {
-      if (!this.#again.has(key)) this.#metrics?.added()
-      this.#again.set(key, Math.max(priority, this.#again.get(key) ?? priority))
+      if (!this.#dirty.has(key)) this.#metrics?.added()
+      this.#dirty.set(key, Math.max(priority, this.#dirty.get(key) ?? priority))
     } else if (this.#waiting.add(key, priority)) {
       this.#metrics?.added()
       if (this.#metrics) this.#added.set(key, performance.now())
@@ -173,24 +179,23 @@ export class WorkQueue {
       this.#failures.delete(key)
     } catch (error) {
       if (this.#state !== 'stopped') {
-        this.#options.failed(key, error)
-        if (!this.#ends) this.addRateLimited(key, { priority })
+        this.#options.onFailure(key, error)
+        if (!this.#isEnding) this.addRateLimited(key, { priority })
       }
     }
     this.#metrics?.done((performance.now() - began) / 1000)
     this.#working.delete(key)
-    const again = this.#again.get(key)
-    this.#again.delete(key)
-    if (again !== undefined && this.#state !== 'stopped') {
-      this.#waiting.add(key, again)
+    const dirtyPriority = this.#dirty.get(key)
+    this.#dirty.delete(key)
+    if (dirtyPriority !== undefined && this.#state !== 'stopped') {
+      this.#waiting.add(key, dirtyPriority)
       if (this.#metrics) this.#added.set(key, performance.now())
     }
     this.#next()
-    this.#settle()
+    this.#resolveIfIdle()
   }
 
-  /** Whether the end has come. */
-  #settle(): void {
-    if (this.#ends && this.#working.size === 0 && this.#waiting.size === 0) this.#idle.resolve()
+  #resolveIfIdle(): void {
+    if (this.#isEnding && this.#working.size === 0 && this.#waiting.size === 0) this.#idle.resolve()
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Objects of any kind by their metadata alone (PartialObjectMetadata): what those read who care for owners and
- * finalizers only.
- */
+/** Reads only the metadata of objects of any kind (PartialObjectMetadata), for code that needs owners or finalizers. */
 import type { ObjectMeta } from '../../machinery/object.ts'
 import { collectionPath, objectPath, type Resource } from '../resource.ts'
 import type { RestClient, WatchEvent } from './rest-client.ts'
@@ -22,32 +19,37 @@ export interface MetadataPage {
 }
 
 const pageSize = 500
-const as = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1`
+const metadataType = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1`
 
 export const getMetadata = async (
   client: RestClient,
-  of: Resource,
+  resource: Resource,
   namespace: string,
   name: string,
-): Promise<PartialObject> => client.read(objectPath(of, namespace, name), as('PartialObjectMetadata'))
+): Promise<PartialObject> => client.read(objectPath(resource, namespace, name), metadataType('PartialObjectMetadata'))
 
-/** All objects, or those of a namespace, page by page. */
-export async function* metadataPages(client: RestClient, of: Resource, namespace = ''): AsyncGenerator<MetadataPage> {
-  for (let from = ''; ; ) {
-    const query = new URLSearchParams({ limit: `${pageSize}`, ...(from && { continue: from }) })
+/** Yields pages of all objects, or of those in a namespace. */
+export async function* metadataPages(
+  client: RestClient,
+  resource: Resource,
+  namespace = '',
+): AsyncGenerator<MetadataPage> {
+  for (let continueToken = ''; ; ) {
+    const query = new URLSearchParams({ limit: `${pageSize}`, ...(continueToken && { continue: continueToken }) })
     const page: MetadataPage = await client.read(
-      `${collectionPath(of, namespace)}?${query}`,
-      as('PartialObjectMetadataList'),
+      `${collectionPath(resource, namespace)}?${query}`,
+      metadataType('PartialObjectMetadataList'),
     )
     yield { ...page, items: page.items ?? [] }
-    from = page.metadata.continue ?? ''
-    if (!from) return
+    continueToken = page.metadata.continue ?? ''
+    if (!continueToken) return
   }
 }
 
-/** What changes from a version on; ends and throws as `RestClient.watch`. */
+/** Yields the changes after a resource version; ends and throws as `RestClient.watch`. */
 export const watchMetadata = (
   client: RestClient,
-  of: Resource,
+  resource: Resource,
   options: { readonly resourceVersion: string; readonly signal: AbortSignal; readonly namespace?: string },
-): AsyncGenerator<WatchEvent<PartialObject>> => client.watch(of, { ...options, accept: as('PartialObjectMetadata') })
+): AsyncGenerator<WatchEvent<PartialObject>> =>
+  client.watch(resource, { ...options, accept: metadataType('PartialObjectMetadata') })

@@ -1,4 +1,4 @@
-/** Reads and writes objects of any kind over the API. Refusals are StatusErrors, as the server told them. */
+/** Reads and writes objects of any kind. Rejections of the server are StatusErrors. */
 
 import type { VersionInfo } from '@kubernetes/client-node'
 import { parseJson, writeJson } from '../../lib/exact-json.ts'
@@ -8,19 +8,19 @@ import type { ClientRequest, Connection } from '../connection/connection.ts'
 import type { Credentials, Impersonation } from '../connection/credentials/credentials.ts'
 import type { TokenBucket } from '../connection/pacing/token-bucket.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from '../resource.ts'
-import { begin, bodyOf, complete, statusError } from './answer.ts'
 import type { ApplyConfiguration } from './apply-configuration.ts'
+import { openStream, readBody, sendAndRead, statusError } from './response.ts'
 
 export interface ListOptions {
   readonly namespace?: string
   readonly fieldSelector?: string
   readonly labelSelector?: string
-  /** Objects come with their metadata alone. */
+  /** Reads only the metadata of the objects (PartialObjectMetadata). */
   readonly metadataOnly?: boolean
 }
 
 export interface PageOptions extends ListOptions {
-  /** Objects on a page; 500 unless said. */
+  /** Objects on a page. Default: 500. */
   readonly limit?: number
 }
 
@@ -37,11 +37,11 @@ export interface WatchEvent<T> {
 export interface WatchOptions extends ListOptions {
   readonly resourceVersion: string
   readonly signal: AbortSignal
-  /** Begins with the objects that are there, closed by a bookmark that `endsInitialEvents` (KEP-3157). */
+  /** Starts with an event for each existing object, and a bookmark that ends them (KEP-3157). */
   readonly sendInitialEvents?: boolean
-  /** When the server ends the watch. */
+  /** The server ends the watch after this time. */
   readonly timeoutSeconds?: number
-  /** The representation asked for; the objects themselves unless said. */
+  /** The `Accept` header. Default: the full objects as JSON. */
   readonly accept?: string
 }
 
@@ -53,31 +53,31 @@ export interface DeleteOptions {
 }
 
 export interface WriteOptions {
-  /** Who is told in `managedFields`; the program's name unless said. */
+  /** The manager in `managedFields`. Default: the first part of the user agent. */
   readonly fieldManager?: string
-  /** Nothing is written: the answer is what would be. */
+  /** Validates the request and returns its result, but stores nothing. */
   readonly dryRun?: boolean
 }
 
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string
-  /** Takes fields that others have; true unless said. Without it their fields are a 409. */
+  /** Takes over fields of other managers. Default: true. If false, such fields are a conflict (409). */
   readonly force?: boolean
-  /** Such as `status`. */
+  /** For example `status`. */
   readonly subresource?: string
 }
 
-/** Who asks, where that is not who the connection belongs to. */
+/** The user of a client, if it is not the user of the connection. */
 export interface Identity {
   readonly token?: string
-  /** In place of a token, where that changes. */
+  /** For a token that changes, in place of `token`. */
   readonly credentials?: Credentials
-  /** A rate limit of its own. */
-  readonly turns?: TokenBucket
+  /** Limits the requests of this client, in place of the connection's limit. */
+  readonly rateLimiter?: TokenBucket
   readonly impersonate?: Impersonation
 }
 
-/** How a patch is written (RFC 6902, RFC 7386, and Kubernetes' own that knows lists by their keys). */
+/** JSON patch (RFC 6902), JSON merge patch (RFC 7386), or strategic merge patch, which merges lists by key. */
 export type PatchType = 'json' | 'merge' | 'strategic'
 
 const patchTypes: Readonly<Record<PatchType, string>> = {
@@ -87,11 +87,11 @@ const patchTypes: Readonly<Record<PatchType, string>> = {
 }
 
 const pageSize = 500
-/** Servers give requests a minute. */
+/** Servers end requests after one minute. */
 const answerTimeoutMs = 90_000
 const metadataType = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
 
-/** Whether a bookmark says that all objects that were there have been told. */
+/** Returns true if a bookmark ends the initial events of a watch. */
 export const endsInitialEvents = ({ metadata: { annotations } }: KubeObject): boolean =>
   annotations?.['k8s.io/initial-events-end'] === 'true'
 
@@ -101,93 +101,113 @@ interface Page<T> {
 }
 
 /**
- * Methods that take a name reject with an Error, and send nothing, if it is empty or no part of a path (`requireName`).
+ * A typed client for objects of all kinds. Methods that take a name send nothing and reject with an Error if the name
+ * is empty or cannot be part of a path (`requireName`).
+ * @example
+ * const client = await connectTo()
+ * const { items } = await client.list(pods, { namespace: 'default' })
  */
 export class RestClient {
   readonly #connection: Connection
   readonly #identity: Identity
 
-  /** Several clients, of several users, may share a connection: `identity`, or its token, says who asks. */
+  /** Clients of several users can share a connection: `identity` is the user's credentials, or a bearer token. */
   constructor(connection: Connection, identity: Identity | string = {}) {
     this.#connection = connection
     this.#identity = typeof identity === 'string' ? { token: identity } : identity
   }
 
-  /** A client of the same connection that asks for somebody else's place. */
+  /** Returns a client that impersonates a user, on the same connection. */
   as(impersonate: Impersonation): RestClient {
     return new RestClient(this.#connection, { ...this.#identity, impersonate })
   }
 
-  async get<T extends KubeObject>(of: Resource<T>, namespace: string, name: string, subresource = ''): Promise<T> {
-    return this.request('GET', objectPath(of, namespace, name, subresource))
+  /**
+   * Returns an object, or one of its subresources. Rejects with a StatusError 404 if it does not exist.
+   * @example const pod = await client.get(pods, 'default', 'web')
+   */
+  async get<T extends KubeObject>(
+    resource: Resource<T>,
+    namespace: string,
+    name: string,
+    subresource = '',
+  ): Promise<T> {
+    return this.request('GET', objectPath(resource, namespace, name, subresource))
   }
 
-  /** The object, or undefined if there is none. */
-  async find<T extends KubeObject>(of: Resource<T>, namespace: string, name: string): Promise<T | undefined> {
-    return this.get(of, namespace, name).catch((error) => {
+  /**
+   * Returns an object, or undefined if it does not exist.
+   * @example const node = await client.find(nodes, '', 'node-1')
+   */
+  async find<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): Promise<T | undefined> {
+    return this.get(resource, namespace, name).catch((error) => {
       if (error instanceof StatusError && error.code === 404) return undefined
       throw error
     })
   }
 
-  /** All objects, read in pages. */
-  async list<T extends KubeObject>(of: Resource<T>, options: PageOptions = {}): Promise<ObjectList<T>> {
+  /**
+   * Returns all objects that match, read page by page.
+   * @example const { items, resourceVersion } = await client.list(pods, { labelSelector: 'app=web' })
+   */
+  async list<T extends KubeObject>(resource: Resource<T>, options: PageOptions = {}): Promise<ObjectList<T>> {
     const items: T[] = []
     let resourceVersion = ''
     try {
-      for await (const page of this.pages(of, options)) {
+      for await (const page of this.pages(resource, options)) {
         for (const item of page.items) items.push(item)
         resourceVersion = page.resourceVersion
       }
       return { items, resourceVersion }
     } catch (error) {
-      // The server does not remember what the first page showed: all at once, then.
+      // The revision of the first page is compacted: read everything in one request.
       if (items.length > 0 && error instanceof StatusError && error.code === 410)
-        return this.list(of, { ...options, limit: 0 })
+        return this.list(resource, { ...options, limit: 0 })
       throw error
     }
   }
 
   /**
-   * The pages of a list, all of one revision. Throws a StatusError 410 when the server has forgotten it before the last
-   * one is read.
+   * Yields the pages of a list, all of the same revision. Throws a StatusError 410 if that revision is compacted before
+   * the last page is read.
    */
   async *pages<T extends KubeObject>(
-    of: Resource<T>,
+    resource: Resource<T>,
     { limit = pageSize, ...options }: PageOptions = {},
   ): AsyncGenerator<ObjectList<T>> {
     const accept = options.metadataOnly ? metadataType('PartialObjectMetadataList') : undefined
-    for (let from = ''; ; ) {
+    for (let continueToken = ''; ; ) {
       const query = new URLSearchParams({
         ...selectors(options),
         ...(limit > 0 && { limit: `${limit}` }),
-        ...(from && { continue: from }),
+        ...(continueToken && { continue: continueToken }),
       })
       const { items, metadata } = await this.request<Page<T>>(
         'GET',
-        `${collectionPath(of, options.namespace)}?${query}`,
+        `${collectionPath(resource, options.namespace)}?${query}`,
         { accept },
       )
-      // Items of a list do not say what they are.
+      // The items of a list have no apiVersion and kind.
       yield {
-        items: (items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(of), kind: of.kind })),
+        items: (items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(resource), kind: resource.kind })),
         resourceVersion: metadata.resourceVersion,
       }
-      from = metadata.continue ?? ''
-      if (!from) return
+      continueToken = metadata.continue ?? ''
+      if (!continueToken) return
     }
   }
 
-  /** The objects of a list, one by one, read page by page as they are wanted. */
-  async *items<T extends KubeObject>(of: Resource<T>, options: PageOptions = {}): AsyncGenerator<T> {
-    for await (const page of this.pages(of, options)) yield* page.items
+  /** Yields the objects of a list; reads the next page when it is needed. */
+  async *items<T extends KubeObject>(resource: Resource<T>, options: PageOptions = {}): AsyncGenerator<T> {
+    for await (const page of this.pages(resource, options)) yield* page.items
   }
 
   /**
-   * What changes from a version on. Ends when the server ends it; throws a StatusError that the server tells in between
-   * (410: list again), and ConnectionLost.
+   * Yields the changes after `resourceVersion` until the server ends the watch. Throws ConnectionLost, or the
+   * StatusError of an ERROR event (410: list again).
+   * @example for await (const { type, object } of client.watch(pods, { resourceVersion, signal })) console.log(type)
    */
-  async *watch<T extends KubeObject>(of: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+  async *watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
     const { resourceVersion, signal, sendInitialEvents, timeoutSeconds, metadataOnly } = options
     const accept = metadataOnly ? metadataType('PartialObjectMetadata') : options.accept
     const query = new URLSearchParams({
@@ -201,51 +221,55 @@ export class RestClient {
     const request: ClientRequest = {
       ...this.#identity,
       method: 'GET',
-      path: `${collectionPath(of, options.namespace)}?${query}`,
+      path: `${collectionPath(resource, options.namespace)}?${query}`,
       signal,
       accept,
     }
-    const answer = await begin(this.#connection, request)
-    let rest = ''
+    const answer = await openStream(this.#connection, request)
+    let partialLine = ''
     const decoder = new TextDecoder()
-    for await (const piece of bodyOf(request, answer)) {
-      const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
-      rest = lines.pop() ?? ''
+    for await (const piece of readBody(request, answer)) {
+      const lines = (partialLine + decoder.decode(piece, { stream: true })).split('\n')
+      partialLine = lines.pop() ?? ''
       for (const line of lines) {
         const event = parseJson(line) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status }
         if (event.type === 'ERROR') throw statusError(event.object)
         yield metadataOnly
-          ? { type: event.type, object: { ...event.object, apiVersion: apiVersionOf(of), kind: of.kind } }
+          ? { type: event.type, object: { ...event.object, apiVersion: apiVersionOf(resource), kind: resource.kind } }
           : event
       }
     }
   }
 
-  async create<T extends KubeObject>(of: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
-    return this.request('POST', withQuery(collectionPath(of, object.metadata.namespace), options), { body: object })
+  /** Creates an object and returns it as stored. */
+  async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+    return this.request('POST', withQuery(collectionPath(resource, object.metadata.namespace), options), {
+      body: object,
+    })
   }
 
-  /** Replaces an object; with a resourceVersion in it only if nobody was faster. */
+  /** Replaces an object. If it has a resourceVersion, rejects with a StatusError 409 when the stored one differs. */
   async update<T extends KubeObject>(
-    of: Resource<T>,
+    resource: Resource<T>,
     object: T,
     subresource = '',
     options: WriteOptions = {},
   ): Promise<T> {
     const { namespace = '', name = '', resourceVersion } = object.metadata
-    return this.request('PUT', withQuery(objectPath(of, namespace, name, subresource), options), {
+    return this.request('PUT', withQuery(objectPath(resource, namespace, name, subresource), options), {
       body: object,
       repeatable: resourceVersion !== undefined,
     })
   }
 
-  /** Replaces the status alone. */
-  updateStatus<T extends KubeObject>(of: Resource<T>, object: T): Promise<T> {
-    return this.update(of, object, 'status')
+  /** Replaces the status of an object. */
+  updateStatus<T extends KubeObject>(resource: Resource<T>, object: T): Promise<T> {
+    return this.update(resource, object, 'status')
   }
 
+  /** Patches an object, or one of its subresources. */
   async patch<T extends KubeObject>(
-    of: Resource<T>,
+    resource: Resource<T>,
     namespace: string,
     name: string,
     patch: object,
@@ -253,73 +277,82 @@ export class RestClient {
     subresource = '',
     options: WriteOptions = {},
   ): Promise<T> {
-    return this.request('PATCH', withQuery(objectPath(of, namespace, name, subresource), options), {
+    return this.request('PATCH', withQuery(objectPath(resource, namespace, name, subresource), options), {
       body: patch,
       contentType: patchTypes[type],
     })
   }
 
-  /** Creates something under an object, such as an eviction, a binding or a token. */
+  /** Posts to a subresource such as `eviction`, `binding` or `token`. */
   async createUnder<Answer>(
-    of: Resource,
+    resource: Resource,
     namespace: string,
     name: string,
     subresource: string,
     object: object,
   ): Promise<Answer> {
-    return this.request('POST', objectPath(of, namespace, name, subresource), { body: object })
+    return this.request('POST', objectPath(resource, namespace, name, subresource), { body: object })
   }
 
   /**
-   * Server-side apply: the object has these fields from now on, as fields of this manager (a name, or options with it).
+   * Server-side apply: sets the fields of `object`, owned by `manager` (its name, or options with `fieldManager`).
+   * @example await client.apply(deployments, { metadata: { namespace, name }, spec: { replicas: 2 } }, 'my-manager')
    */
   async apply<T extends KubeObject>(
-    of: Resource<T>,
+    resource: Resource<T>,
     object: ApplyConfiguration<T>,
     manager: string | ApplyOptions,
   ): Promise<T> {
     const { force = true, subresource, ...options } = typeof manager === 'string' ? { fieldManager: manager } : manager
     const { namespace = '', name } = object.metadata
-    const path = withQuery(objectPath(of, namespace, name, subresource), options, force ? { force: 'true' } : {})
-    const body = { ...object, apiVersion: apiVersionOf(of), kind: of.kind }
+    const path = withQuery(objectPath(resource, namespace, name, subresource), options, force ? { force: 'true' } : {})
+    const body = { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind }
     return this.request('PATCH', path, { body, contentType: 'application/apply-patch+yaml', repeatable: true })
   }
 
-  async delete(of: Resource, namespace: string, name: string, options: DeleteOptions = {}): Promise<void> {
-    // Without its uid, sent twice, it might end one that somebody made in between.
-    await this.request('DELETE', objectPath(of, namespace, name), {
+  /**
+   * Deletes an object. Rejects with a StatusError 404 if it does not exist.
+   * @example await client.delete(pods, 'default', 'web', { propagationPolicy: 'Foreground' })
+   */
+  async delete(resource: Resource, namespace: string, name: string, options: DeleteOptions = {}): Promise<void> {
+    // Without a uid, a retry could delete an object that was created after the first attempt.
+    await this.request('DELETE', objectPath(resource, namespace, name), {
       body: deleteBody(options),
       repeatable: options.uid !== undefined,
     })
   }
 
-  /** Deletes all objects of a namespace, or of a selection of them. */
+  /** Deletes all objects that match. */
   async deleteCollection(
-    of: Resource,
+    resource: Resource,
     { namespace, ...selection }: ListOptions,
     options: DeleteOptions = {},
   ): Promise<void> {
-    await this.request('DELETE', `${collectionPath(of, namespace)}?${new URLSearchParams(selectors(selection))}`, {
-      body: deleteBody(options),
-    })
+    await this.request(
+      'DELETE',
+      `${collectionPath(resource, namespace)}?${new URLSearchParams(selectors(selection))}`,
+      {
+        body: deleteBody(options),
+      },
+    )
   }
 
   /**
-   * Which Kubernetes the server is (`/version`).
+   * Returns the version of the server (`/version`).
    * @example const { gitVersion } = await client.serverVersion()
    */
   serverVersion(): Promise<ServerVersion> {
     return this.read('/version')
   }
 
-  /** Reads any path, in a representation other than JSON's usual one if `accept` says so. */
+  /** Sends a GET for any path and returns the parsed JSON. `accept` is the `Accept` header. */
   read<T>(path: string, accept?: string): Promise<T> {
     return this.request('GET', path, { accept })
   }
 
   /**
-   * Any call: resolves with its answer, parsed. `repeatable` (reading is, unless said) lets it be sent again when its
-   * answer was lost. Rejects with a StatusError that the server told, with ConnectionLost where there is no answer.
+   * Sends any request and returns the parsed response. A `repeatable` request (default: GET) is retried if its response
+   * is lost. Rejects with the server's StatusError, or with ConnectionLost.
    */
   request<T>(
     method: string,
@@ -327,7 +360,7 @@ export class RestClient {
     { body, contentType = 'application/json', accept, repeatable = method === 'GET' }: CallOptions = {},
   ): Promise<T> {
     const content = body && { contentType, body: Buffer.from(writeJson(body)) }
-    return complete<T>(
+    return sendAndRead<T>(
       this.#connection,
       { ...this.#identity, method, path, accept, timeoutMs: answerTimeoutMs, ...content },
       repeatable,
@@ -345,22 +378,22 @@ export interface CallOptions {
   readonly repeatable?: boolean
 }
 
-const deleteBody = ({ uid, resourceVersion, ...how }: DeleteOptions): object => ({
+const deleteBody = ({ uid, resourceVersion, ...rest }: DeleteOptions): object => ({
   apiVersion: 'v1',
   kind: 'DeleteOptions',
   preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
-  ...how,
+  ...rest,
 })
 
 function selectors({ fieldSelector, labelSelector }: ListOptions): Record<string, string> {
   return { ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }
 }
 
-function withQuery(path: string, { fieldManager, dryRun }: WriteOptions, more: Record<string, string> = {}): string {
+function withQuery(path: string, { fieldManager, dryRun }: WriteOptions, extra: Record<string, string> = {}): string {
   const query = new URLSearchParams({
     ...(fieldManager && { fieldManager }),
     ...(dryRun && { dryRun: 'All' }),
-    ...more,
+    ...extra,
   }).toString()
   return query ? `${path}?${query}` : path
 }

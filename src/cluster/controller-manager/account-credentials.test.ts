@@ -58,9 +58,9 @@ test('an account that is missing is made, and its namespace too', async () => {
 test('a token that the server refuses is asked for anew, but not with each request', async () => {
   const { credentials, pass, given } = cluster()
   await credentials.authorization?.()
-  assert.equal(credentials.refused?.(), false)
+  assert.equal(credentials.invalidate?.(), false)
   pass(10_000)
-  assert.equal(credentials.refused?.(), true)
+  assert.equal(credentials.invalidate?.(), true)
   assert.equal(await credentials.authorization?.(), 'Bearer 2')
   assert.equal(given(), 2)
 })

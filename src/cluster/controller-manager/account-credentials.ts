@@ -5,7 +5,7 @@
 import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node'
 import type { Credentials } from '../../client/connection/credentials/credentials.ts'
 import { namespaces, serviceAccounts } from '../../client/kinds.ts'
-import { isConflict } from '../../client/rest/refusals.ts'
+import { isConflict } from '../../client/rest/api-errors.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
@@ -72,7 +72,7 @@ export function accountCredentials(
       const current = known && now() < known.expiresMs ? await ask().catch(() => known) : await ask()
       return `Bearer ${current.value}`
     },
-    refused() {
+    invalidate() {
       if (!token || now() - token.madeMs < shortestAgeMs) return false
       token = undefined
       return true

@@ -48,7 +48,7 @@ export function managedClients(access: ServerAccess, { flags }: FlagPlace): Cont
   const turns = (): TokenBucket | undefined =>
     qps && qps > 0 ? new TokenBucket({ qps, burst: flags.int('kube-api-burst') || usualBurst }) : undefined
   if (!flags.bool('use-service-account-credentials')) {
-    return { reader, of: () => new RestClient(main, { turns: turns() }), close: () => main.close() }
+    return { reader, of: () => new RestClient(main, { rateLimiter: turns() }), close: () => main.close() }
   }
   // Who shows a certificate is known by that, whatever token they send: accounts have a connection without.
   const { url, ca, serverName, insecure, proxyUrl, userAgent, metrics } = server
@@ -63,8 +63,8 @@ export function managedClients(access: ServerAccess, { flags }: FlagPlace): Cont
     reader,
     of: ({ account }) =>
       account
-        ? new RestClient(ofAccounts, { credentials: credentialsOf(account), turns: turns() })
-        : new RestClient(main, { turns: turns() }),
+        ? new RestClient(ofAccounts, { credentials: credentialsOf(account), rateLimiter: turns() })
+        : new RestClient(main, { rateLimiter: turns() }),
     close() {
       ofAccounts.close()
       main.close()

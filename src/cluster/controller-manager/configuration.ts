@@ -7,7 +7,7 @@ import { chosenOf, controllerValues, electionTimes, type FlagValues } from './fl
 const nanosecondsPerMs = 1_000_000
 
 export function configurationOf(flags: FlagValues): object {
-  const { leaseMs, renewMs, retryMs } = electionTimes(flags)
+  const { leaseDurationMs: leaseMs, renewDeadlineMs: renewMs, retryPeriodMs: retryMs } = electionTimes(flags)
   return {
     Generic: {
       Address: flags.text('bind-address') ?? '0.0.0.0',

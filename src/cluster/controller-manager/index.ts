@@ -71,7 +71,7 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
           client: lead.reader,
           identity: `${hostname()}_${randomUUID()}`,
           events: new EventRecorder(lead.reader, managerAgent, log),
-          changed: (leader) => leader && log(`the controllers of this cluster are run by ${leader}`),
+          onNewLeader: (leader) => leader && log(`the controllers of this cluster are run by ${leader}`),
           log,
         })
       : undefined

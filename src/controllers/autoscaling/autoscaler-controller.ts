@@ -55,7 +55,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
         resource: horizontalPodAutoscalers,
         keys: () => [],
         // The first look is a period later: a new workload has not been measured yet.
-        changed(scaler, before, { requeue }) {
+        onChange(scaler, before, { requeue }) {
           const { namespace, name } = (scaler ?? before)?.metadata ?? {}
           const key = `${namespace}/${name}`
           const known = scheduled.get(key)

@@ -44,13 +44,13 @@ export function daemonSetController({ concurrency, now = Date.now }: DaemonSetOp
     name: 'daemonset-controller',
     concurrency,
     watches: [
-      watch({ resource: daemonSets, changed: (set, before) => outstanding.observeOwner(set, before) }),
+      watch({ resource: daemonSets, onChange: (set, before) => outstanding.observeOwner(set, before) }),
       watch({
         resource: pods,
         keys: (pod, caches) => ownerKeys(pod, caches, daemonSets, selects),
-        changed: (pod, before) => outstanding.observe(pod, before),
+        onChange: (pod, before) => outstanding.observe(pod, before),
       }),
-      watch({ resource: nodes, keys: () => [], changed: nodeChanged }),
+      watch({ resource: nodes, keys: () => [], onChange: nodeChanged }),
       watchedRevisions(daemonSets, selects),
     ],
     async reconcile(key, context) {

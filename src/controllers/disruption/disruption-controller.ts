@@ -41,7 +41,7 @@ export function disruptionController(now: () => number = Date.now): Controller {
           for (const budget of budgetsOf(pod, caches)) yield keyOf(budget)
           if (staleInMs(pod, now()) !== undefined) yield prefix + keyOf(pod)
         },
-        changed(pod, before, { caches, events }) {
+        onChange(pod, before, { caches, events }) {
           if (!pod || before) return
           const [first, second] = budgetsOf(pod, caches)
           const { namespace, name } = pod.metadata

@@ -95,7 +95,7 @@ export const watchedPods = (notice: Notice): WatchedKind =>
   watch({
     resource: pods,
     keys: () => [],
-    changed(pod, before, context) {
+    onChange(pod, before, context) {
       if (!changesEndpoints(pod, before)) return
       for (const state of [pod, before])
         if (state) for (const key of servicesOf(context.caches, state)) notice(key, context)

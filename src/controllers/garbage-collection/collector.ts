@@ -2,7 +2,7 @@
  * Carries out what the graph asks for: deletes what has no owner any more, releases dependents, lets owners go that
  * waited for theirs.
  */
-import { isConflict, isMissing } from '../../client/rest/refusals.ts'
+import { isConflict, isObjectNotFound } from '../../client/rest/api-errors.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
 import { decide, type JudgedReference } from './decision.ts'
@@ -185,7 +185,7 @@ export class Collector {
         else graph.remove(node.identity.uid)
       }
     } catch (error) {
-      if (isMissing(error)) graph.remove(node.identity.uid)
+      if (isObjectNotFound(error)) graph.remove(node.identity.uid)
       else throw isUnknownPath(error) ? new UnknownKind(node.identity.apiVersion, node.identity.kind) : error
     }
   }

@@ -72,7 +72,7 @@ async function collect(
     // A watch is late.
     if (error instanceof NotSeenYet || signal.aborted) return
     const of = graph.get(uid)?.identity
-    failures.failed(
+    failures.record(
       uid,
       error,
       deletions.failures(uid),
@@ -83,14 +83,14 @@ async function collect(
     name: queues.deletions,
     metrics,
     concurrency,
-    failed,
+    onFailure: failed,
     work: (uid) => collector.attemptToDelete(uid),
   })
   const releases: WorkQueue = new WorkQueue({
     name: queues.releases,
     metrics,
     concurrency,
-    failed,
+    onFailure: failed,
     work: (uid) => collector.attemptToOrphan(uid),
   })
   const graph: Graph = new Graph({

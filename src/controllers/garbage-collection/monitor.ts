@@ -58,7 +58,7 @@ export async function monitor({
       if (code === 410 || code === 404) version = ''
       // A server that is started anew is missed once by everybody: that is told when it lasts.
       else if (pauseMs > shortestPauseMs || !(error instanceof ConnectionLost)) {
-        failures.failed(
+        failures.record(
           resource.plural,
           error,
           Number.POSITIVE_INFINITY,

@@ -95,7 +95,7 @@ export class Monitors {
     } catch (error) {
       if (signal.aborted) return
       failed()
-      failures.failed(
+      failures.record(
         'discovery',
         error,
         Number.POSITIVE_INFINITY,

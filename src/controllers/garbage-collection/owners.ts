@@ -3,8 +3,8 @@
  * hearsay.
  */
 
+import { isObjectNotFound } from '../../client/rest/api-errors.ts'
 import { getMetadata } from '../../client/rest/metadata.ts'
-import { isMissing } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
 import { isNotFound } from '../refusals.ts'
@@ -76,7 +76,7 @@ export async function liveState(
     const { metadata } = await getMetadata(client, kinds.resource(apiVersion, kind), namespace, name)
     return metadata.uid === uid ? stateOf(metadata) : undefined
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isObjectNotFound(error)) return undefined
     throw isUnknownPath(error) ? new UnknownKind(apiVersion, kind) : error
   }
 }

@@ -16,7 +16,7 @@ export const watchedRevisions = <Owner extends KubeObject>(
   watch({
     resource: controllerRevisions,
     keys: () => [],
-    changed(
+    onChange(
       revision: ControllerRevision | undefined,
       before: ControllerRevision | undefined,
       { caches, requeue }: ReconcileContext,

@@ -33,7 +33,7 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
       watch({
         resource: namespaces,
         keys: ({ metadata }) => (metadata.deletionTimestamp ? [metadata.name ?? ''] : []),
-        changed(object, before) {
+        onChange(object, before) {
           if (!object) looks.delete(before?.metadata.uid ?? '')
         },
       }),

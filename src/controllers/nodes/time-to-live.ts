@@ -33,7 +33,7 @@ export function timeToLive(): Controller {
     watches: [
       watch({
         resource: nodes,
-        changed(node, before) {
+        onChange(node, before) {
           if (node && !before) count++
           else if (!node && before) count--
           step = nextStep(step, count)

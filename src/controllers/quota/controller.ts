@@ -77,7 +77,7 @@ export function resourceQuotaController({
         watch({
           resource,
           keys: () => [],
-          changed(object, before, context) {
+          onChange(object, before, context) {
             // Admission has counted new objects and larger requests; deletions, ended pods and smaller requests
             // reduce the usage.
             if (!before || (resource === pods && object && !(hasEnded(object) && !hasEnded(before)))) return

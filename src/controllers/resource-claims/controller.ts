@@ -109,7 +109,7 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
           yield podKey(pod)
           if (isDone(pod)) yield* keysOfClaims(pod)
         },
-        changed(pod, before, { caches, requeue }) {
+        onChange(pod, before, { caches, requeue }) {
           if (pod || !before || !usesClaims(before)) return
           for (const { name } of before.spec?.resourceClaims ?? []) made.delete(madeKey(before, name))
           for (const key of keysOfClaims(before)) requeue(key)

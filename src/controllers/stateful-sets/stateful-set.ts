@@ -58,11 +58,11 @@ export function statefulSetController({
     name: 'statefulset-controller',
     concurrency,
     watches: [
-      watch({ resource: statefulSets, changed: (set, before) => outstanding.observeOwner(set, before) }),
+      watch({ resource: statefulSets, onChange: (set, before) => outstanding.observeOwner(set, before) }),
       watch({
         resource: pods,
         keys: (pod, caches) => ownerKeys(pod, caches, statefulSets, selects),
-        changed: (pod, before) => outstanding.observe(pod, before),
+        onChange: (pod, before) => outstanding.observe(pod, before),
       }),
       watch({ resource: persistentVolumeClaims, keys: setsOfClaim }),
       watchedRevisions(statefulSets, selects),

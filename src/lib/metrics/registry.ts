@@ -79,6 +79,13 @@ const found =
     return series
   }
 
+/**
+ * The metrics of a process or a part of it.
+ * @example
+ * const registry = new MetricsRegistry()
+ * registry.counter('boats_total', 'Number of boats.', ['color'])(['red']).add()
+ * console.log(registry.render())
+ */
 export class MetricsRegistry {
   readonly #metrics: Metric[] = []
 

@@ -4,7 +4,7 @@
  */
 import { RequestCanceled } from '../../client/connection/connection-lost.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
-import { isGoneOrChanged } from '../../client/rest/refusals.ts'
+import { isNotFoundOrConflict } from '../../client/rest/api-errors.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 
@@ -75,7 +75,7 @@ export class StatusWriter {
       )
     } catch (error) {
       // A pod that was deleted or replaced needs no status.
-      const isGone = isGoneOrChanged(error)
+      const isGone = isNotFoundOrConflict(error)
       if (!isGone && !(error instanceof RequestCanceled))
         this.#log(`cannot write the status of pod ${key}: ${error instanceof Error ? error.message : String(error)}`)
     }

@@ -3,12 +3,12 @@
  * pending pods, so whatever the pods of one owner have in common must be equal in all of them.
  */
 import type { Pod } from '../../client/kinds.ts'
-import { leanPod } from '../../client/objects/lean-pod.ts'
+import { trimPod } from '../../client/objects/trim-pod.ts'
 
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
 
 export function transformPod(pod: Pod): Pod {
-  const { status, ...lean } = leanPod(pod)
+  const { status, ...lean } = trimPod(pod)
   if (!status) return lean
   const { podIP: _, podIPs: __, containerStatuses, initContainerStatuses, ...kept } = status
   return {

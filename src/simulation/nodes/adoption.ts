@@ -5,7 +5,7 @@
  */
 import { Informer } from '../../client/informers/informer.ts'
 import { configMaps, type Node, nodes } from '../../client/kinds.ts'
-import { isConflict, unlessGone } from '../../client/rest/refusals.ts'
+import { ignoreNotFound, isConflict } from '../../client/rest/api-errors.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { fleetConfigMapOf, fleetLabelValue, nodeLabel, ownerLabel, upOwner, usualOwner } from '../names.ts'
 
@@ -83,7 +83,7 @@ export class Adoption {
     const labels = { [ownerLabel]: owner }
     await client.patch(nodes, '', name, { metadata: { resourceVersion, labels } }, 'merge').catch((error: unknown) => {
       // The next event of the node comes back here.
-      if (!isConflict(error)) unlessGone(error)
+      if (!isConflict(error)) ignoreNotFound(error)
     })
   }
 }

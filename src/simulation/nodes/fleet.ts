@@ -5,8 +5,8 @@
  */
 import { Informer } from '../../client/informers/informer.ts'
 import { type ConfigMap, configMaps, type Node, nodes } from '../../client/kinds.ts'
-import { createOrUpdate } from '../../client/objects/write-state.ts'
-import { isAlreadyExists, unlessGone } from '../../client/rest/refusals.ts'
+import { createOrUpdate } from '../../client/objects/create-or-update.ts'
+import { ignoreNotFound, isAlreadyExists } from '../../client/rest/api-errors.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { fleetConfigMapOf, fleetGroupsKey, fleetLabelValue, fleetSizeKey, nodeLabel, ownerLabel } from '../names.ts'
@@ -136,7 +136,7 @@ export class Fleet {
       else if (!(await this.#create(one))) isDone = false
     })
     await this.#each(surplus, ({ metadata: { name = '', uid } }) =>
-      client.delete(nodes, '', name, { uid }).catch(unlessGone),
+      client.delete(nodes, '', name, { uid }).catch(ignoreNotFound),
     )
     return isDone
   }

@@ -3,7 +3,7 @@
  * nodes go.
  */
 import { type APIService, apiServices, type Service, services } from '../../client/kinds.ts'
-import { unlessGone } from '../../client/rest/refusals.ts'
+import { ignoreNotFound } from '../../client/rest/api-errors.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { annotationPrefix, ownerLabel, upOwner } from '../names.ts'
 import { metricsGroup, metricsVersion } from './metrics-api.ts'
@@ -75,6 +75,6 @@ const ownerOf = (labels: Readonly<Record<string, string>>): string => labels[own
 export async function unregisterMetrics(client: RestClient, owner: string): Promise<void> {
   const known = await client.find(apiServices, '', apiServiceName)
   if (!known?.metadata.labels?.[ownLabel] || ownerOf(known.metadata.labels) !== owner) return
-  await client.delete(apiServices, '', apiServiceName).catch(unlessGone)
-  await client.delete(services, place.namespace, place.name).catch(unlessGone)
+  await client.delete(apiServices, '', apiServiceName).catch(ignoreNotFound)
+  await client.delete(services, place.namespace, place.name).catch(ignoreNotFound)
 }

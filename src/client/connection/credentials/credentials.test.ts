@@ -15,11 +15,11 @@ function folder(t: TestContext): string {
   return path
 }
 
-test('a token of a file is read again after a minute, and when it is refused', async (t) => {
+test('a token file is read again after one minute, and after a 401', async (t) => {
   const file = join(folder(t), 'token')
   let now = 0
   const credentials = tokenFile(file, () => now)
-  await assert.rejects(credentials.authorization!(), /token .* cannot be read/)
+  await assert.rejects(credentials.authorization!(), /cannot read the token file/)
   writeFileSync(file, 'first\n')
   assert.equal(await credentials.authorization!(), 'Bearer first')
   writeFileSync(file, 'second')
@@ -27,32 +27,32 @@ test('a token of a file is read again after a minute, and when it is refused', a
   now = 60_000
   assert.equal(await credentials.authorization!(), 'Bearer second')
   writeFileSync(file, 'third')
-  assert.equal(credentials.refused!(), true)
+  assert.equal(credentials.invalidate!(), true)
   assert.equal(await credentials.authorization!(), 'Bearer third')
 })
 
-test('a program is asked once until what it gave expires or is refused, and never by two at once', async () => {
+test('an exec plugin runs once, also concurrently, until its credentials expire or are rejected', async () => {
   let now = 0
-  let asked = 0
+  let runs = 0
   const plugin: ExecPlugin = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', args: [], env: {} }
-  const run = async (): Promise<ExecCredentials> => ({ token: `t${++asked}`, expires: now + 10_000 })
+  const run = async (): Promise<ExecCredentials> => ({ token: `t${++runs}`, expires: now + 10_000 })
   const credentials = execCredentials(plugin, { run, now: () => now })
   assert.deepEqual(await Promise.all([credentials.authorization!(), credentials.authorization!()]), [
     'Bearer t1',
     'Bearer t1',
   ])
-  assert.equal(credentials.refused!(), false, 'not when it has just been asked')
+  assert.equal(credentials.invalidate!(), false, 'not directly after a run')
   now = 6_000
-  assert.equal(credentials.refused!(), true)
+  assert.equal(credentials.invalidate!(), true)
   assert.equal(await credentials.authorization!(), 'Bearer t2')
   now = 16_000
   assert.equal(await credentials.authorization!(), 'Bearer t3')
 })
 
-test('a program that fails is asked again by the next request', async () => {
-  let asked = 0
+test('an exec plugin that failed runs again for the next request', async () => {
+  let runs = 0
   const run = async (): Promise<ExecCredentials> => {
-    if (++asked === 1) throw new Error('not yet')
+    if (++runs === 1) throw new Error('not yet')
     return { cert: 'C', key: 'K' }
   }
   const credentials = execCredentials({ apiVersion: 'v', command: 'x', args: [], env: {} }, { run })
@@ -61,19 +61,23 @@ test('a program that fails is asked again by the next request', async () => {
   assert.equal(await credentials.authorization!(), undefined)
 })
 
-test('a program is told its environment and the cluster, and its answer is checked', async (t) => {
+test('an exec plugin gets its environment and the cluster, and its output is validated', async (t) => {
   const file = join(folder(t), 'config')
   const program = (answer: string, more = ''): string => `apiVersion: v1
 kind: Config
 current-context: c
 contexts: [{ name: c, context: { cluster: c, user: u, namespace: dev } }]
-clusters: [{ name: c, cluster: { server: "https://example.com/path", proxy-url: "http://proxy:3128", tls-server-name: inner, insecure-skip-tls-verify: true } }]
+clusters:
+- name: c
+  cluster: { server: "https://example.com/path", proxy-url: "http://proxy:3128", tls-server-name: inner,
+    insecure-skip-tls-verify: true }
 users:
 - name: u
   user:
     as: jane
     as-groups: [dev]
-    exec: { apiVersion: client.authentication.k8s.io/v1, command: sh, provideClusterInfo: true, args: ["-c", ${JSON.stringify(answer)}]${more} }
+    exec: { apiVersion: client.authentication.k8s.io/v1, command: sh, provideClusterInfo: true,
+      args: ["-c", ${JSON.stringify(answer)}]${more} }
 `
   const answer = (status: string): string =>
     `printf '{"apiVersion":"client.authentication.k8s.io/v1","status":${status}}'`
@@ -102,11 +106,11 @@ users:
   await fails(program('x', ', interactiveMode: Always'), /asks at a terminal/)
 })
 
-test('a pod finds its cluster by its environment and its account', async (t) => {
+test('a pod finds its cluster by its environment and its service account files', async (t) => {
   const accountFolder = folder(t)
   const environment = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '6443' }
-  await assert.rejects(inClusterAccess({ environment: {}, accountFolder }), /this is no pod/)
-  await assert.rejects(inClusterAccess({ environment, accountFolder }), /the pod has no token/)
+  await assert.rejects(inClusterAccess({ environment: {}, accountFolder }), /not running in a pod/)
+  await assert.rejects(inClusterAccess({ environment, accountFolder }), /the service account token is missing/)
   for (const [name, content] of Object.entries({ token: 'T', 'ca.crt': 'CA', namespace: 'ns\n' }))
     writeFileSync(join(accountFolder, name), content)
   const { url, ca, namespace, credentials } = await loadAccess({ environment, accountFolder })
@@ -116,7 +120,7 @@ test('a pod finds its cluster by its environment and its account', async (t) => 
   )
 })
 
-test('impersonation says user, groups and the rest in headers', () => {
+test('impersonation headers contain user, uid, groups and extra', () => {
   assert.deepEqual(
     impersonationHeaders({ userName: 'jane', uid: '7', groups: ['a', 'b'], extra: { 'example.com/scopes': ['x'] } }),
     {

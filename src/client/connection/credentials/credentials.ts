@@ -1,4 +1,4 @@
-/** Who asks: what is shown with each request, or when a connection begins. */
+/** Credentials that are sent with each request, or in the TLS handshake. */
 import { readFile } from 'node:fs/promises'
 
 /** A client certificate and its key, PEM. */
@@ -7,19 +7,20 @@ export interface ClientCertificate {
   readonly key: string
 }
 
+/**
+ * Supplies credentials, which may change over time.
+ * @example const credentials: Credentials = { authorization: async () => `Bearer ${await currentToken()}` }
+ */
 export interface Credentials {
-  /**
-   * The header `authorization` of a request that is sent now; undefined where there is none. Rejects with an Error that
-   * says what is missing.
-   */
+  /** Returns the `authorization` header for the next request, or undefined. Rejects with an Error if it cannot. */
   authorization?(): Promise<string | undefined>
-  /** What is shown to a server when a connection begins. */
+  /** Returns the client certificate for the next TLS handshake, or undefined. */
   certificate?(): Promise<ClientCertificate | undefined>
-  /** Told that a server has answered 401: whether there may be others now. */
-  refused?(): boolean
+  /** Called after a 401. Returns true if the next call may return other credentials. */
+  invalidate?(): boolean
 }
 
-/** As whom a request is made, where who asks may ask for others (`impersonate` in RBAC). */
+/** The user to impersonate; needs the RBAC verb `impersonate`. */
 export interface Impersonation {
   readonly userName: string
   readonly uid?: string
@@ -27,39 +28,48 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** A token that does not change. */
+/**
+ * Credentials with a constant bearer token.
+ * @example connectTo({ access: { url, ca, credentials: bearerToken(token) } })
+ */
 export const bearerToken = (token: string): Credentials => ({ authorization: async () => `Bearer ${token}` })
 
-/** A name and a password. */
+/**
+ * Credentials with a user name and a password (RFC 7617).
+ * @example connectTo({ access: { url, ca, credentials: basicAuthentication('jane', 'secret') } })
+ */
 export const basicAuthentication = (username: string, password: string): Credentials => {
   const value = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
   return { authorization: async () => value }
 }
 
-/** How long the content of a token's file is used, as in client-go. Milliseconds. */
+/** The time for which the content of a token file is used, as in client-go. In ms. */
 const tokenFileMs = 60_000
 
-/** A token in a file that somebody renews: read again once a minute, and when a server refuses it. */
+/**
+ * Credentials from a token file that is renewed: read again after one minute, and after a 401.
+ * @example connectTo({ access: { url, ca, credentials: tokenFile('/var/run/token') } })
+ */
 export function tokenFile(file: string, now: () => number = Date.now): Credentials {
-  let known: { readonly value: string; readonly until: number } | undefined
+  let cached: { readonly value: string; readonly until: number } | undefined
   return {
     async authorization() {
-      if (!known || known.until <= now()) {
+      if (!cached || cached.until <= now()) {
         const token = await readFile(file, 'utf8').catch((error) => {
-          throw new Error(`the token of ${file} cannot be read: ${error.message}`)
+          throw new Error(`cannot read the token file ${file}: ${error.message}`)
         })
-        known = { value: `Bearer ${token.trim()}`, until: now() + tokenFileMs }
+        cached = { value: `Bearer ${token.trim()}`, until: now() + tokenFileMs }
       }
-      return known.value
+      return cached.value
     },
-    refused() {
-      known = undefined
+    invalidate() {
+      cached = undefined
       return true
     },
   }
 }
 
-/** The headers that ask for somebody else's place (upstream's "User impersonation"). */
+/** The headers of an impersonated request (upstream's "User impersonation"). */
 export function impersonationHeaders({
   userName,
   uid,

@@ -1,10 +1,10 @@
-/** Credentials that a program hands out: kept until they expire, and asked for again when the server refuses them. */
+/** Credentials from an exec plugin: cached until they expire or the server rejects them. */
 import type { ExecCredentials, ExecPlugin } from '../../../kubeconfig/exec-plugin.ts'
 import { runExecPlugin } from '../../../kubeconfig/exec-plugin.ts'
 import type { Credentials } from './credentials.ts'
 
-/** A server that refuses everything does not make a program run with each request. Milliseconds. */
-const shortestAgeMs = 5_000
+/** A minimum, so that a server that rejects everything does not start the program for each request. In ms. */
+const minAgeMs = 5_000
 
 export interface ExecClock {
   readonly run?: (plugin: ExecPlugin) => Promise<ExecCredentials>
@@ -12,28 +12,29 @@ export interface ExecClock {
   readonly now?: () => number
 }
 
+/** Runs `plugin` when credentials are needed; concurrent requests share one run. */
 export function execCredentials(
   plugin: ExecPlugin,
   { run = runExecPlugin, now = Date.now }: ExecClock = {},
 ): Credentials {
-  let known: { readonly made: number; readonly handedOut: Promise<ExecCredentials> } | undefined
+  let cached: { readonly createdAt: number; readonly credentials: Promise<ExecCredentials> } | undefined
   let expires = Number.POSITIVE_INFINITY
   const current = (): Promise<ExecCredentials> => {
-    if (known && now() < expires) return known.handedOut
+    if (cached && now() < expires) return cached.credentials
     expires = Number.POSITIVE_INFINITY
-    const handedOut = run(plugin)
-    const asked = { made: now(), handedOut }
-    known = asked
-    handedOut.then(
-      (credentials) => {
-        if (known === asked) expires = credentials.expires ?? Number.POSITIVE_INFINITY
+    const credentials = run(plugin)
+    const entry = { createdAt: now(), credentials }
+    cached = entry
+    credentials.then(
+      (issued) => {
+        if (cached === entry) expires = issued.expires ?? Number.POSITIVE_INFINITY
       },
       () => {
-        // The next request asks again.
-        if (known === asked) known = undefined
+        // The next request runs the program again.
+        if (cached === entry) cached = undefined
       },
     )
-    return handedOut
+    return credentials
   }
   return {
     async authorization() {
@@ -44,9 +45,9 @@ export function execCredentials(
       const { cert, key } = await current()
       return cert && key ? { cert, key } : undefined
     },
-    refused() {
-      if (!known || now() - known.made < shortestAgeMs) return false
-      known = undefined
+    invalidate() {
+      if (!cached || now() - cached.createdAt < minAgeMs) return false
+      cached = undefined
       return true
     },
   }

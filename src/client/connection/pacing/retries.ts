@@ -1,59 +1,56 @@
-/**
- * Which requests are sent again, and when: those that the server says to send again, and those that do no harm if it
- * has seen them before.
- */
+/** Retries requests that the server asks to repeat (`Retry-After`), and requests that are safe to repeat. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConnectionLost, RequestCanceled } from '../connection-lost.ts'
 
-/** What the head of an answer says about sending the request again. */
-export interface Answered {
+/** The parts of a response that decide about a retry. */
+export interface ResponseHead {
   readonly status: number
-  /** The header `Retry-After` (RFC 9110, 10.2.3); undefined where there is none. */
+  /** The header `Retry-After` (RFC 9110, 10.2.3); undefined if it is absent. */
   readonly retryAfter: string | undefined
 }
 
-/** How often a request is sent again that the server puts off: client-go's limit. */
-const longestWait = 10
-/** How often one is sent again whose connection was lost, or whose server stands behind one that has lost it. */
-const mostLosses = 3
-const shortestPauseMs = 100
-/** No server is believed that says to wait longer than this, in ms. */
-const longestPauseMs = 60_000
+/** Retries after a `Retry-After`: client-go's limit. */
+const maxRetryAfters = 10
+/** Retries after a lost connection, or after a gateway error. */
+const maxConnectionLosses = 3
+const minDelayMs = 100
+/** The longest `Retry-After` that is respected, in ms. */
+const maxDelayMs = 60_000
 const badGateways = new Set([502, 503, 504])
 
 /**
- * In how many ms a request is sent again that had this outcome, `sent` times before; undefined if it is not.
- * `repeatable`: twice does no more than once.
+ * Returns the delay in ms before a request with this outcome is retried, or undefined if it is not. `attempts` were
+ * made before; a `repeatable` request is idempotent.
  */
-export function pauseBefore(
-  outcome: Answered | Error,
-  sent: number,
+export function retryDelayMs(
+  outcome: ResponseHead | Error,
+  attempts: number,
   repeatable: boolean,
   random: () => number = Math.random,
 ): number | undefined {
-  const backOffMs = shortestPauseMs * 2 ** sent * (1 + random())
+  const backOffMs = minDelayMs * 2 ** attempts * (1 + random())
   if (outcome instanceof Error) {
-    const mayRepeat = outcome instanceof ConnectionLost && (repeatable || !outcome.reached)
-    return mayRepeat && sent < mostLosses ? backOffMs : undefined
+    const isRetriable = outcome instanceof ConnectionLost && (repeatable || !outcome.reached)
+    return isRetriable && attempts < maxConnectionLosses ? backOffMs : undefined
   }
   const { status, retryAfter } = outcome
-  // Who says when to come again has not done what was asked.
+  // A server that sends Retry-After has not applied the request.
   if (retryAfter !== undefined && (status === 429 || status >= 500))
-    return sent < longestWait ? waitOf(retryAfter) : undefined
-  return repeatable && badGateways.has(status) && sent < mostLosses ? backOffMs : undefined
+    return attempts < maxRetryAfters ? retryAfterMs(retryAfter) : undefined
+  return repeatable && badGateways.has(status) && attempts < maxConnectionLosses ? backOffMs : undefined
 }
 
-/** Seconds, or a date. */
-function waitOf(retryAfter: string): number {
+/** Parses seconds or a date. */
+function retryAfterMs(retryAfter: string): number {
   const seconds = Number(retryAfter)
   const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000
-  return Math.min(Math.max(Number.isNaN(ms) ? shortestPauseMs : ms, 0), longestPauseMs)
+  return Math.min(Math.max(Number.isNaN(ms) ? minDelayMs : ms, 0), maxDelayMs)
 }
 
-/** What an answer may owe to an earlier sending of the same request. */
-export interface Repeated {
-  /** Why the server may have done before what this answers; undefined if it surely had not. */
-  readonly maybeDone?: Error
+/** The result of retries. */
+export interface RetryOutcome {
+  /** The error of an earlier attempt that the server may have applied; undefined if there was none. */
+  readonly ambiguousAttempt?: Error
 }
 
 export interface RetryOptions {
@@ -61,28 +58,30 @@ export interface RetryOptions {
   readonly signal?: AbortSignal
 }
 
-/** Why the server may have done what it was asked, though there is no answer that counts. */
-function doubtOf(outcome: Answered | Error): Error | undefined {
+/** Returns an Error if the server may have applied the request despite this outcome. */
+function ambiguityOf(outcome: ResponseHead | Error): Error | undefined {
   if (outcome instanceof Error) return outcome instanceof ConnectionLost && !outcome.reached ? undefined : outcome
-  return outcome.retryAfter === undefined ? new Error(`the server answered ${outcome.status} before`) : undefined
+  return outcome.retryAfter === undefined
+    ? new Error(`the server answered ${outcome.status} to an earlier attempt`)
+    : undefined
 }
 
-/** Carries `attempt` out until it ends in something that is final. Rejects as the last attempt did. */
-export async function withRetries<T extends Answered>(
+/** Calls `attempt` until its outcome is final. Rejects as the last attempt did. */
+export async function withRetries<T extends ResponseHead>(
   attempt: () => Promise<T>,
   { repeatable, signal }: RetryOptions,
-): Promise<T & Repeated> {
-  let maybeDone: Error | undefined
-  for (let sent = 0; ; sent++) {
+): Promise<T & RetryOutcome> {
+  let ambiguousAttempt: Error | undefined
+  for (let attempts = 0; ; attempts++) {
     const outcome = await attempt().catch((error: Error) => error)
-    const pauseMs = signal?.aborted ? undefined : pauseBefore(outcome, sent, repeatable)
-    if (pauseMs === undefined) {
+    const delayMs = signal?.aborted ? undefined : retryDelayMs(outcome, attempts, repeatable)
+    if (delayMs === undefined) {
       if (outcome instanceof Error) throw outcome
-      return maybeDone ? { ...outcome, maybeDone } : outcome
+      return ambiguousAttempt ? { ...outcome, ambiguousAttempt } : outcome
     }
-    maybeDone ??= doubtOf(outcome)
-    await delay(pauseMs, undefined, { signal }).catch(() => {
-      throw new RequestCanceled('the request was given up while it waited to be sent again')
+    ambiguousAttempt ??= ambiguityOf(outcome)
+    await delay(delayMs, undefined, { signal }).catch(() => {
+      throw new RequestCanceled('the request was canceled while it waited for a retry')
     })
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenBucket } from './token-bucket.ts'
 
-test('a burst passes at once, what follows at its rate', () => {
+test('a burst passes immediately, later calls at the rate', () => {
   let now = 0
   const bucket = new TokenBucket({ qps: 10, burst: 2 }, () => now)
   assert.deepEqual([bucket.take(), bucket.take(), bucket.take(), bucket.take()], [0, 0, 100, 200])
@@ -10,7 +10,7 @@ test('a burst passes at once, what follows at its rate', () => {
   assert.equal(bucket.take(), 0)
 })
 
-test('a token that is not there is not taken', () => {
+test('tryTake takes only available tokens', () => {
   let now = 0
   const bucket = new TokenBucket({ qps: 1, burst: 1 }, () => now)
   assert.equal(bucket.tryTake(), true)

@@ -1,9 +1,9 @@
-/** A limit on how often something happens: so many at once, and so many a second from then on. */
+/** A rate limit: a burst, then a number per second. */
 
 export interface RateLimit {
-  /** A second. */
+  /** Tokens per second. */
   readonly qps: number
-  /** At once. */
+  /** Tokens that can be taken at the same time. */
   readonly burst: number
 }
 
@@ -13,7 +13,7 @@ export class TokenBucket {
   #tokens: number
   #filled: number
 
-  /** `now` gives milliseconds. */
+  /** `now` returns ms. */
   constructor(limit: RateLimit, now: () => number = () => performance.now()) {
     this.#limit = limit
     this.#now = now
@@ -21,14 +21,14 @@ export class TokenBucket {
     this.#filled = now()
   }
 
-  /** Takes a token, which may be one of the future: in how many milliseconds it is there, 0 for now. */
+  /** Takes a token, possibly in advance. Returns the ms until it is available, or 0. */
   take(): number {
     this.#fill()
     this.#tokens--
     return this.#tokens >= 0 ? 0 : (-this.#tokens / this.#limit.qps) * 1000
   }
 
-  /** Takes a token that is there; false, and nothing is taken, if there is none. */
+  /** Takes a token if one is available; returns false otherwise. */
   tryTake(): boolean {
     this.#fill()
     if (this.#tokens < 1) return false

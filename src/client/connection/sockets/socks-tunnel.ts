@@ -1,6 +1,6 @@
 /**
- * A way to a server through a SOCKS 5 proxy (RFC 1928), with a name and a password if it wants them (RFC 1929). The
- * proxy looks names up.
+ * Connects through a SOCKS 5 proxy (RFC 1928), with a user name and a password if required (RFC 1929). The proxy
+ * resolves host names.
  */
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -11,26 +11,26 @@ const password = 2
 const connectCommand = 1
 const hostNameType = 3
 const usualPort = 1080
-/** How long an address is in an answer, by its type. */
+/** Length in bytes of an address in a reply, by address type. */
 const addressBytes: Readonly<Record<number, number>> = { 1: 4, 4: 16 }
 
 const failures: Readonly<Record<number, string>> = {
-  1: 'it has failed',
-  2: 'its rules do not allow it',
-  3: 'the network cannot be reached',
-  4: 'the host cannot be reached',
+  1: 'general failure',
+  2: 'its rules forbid the connection',
+  3: 'the network is unreachable',
+  4: 'the host is unreachable',
   5: 'the connection was refused',
-  6: 'it took too long',
+  6: 'the connection timed out',
 }
 
-/** Resolves with a connection to `host:port` by way of the proxy. Rejects with an Error that says what is wrong. */
+/** Resolves with a connection to `host:port` through the proxy. Rejects with an Error that has the reason. */
 export async function socksTunnel(proxy: URL, host: string, port: number, timeoutMs: number): Promise<Duplex> {
   const socket = connect({ host: proxy.hostname.replace(/^\[|\]$/g, ''), port: Number(proxy.port || usualPort) })
-  // Whoever waits for something is told.
+  // Pending reads report the error.
   socket.on('error', () => {})
   const late = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
   try {
-    await ask(socket, proxy, host, port)
+    await handshake(socket, proxy, host, port)
     return socket
   } catch (error) {
     socket.destroy()
@@ -40,13 +40,14 @@ export async function socksTunnel(proxy: URL, host: string, port: number, timeou
   }
 }
 
-async function ask(socket: Socket, proxy: URL, host: string, port: number): Promise<void> {
+async function handshake(socket: Socket, proxy: URL, host: string, port: number): Promise<void> {
   const methods = proxy.username ? [noCredentials, password] : [noCredentials]
   socket.write(Buffer.from([version, methods.length, ...methods]))
-  const [spoken, method] = await take(socket, 2)
-  if (spoken !== version) throw new Error('it is no SOCKS 5 proxy')
-  if (method === password) await sayWho(socket, decodeURIComponent(proxy.username), decodeURIComponent(proxy.password))
-  else if (method !== noCredentials) throw new Error('it wants other credentials')
+  const [serverVersion, method] = await readBytes(socket, 2)
+  if (serverVersion !== version) throw new Error('it is not a SOCKS 5 proxy')
+  if (method === password)
+    await authenticate(socket, decodeURIComponent(proxy.username), decodeURIComponent(proxy.password))
+  else if (method !== noCredentials) throw new Error('it does not support password authentication')
 
   const name = Buffer.from(host)
   socket.write(
@@ -56,23 +57,23 @@ async function ask(socket: Socket, proxy: URL, host: string, port: number): Prom
       Buffer.from([port >> 8, port & 0xff]),
     ]),
   )
-  const [, failure = 0, , type = 0] = await take(socket, 4)
-  if (failure !== 0) throw new Error(failures[failure] ?? `it answered ${failure}`)
-  // Where it connects from is nobody's concern.
-  const bytes = type === hostNameType ? (await take(socket, 1)).readUInt8() : addressBytes[type]
-  if (bytes === undefined) throw new Error('its answer makes no sense')
-  await take(socket, bytes + 2)
+  const [, failure = 0, , type = 0] = await readBytes(socket, 4)
+  if (failure !== 0) throw new Error(failures[failure] ?? `reply code ${failure}`)
+  // The rest of the reply is the proxy's own address, which is not needed.
+  const bytes = type === hostNameType ? (await readBytes(socket, 1)).readUInt8() : addressBytes[type]
+  if (bytes === undefined) throw new Error('invalid reply')
+  await readBytes(socket, bytes + 2)
 }
 
-async function sayWho(socket: Socket, name: string, secret: string): Promise<void> {
+async function authenticate(socket: Socket, name: string, secret: string): Promise<void> {
   const [user, pass] = [Buffer.from(name), Buffer.from(secret)]
   socket.write(Buffer.concat([Buffer.from([1, user.length]), user, Buffer.from([pass.length]), pass]))
-  const [, status] = await take(socket, 2)
-  if (status !== 0) throw new Error('it does not take the name and the password')
+  const [, status] = await readBytes(socket, 2)
+  if (status !== 0) throw new Error('it rejected the user name and password')
 }
 
-/** Exactly so many bytes: what comes behind them is the server's. */
-async function take(socket: Socket, bytes: number): Promise<Buffer> {
+/** Reads exactly so many bytes; later bytes belong to the tunneled connection. */
+async function readBytes(socket: Socket, bytes: number): Promise<Buffer> {
   for (;;) {
     const taken = socket.read(bytes) as Buffer | null
     if (taken?.length === bytes) return taken

@@ -20,7 +20,11 @@ test('flags of the manager and of all controllers are read, in the forms that pf
     'enable-dynamic-provisioning': 'false',
     'node-eviction-rate': '0.5',
   })
-  assert.deepEqual(electionTimes(flags), { leaseMs: 30_000, renewMs: 10_000, retryMs: 2_000 })
+  assert.deepEqual(electionTimes(flags), {
+    leaseDurationMs: 30_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2_000,
+  })
 })
 
 test('what is misspelt, of another type, or does not go together is told', () => {

@@ -69,19 +69,19 @@ export const idleLines = (flags: FlagValues): string[] =>
 
 /** Milliseconds. */
 export interface ElectionTimes {
-  readonly leaseMs: number
-  readonly renewMs: number
-  readonly retryMs: number
+  readonly leaseDurationMs: number
+  readonly renewDeadlineMs: number
+  readonly retryPeriodMs: number
 }
 
 export const electionTimes = (flags: FlagValues): ElectionTimes => ({
-  leaseMs: flags.durationMs('leader-elect-lease-duration') ?? 15_000,
-  renewMs: flags.durationMs('leader-elect-renew-deadline') ?? 10_000,
-  retryMs: flags.durationMs('leader-elect-retry-period') ?? 2_000,
+  leaseDurationMs: flags.durationMs('leader-elect-lease-duration') ?? 15_000,
+  renewDeadlineMs: flags.durationMs('leader-elect-renew-deadline') ?? 10_000,
+  retryPeriodMs: flags.durationMs('leader-elect-retry-period') ?? 2_000,
 })
 
 function checkTimes(flags: FlagValues): void {
-  const { leaseMs, renewMs, retryMs } = electionTimes(flags)
+  const { leaseDurationMs: leaseMs, renewDeadlineMs: renewMs, retryPeriodMs: retryMs } = electionTimes(flags)
   if (leaseMs <= renewMs)
     throw new ExplainedError('--leader-elect-lease-duration has to be longer than --leader-elect-renew-deadline')
   if (renewMs <= retryMs * 1.2)

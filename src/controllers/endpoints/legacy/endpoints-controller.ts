@@ -34,7 +34,7 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
     watches: [
       watch({
         resource: services,
-        changed: (service, before) => {
+        onChange: (service, before) => {
           if (!service && before) gone.add(`${before.metadata.namespace}/${before.metadata.name}`)
         },
       }),
@@ -43,7 +43,7 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
         resource: endpoints,
         keys: () => [],
         // What is there at the start may have lost its Service meanwhile; what goes comes back.
-        changed: (object, before, { requeue }) => {
+        onChange: (object, before, { requeue }) => {
           const { namespace, name } = (object ?? before)?.metadata ?? {}
           if (!object || !before) requeue(`${namespace}/${name}`)
         },

@@ -37,7 +37,7 @@ export function mirroringController({
       watch({
         resource: services,
         keys: () => [],
-        changed(service, before, { requeue }) {
+        onChange(service, before, { requeue }) {
           const { namespace, name } = (service ?? before)?.metadata ?? {}
           const isSelective = (state: typeof service): boolean | undefined =>
             state && Object.keys(state.spec?.selector ?? {}).length > 0
@@ -47,7 +47,7 @@ export function mirroringController({
       watch({
         resource: endpoints,
         keys: () => [],
-        changed(object, before, context) {
+        onChange(object, before, context) {
           const { namespace, name } = (object ?? before)?.metadata ?? {}
           if ((object && wantsMirror(object)) || (before && wantsMirror(before)))
             notice(`${namespace}/${name}`, context)

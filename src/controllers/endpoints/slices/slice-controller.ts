@@ -50,7 +50,7 @@ export function sliceController({
       watch({
         resource: nodes,
         keys: () => [],
-        changed(node, before, context) {
+        onChange(node, before, context) {
           if (node && !before) for (const key of take(waiting, node.metadata.name ?? '')) notice(key, context)
           if (capacityOf(node) === capacityOf(before)) return
           shares = undefined

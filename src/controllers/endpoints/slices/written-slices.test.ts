@@ -49,7 +49,7 @@ function world() {
       const now = resourceVersion ? slice(name, resourceVersion) : undefined
       if (now) memory.set(name, now)
       else memory.delete(name)
-      written.watched.changed?.(now, before, context)
+      written.watched.onChange?.(now, before, context)
     },
   }
 }

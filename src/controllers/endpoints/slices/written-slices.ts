@@ -76,7 +76,7 @@ export class WrittenSlices {
     return watch({
       resource: endpointSlices,
       keys: () => [],
-      changed: (slice, before, context) => this.#seen(slice, before, context),
+      onChange: (slice, before, context) => this.#seen(slice, before, context),
     })
   }
 

@@ -48,7 +48,7 @@ export function cronJobController(
       watch({
         resource: cronJobs,
         keys: () => [],
-        changed(cron, before, context) {
+        onChange(cron, before, context) {
           if (before && cron?.metadata.uid !== before.metadata.uid) memory.delete(before.metadata.uid ?? '')
           if (!cron) return alarms.forget(keyOf(before as CronJob))
           if (before && hasOtherSchedule(cron, before)) {

@@ -41,7 +41,7 @@ function jobWorld() {
     world,
     sync: async () => reconcile('n/j', context),
     notifyPod: (pod: Pod, before?: Pod) =>
-      watches.find(({ resource }) => resource.plural === pods.plural)?.changed?.(pod, before, context),
+      watches.find(({ resource }) => resource.plural === pods.plural)?.onChange?.(pod, before, context),
     /** Updates the Job in the cache to the last write. */
     catchUp() {
       world.job = {

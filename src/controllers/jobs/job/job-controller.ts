@@ -42,7 +42,7 @@ export function jobController({
     watches: [
       watch({
         resource: jobs,
-        changed(job, before, context) {
+        onChange(job, before, context) {
           const deleted = before && job?.metadata.uid !== before.metadata.uid ? before : undefined
           if (deleted) forget(deleted)
           if (job && !before && isManagedExternally(job)) metrics.countManagedElsewhere(job.spec?.managedBy ?? '')
@@ -56,7 +56,7 @@ export function jobController({
           yield* ownerKeys(pod, caches, jobs, selects)
           if (isOrphan(pod, caches)) yield orphanKey(pod)
         },
-        changed(pod, before) {
+        onChange(pod, before) {
           expectations.observe(pod, before)
           memory.observe(pod, before)
           metrics.observe(pod, before)

@@ -27,7 +27,7 @@ export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): 
       watch({
         resource: nodes,
         // What nodes have is known before any gets a new one: keys are looked at when all are there.
-        changed(node, before) {
+        onChange(node, before) {
           if (!node) each(before, release)
           else if (!before?.spec?.podCIDRs?.length) each(node, take)
         },

@@ -134,7 +134,7 @@ export function nodeLifecycle({
       watch({
         resource: nodes,
         keys: ({ metadata }) => [nodeKey(metadata.name ?? '')],
-        changed(node, before, { caches, requeue }) {
+        onChange(node, before, { caches, requeue }) {
           const status = node && readyCondition(node)?.status
           if (node && before && readyCondition(before)?.status === status) return
           requeue(health)
@@ -147,7 +147,7 @@ export function nodeLifecycle({
       watch({
         resource: pods,
         keys: () => [],
-        changed(pod, before, { requeue }) {
+        onChange(pod, before, { requeue }) {
           if (pod?.spec?.nodeName && before?.spec?.nodeName !== pod.spec.nodeName) requeue(podKey(pod))
         },
       }),

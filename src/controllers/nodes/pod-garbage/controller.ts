@@ -48,7 +48,7 @@ export function podGarbage({
         *keys(pod) {
           if (pod.spec?.nodeName || pod.metadata.deletionTimestamp) yield keyOf(pod)
         },
-        changed(pod, before, { requeue }) {
+        onChange(pod, before, { requeue }) {
           if (kept <= 0 || counts || !pod || !hasEnded(pod) || (before && hasEnded(before))) return
           counts = true
           requeue(count, periodMs)
@@ -57,7 +57,7 @@ export function podGarbage({
       watch({
         resource: nodes,
         keys: () => [],
-        changed(node, before, { caches, requeue }) {
+        onChange(node, before, { caches, requeue }) {
           const name = (node ?? before)?.metadata.name ?? ''
           if (node) missed.delete(name)
           if (!node || isDeclaredLost(node)) for (const pod of caches.by(pods, byNode, name)) requeue(keyOf(pod))

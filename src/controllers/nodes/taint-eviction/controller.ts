@@ -37,7 +37,7 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
         *keys(pod) {
           if (pod.spec?.nodeName) yield keyOf(pod)
         },
-        changed(pod, before) {
+        onChange(pod, before) {
           if (pod || !before) return
           since.delete(before.metadata.uid ?? '')
           evicted.delete(before.metadata.uid ?? '')
@@ -46,7 +46,7 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
       watch({
         resource: nodes,
         keys: () => [],
-        changed(node, before, { caches, requeue }) {
+        onChange(node, before, { caches, requeue }) {
           const name = (node ?? before)?.metadata.name ?? ''
           if (!isTainted(node) && !isTainted(before)) return
           for (const pod of caches.by(pods, byNode, name)) requeue(keyOf(pod))

@@ -2,7 +2,7 @@
  * Writes of a controller that its cache does not contain yet. A decision that adds up several objects would get a wrong
  * sum from a stale one, without any conflict. Owners are identified by uid. Recorded writes expire.
  */
-import { isSurelyRefused } from '../../../client/rest/refusals.ts'
+import { isCertainlyNotApplied } from '../../../client/rest/api-errors.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { expectationsExpireMs } from './expectations.ts'
 
@@ -31,7 +31,7 @@ export class OwnWrites {
 
   /** Records a failed write; it may have succeeded on the server. */
   recordFailure(owner: string, error: unknown): void {
-    if (!isSurelyRefused(error)) this.#unsure.add(owner)
+    if (!isCertainlyNotApplied(error)) this.#unsure.add(owner)
   }
 
   /** Returns true if the owner's objects must be listed from the server and passed to `recordRefresh`. */

@@ -27,7 +27,7 @@ export function deploymentController(concurrency: number): Controller {
     watches: [
       watch({
         resource: deployments,
-        changed(deployment, before) {
+        onChange(deployment, before) {
           const uid = before?.metadata.uid
           if (uid !== undefined && uid !== deployment?.metadata.uid) writes.forget(uid)
         },
@@ -35,7 +35,7 @@ export function deploymentController(concurrency: number): Controller {
       watch({
         resource: replicaSets,
         keys: (set, caches) => ownerKeys(set, caches, deployments, selects),
-        changed(set, before) {
+        onChange(set, before) {
           const owner = (set && controllerOf(set)) ?? (before && controllerOf(before))
           if (owner) writes.observe(owner.uid, set, before)
         },
@@ -44,7 +44,7 @@ export function deploymentController(concurrency: number): Controller {
       watch({
         resource: pods,
         keys: () => [],
-        changed(pod, before, { caches, requeue }) {
+        onChange(pod, before, { caches, requeue }) {
           if (!before || (pod && (!hasEnded(pod) || hasEnded(before)))) return
           const deployment = deploymentOf(before, caches)
           if (deployment && !isRolling(deployment)) requeue(keyOf(deployment))

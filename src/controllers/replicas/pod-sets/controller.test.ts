@@ -44,7 +44,7 @@ test('pods that are about to go count no more, whether their end is seen before 
       if (++deleted > 1) return
       const pod = cached.get(name)
       cached.delete(name)
-      watchOfPods?.changed?.(undefined, pod, context)
+      watchOfPods?.onChange?.(undefined, pod, context)
     },
     async updateStatus(_: Resource, { status }: ReplicaSet) {
       told = status

@@ -27,14 +27,14 @@ export function podSetController<T extends PodSet>(
     watches: [
       watch({
         resource,
-        changed(set, before) {
+        onChange(set, before) {
           const uid = before?.metadata.uid
           if (uid !== undefined && uid !== set?.metadata.uid) expectations.forget(uid)
         },
       }),
       watch({
         resource: pods,
-        changed: (pod, before) => expectations.observe(pod, before),
+        onChange: (pod, before) => expectations.observe(pod, before),
         keys: (pod, caches) =>
           ownerKeys(pod, caches, resource, (set, { metadata }) => selector(set).matches(metadata.labels)),
         delayMs: (key, caches) => {

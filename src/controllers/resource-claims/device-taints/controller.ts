@@ -44,7 +44,7 @@ export function deviceTaintEviction(
         *keys(pod) {
           if (usesClaims(pod)) yield keyOf(pod)
         },
-        changed(pod, before) {
+        onChange(pod, before) {
           if (pod || !before) return
           doomed.delete(before.metadata.uid ?? '')
           evicted.delete(before.metadata.uid ?? '')

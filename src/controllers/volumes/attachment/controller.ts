@@ -172,7 +172,7 @@ export function attachDetach({
       watch({ resource: pods, keys: byNode }),
       watch({
         resource: volumeAttachments,
-        changed(attachment, before) {
+        onChange(attachment, before) {
           const name = (attachment ?? before)?.metadata.name ?? ''
           fresh.delete(name)
           if (!attachment) outcomes.forget(name)

@@ -175,7 +175,7 @@ export function volumeBinder({
     watches: [
       watch({
         resource: claims,
-        changed: (claim, before) => ofClaims.changed(claim, before),
+        onChange: (claim, before) => ofClaims.changed(claim, before),
         *keys(claim, caches) {
           yield keyOf(claim)
           if (claim.spec?.volumeName) yield claim.spec.volumeName
@@ -184,7 +184,7 @@ export function volumeBinder({
       }),
       watch({
         resource: volumes,
-        changed: (volume, before) => ofVolumes.changed(volume, before),
+        onChange: (volume, before) => ofVolumes.changed(volume, before),
         *keys(volume, caches) {
           const name = volume.metadata.name ?? ''
           yield name

@@ -1,6 +1,6 @@
 /** Evicts the victims of a preemption: a condition that says why, the deletion, an event. */
 import { pods as podKind } from '../../../client/kinds.ts'
-import { isGoneOrChanged } from '../../../client/rest/refusals.ts'
+import { isNotFoundOrConflict } from '../../../client/rest/api-errors.ts'
 import type { Handle, PodInfo } from '../../framework/index.ts'
 
 /** Resolves when the pod is being deleted; with false if it had gone before. Rejects as the API does. */
@@ -50,7 +50,7 @@ async function remove({ client, profile, now }: Handle, { pod, namespace, name }
     return true
   } catch (error) {
     // Who has gone, or is another by now, makes room too.
-    if (isGoneOrChanged(error)) return false
+    if (isNotFoundOrConflict(error)) return false
     throw error
   }
 }

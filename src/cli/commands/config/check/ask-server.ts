@@ -115,7 +115,7 @@ const why = (error: unknown): string => reasonOf(error).replace(/^GET \/version:
 /** What to do about what goes wrong often. */
 function hint(error: unknown): string[] {
   const text = reasonOf(error)
-  if (/accepts no connections|was reset|EHOSTUNREACH|ENETUNREACH/.test(text))
+  if (/refuses connections|was reset|EHOSTUNREACH|ENETUNREACH/.test(text))
     return ['see whether the cluster runs, and whether the server is the right one (t8s config show)']
   if (/name of the server is not known|EAI_AGAIN/.test(text))
     return ['see whether the server is the right one (t8s config show)']

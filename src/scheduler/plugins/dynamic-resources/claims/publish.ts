@@ -1,7 +1,7 @@
 /** Writes to claims what was decided about them: devices, and the pods that use them. */
 import { keyOf } from '../../../../client/informers/object-store.ts'
 import { type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
-import { isConflict } from '../../../../client/rest/refusals.ts'
+import { isConflict } from '../../../../client/rest/api-errors.ts'
 import type { RestClient } from '../../../../client/rest/rest-client.ts'
 import type { Handle, PodInfo } from '../../../framework/index.ts'
 import type { Allocation } from '../allocation/devices.ts'

@@ -1,11 +1,11 @@
-/** A socket that is connecting, waited for: with a deadline, and given up with its client. */
+/** Waits for a socket to connect, with a deadline. */
 import type { Socket } from 'node:net'
 
-/** Silent sides of connections that rest are noticed by TCP. Milliseconds. */
+/** TCP keep-alive detects dead peers of idle connections. In ms. */
 const keepAliveMs = 30_000
 
-/** Resolves after `event`. Rejects with Node's error, or after `timeoutMs`; when `signal` is aborted too. */
-export function connected<Kind extends Socket>(
+/** Resolves after `event`. Rejects with Node's error, after `timeoutMs`, or when `signal` is aborted. */
+export function whenConnected<Kind extends Socket>(
   socket: Kind,
   event: 'connect' | 'secureConnect',
   timeoutMs: number,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../kinds.ts'
-import { SharedParts } from './shared-parts.ts'
+import { StructuralSharing } from './structural-sharing.ts'
 
 const pod = (name: string, owner: string, phase: string, nodeName: string): Pod =>
   JSON.parse(
@@ -26,12 +26,12 @@ const pod = (name: string, owner: string, phase: string, nodeName: string): Pod 
   ) as Pod
 
 function shared(...objects: readonly Pod[]): readonly Pod[] {
-  const parts = new SharedParts()
+  const parts = new StructuralSharing()
   for (const object of objects) parts.share(object)
   return objects
 }
 
-test('pods of one owner share what is equal, and stay what they are', () => {
+test('pods of one owner share equal parts and keep their values', () => {
   const [a, b] = shared(pod('a', 'web', 'Running', 'node-1'), pod('b', 'web', 'Running', 'node-2'))
   assert.deepEqual(b, pod('b', 'web', 'Running', 'node-2'))
   assert.deepEqual(a, pod('a', 'web', 'Running', 'node-1'))
@@ -42,7 +42,7 @@ test('pods of one owner share what is equal, and stay what they are', () => {
   assert.notEqual(b?.spec?.containers[0]?.env, a?.spec?.containers[0]?.env)
 })
 
-test('pods of another owner, or in another phase, are compared with their own like', () => {
+test('pods are compared with pods of the same owner and phase', () => {
   const [first, , , last] = shared(
     pod('a', 'web', 'Running', 'n'),
     pod('b', 'web', 'Pending', 'n'),
@@ -53,7 +53,7 @@ test('pods of another owner, or in another phase, are compared with their own li
   assert.equal(last?.metadata.labels, first?.metadata.labels)
 })
 
-test('lists that are longer or shorter, and members that are missing, are no likeness', () => {
+test('lists of different length and objects with missing members are not equal', () => {
   const longer = pod('a', 'web', 'Running', 'n')
   longer.spec!.tolerations!.push({ key: 'c' })
   const fewer = pod('c', 'web', 'Running', 'n')
@@ -66,10 +66,10 @@ test('lists that are longer or shorter, and members that are missing, are no lik
   assert.equal(c?.spec && 'tolerations' in c.spec, false)
 })
 
-test('names of JavaScript are names like any other', () => {
+test('members named __proto__ and constructor are ordinary members', () => {
   const text =
     '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{"__proto__":"y","constructor":"z"}}'
-  const parts = new SharedParts()
+  const parts = new StructuralSharing()
   const [a, b] = [JSON.parse(text), JSON.parse(text)]
   parts.share(a)
   parts.share(b)

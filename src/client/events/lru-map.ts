@@ -1,5 +1,5 @@
-/** A map that forgets what was not used for longest when it is full. */
-export class Recent<Value> {
+/** A map with a limited size that evicts the least recently used entry. */
+export class LruMap<Value> {
   readonly #entries = new Map<string, Value>()
   readonly #limit: number
 

@@ -1,7 +1,6 @@
 /**
- * What is kept of a pod by those who do not run it. Names that are made up for each pod, such as that of its token's
- * volume, keep what pods of one owner have in common from being kept once: nobody but a kubelet looks at them, and
- * clusters have pods by the hundred thousand.
+ * Removes the fields of a pod that only its kubelet reads, for caches. Generated names, such as that of the token
+ * volume, would also prevent that pods of one owner share memory, and clusters have hundreds of thousands of pods.
  */
 import type { Pod } from '../kinds.ts'
 
@@ -11,23 +10,22 @@ type Status = NonNullable<Pod['status']>
 type ContainerStatus = NonNullable<Status['containerStatuses']>[number]
 
 /**
- * The pod without managed fields, mounts, identities of containers, addresses of its node, and volumes that put
- * together what every pod is given: its account's token and the like. Volumes that name a Secret stay. It must not be
- * written back as a whole.
+ * Returns the pod without managed fields, mounts, container IDs, host IPs, and the projected volumes that every pod has
+ * (its service account's token). Volumes that name a Secret are kept. The result must not be written back as a whole.
  */
-export function leanPod({ apiVersion, kind, metadata: { managedFields: _, ...metadata }, spec, status }: Pod): Pod {
-  return { apiVersion, kind, metadata, spec: spec && leanSpec(spec), status: status && leanStatus(status) }
+export function trimPod({ apiVersion, kind, metadata: { managedFields: _, ...metadata }, spec, status }: Pod): Pod {
+  return { apiVersion, kind, metadata, spec: spec && trimSpec(spec), status: status && trimStatus(status) }
 }
 
-const leanSpec = ({ volumes, containers, initContainers, ephemeralContainers, ...spec }: Spec): Spec => ({
+const trimSpec = ({ volumes, containers, initContainers, ephemeralContainers, ...spec }: Spec): Spec => ({
   ...spec,
   containers: containers.map(withoutMounts),
   ...(initContainers && { initContainers: initContainers.map(withoutMounts) }),
   ...(ephemeralContainers && { ephemeralContainers: ephemeralContainers.map(withoutMounts) }),
-  ...(volumes?.some(isKept) && { volumes: volumes.filter(isKept) }),
+  ...(volumes?.some(isRelevantVolume) && { volumes: volumes.filter(isRelevantVolume) }),
 })
 
-const isKept = ({ projected }: NonNullable<Spec['volumes']>[number]): boolean =>
+const isRelevantVolume = ({ projected }: NonNullable<Spec['volumes']>[number]): boolean =>
   !projected || (projected.sources?.some(({ secret }) => secret) ?? false)
 
 function withoutMounts<T extends Pick<Container, 'volumeMounts'>>({
@@ -37,7 +35,7 @@ function withoutMounts<T extends Pick<Container, 'volumeMounts'>>({
   return container
 }
 
-const leanStatus = ({
+const trimStatus = ({
   hostIP: _,
   hostIPs: __,
   containerStatuses,

@@ -4,13 +4,13 @@ import { type ClientHttp2Stream, connect, performServerHandshake, type ServerHtt
 import { duplexPair } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { AnswerBody } from './answer-body.ts'
+import { ResponseBody } from './response-body.ts'
 
-/** A request over memory, whose answer is all there before anybody reads it. */
-async function asked(
+/** A request over memory whose response has arrived before the body is read. */
+async function request(
   t: TestContext,
   answer: (stream: ServerHttp2Stream) => void,
-): Promise<{ stream: ClientHttp2Stream; body: AnswerBody }> {
+): Promise<{ stream: ClientHttp2Stream; body: ResponseBody }> {
   const [near, far] = duplexPair()
   const server = performServerHandshake(far)
   server.on('stream', (stream) => {
@@ -21,28 +21,28 @@ async function asked(
   for (const session of [server, client]) session.on('error', () => {})
   t.after(() => client.destroy())
   const stream = client.request({ ':path': '/' })
-  const body = new AnswerBody(stream)
+  const body = new ResponseBody(stream)
   await once(stream, 'response')
   for (let turns = 0; turns < 20; turns++) await turn()
   return { stream, body }
 }
 
-async function read(body: AnswerBody): Promise<number> {
+async function read(body: ResponseBody): Promise<number> {
   let bytes = 0
   for await (const piece of body) bytes += piece.length
   return bytes
 }
 
-test('an answer is whole though its end came before somebody read it', async (t) => {
-  const { body } = await asked(t, (stream) => {
+test('a response that ended before it is read is complete', async (t) => {
+  const { body } = await request(t, (stream) => {
     stream.respond()
     stream.end(Buffer.alloc(20_000))
   })
   assert.equal(await read(body), 20_000)
 })
 
-test('an answer that breaks off throws after what has come', async (t) => {
-  const { body } = await asked(t, (stream) => {
+test('a response that breaks off throws after the received data', async (t) => {
+  const { body } = await request(t, (stream) => {
     stream.respond()
     stream.write(Buffer.alloc(100), () => stream.session?.destroy())
   })
@@ -53,8 +53,8 @@ test('an answer that breaks off throws after what has come', async (t) => {
   assert.deepEqual(seen, [100])
 })
 
-test('a reader who stops ends the request', async (t) => {
-  const { stream, body } = await asked(t, (sent) => {
+test('stopping the iteration cancels the request', async (t) => {
+  const { stream, body } = await request(t, (sent) => {
     sent.respond()
     sent.write(Buffer.alloc(100))
   })

@@ -1,27 +1,27 @@
 /**
- * The body of an answer, taken in from the first byte on. Node's own iteration of a stream takes an answer for broken
- * off whose end has come before somebody began to read it.
+ * The body of a response, buffered from the first byte on. Node's own iteration of a stream throws if the stream ended
+ * before the iteration began.
  */
 import { type ClientHttp2Stream, constants } from 'node:http2'
 
-/** What may wait for a reader who is slow; more stays on the other side. Bytes. */
-const mostWaiting = 1024 * 1024
+/** Bytes to buffer for a slow reader, before flow control stops the server. */
+const maxBuffered = 1024 * 1024
 
-export class AnswerBody implements AsyncIterable<Buffer> {
+export class ResponseBody implements AsyncIterable<Buffer> {
   readonly #stream: ClientHttp2Stream
   #pieces: Buffer[] = []
-  #waiting = 0
+  #buffered = 0
   #ended = false
   #error: Error | undefined
   #wake: (() => void) | undefined
 
-  /** To be made before the answer can begin. */
+  /** Must be created before the response can begin. */
   constructor(stream: ClientHttp2Stream) {
     this.#stream = stream
     stream.on('data', (piece: Buffer) => {
       this.#pieces.push(piece)
-      this.#waiting += piece.length
-      if (this.#waiting > mostWaiting) stream.pause()
+      this.#buffered += piece.length
+      if (this.#buffered > maxBuffered) stream.pause()
       this.#wake?.()
     })
     stream.on('error', (error) => {
@@ -31,16 +31,13 @@ export class AnswerBody implements AsyncIterable<Buffer> {
     stream.on('close', () => this.#end())
   }
 
-  /**
-   * The pieces as they come. Throws what ended the stream, if that was not its end; a reader who stops early ends the
-   * request.
-   */
+  /** Yields the pieces as they arrive. Throws the stream's error. Stopping the iteration cancels the request. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     try {
       for (;;) {
         const pieces = this.#pieces
         this.#pieces = []
-        this.#waiting = 0
+        this.#buffered = 0
         if (this.#stream.isPaused()) this.#stream.resume()
         yield* pieces
         if (this.#pieces.length > 0) continue
@@ -57,7 +54,7 @@ export class AnswerBody implements AsyncIterable<Buffer> {
 
   #end(): void {
     if (this.#ended) return
-    // For Node, a stream that was reset has an end too.
+    // Node emits 'end' for streams that were reset, too.
     const { aborted, rstCode } = this.#stream
     if (aborted || rstCode !== constants.NGHTTP2_NO_ERROR) this.#error ??= new Error('the connection was closed')
     this.#ended = true

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../kinds.ts'
-import { leanPod } from './lean-pod.ts'
+import { trimPod } from './trim-pod.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
@@ -34,7 +34,7 @@ const pod = (volumes: Volume[]): Pod => ({
   },
 })
 
-test('what only a kubelet looks at is left out; volumes that name something else stay', () => {
+test('removes the fields that only a kubelet reads; keeps volumes that name other objects', () => {
   const spec = { nodeName: 'n', containers: [{ name: 'web', image: 'i' }] }
   const rest = {
     apiVersion: 'v1',
@@ -42,13 +42,13 @@ test('what only a kubelet looks at is left out; volumes that name something else
     metadata: { name: 'p' },
     status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [status] },
   }
-  assert.deepEqual(leanPod(pod([token])), { ...rest, spec })
-  assert.deepEqual(leanPod(pod([token, ...named])), { ...rest, spec: { ...spec, volumes: named } })
+  assert.deepEqual(trimPod(pod([token])), { ...rest, spec })
+  assert.deepEqual(trimPod(pod([token, ...named])), { ...rest, spec: { ...spec, volumes: named } })
 })
 
-test('the pod itself is not changed', () => {
+test('does not modify the original pod', () => {
   const whole = pod([token])
   const before = structuredClone(whole)
-  leanPod(whole)
+  trimPod(whole)
   assert.deepEqual(whole, before)
 })
